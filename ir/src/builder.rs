@@ -1,0 +1,271 @@
+//! Builds kernels from Rust.
+//!
+//! The builder checks nothing: [`verify`](crate::verify()) does, on what it gives. An op is named by its [`Op`], and what
+//! its row says decides its result's type, so most ops need no method of their own.
+//!
+//! ```
+//! use halfbyte_ir::{builder::Builder, Direction, FloatFlags, Op, Type};
+//! let mut b = Builder::new("axpy");
+//! let a = b.scalar("a", Type::F16X2);
+//! let x = b.buffer("x", Direction::In, Type::F16X2);
+//! let y = b.buffer("y", Direction::InOut, Type::F16X2);
+//! b.begin("entry", &[]);
+//! let i = b.here(Op::ItemId);
+//! let xi = b.load(Type::F16X2, x, i);
+//! let yi = b.load(Type::F16X2, y, i);
+//! let r = b.float(Op::Ffma, Type::F16X2, FloatFlags::default(), &[a, xi, yi]);
+//! b.store(Type::F16X2, r, y, i);
+//! b.ret();
+//! let kernel = b.finish();
+//! assert!(halfbyte_ir::verify(&kernel).is_ok());
+//! ```
+
+use cranelift_entity::packed_option::ReservedValue;
+
+use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
+use crate::kernel::{
+    Attr, Block, BlockCall, Direction, Inst, IntrinsicData, Kernel, ParamKind, Span, Value, ValueList,
+};
+use crate::op::{AttrKind, Op};
+use crate::types::Type;
+
+/// A kernel in the making. Instructions go to the end of the current block.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    kernel: Kernel,
+    block: Option<Block>,
+    span: Span,
+}
+
+/// An index of a load or store: a value, a number, or their sum, in steps of the buffer's element.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Index {
+    /// The variable part, an `i32`.
+    pub value: Option<Value>,
+    /// The constant part, in steps.
+    pub steps: i32,
+}
+
+impl From<Value> for Index {
+    fn from(value: Value) -> Index {
+        Index { value: Some(value), steps: 0 }
+    }
+}
+
+impl From<i32> for Index {
+    fn from(steps: i32) -> Index {
+        Index { value: None, steps }
+    }
+}
+
+impl From<(Value, i32)> for Index {
+    fn from((value, steps): (Value, i32)) -> Index {
+        Index { value: Some(value), steps }
+    }
+}
+
+impl Builder {
+    /// Begins a kernel of that name.
+    pub fn new(name: impl Into<String>) -> Builder {
+        Builder { kernel: Kernel::new(name), block: None, span: Span::default() }
+    }
+
+    /// The kernel.
+    pub fn finish(self) -> Kernel {
+        self.kernel
+    }
+
+    /// The kernel as it is so far.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The place in a source text of the instructions that follow.
+    pub fn set_span(&mut self, span: Span) {
+        self.span = span;
+    }
+
+    /// Adds a parameter that is a value.
+    pub fn scalar(&mut self, name: &str, ty: Type) -> Value {
+        self.kernel.add_param(name, ParamKind::Scalar(ty), self.span)
+    }
+
+    /// Adds a buffer of the natural alignment of its elements.
+    pub fn buffer(&mut self, name: &str, direction: Direction, elem: Type) -> Value {
+        self.buffer_aligned(name, direction, elem, elem.bytes())
+    }
+
+    /// Adds a buffer whose start is a multiple of `align` bytes.
+    pub fn buffer_aligned(&mut self, name: &str, direction: Direction, elem: Type, align: u32) -> Value {
+        self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align }, self.span)
+    }
+
+    /// Adds a block to branch to, with parameters of these types; [`Builder::params`] gives their values.
+    pub fn block(&mut self, name: &str, params: &[Type]) -> Block {
+        let block = self.kernel.add_block();
+        self.kernel.set_block_name(block, name);
+        for &ty in params {
+            self.kernel.add_block_param(block, ty);
+        }
+        block
+    }
+
+    /// Adds a block and makes it the current one.
+    pub fn begin(&mut self, name: &str, params: &[Type]) -> Block {
+        let block = self.block(name, params);
+        self.go_to(block);
+        block
+    }
+
+    /// Makes a block the current one.
+    pub fn go_to(&mut self, block: Block) {
+        self.block = Some(block);
+    }
+
+    /// The values of a block's parameters.
+    pub fn params(&self, block: Block) -> &[Value] {
+        self.kernel.block_params(block)
+    }
+
+    /// Names a value for the text.
+    pub fn name(&mut self, value: Value, name: &str) -> Value {
+        self.kernel.set_value_name(value, name);
+        value
+    }
+
+    /// Adds any instruction; without a current block it belongs to none.
+    pub fn inst(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Inst {
+        let row = op.row();
+        let ty = row.fixed_type().unwrap_or(ty);
+        let result = row.result_type(ty);
+        match self.block {
+            Some(block) => self.kernel.push_inst(block, op, ty, attr, args, result, self.span),
+            None => self.kernel.make_inst(op, ty, attr, args, result, self.span),
+        }
+    }
+
+    /// Adds any instruction and gives its result: of an op without one, a value that does not exist.
+    pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+        let inst = self.inst(op, ty, attr, args);
+        self.kernel.result(inst).unwrap_or(Value::reserved_value())
+    }
+
+    /// Adds an op with the controlling type `ty` that carries nothing, or float modifiers which are then the defaults.
+    pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
+        let attr = match op.row().attr {
+            AttrKind::Float(_) => Attr::Float(FloatFlags::default()),
+            _ => Attr::None,
+        };
+        self.value(op, ty, attr, args)
+    }
+
+    /// Adds an op without operands and suffix, such as [`Op::ItemId`].
+    pub fn here(&mut self, op: Op) -> Value {
+        self.op(op, Type::I32, &[])
+    }
+
+    /// Adds a floating-point op with modifiers.
+    pub fn float(&mut self, op: Op, ty: Type, flags: FloatFlags, args: &[Value]) -> Value {
+        self.value(op, ty, Attr::Float(flags), args)
+    }
+
+    /// Adds an integer comparison.
+    pub fn icmp(&mut self, cc: IntCC, ty: Type, a: Value, b: Value) -> Value {
+        self.value(Op::Icmp, ty, Attr::IntCC(cc), &[a, b])
+    }
+
+    /// Adds a floating-point comparison: [`Op::Fcmp`] or [`Op::Fset`].
+    pub fn fcmp(&mut self, op: Op, cc: FloatCC, ftz: bool, ty: Type, a: Value, b: Value) -> Value {
+        self.value(op, ty, Attr::FloatCC { cc, ftz }, &[a, b])
+    }
+
+    /// Adds a constant from the bits of its lanes, lane 0 first; a single one counts for all lanes.
+    pub fn constant(&mut self, ty: Type, lanes: &[u64]) -> Value {
+        let width = ty.elem().bits() as usize;
+        let mut words = [0; 8];
+        for i in 0..ty.lanes() {
+            let lane = if let [all] = lanes { Some(all) } else { lanes.get(i) };
+            if let (Some(lane), Some(word)) = (lane, words.get_mut(i * width / 64)) {
+                *word |= (lane & ty.elem().mask()) << (i * width % 64);
+            }
+        }
+        let attr = self.kernel.const_attr(ty, words);
+        self.value(Op::Const, ty, attr, &[])
+    }
+
+    /// Adds an integer constant, the same in all lanes.
+    pub fn int(&mut self, ty: Type, value: i64) -> Value {
+        self.constant(ty, &[value as u64])
+    }
+
+    /// Adds an op that carries a lane or part number: [`Op::Extract`], [`Op::Insert`], [`Op::Split`].
+    pub fn lane(&mut self, op: Op, ty: Type, args: &[Value], lane: u8) -> Value {
+        self.value(op, ty, Attr::Lane(lane), args)
+    }
+
+    /// Adds a shuffle by these source lanes, one a result lane.
+    pub fn shuffle(&mut self, ty: Type, a: Value, b: Value, lanes: &[u8]) -> Value {
+        self.value(Op::Shuffle, ty, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
+    }
+
+    /// Adds a target's instruction, as [`Op::Intrinsic`] says.
+    pub fn intrinsic(&mut self, ty: Type, target: &str, text: &str, args: &[Value]) -> Value {
+        let data = IntrinsicData { target: target.into(), text: text.into() };
+        let attr = Attr::Intrinsic(self.kernel.intrinsics.push(data));
+        self.value(Op::Intrinsic, ty, attr, args)
+    }
+
+    /// Adds a load of a type with the default step and alignment.
+    pub fn load(&mut self, ty: Type, base: Value, index: impl Into<Index>) -> Value {
+        let index = index.into();
+        let attr = self.address(ty, base, index);
+        let args = [base, index.value.unwrap_or(base)];
+        self.value(Op::Load, ty, attr, args.get(..1 + usize::from(index.value.is_some())).unwrap_or(&args))
+    }
+
+    /// Adds a store of a type with the default step and alignment.
+    pub fn store(&mut self, ty: Type, value: Value, base: Value, index: impl Into<Index>) -> Inst {
+        let index = index.into();
+        let attr = self.address(ty, base, index);
+        let args = [value, base, index.value.unwrap_or(base)];
+        self.inst(Op::Store, ty, attr, args.get(..2 + usize::from(index.value.is_some())).unwrap_or(&args))
+    }
+
+    fn address(&self, ty: Type, base: Value, index: Index) -> Attr {
+        let mut mem = self.kernel.default_mem(base, ty);
+        mem.offset = index.steps.saturating_mul(mem.scale as i32);
+        Attr::Mem(mem)
+    }
+
+    /// Ends the block by going to another.
+    pub fn br(&mut self, to: Block, args: &[Value]) -> Inst {
+        self.branch(Op::Br, &[], &[(0, to, args)])
+    }
+
+    /// Ends the block by going to the first target where the condition holds, else to the second.
+    pub fn br_if(&mut self, condition: Value, then: (Block, &[Value]), otherwise: (Block, &[Value])) -> Inst {
+        self.branch(Op::BrIf, &[condition], &[(0, then.0, then.1), (0, otherwise.0, otherwise.1)])
+    }
+
+    /// Ends the block by going to the target of the case that the value equals, else to `default`.
+    pub fn switch(&mut self, on: Value, default: (Block, &[Value]), cases: &[(u32, Block, &[Value])]) -> Inst {
+        let mut targets = vec![(0, default.0, default.1)];
+        targets.extend_from_slice(cases);
+        self.branch(Op::Switch, &[on], &targets)
+    }
+
+    fn branch(&mut self, op: Op, args: &[Value], targets: &[(u32, Block, &[Value])]) -> Inst {
+        let pool = &mut self.kernel.pool;
+        let calls: Vec<BlockCall> = targets
+            .iter()
+            .map(|&(case, block, args)| BlockCall { block, args: ValueList::from_slice(args, pool), case })
+            .collect();
+        let attr = Attr::Targets(self.kernel.add_calls(&calls));
+        self.inst(op, Type::I32, attr, args)
+    }
+
+    /// Ends the work item.
+    pub fn ret(&mut self) -> Inst {
+        self.inst(Op::Ret, Type::I32, Attr::None, &[])
+    }
+}

@@ -1,0 +1,205 @@
+//! Diagnostics: what is wrong with a text or a kernel, where, and what was expected.
+
+use std::fmt;
+
+use crate::kernel::Span;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Diagnostic {
+    /// The place in the source text; empty where the kernel was not read from text.
+    pub span: Span,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What would have been right there.
+    pub expected: Option<String>,
+    /// What else helps, each with a place where it has one.
+    pub notes: Vec<Note>,
+}
+
+/// A remark to a [`Diagnostic`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The place it speaks of.
+    pub span: Option<Span>,
+    /// The remark.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// A diagnostic without expectation or notes.
+    pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { span, message: message.into(), expected: None, notes: Vec::new() }
+    }
+
+    /// Says what was expected.
+    pub fn expected(mut self, expected: impl Into<String>) -> Diagnostic {
+        self.expected = Some(expected.into());
+        self
+    }
+
+    /// Adds a remark.
+    pub fn note(mut self, span: Option<Span>, message: impl Into<String>) -> Diagnostic {
+        self.notes.push(Note { span, message: message.into() });
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.expected {
+            Some(expected) => write!(f, "; expected {expected}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A place as people count: the first line and the first character of a line are 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The character of the line: a Unicode scalar value, a tab too, is one.
+    pub column: usize,
+}
+
+/// Finds lines in a source text; made once, it answers in logarithmic time.
+#[derive(Clone, Debug)]
+pub struct Lines<'s> {
+    source: &'s str,
+    starts: Vec<usize>,
+}
+
+impl<'s> Lines<'s> {
+    /// Finds the lines of a text.
+    pub fn new(source: &'s str) -> Lines<'s> {
+        let after_breaks = source.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Lines { source, starts: std::iter::once(0).chain(after_breaks.map(|(at, _)| at + 1)).collect() }
+    }
+
+    /// Line and column of a byte; of the end where it lies beyond.
+    pub fn position(&self, byte: u32) -> Position {
+        let byte = self.source.floor_char_boundary(byte as usize);
+        let line = self.starts.partition_point(|&start| start <= byte);
+        let start = self.start(line);
+        Position { line, column: self.source.get(start..byte).map_or(0, |before| before.chars().count()) + 1 }
+    }
+
+    /// A line's text without its break; empty where there is no such line.
+    pub fn text(&self, line: usize) -> &'s str {
+        let end = self.starts.get(line).map_or(self.source.len(), |&next| next - 1);
+        let text = self.source.get(self.start(line)..end).unwrap_or_default();
+        text.strip_suffix('\r').unwrap_or(text)
+    }
+
+    /// The first byte of a line; the end of the text where there is no such line.
+    pub fn start(&self, line: usize) -> usize {
+        let index = line.wrapping_sub(1);
+        self.starts.get(index).copied().unwrap_or(self.source.len())
+    }
+}
+
+/// Line and column of a byte of a text.
+pub fn position(source: &str, byte: u32) -> Position {
+    Lines::new(source).position(byte)
+}
+
+/// Diagnostics as plain text: file, line and column, the line with a mark under the place, what was expected.
+///
+/// ```
+/// use halfbyte_ir::{diag::Diagnostics, text};
+/// let source = "kernel @k(%a: i32) {\n^entry:\n  %r = add.i32 %a, %b\n  ret\n}\n";
+/// let errors = text::read(source).unwrap_err();
+/// let shown = Diagnostics { file: "k.hb", source, list: &errors }.to_string();
+/// assert!(shown.starts_with("k.hb:3:20: error: `%b` is not defined\n"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Diagnostics<'a> {
+    /// The file's name, as messages show it.
+    pub file: &'a str,
+    /// Its text.
+    pub source: &'a str,
+    /// What is wrong with it.
+    pub list: &'a [Diagnostic],
+}
+
+/// Of a long line, so many characters are shown.
+const SHOWN: usize = 160;
+
+impl fmt::Display for Diagnostics<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = Lines::new(self.source);
+        for diagnostic in self.list {
+            let Position { line, column } = lines.position(diagnostic.span.start);
+            writeln!(f, "{}:{line}:{column}: error: {}", self.file, diagnostic.message)?;
+            let gutter = line.to_string().len();
+            excerpt(f, &lines, diagnostic.span, gutter)?;
+            if let Some(expected) = &diagnostic.expected {
+                writeln!(f, "{:gutter$} = expected {expected}", "")?;
+            }
+            for note in &diagnostic.notes {
+                write!(f, "{:gutter$} = note: {}", "", note.message)?;
+                match note.span {
+                    Some(span) => {
+                        let Position { line, column } = lines.position(span.start);
+                        writeln!(f, " ({}:{line}:{column})", self.file)?;
+                    }
+                    None => writeln!(f)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Shows a line with a mark under the span, which ends with the line.
+fn excerpt(f: &mut fmt::Formatter<'_>, lines: &Lines<'_>, span: Span, gutter: usize) -> fmt::Result {
+    let start = lines.position(span.start);
+    let end = lines.position(span.end.max(span.start));
+    let line = lines.text(start.line);
+    let skipped = if start.column > SHOWN { start.column - SHOWN / 2 } else { 0 };
+    let shown = |c: char| if c.is_control() { if c == '\t' { ' ' } else { '\u{fffd}' } } else { c };
+    let text: String = line.chars().skip(skipped).take(SHOWN).map(shown).collect();
+    let to_end = (text.chars().count() + skipped + 1).saturating_sub(start.column);
+    let marks = if end.line == start.line { end.column - start.column } else { to_end };
+    let marks = marks.clamp(1, to_end.max(1));
+    writeln!(f, "{:gutter$} |", "")?;
+    writeln!(f, "{} | {}", start.line, text.trim_end())?;
+    writeln!(f, "{:gutter$} | {:indent$}{:^<marks$}", "", "", "", indent = start.column - 1 - skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let source = "ab\r\nçd\n\nx";
+        let at = |byte| {
+            let Position { line, column } = position(source, byte);
+            (line, column)
+        };
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(4), (2, 1));
+        assert_eq!(at(5), (2, 1), "inside a character");
+        assert_eq!(at(6), (2, 2));
+        assert_eq!(at(8), (3, 1));
+        assert_eq!(at(9), (4, 1));
+        assert_eq!(at(10), (4, 2));
+        assert_eq!(at(u32::MAX), (4, 2));
+        assert_eq!(Lines::new(source).text(1), "ab");
+        assert_eq!(Lines::new(source).text(9), "");
+    }
+
+    #[test]
+    fn long_lines_are_shown_around_the_place() {
+        let source = format!("{}!{}\n", "x".repeat(100_000), "y".repeat(100_000));
+        let list = [Diagnostic::new(Span { start: 100_000, end: 100_001 }, "here")];
+        let shown = Diagnostics { file: "f", source: &source, list: &list }.to_string();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[0], "f:1:100001: error: here");
+        assert_eq!(lines[2].find('!'), lines[3].find('^'));
+        assert!(shown.len() < 1000);
+    }
+}

@@ -1,0 +1,266 @@
+//! Floating point, a lane at a time, on bits.
+//!
+//! Every arithmetic op goes the same way: flush subnormal operands where `ftz` asks for it, compute exactly, round once,
+//! clamp, flush the rounded result, make every NaN the one of the format.
+
+use std::cmp::Ordering;
+
+use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::{Float, FloatConvert, Round};
+
+use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
+use crate::types::Elem;
+
+/// The bit patterns of a format that its ops need by name.
+#[derive(Clone, Copy)]
+struct Format {
+    sign: u64,
+    infinity: u64,
+    one: u64,
+}
+
+impl Format {
+    fn of(elem: Elem) -> Format {
+        let (infinity, one) = match elem {
+            Elem::F16 => (0x7c00, 0x3c00),
+            Elem::BF16 => (0x7f80, 0x3f80),
+            _ => (0x7f80_0000, 0x3f80_0000),
+        };
+        let sign = elem.mask() ^ elem.mask() >> 1;
+        Format { sign, infinity, one }
+    }
+
+    /// The one NaN that ops give: 0x7fff, or 0x7fffffff.
+    fn nan(self) -> u64 {
+        self.sign - 1
+    }
+
+    fn is_nan(self, a: u64) -> bool {
+        a & !self.sign > self.infinity
+    }
+
+    /// A zero of the same sign for a subnormal (or zero), where `ftz` asks for it.
+    fn flush(self, ftz: bool, a: u64) -> u64 {
+        if ftz && a & self.infinity == 0 { a & self.sign } else { a }
+    }
+
+    /// What becomes of a rounded result.
+    fn finish(self, flags: FloatFlags, d: u64) -> u64 {
+        let negative = d & self.sign != 0;
+        let d = match flags.clamp {
+            Clamp::None => d,
+            Clamp::Sat if negative || self.is_nan(d) => 0,
+            Clamp::Sat => d.min(self.one),
+            Clamp::Relu if negative && d != self.sign && !self.is_nan(d) => 0,
+            Clamp::Relu => d,
+        };
+        self.canonical(self.flush(flags.ftz, d))
+    }
+
+    fn canonical(self, d: u64) -> u64 {
+        if self.is_nan(d) { self.nan() } else { d }
+    }
+}
+
+/// Calls a function of a format for an element type, with a value for types that are no format.
+macro_rules! in_format {
+    ($elem:expr, $otherwise:expr, $f:ident($($arg:expr),*)) => {
+        match $elem {
+            Elem::F16 => $f::<Half>($($arg),*),
+            Elem::BF16 => $f::<BFloat>($($arg),*),
+            Elem::F32 => $f::<Single>($($arg),*),
+            _ => $otherwise,
+        }
+    };
+}
+
+fn mode(rounding: Rounding) -> Round {
+    match rounding {
+        Rounding::Rn => Round::NearestTiesToEven,
+        Rounding::Rz => Round::TowardZero,
+        Rounding::Rp => Round::TowardPositive,
+        Rounding::Rm => Round::TowardNegative,
+    }
+}
+
+fn from<F: Float>(bits: u64) -> F {
+    F::from_bits(u128::from(bits))
+}
+
+fn bits<F: Float>(value: F) -> u64 {
+    value.to_bits() as u64
+}
+
+fn exact_add<F: Float>(a: u64, b: u64, round: Round) -> u64 {
+    bits(from::<F>(a).add_r(from(b), round).value)
+}
+
+fn exact_mul<F: Float>(a: u64, b: u64, round: Round) -> u64 {
+    bits(from::<F>(a).mul_r(from(b), round).value)
+}
+
+fn exact_fma<F: Float>(a: u64, b: u64, c: u64, round: Round) -> u64 {
+    bits(from::<F>(a).mul_add_r(from(b), from(c), round).value)
+}
+
+fn exact_div<F: Float>(a: u64, b: u64, round: Round) -> u64 {
+    bits(from::<F>(a).div_r(from(b), round).value)
+}
+
+fn order<F: Float>(a: u64, b: u64) -> Option<Ordering> {
+    from::<F>(a).partial_cmp(&from(b))
+}
+
+/// Exact: a double holds every value of every format.
+fn widen<F: Float + FloatConvert<Double>>(a: u64) -> Double {
+    from::<F>(a).convert(&mut false).value
+}
+
+fn narrow<F: Float>(a: Double, round: Round) -> u64
+where
+    Double: FloatConvert<F>,
+{
+    bits::<F>(a.convert_r(round, &mut false).value)
+}
+
+fn from_integer<F: Float>(a: i128, round: Round) -> u64 {
+    bits(F::from_i128_r(a, round).value)
+}
+
+/// Clamped to the integer's range.
+fn to_signed<F: Float>(a: u64, width: u32) -> i128 {
+    from::<F>(a).to_i128_r(width as usize, Round::TowardZero, &mut false).value
+}
+
+/// Clamped to the integer's range.
+fn to_unsigned<F: Float>(a: u64, width: u32) -> i128 {
+    from::<F>(a).to_u128_r(width as usize, Round::TowardZero, &mut false).value as i128
+}
+
+pub(super) fn add(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
+    let format = Format::of(elem);
+    let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
+    let d = in_format!(elem, 0, exact_add(a, b, mode(flags.rounding)));
+    format.finish(flags, d)
+}
+
+pub(super) fn sub(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
+    add(elem, flags, [a, neg(elem, b)])
+}
+
+pub(super) fn mul(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
+    let format = Format::of(elem);
+    let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
+    let d = in_format!(elem, 0, exact_mul(a, b, mode(flags.rounding)));
+    format.finish(flags, d)
+}
+
+pub(super) fn fma(elem: Elem, flags: FloatFlags, operands: [u64; 3]) -> u64 {
+    let format = Format::of(elem);
+    let [a, b, c] = operands.map(|x| format.flush(flags.ftz, x));
+    let d = in_format!(elem, 0, exact_fma(a, b, c, mode(flags.rounding)));
+    format.finish(flags, d)
+}
+
+pub(super) fn div(elem: Elem, [a, b]: [u64; 2]) -> u64 {
+    let d = in_format!(elem, 0, exact_div(a, b, Round::NearestTiesToEven));
+    Format::of(elem).canonical(d)
+}
+
+pub(super) fn neg(elem: Elem, a: u64) -> u64 {
+    a ^ Format::of(elem).sign
+}
+
+pub(super) fn abs(elem: Elem, a: u64) -> u64 {
+    a & !Format::of(elem).sign
+}
+
+/// The lesser, or where `greater` is asked for, the greater.
+pub(super) fn min_max(elem: Elem, flags: FloatFlags, greater: bool, operands: [u64; 2]) -> u64 {
+    let format = Format::of(elem);
+    let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
+    match (format.is_nan(a), format.is_nan(b)) {
+        (true, true) => format.nan(),
+        (true, false) | (false, true) if flags.nan => format.nan(),
+        (true, false) => b,
+        (false, true) => a,
+        (false, false) => match in_format!(elem, None, order(a, b)) {
+            Some(Ordering::Less) => [a, b][usize::from(greater)],
+            Some(Ordering::Greater) => [b, a][usize::from(greater)],
+            // Equal numbers differ in the sign of a zero at most: -0 is below +0.
+            _ if greater => a & b,
+            _ => a | b,
+        },
+    }
+}
+
+pub(super) fn compare(elem: Elem, cc: FloatCC, ftz: bool, operands: [u64; 2]) -> bool {
+    let [a, b] = operands.map(|x| Format::of(elem).flush(ftz, x));
+    let order = in_format!(elem, None, order(a, b));
+    let holds = |test: fn(Ordering) -> bool, unordered| order.map_or(unordered, test);
+    match cc {
+        FloatCC::Eq => holds(Ordering::is_eq, false),
+        FloatCC::Ne => holds(Ordering::is_ne, false),
+        FloatCC::Lt => holds(Ordering::is_lt, false),
+        FloatCC::Le => holds(Ordering::is_le, false),
+        FloatCC::Gt => holds(Ordering::is_gt, false),
+        FloatCC::Ge => holds(Ordering::is_ge, false),
+        FloatCC::Equ => holds(Ordering::is_eq, true),
+        FloatCC::Neu => holds(Ordering::is_ne, true),
+        FloatCC::Ltu => holds(Ordering::is_lt, true),
+        FloatCC::Leu => holds(Ordering::is_le, true),
+        FloatCC::Gtu => holds(Ordering::is_gt, true),
+        FloatCC::Geu => holds(Ordering::is_ge, true),
+        FloatCC::Num => order.is_some(),
+        FloatCC::Nan => order.is_none(),
+    }
+}
+
+/// 1.0 where it holds, else +0.
+pub(super) fn truth(elem: Elem, holds: bool) -> u64 {
+    if holds { Format::of(elem).one } else { 0 }
+}
+
+/// The square root of an f32, to nearest even.
+pub(super) fn sqrt(a: u64) -> u64 {
+    let format = Format::of(Elem::F32);
+    if a & !format.sign == 0 || a == format.infinity {
+        return a;
+    }
+    if a & format.sign != 0 || format.is_nan(a) {
+        return format.nan();
+    }
+    let (fraction, biased) = (u128::from(a & 0x7f_ffff), (a >> 23) as i32);
+    let (significand, exponent) = match biased {
+        0 => (fraction, -149),
+        _ => (fraction | 1 << 23, biased - 150),
+    };
+    // With an even exponent and 80 bits more the integer root has at least 40 bits; one bit below it says whether
+    // anything was left, which is all that rounding to 24 bits can ask. A root is never subnormal.
+    let shift = 80 + (exponent & 1);
+    let square = significand << shift;
+    let root = square.isqrt();
+    let sticky = u128::from(root * root != square);
+    let rounded = Single::from_u128(root << 1 | sticky).value;
+    bits(rounded.scalbn((exponent - shift) / 2 - 1))
+}
+
+pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {
+    let wide = in_format!(from, Double::ZERO, widen(a));
+    let d = in_format!(to, 0, narrow(wide, mode(rounding)));
+    Format::of(to).canonical(d)
+}
+
+pub(super) fn from_int(to: Elem, rounding: Rounding, a: i128) -> u64 {
+    in_format!(to, 0, from_integer(a, mode(rounding)))
+}
+
+/// Toward zero, clamped to the range of the signed integer; NaN gives 0.
+pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
+    in_format!(from, 0, to_signed(a, to.bits()))
+}
+
+/// Toward zero, clamped to the range of the unsigned integer; NaN gives 0.
+pub(super) fn to_int_u(from: Elem, to: Elem, a: u64) -> i128 {
+    in_format!(from, 0, to_unsigned(a, to.bits()))
+}

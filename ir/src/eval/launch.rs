@@ -1,0 +1,223 @@
+//! What a launch is given, and how it can end badly.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::eval::Operand;
+use crate::kernel::{Inst, IntrinsicData, Span};
+use crate::types::Type;
+
+/// Backward branches that an item may take unless the launch says otherwise.
+pub const DEFAULT_BUDGET: u32 = 1 << 20;
+
+/// How a kernel is launched.
+#[derive(Clone, Copy)]
+pub struct Launch<'a> {
+    /// The number of work items. They run in order from 0.
+    pub items: u32,
+    /// The number of items in a group, at least 1.
+    pub group_size: u32,
+    /// Backward branches that each item may take: branches to a block that comes no later in the kernel's layout.
+    pub budget: u32,
+    /// The meaning of targets' instructions. Without one, an intrinsic traps.
+    pub intrinsics: Option<&'a dyn Intrinsics>,
+}
+
+impl Launch<'_> {
+    /// So many items in one group, with the default budget and without intrinsics.
+    pub fn new(items: u32) -> Self {
+        Launch { items, group_size: items.max(1), budget: DEFAULT_BUDGET, intrinsics: None }
+    }
+}
+
+/// What a kernel's parameter stands for in a launch.
+#[derive(Debug)]
+pub enum Arg<'a> {
+    /// A value's bits in 64-bit words, lane 0 lowest. Bits above the type are passed over.
+    Scalar([u64; 8]),
+    /// Memory, and the address of its first byte.
+    Buffer {
+        /// The address. Buffers do not overlap.
+        base: u64,
+        /// The contents, before and after. An `out` buffer is cleared first. After a fault they are unspecified.
+        bytes: &'a mut [u8],
+    },
+}
+
+impl Arg<'_> {
+    /// A scalar of at most 64 bits.
+    pub fn scalar(bits: u64) -> Self {
+        Arg::Scalar([bits, 0, 0, 0, 0, 0, 0, 0])
+    }
+}
+
+/// A target's instruction at work: operands in, result lanes out.
+pub type IntrinsicFn<'a> = Box<dyn Fn(&[Operand<'_>], &mut [u64]) + 'a>;
+
+/// The meaning of targets' instructions, which the IR does not know.
+pub trait Intrinsics {
+    /// The meaning of one instruction on operands of these types, or why it has none. Asked once a launch for each
+    /// `intrinsic` of the kernel; a reason becomes a trap where the instruction is executed.
+    fn resolve<'a>(
+        &'a self,
+        intrinsic: &'a IntrinsicData,
+        args: &[Type],
+        result: Type,
+    ) -> Result<IntrinsicFn<'a>, String>;
+}
+
+/// Why arguments do not fit a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ArgError {
+    /// Too few or too many.
+    #[error("the kernel has {expected} parameters, but {found} arguments are given")]
+    Count {
+        /// Parameters of the kernel.
+        expected: usize,
+        /// Arguments of the launch.
+        found: usize,
+    },
+    /// A scalar for a buffer or a buffer for a scalar.
+    #[error("parameter {param} is a {expected}")]
+    Kind {
+        /// The parameter's number.
+        param: usize,
+        /// `scalar` or `buffer`.
+        expected: &'static str,
+    },
+    /// A buffer's address is not a multiple of its alignment.
+    #[error("buffer {param} is at {base:#x}, which is not a multiple of {align}")]
+    Align {
+        /// The parameter's number.
+        param: usize,
+        /// The address.
+        base: u64,
+        /// The alignment that the signature states.
+        align: u32,
+    },
+    /// A buffer's size is not a whole number of elements.
+    #[error("buffer {param} has {len} bytes, which is not a multiple of its element's {elem}")]
+    Size {
+        /// The parameter's number.
+        param: usize,
+        /// Bytes given.
+        len: usize,
+        /// Bytes of an element.
+        elem: u32,
+    },
+    /// Two buffers share addresses, or one runs over the end of the address space.
+    #[error("buffers {first} and {second} overlap")]
+    Overlap {
+        /// A parameter's number.
+        first: usize,
+        /// A parameter's number; the same for a buffer that wraps around.
+        second: usize,
+    },
+    /// A group of no items.
+    #[error("a group has at least one item")]
+    GroupSize,
+}
+
+/// How a launch ends badly.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum Fault {
+    /// It did not begin.
+    #[error(transparent)]
+    Args(#[from] ArgError),
+    /// An item did what is not allowed.
+    #[error(transparent)]
+    Trap(#[from] Trap),
+    /// Two items met in memory.
+    #[error(transparent)]
+    Race(#[from] Race),
+}
+
+/// What the lowest-numbered trapping item did at its first trapping instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("item {item}: {kind}")]
+pub struct Trap {
+    /// The item.
+    pub item: u32,
+    /// The instruction.
+    pub inst: Inst,
+    /// Its place in the text.
+    pub span: Span,
+    /// What it did.
+    pub kind: TrapKind,
+}
+
+/// What an instruction may not do. Of a memory access alignment is asked first, then bounds, then direction.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TrapKind {
+    /// An access that does not lie within one buffer.
+    #[error("{bytes} bytes at {address:#x} lie in no buffer")]
+    OutOfBounds {
+        /// The address.
+        address: u64,
+        /// The size.
+        bytes: u32,
+    },
+    /// An address that is not a multiple of the access's alignment.
+    #[error("address {address:#x} is not a multiple of {align}")]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// The alignment that the instruction states.
+        align: u32,
+    },
+    /// A store into an `in` buffer.
+    #[error("store at {address:#x} into the `in` buffer of parameter {param}")]
+    ReadOnly {
+        /// The address.
+        address: u64,
+        /// The parameter's number.
+        param: usize,
+    },
+    /// More backward branches than the launch allows an item.
+    #[error("more than {budget} backward branches")]
+    Budget {
+        /// What is allowed.
+        budget: u32,
+    },
+    /// An intrinsic without a meaning.
+    #[error("{reason}")]
+    NoIntrinsic {
+        /// Why it has none.
+        reason: String,
+    },
+}
+
+/// A byte that one item writes and another reads or writes: items are not independent.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("race: {second} byte {offset} of the buffer of parameter {param}, which {first} too")]
+pub struct Race {
+    /// The number of the buffer's parameter.
+    pub param: usize,
+    /// The byte in the buffer.
+    pub offset: u64,
+    /// The access of the lower-numbered item.
+    pub first: Access,
+    /// The access of the other.
+    pub second: Access,
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The item.
+    pub item: u32,
+    /// The load or store.
+    pub inst: Inst,
+    /// Its place in the text.
+    pub span: Span,
+    /// Whether it is a store.
+    pub write: bool,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.write { "writes" } else { "reads" };
+        write!(f, "item {} {verb}", self.item)
+    }
+}

@@ -1,0 +1,202 @@
+//! The buffers of a launch: addressing, bounds, and the watch over bytes that items share.
+
+use crate::eval::lanes;
+use crate::eval::launch::{Arg, ArgError, TrapKind};
+use crate::kernel::{Direction, Inst, Kernel, ParamKind};
+use crate::types::Type;
+
+/// An item at an instruction, in one word that is never zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Who(u64);
+
+impl Who {
+    const NOBODY: u64 = 0;
+
+    /// A launch has fewer than 2^32 items, so the number after an item's always fits.
+    pub(super) fn new(item: u32, inst: Inst) -> Who {
+        Who((u64::from(item) + 1) << 32 | u64::from(inst.as_u32()))
+    }
+
+    pub(super) fn item(self) -> u32 {
+        ((self.0 >> 32) - 1) as u32
+    }
+
+    pub(super) fn inst(self) -> Inst {
+        Inst::from_u32(self.0 as u32)
+    }
+}
+
+/// The items that wrote the bytes of a finished launch's buffers.
+#[derive(Clone, Debug)]
+pub struct Writers(Vec<(usize, Vec<u64>)>);
+
+impl Writers {
+    /// The item that wrote a byte of the buffer of parameter `param`; none where none did.
+    pub fn item(&self, param: usize, byte: usize) -> Option<u32> {
+        let (_, writers) = self.0.iter().find(|(number, _)| *number == param)?;
+        let who = *writers.get(byte)?;
+        (who != Who::NOBODY).then(|| Who(who).item())
+    }
+}
+
+/// Why an access does not happen.
+pub(super) enum Refusal {
+    Trap(TrapKind),
+    /// The byte was reached before by another item, which wrote it or did not.
+    Race {
+        param: usize,
+        offset: u64,
+        before: Who,
+        wrote: bool,
+    },
+}
+
+/// An access: who makes it, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) who: Who,
+    pub(super) address: u64,
+    pub(super) align: u32,
+}
+
+pub(super) struct Memory<'a> {
+    buffers: Vec<Buffer<'a>>,
+}
+
+struct Buffer<'a> {
+    param: usize,
+    base: u64,
+    bytes: &'a mut [u8],
+    /// Nothing for an `in` buffer, in which no race can be.
+    watch: Option<Watch>,
+}
+
+/// For each byte its writer, and of its readers the first. Items run in order, so where the first reader is the item at
+/// hand there is no other before it.
+struct Watch {
+    writers: Vec<u64>,
+    readers: Vec<u64>,
+}
+
+impl<'a> Memory<'a> {
+    /// Binds buffers to arguments that fit the kernel, and clears those that are `out`.
+    pub(super) fn bind(kernel: &Kernel, args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
+        if args.len() != kernel.params.len() {
+            return Err(ArgError::Count { expected: kernel.params.len(), found: args.len() });
+        }
+        let mut buffers: Vec<Buffer<'a>> = Vec::new();
+        for (param, (declared, arg)) in kernel.params.iter().zip(args).enumerate() {
+            match (declared.kind, arg) {
+                (ParamKind::Scalar(_), Arg::Scalar(_)) => {}
+                (ParamKind::Buffer { direction, elem, align }, &mut Arg::Buffer { base, ref mut bytes }) => {
+                    let len = bytes.len();
+                    if align > 1 && base % u64::from(align) != 0 {
+                        return Err(ArgError::Align { param, base, align });
+                    }
+                    if len % elem.bytes() as usize != 0 {
+                        return Err(ArgError::Size { param, len, elem: elem.bytes() });
+                    }
+                    let clash = |other: &&Buffer<'_>| {
+                        base.wrapping_sub(other.base) < other.bytes.len() as u64
+                            || other.base.wrapping_sub(base) < len as u64
+                    };
+                    let wraps = base.checked_add(len as u64).is_none();
+                    if let Some(first) =
+                        (buffers.iter().find(clash).map(|other| other.param)).or(wraps.then_some(param))
+                    {
+                        return Err(ArgError::Overlap { first, second: param });
+                    }
+                    if direction == Direction::Out {
+                        bytes.fill(0);
+                    }
+                    buffers.push(Buffer {
+                        param,
+                        base,
+                        bytes,
+                        watch: (direction != Direction::In)
+                            .then(|| Watch { writers: vec![Who::NOBODY; len], readers: vec![Who::NOBODY; len] }),
+                    });
+                }
+                (kind, _) => {
+                    let expected = match kind {
+                        ParamKind::Scalar(_) => "scalar",
+                        ParamKind::Buffer { .. } => "buffer",
+                    };
+                    return Err(ArgError::Kind { param, expected });
+                }
+            }
+        }
+        Ok(Memory { buffers })
+    }
+
+    /// Who wrote each byte so far.
+    pub(super) fn into_writers(self) -> Writers {
+        let watched = |buffer: Buffer<'_>| Some((buffer.param, buffer.watch?.writers));
+        Writers(self.buffers.into_iter().filter_map(watched).collect())
+    }
+
+    /// Reads a value.
+    pub(super) fn load(&mut self, at: Place, ty: Type, out: &mut [u64]) -> Result<(), Refusal> {
+        let (buffer, start) = self.find(at, ty)?;
+        let range = start..start + ty.bytes() as usize;
+        if let Some(watch) = &mut buffer.watch {
+            for (byte, writer, reader) in watch.entries(range.clone()) {
+                check(buffer.param, byte, at.who, *writer, true)?;
+                if *reader == Who::NOBODY {
+                    *reader = at.who.0;
+                }
+            }
+        }
+        lanes::read(ty, buffer.bytes.get(range).unwrap_or(&[]), out);
+        Ok(())
+    }
+
+    /// Writes a value.
+    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+        let (buffer, start) = self.find(at, ty)?;
+        let range = start..start + ty.bytes() as usize;
+        let Some(watch) = &mut buffer.watch else {
+            return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
+        };
+        for (byte, writer, reader) in watch.entries(range.clone()) {
+            check(buffer.param, byte, at.who, *writer, true)?;
+            check(buffer.param, byte, at.who, *reader, false)?;
+            *writer = at.who.0;
+        }
+        lanes::write(ty, value, buffer.bytes.get_mut(range).unwrap_or(&mut []));
+        Ok(())
+    }
+
+    /// The buffer that the whole access lies in, and where in it.
+    fn find(&mut self, at: Place, ty: Type) -> Result<(&mut Buffer<'a>, usize), Refusal> {
+        let Place { address, align, .. } = at;
+        if align > 1 && address % u64::from(align) != 0 {
+            return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
+        }
+        for buffer in &mut self.buffers {
+            let start = address.wrapping_sub(buffer.base);
+            let len = buffer.bytes.len() as u64;
+            if start <= len && len - start >= u64::from(ty.bytes()) {
+                return Ok((buffer, start as usize));
+            }
+        }
+        Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes: ty.bytes() }))
+    }
+}
+
+impl Watch {
+    /// Each byte's number, writer and first reader.
+    fn entries(&mut self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
+        let writers = self.writers.get_mut(range.clone()).unwrap_or(&mut []);
+        let readers = self.readers.get_mut(range.clone()).unwrap_or(&mut []);
+        range.zip(writers.iter_mut().zip(readers)).map(|(byte, (writer, reader))| (byte, writer, reader))
+    }
+}
+
+/// Refuses an access to a byte that another item reached before.
+fn check(param: usize, byte: usize, who: Who, before: u64, wrote: bool) -> Result<(), Refusal> {
+    if before == Who::NOBODY || Who(before).item() == who.item() {
+        return Ok(());
+    }
+    Err(Refusal::Race { param, offset: byte as u64, before: Who(before), wrote })
+}

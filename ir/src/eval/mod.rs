@@ -1,0 +1,20 @@
+//! The oracle: what a kernel computes, exactly.
+//!
+//! [`fold`] gives the meaning of every pure op on lanes; [`Prepared`] runs a kernel item by item on it, with the traps,
+//! the race watch and the branch budget that the IR promises. Floating point is computed by `rustc_apfloat`, and nothing
+//! here is shared with the code that the oracle judges.
+//!
+//! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
+
+mod float;
+mod lanes;
+mod launch;
+mod memory;
+mod ops;
+mod prepared;
+
+pub use lanes::{pack, unpack};
+pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intrinsics, Launch, Race, Trap, TrapKind};
+pub use memory::Writers;
+pub use ops::{Operand, fold};
+pub use prepared::Prepared;

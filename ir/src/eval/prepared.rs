@@ -1,0 +1,352 @@
+//! A kernel made ready to run, and running it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
+
+use crate::attr::MemAttr;
+use crate::eval::lanes::unpack;
+use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
+use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
+use crate::eval::ops::{Operand, fold};
+use crate::kernel::{Attr, Block, Inst, Kernel, Value};
+use crate::op::Op;
+use crate::types::Type;
+
+/// No type has more lanes.
+const MAX_LANES: usize = 16;
+
+/// A kernel made ready to run: every value has its place in one frame of lanes, constants are in it already, and blocks
+/// are runs of steps in the order of the layout.
+pub struct Prepared<'k> {
+    kernel: &'k Kernel,
+    params: Vec<Slot>,
+    frame: Vec<u64>,
+    blocks: Vec<Range<usize>>,
+    steps: Vec<Step>,
+    operands: Vec<Slot>,
+    edges: Vec<Edge>,
+    moves: Vec<(Slot, Slot)>,
+}
+
+/// Where in the frame a value's lanes are.
+#[derive(Clone, Copy)]
+struct Slot {
+    start: usize,
+    ty: Type,
+}
+
+impl Default for Slot {
+    fn default() -> Slot {
+        Slot { start: 0, ty: Type::I1 }
+    }
+}
+
+impl Slot {
+    fn range(self) -> Range<usize> {
+        self.start..self.start + self.ty.lanes()
+    }
+
+    fn lanes(self, frame: &[u64]) -> &[u64] {
+        frame.get(self.range()).unwrap_or(&[])
+    }
+
+    fn lane(self, frame: &[u64]) -> u64 {
+        frame.get(self.start).copied().unwrap_or(0)
+    }
+
+    fn set(self, frame: &mut [u64], lanes: &[u64]) {
+        for (to, from) in frame[self.range()].iter_mut().zip(lanes) {
+            *to = *from;
+        }
+    }
+}
+
+struct Step {
+    inst: Inst,
+    op: Op,
+    attr: Attr,
+    operands: Range<usize>,
+    /// Of a terminator.
+    edges: Range<usize>,
+    result: Slot,
+}
+
+/// A way from one block to another.
+struct Edge {
+    /// The block's place in the layout.
+    to: usize,
+    case: u32,
+    moves: Range<usize>,
+}
+
+impl<'k> Prepared<'k> {
+    /// Prepares a kernel that the verifier accepts. What another one does means nothing.
+    pub fn new(kernel: &'k Kernel) -> Prepared<'k> {
+        let mut slots: SecondaryMap<Value, Slot> = SecondaryMap::new();
+        let mut size = 0;
+        for (value, data) in &kernel.values {
+            slots[value] = Slot { start: size, ty: data.ty };
+            size += data.ty.lanes();
+        }
+        let mut places: SecondaryMap<Block, usize> = SecondaryMap::with_default(usize::MAX);
+        for (place, &block) in kernel.layout.iter().enumerate() {
+            places[block] = place;
+        }
+        let mut prepared = Prepared {
+            kernel,
+            params: kernel.params.iter().map(|p| slots[p.value]).collect(),
+            frame: vec![0; size.max(MAX_LANES)],
+            blocks: Vec::with_capacity(kernel.layout.len()),
+            steps: Vec::with_capacity(kernel.insts.len()),
+            operands: Vec::new(),
+            edges: Vec::new(),
+            moves: Vec::new(),
+        };
+        for &block in &kernel.layout {
+            let start = prepared.steps.len();
+            for &inst in &kernel.blocks[block].insts {
+                prepared.add(inst, &slots, &places);
+            }
+            prepared.blocks.push(start..prepared.steps.len());
+        }
+        prepared
+    }
+
+    fn add(&mut self, inst: Inst, slots: &SecondaryMap<Value, Slot>, places: &SecondaryMap<Block, usize>) {
+        let data = &self.kernel.insts[inst];
+        let result = self.kernel.result(inst).map_or(Slot::default(), |v| slots[v]);
+        if let Some(words) = self.kernel.const_bits(inst) {
+            unpack(result.ty, &words, &mut self.frame[result.range()]);
+            return;
+        }
+        let operands = self.operands.len();
+        self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v]));
+        let edges = self.edges.len();
+        for call in self.kernel.targets(inst) {
+            let moves = self.moves.len();
+            let params = self.kernel.block_params(call.block).iter();
+            let args = self.kernel.call_args(call).iter();
+            self.moves.extend(args.zip(params).map(|(&arg, &param)| (slots[arg], slots[param])));
+            self.edges.push(Edge { to: places[call.block], case: call.case, moves: moves..self.moves.len() });
+        }
+        self.steps.push(Step {
+            inst,
+            op: data.op,
+            attr: data.attr,
+            operands: operands..self.operands.len(),
+            edges: edges..self.edges.len(),
+            result,
+        });
+    }
+
+    /// Runs all items in order. Buffers hold the results; after a fault they are unspecified.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that do not fit; the trap of the lowest-numbered item that traps; a race, where the second of the two
+    /// accesses comes before any trap.
+    pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
+        self.run_watched(launch, args).map(drop)
+    }
+
+    /// Runs all items in order, and tells which of them wrote what.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Prepared::run).
+    pub fn run_watched(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<Writers, Fault> {
+        if launch.group_size == 0 {
+            return Err(ArgError::GroupSize.into());
+        }
+        let mut frame = self.frame.clone();
+        for (slot, arg) in self.params.iter().zip(&*args) {
+            match arg {
+                Arg::Scalar(words) => unpack(slot.ty, words, &mut frame[slot.range()]),
+                Arg::Buffer { base, .. } => slot.set(&mut frame, &[*base]),
+            }
+        }
+        let mut machine = Machine {
+            code: self,
+            launch,
+            memory: Memory::bind(self.kernel, args)?,
+            frame,
+            moved: Vec::new(),
+            intrinsics: self.resolve(launch),
+        };
+        (0..launch.items).try_for_each(|item| machine.run(item))?;
+        Ok(machine.memory.into_writers())
+    }
+
+    fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {
+        let meaning = |step: &Step| {
+            let Attr::Intrinsic(intrinsic) = step.attr else {
+                return None;
+            };
+            let intrinsic = self.kernel.intrinsics.get(intrinsic)?;
+            let types: SmallVec<[Type; 4]> = (self.operands(step).iter()).map(|operand| operand.ty).collect();
+            let meaning = match launch.intrinsics {
+                Some(meanings) => meanings.resolve(intrinsic, &types, step.result.ty),
+                None => Err(format!("no meaning is given for instructions of {}", intrinsic.target)),
+            };
+            Some((step.inst, meaning))
+        };
+        self.steps.iter().filter_map(meaning).collect()
+    }
+
+    fn operands(&self, step: &Step) -> &[Slot] {
+        self.operands.get(step.operands.clone()).unwrap_or(&[])
+    }
+
+    /// The edge that a terminator takes.
+    fn taken(&self, step: &Step, frame: &[u64]) -> Option<&Edge> {
+        let edges = self.edges.get(step.edges.clone())?;
+        let value = self.operands(step).first().map_or(0, |slot| slot.lane(frame));
+        match step.op {
+            Op::BrIf => edges.get(usize::from(value == 0)),
+            Op::Switch => (edges.iter().skip(1)).find(|edge| u64::from(edge.case) == value).or(edges.first()),
+            _ => edges.first(),
+        }
+    }
+}
+
+/// A launch under way.
+struct Machine<'a> {
+    code: &'a Prepared<'a>,
+    launch: &'a Launch<'a>,
+    memory: Memory<'a>,
+    frame: Vec<u64>,
+    /// Lanes on their way into block parameters, all of which change at once.
+    moved: Vec<u64>,
+    intrinsics: BTreeMap<Inst, Result<IntrinsicFn<'a>, String>>,
+}
+
+impl Machine<'_> {
+    fn run(&mut self, item: u32) -> Result<(), Fault> {
+        let code = self.code;
+        let mut place = 0;
+        let mut backward = 0;
+        while let Some(steps) = code.blocks.get(place).and_then(|b| code.steps.get(b.clone())) {
+            let mut next = usize::MAX;
+            for step in steps {
+                if !step.op.is_terminator() {
+                    self.step(item, step)?;
+                    continue;
+                }
+                let Some(edge) = code.taken(step, &self.frame) else {
+                    return Ok(());
+                };
+                if edge.to <= place {
+                    let budget = self.launch.budget;
+                    if backward == budget {
+                        return Err(self.trap(item, step.inst, TrapKind::Budget { budget }));
+                    }
+                    backward += 1;
+                }
+                self.pass(edge);
+                next = edge.to;
+                break;
+            }
+            place = next;
+        }
+        Ok(())
+    }
+
+    /// Gives a block's parameters their values.
+    fn pass(&mut self, edge: &Edge) {
+        let moves = self.code.moves.get(edge.moves.clone()).unwrap_or(&[]);
+        self.moved.clear();
+        for (from, _) in moves {
+            self.moved.extend_from_slice(from.lanes(&self.frame));
+        }
+        let mut rest = self.moved.as_slice();
+        for (from, to) in moves {
+            let (lanes, after) = rest.split_at(from.ty.lanes().min(rest.len()));
+            to.set(&mut self.frame, lanes);
+            rest = after;
+        }
+    }
+
+    fn step(&mut self, item: u32, step: &Step) -> Result<(), Fault> {
+        let Launch { items, group_size, .. } = *self.launch;
+        let mut out = [0; MAX_LANES];
+        let out = &mut out[..step.result.ty.lanes()];
+        match (step.op, step.attr) {
+            (Op::ItemId, _) => out[0] = u64::from(item),
+            (Op::ItemCount, _) => out[0] = u64::from(items),
+            (Op::LocalId, _) => out[0] = u64::from(item % group_size),
+            (Op::GroupId, _) => out[0] = u64::from(item / group_size),
+            (Op::GroupSize, _) => out[0] = u64::from(group_size),
+            (Op::Load, Attr::Mem(mem)) => {
+                let at = self.place(item, step, mem, 0);
+                self.memory.load(at, step.result.ty, out).map_err(|refusal| self.refused(item, step, refusal))?;
+            }
+            (Op::Store, Attr::Mem(mem)) => {
+                let at = self.place(item, step, mem, 1);
+                let value = self.code.operands(step).first().copied().unwrap_or_default();
+                return self
+                    .memory
+                    .store(at, value.ty, value.lanes(&self.frame))
+                    .map_err(|refusal| self.refused(item, step, refusal));
+            }
+            (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {
+                Some(Ok(meaning)) => {
+                    meaning(&self.values(step), out);
+                    out.iter_mut().for_each(|lane| *lane &= step.result.ty.elem().mask());
+                }
+                missing => {
+                    let reason = match missing {
+                        Some(Err(reason)) => reason.clone(),
+                        _ => String::from("an intrinsic without text"),
+                    };
+                    return Err(self.trap(item, step.inst, TrapKind::NoIntrinsic { reason }));
+                }
+            },
+            (op, attr) => {
+                if !fold(op, attr, &self.values(step), step.result.ty, out) {
+                    return Ok(());
+                }
+            }
+        }
+        step.result.set(&mut self.frame, out);
+        Ok(())
+    }
+
+    /// The operands' lanes; at most sixteen operands but for intrinsics, so on the stack.
+    fn values(&self, step: &Step) -> SmallVec<[Operand<'_>; 16]> {
+        let operand = |slot: &Slot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
+        self.code.operands(step).iter().map(operand).collect()
+    }
+
+    /// Where a load or store goes, whose base is the operand of that number.
+    fn place(&self, item: u32, step: &Step, mem: MemAttr, base: usize) -> Place {
+        let operands = self.code.operands(step);
+        let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
+        let steps = (lane(base + 1) as u32).wrapping_mul(mem.scale);
+        Place {
+            who: Who::new(item, step.inst),
+            address: lane(base).wrapping_add(u64::from(steps)).wrapping_add_signed(i64::from(mem.offset)),
+            align: mem.align,
+        }
+    }
+
+    fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
+        let span = self.code.kernel.insts[inst].span;
+        Fault::Trap(Trap { item, inst, span, kind })
+    }
+
+    fn refused(&self, item: u32, step: &Step, refusal: Refusal) -> Fault {
+        let access = |item, inst: Inst, write| Access { item, inst, span: self.code.kernel.insts[inst].span, write };
+        match refusal {
+            Refusal::Trap(kind) => self.trap(item, step.inst, kind),
+            Refusal::Race { param, offset, before, wrote } => Fault::Race(Race {
+                param,
+                offset,
+                first: access(before.item(), before.inst(), wrote),
+                second: access(item, step.inst, step.op == Op::Store),
+            }),
+        }
+    }
+}

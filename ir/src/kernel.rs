@@ -1,0 +1,503 @@
+//! Kernels: signature, blocks, instructions and values, in arenas addressed by small indices.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap, entity_impl};
+
+use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
+use crate::op::Op;
+use crate::types::Type;
+
+/// An SSA value of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+entity_impl!(Value, "v");
+
+/// An instruction of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inst(u32);
+entity_impl!(Inst, "inst");
+
+/// A basic block of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "block");
+
+/// A constant wider than 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WideConst(u32);
+entity_impl!(WideConst, "const");
+
+/// The text of an intrinsic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntrinsicRef(u32);
+entity_impl!(IntrinsicRef, "intrinsic");
+
+/// A list of values in a kernel's pool.
+pub type ValueList = EntityList<Value>;
+
+/// A place in the source text: a run of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last.
+    pub end: u32,
+}
+
+/// A branch target with the values for the block's parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockCall {
+    /// Where to.
+    pub block: Block,
+    /// One value a parameter.
+    pub args: ValueList,
+    /// Of a `switch`: the value it is taken for. Unused elsewhere.
+    pub case: u32,
+}
+
+/// Which of a kernel's block calls belong to a terminator. A switch's default comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CallRange {
+    start: u32,
+    len: u32,
+}
+
+/// What an instruction carries beside its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Attr {
+    /// Nothing.
+    None,
+    /// Float modifiers.
+    Float(FloatFlags),
+    /// An integer condition.
+    IntCC(IntCC),
+    /// A float condition, and whether subnormal operands count as zeros.
+    FloatCC {
+        /// The condition.
+        cc: FloatCC,
+        /// Flush operands.
+        ftz: bool,
+    },
+    /// A constant of at most 64 bits: its lanes, lane 0 lowest.
+    Bits(u64),
+    /// A wider constant.
+    Wide(WideConst),
+    /// A lane or part number.
+    Lane(u8),
+    /// Lane numbers of a shuffle.
+    Lanes(LaneMap),
+    /// An address.
+    Mem(MemAttr),
+    /// Branch targets.
+    Targets(CallRange),
+    /// A target's instruction.
+    Intrinsic(IntrinsicRef),
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct InstData {
+    /// The operation.
+    pub op: Op,
+    /// The controlling type: the suffix in text. For ops without one, the result's type, or `i32` without a result.
+    pub ty: Type,
+    /// What else it carries.
+    pub attr: Attr,
+    /// Operands, in the order of the row. A load has base and, if any, index; a store value, base and, if any, index.
+    pub args: ValueList,
+    /// Its result.
+    pub result: PackedOption<Value>,
+    /// Where in the text it stands.
+    pub span: Span,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The kernel's parameter of that number.
+    Param(u32),
+    /// A block's parameter of that number.
+    BlockParam(Block, u32),
+    /// An instruction's result.
+    Result(Inst),
+}
+
+/// A value's type and definition.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// What defines it.
+    pub def: ValueDef,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// Its parameters.
+    pub params: ValueList,
+    /// Its instructions in order; the last is a terminator.
+    pub insts: Vec<Inst>,
+    /// Where in the text its label stands.
+    pub span: Span,
+}
+
+/// Whether a kernel reads or writes a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// Read only; a store into it traps.
+    In,
+    /// Written; all zero before the launch.
+    Out,
+    /// Read and written.
+    InOut,
+}
+
+impl Direction {
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::In => "in",
+            Direction::Out => "out",
+            Direction::InOut => "inout",
+        }
+    }
+}
+
+/// What a kernel's parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ParamKind {
+    /// A value, the same for all work items.
+    Scalar(Type),
+    /// A buffer; the parameter's value is its address.
+    Buffer {
+        /// Read, written or both.
+        direction: Direction,
+        /// The element type.
+        elem: Type,
+        /// The start is a multiple of this power of two, in bytes.
+        align: u32,
+    },
+}
+
+/// A kernel's parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name, without `%`.
+    pub name: String,
+    /// Scalar or buffer.
+    pub kind: ParamKind,
+    /// Its value in the kernel.
+    pub value: Value,
+    /// Where in the text it stands.
+    pub span: Span,
+}
+
+/// An instruction of a target, by text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IntrinsicData {
+    /// The target's name: `halu`.
+    pub target: String,
+    /// One line of its assembly, with `$d` for the result and `$0`, `$1`, ... for operands.
+    pub text: String,
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its name, without `@`.
+    pub name: String,
+    /// Where its name stands in the text.
+    pub span: Span,
+    /// Its parameters in order.
+    pub params: Vec<Param>,
+    /// Instructions.
+    pub insts: PrimaryMap<Inst, InstData>,
+    /// Values.
+    pub values: PrimaryMap<Value, ValueData>,
+    /// Blocks.
+    pub blocks: PrimaryMap<Block, BlockData>,
+    /// The blocks of the kernel in order, the entry first. The entry has no parameters and no predecessors.
+    pub layout: Vec<Block>,
+    /// Constants wider than 64 bits, lane 0 lowest.
+    pub wide_consts: PrimaryMap<WideConst, [u64; 8]>,
+    /// Intrinsics.
+    pub intrinsics: PrimaryMap<IntrinsicRef, IntrinsicData>,
+    /// The pool of all value lists.
+    pub pool: ListPool<Value>,
+    calls: Vec<BlockCall>,
+    names: Names,
+}
+
+/// Names of values and blocks, as the text has them.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    text: String,
+    values: SecondaryMap<Value, Span>,
+    blocks: SecondaryMap<Block, Span>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) -> Span {
+        let start = self.text.len() as u32;
+        self.text.push_str(name);
+        Span { start, end: self.text.len() as u32 }
+    }
+
+    fn get(&self, span: Span) -> Option<&str> {
+        self.text.get(span.start as usize..span.end as usize).filter(|name| !name.is_empty())
+    }
+}
+
+impl Kernel {
+    /// A kernel without parameters or blocks.
+    pub fn new(name: impl Into<String>) -> Kernel {
+        Kernel {
+            name: name.into(),
+            span: Span::default(),
+            params: Vec::new(),
+            insts: PrimaryMap::new(),
+            values: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            layout: Vec::new(),
+            wide_consts: PrimaryMap::new(),
+            intrinsics: PrimaryMap::new(),
+            pool: ListPool::new(),
+            calls: Vec::new(),
+            names: Names::default(),
+        }
+    }
+
+    /// The entry block.
+    pub fn entry(&self) -> Option<Block> {
+        self.layout.first().copied()
+    }
+
+    /// Adds a parameter and gives its value.
+    pub fn add_param(&mut self, name: impl Into<String>, kind: ParamKind, span: Span) -> Value {
+        let name = name.into();
+        let ty = match kind {
+            ParamKind::Scalar(ty) => ty,
+            ParamKind::Buffer { .. } => Type::PTR,
+        };
+        let value = self.values.push(ValueData { ty, def: ValueDef::Param(self.params.len() as u32) });
+        self.set_value_name(value, &name);
+        self.params.push(Param { name, kind, value, span });
+        value
+    }
+
+    /// Adds an empty block at the end of the layout.
+    pub fn add_block(&mut self) -> Block {
+        let block = self.blocks.push(BlockData::default());
+        self.layout.push(block);
+        block
+    }
+
+    /// Adds a parameter to a block.
+    pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
+        let number = self.blocks[block].params.len(&self.pool) as u32;
+        let value = self.values.push(ValueData { ty, def: ValueDef::BlockParam(block, number) });
+        self.blocks[block].params.push(value, &mut self.pool);
+        value
+    }
+
+    /// Makes an instruction that belongs to no block yet, with a result of that type, if any.
+    pub fn make_inst(
+        &mut self,
+        op: Op,
+        ty: Type,
+        attr: Attr,
+        args: &[Value],
+        result: Option<Type>,
+        span: Span,
+    ) -> Inst {
+        let args = ValueList::from_slice(args, &mut self.pool);
+        let inst = self.insts.push(InstData { op, ty, attr, args, result: None.into(), span });
+        if let Some(ty) = result {
+            let value = self.values.push(ValueData { ty, def: ValueDef::Result(inst) });
+            self.insts[inst].result = value.into();
+        }
+        inst
+    }
+
+    /// Makes an instruction at the end of a block.
+    #[allow(clippy::too_many_arguments)]
+    pub fn push_inst(
+        &mut self,
+        block: Block,
+        op: Op,
+        ty: Type,
+        attr: Attr,
+        args: &[Value],
+        result: Option<Type>,
+        span: Span,
+    ) -> Inst {
+        let inst = self.make_inst(op, ty, attr, args, result, span);
+        self.blocks[block].insts.push(inst);
+        inst
+    }
+
+    /// Stores a terminator's targets.
+    pub fn add_calls(&mut self, calls: &[BlockCall]) -> CallRange {
+        let start = self.calls.len() as u32;
+        self.calls.extend_from_slice(calls);
+        CallRange { start, len: calls.len() as u32 }
+    }
+
+    /// A terminator's targets.
+    pub fn calls(&self, range: CallRange) -> &[BlockCall] {
+        self.calls.get(range.start as usize..(range.start + range.len) as usize).unwrap_or(&[])
+    }
+
+    /// A terminator's targets, to change.
+    pub fn calls_mut(&mut self, range: CallRange) -> &mut [BlockCall] {
+        self.calls.get_mut(range.start as usize..(range.start + range.len) as usize).unwrap_or(&mut [])
+    }
+
+    /// An instruction's targets; none but of a terminator.
+    pub fn targets(&self, inst: Inst) -> &[BlockCall] {
+        match self.insts[inst].attr {
+            Attr::Targets(range) => self.calls(range),
+            _ => &[],
+        }
+    }
+
+    /// An instruction's operands.
+    pub fn args(&self, inst: Inst) -> &[Value] {
+        self.insts[inst].args.as_slice(&self.pool)
+    }
+
+    /// The arguments of a block call.
+    pub fn call_args(&self, call: &BlockCall) -> &[Value] {
+        call.args.as_slice(&self.pool)
+    }
+
+    /// A block's parameters.
+    pub fn block_params(&self, block: Block) -> &[Value] {
+        self.blocks[block].params.as_slice(&self.pool)
+    }
+
+    /// A block's last instruction, where it has one.
+    pub fn terminator(&self, block: Block) -> Option<Inst> {
+        self.blocks[block].insts.last().copied()
+    }
+
+    /// The blocks that a block can go to, in the order of its targets.
+    pub fn successors(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
+        self.terminator(block).into_iter().flat_map(|inst| self.targets(inst)).map(|call| call.block)
+    }
+
+    /// An instruction's result.
+    pub fn result(&self, inst: Inst) -> Option<Value> {
+        self.insts[inst].result.expand()
+    }
+
+    /// The instruction whose result a value is.
+    pub fn def_inst(&self, value: Value) -> Option<Inst> {
+        match self.values[value].def {
+            ValueDef::Result(inst) => Some(inst),
+            _ => None,
+        }
+    }
+
+    /// A value's type.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// A constant instruction's bits in 64-bit words, lane 0 lowest.
+    pub fn const_bits(&self, inst: Inst) -> Option<[u64; 8]> {
+        match self.insts[inst].attr {
+            Attr::Bits(bits) => Some([bits, 0, 0, 0, 0, 0, 0, 0]),
+            Attr::Wide(wide) => self.wide_consts.get(wide).copied(),
+            _ => None,
+        }
+    }
+
+    /// The attribute of a constant of a type with these bits.
+    pub fn const_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
+        if ty.bits() <= 64 { Attr::Bits(bits[0]) } else { Attr::Wide(self.wide_consts.push(bits)) }
+    }
+
+    /// The kernel's parameter that a value is.
+    pub fn param(&self, value: Value) -> Option<&Param> {
+        match self.values.get(value)?.def {
+            ValueDef::Param(number) => self.params.get(number as usize),
+            _ => None,
+        }
+    }
+
+    /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by
+    /// the buffer's element, and by the accessed value where the base is not a buffer parameter; the address is a
+    /// multiple of the value's size, as far as the buffer's own alignment promises it.
+    pub fn default_mem(&self, base: Value, ty: Type) -> MemAttr {
+        let (scale, most) = match self.param(base).map(|param| param.kind) {
+            Some(ParamKind::Buffer { elem, align, .. }) => (elem.bytes(), align),
+            _ => (ty.bytes(), u32::MAX),
+        };
+        MemAttr { scale, offset: 0, align: ty.bytes().min(most) }
+    }
+
+    /// Replaces values everywhere they are used, in one sweep. A replacement may itself be replaced.
+    pub fn replace_uses(&mut self, with: &SecondaryMap<Value, PackedOption<Value>>) {
+        let resolve = |value: &mut Value| {
+            while let Some(next) = with[*value].expand() {
+                *value = next;
+            }
+        };
+        for &block in &self.layout {
+            for &inst in &self.blocks[block].insts {
+                let data = self.insts[inst];
+                let mut args = data.args;
+                args.as_mut_slice(&mut self.pool).iter_mut().for_each(resolve);
+                if let Attr::Targets(range) = data.attr {
+                    for i in range.start..range.start + range.len {
+                        let mut args = self.calls[i as usize].args;
+                        args.as_mut_slice(&mut self.pool).iter_mut().for_each(resolve);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value's name in text, without `%`, where it has one.
+    pub fn value_name(&self, value: Value) -> Option<&str> {
+        self.names.get(self.names.values[value])
+    }
+
+    /// Names a value.
+    pub fn set_value_name(&mut self, value: Value, name: &str) {
+        self.names.values[value] = self.names.add(name);
+    }
+
+    /// Lets a value without a name have that of another, which it stands for from now on.
+    pub fn inherit_value_name(&mut self, value: Value, from: Value) {
+        if self.value_name(value).is_none() {
+            self.names.values[value] = self.names.values[from];
+        }
+    }
+
+    /// A block's name in text, without `^`, where it has one.
+    pub fn block_name(&self, block: Block) -> Option<&str> {
+        self.names.get(self.names.blocks[block])
+    }
+
+    /// Names a block.
+    pub fn set_block_name(&mut self, block: Block, name: &str) {
+        self.names.blocks[block] = self.names.add(name);
+    }
+}
+
+/// Kernels that were read, or built, together.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The kernels in order.
+    pub kernels: Vec<Kernel>,
+}
+
+impl Module {
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}

@@ -1,0 +1,31 @@
+//! The IR of halfbyte: what programs mean.
+//!
+//! Kernels in SSA form with block parameters instead of phis, on scalars and packed half and byte vectors. One work item
+//! runs a kernel once; items are independent. There is no poison and no undefined behaviour: every op is total.
+
+pub mod attr;
+pub mod builder;
+pub mod diag;
+pub mod eval;
+pub mod flow;
+pub mod kernel;
+pub mod legality;
+pub mod op;
+pub mod rule;
+pub mod text;
+pub mod types;
+pub mod verify;
+pub mod witness;
+
+pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
+pub use diag::{Diagnostic, Diagnostics};
+pub use flow::Flow;
+pub use kernel::{
+    Attr, Block, BlockCall, BlockData, CallRange, Direction, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel,
+    Module, Param, ParamKind, Span, Value, ValueData, ValueDef, ValueList, WideConst,
+};
+pub use legality::Legality;
+pub use op::{AttrKind, Effect, Op, OpRow};
+pub use rule::Rule;
+pub use types::{Elem, Type};
+pub use verify::verify;

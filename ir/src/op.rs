@@ -1,0 +1,542 @@
+//! The op table: one row an op. Reader, printer, verifier, documentation, evaluator dispatch and the terms that ISLE
+//! rules match all come from these rows.
+
+use std::ops::RangeInclusive;
+
+use crate::attr::FlagKind;
+use crate::types::{Elem, Type};
+
+/// The types an op accepts, with the words an error message uses for them.
+#[derive(Clone, Copy)]
+pub struct TypeSet {
+    /// How messages name the set.
+    pub name: &'static str,
+    /// Whether a type belongs.
+    pub contains: fn(Type) -> bool,
+}
+
+/// The type of an operand, from the op's controlling type (its suffix in text).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgType {
+    /// The controlling type.
+    Same,
+    /// The mask with as many lanes: `i1` for a scalar.
+    Mask,
+    /// `i1`, or the mask with as many lanes.
+    Condition,
+    /// One lane of the controlling type.
+    Lane,
+    /// Exactly this type.
+    Exactly(Type),
+    /// Any type that [`OpRow::convert`] allows.
+    Converted,
+}
+
+/// The type of an op's result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResultType {
+    /// No result.
+    None,
+    /// The controlling type.
+    Same,
+    /// The mask with as many lanes.
+    Mask,
+    /// One lane of the controlling type.
+    Lane,
+    /// As many lanes, twice as wide.
+    Wide,
+    /// Exactly this type.
+    Exactly(Type),
+}
+
+/// What an op carries beside operands, and so how it is read and printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttrKind {
+    /// Nothing.
+    None,
+    /// Float modifiers, of those that the row's [`FlagSet`] names.
+    Float(FlagSet),
+    /// An integer condition.
+    IntCC,
+    /// A float condition and `ftz`.
+    FloatCC,
+    /// A constant, by lanes.
+    Const,
+    /// One lane or part number.
+    Lane,
+    /// A list of lane numbers.
+    Lanes,
+    /// An address.
+    Mem,
+    /// Branch targets with their arguments.
+    Targets,
+    /// A target's instruction, as its assembly text.
+    Intrinsic,
+}
+
+/// The float modifiers that an op can take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlagSet {
+    /// `rz rp rm` (`rn` is the default).
+    pub rounding: bool,
+    /// `ftz`.
+    pub ftz: bool,
+    /// `sat` and `relu`.
+    pub clamp: bool,
+    /// `contract`.
+    pub contract: bool,
+    /// `nan`.
+    pub nan: bool,
+}
+
+/// What an op does beside computing its result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing: it may be removed, repeated, shared and moved.
+    Pure,
+    /// Reads memory, and traps on a bad address, so it stays even where its result is unused.
+    Read,
+    /// Writes memory, and traps on a bad address.
+    Write,
+    /// Ends a block.
+    Terminator,
+}
+
+/// The row of an op.
+pub struct OpRow {
+    /// The op.
+    pub op: Op,
+    /// Its variant's name, which ISLE rules use too (`AddSatU`).
+    pub ident: &'static str,
+    /// Its name in text.
+    pub name: &'static str,
+    /// The controlling types it takes; none where it has no suffix.
+    pub types: Option<TypeSet>,
+    /// Operand types in order. Ops with [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more.
+    pub args: &'static [ArgType],
+    /// The result's type.
+    pub result: ResultType,
+    /// What else it carries.
+    pub attr: AttrKind,
+    /// Effects.
+    pub effect: Effect,
+    /// Result lane i depends on operand lanes i only.
+    pub lanewise: bool,
+    /// The first two operands may be exchanged.
+    pub commutative: bool,
+    /// Of an op with a [`ArgType::Converted`] operand: may this type become that one?
+    pub convert: Option<fn(from: Type, to: Type) -> bool>,
+    /// Meaning, for the reference.
+    pub doc: &'static str,
+    /// A line of text that uses it, for the reference and its test.
+    pub example: &'static str,
+}
+
+const INT: TypeSet = TypeSet { name: "an integer type", contains: |t| t.is_int() };
+const NARROW_INT: TypeSet =
+    TypeSet { name: "an integer type of at most 32 bits a lane", contains: |t| t.is_int() && t.elem().bits() <= 32 };
+const WIDENABLE: TypeSet = TypeSet {
+    name: "an integer type with one of twice the width (i8, i16, i32, i8x16, i16x16)",
+    contains: |t| t.widened().is_some(),
+};
+const BITS: TypeSet = TypeSet { name: "an integer or mask type", contains: |t| t.is_int() || t.is_mask() };
+const FLOAT: TypeSet = TypeSet { name: "a floating-point type", contains: |t| t.is_float() };
+const SINGLE: TypeSet = TypeSet { name: "f32", contains: |t| matches!(t.elem(), Elem::F32) };
+const SINGLE_OR_HALF: TypeSet =
+    TypeSet { name: "a scalar floating-point type", contains: |t| t.is_float() && t.is_scalar() };
+const WORD_INT: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
+const PACKED_INT: TypeSet = TypeSet { name: "a vector of integers", contains: |t| t.is_int() && !t.is_scalar() };
+const SAD_INT: TypeSet = TypeSet {
+    name: "i8x4, i16x2 or i8x16",
+    contains: |t| t.is_int() && !t.is_scalar() && t.elem().bits() * t.lanes() as u32 <= 128,
+};
+const MASK: TypeSet = TypeSet { name: "a mask of several lanes", contains: |t| t.is_mask() && !t.is_scalar() };
+const VECTOR: TypeSet = TypeSet { name: "a vector type", contains: |t| !t.is_scalar() };
+const BYTES16: TypeSet = TypeSet { name: "i8x16", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 16)) };
+const DATA: TypeSet = TypeSet { name: "any type but ptr", contains: |t| !matches!(t.elem(), Elem::Ptr) };
+const ANY: TypeSet = TypeSet { name: "any type", contains: |_| true };
+
+const NO_FLAGS: FlagSet = FlagSet { rounding: false, ftz: false, clamp: false, contract: false, nan: false };
+const ARITH: AttrKind = AttrKind::Float(FlagSet { rounding: true, ftz: true, clamp: true, contract: true, nan: false });
+const FMA: AttrKind = AttrKind::Float(FlagSet { rounding: true, ftz: true, clamp: true, ..NO_FLAGS });
+const MINMAX: AttrKind = AttrKind::Float(FlagSet { ftz: true, nan: true, ..NO_FLAGS });
+const ROUND: AttrKind = AttrKind::Float(FlagSet { rounding: true, ..NO_FLAGS });
+
+fn same_lanes_wider(from: Type, to: Type) -> bool {
+    from.is_int() && to.is_int() && from.lanes() == to.lanes() && from.elem().bits() < to.elem().bits()
+}
+fn same_lanes_narrower(from: Type, to: Type) -> bool {
+    same_lanes_wider(to, from)
+}
+fn twice_as_wide(from: Type, to: Type) -> bool {
+    to.widened() == Some(from)
+}
+fn mask_to_lanes(from: Type, to: Type) -> bool {
+    to.is_int() && to.mask_type() == Some(from)
+}
+fn float_to_float(from: Type, to: Type) -> bool {
+    from.is_float() && to.is_float() && from.is_scalar() && to.is_scalar() && from != to
+}
+fn int_to_float(from: Type, to: Type) -> bool {
+    from == Type::I32 && to.is_float() && to.is_scalar()
+}
+fn float_to_int(from: Type, to: Type) -> bool {
+    int_to_float(to, from)
+}
+fn same_bits(from: Type, to: Type) -> bool {
+    from.bits() == to.bits() && !from.is_mask() && !to.is_mask() && from != to
+}
+fn whole_of_parts(from: Type, to: Type) -> bool {
+    !from.is_mask() && !to.is_mask() && from.bits() < to.bits() && to.bits() <= 128
+}
+fn part_of_whole(from: Type, to: Type) -> bool {
+    whole_of_parts(to, from)
+}
+
+macro_rules! ops {
+    ($($ident:ident $name:literal $types:tt $args:tt -> $result:tt, $attr:tt, $effect:ident $(, $flag:ident)* $(, ($convert:ident))?;
+       $doc:literal; $example:literal;)*) => {
+        /// An operation of the IR.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Op { $(#[doc = $doc] $ident,)* }
+
+        impl Op {
+            /// Every op, in the order of the table.
+            pub const ALL: &'static [Op] = &[$(Op::$ident),*];
+
+            /// The op of that name in text.
+            pub fn from_name(name: &str) -> Option<Op> {
+                match name { $($name => Some(Op::$ident),)* _ => None }
+            }
+        }
+
+        const ROWS: &[OpRow] = &[$(OpRow {
+            op: Op::$ident,
+            ident: stringify!($ident),
+            name: $name,
+            types: ops!(@types $types),
+            args: ops!(@args $args),
+            result: ops!(@result $result),
+            attr: ops!(@attr $attr),
+            effect: Effect::$effect,
+            lanewise: false $(|| ops!(@is lanewise $flag))*,
+            commutative: false $(|| ops!(@is commutative $flag))*,
+            convert: ops!(@convert $($convert)?),
+            doc: $doc,
+            example: $example,
+        }),*];
+    };
+    (@types -) => { None };
+    (@types $set:ident) => { Some($set) };
+    (@args [$($arg:tt)*]) => { &[$(ops!(@arg $arg)),*] };
+    (@arg same) => { ArgType::Same };
+    (@arg mask) => { ArgType::Mask };
+    (@arg cond) => { ArgType::Condition };
+    (@arg lane) => { ArgType::Lane };
+    (@arg from) => { ArgType::Converted };
+    (@arg $ty:ident) => { ArgType::Exactly(Type::$ty) };
+    (@result -) => { ResultType::None };
+    (@result same) => { ResultType::Same };
+    (@result mask) => { ResultType::Mask };
+    (@result lane) => { ResultType::Lane };
+    (@result wide) => { ResultType::Wide };
+    (@result $ty:ident) => { ResultType::Exactly(Type::$ty) };
+    (@attr -) => { AttrKind::None };
+    (@attr ($attr:ident)) => { AttrKind::$attr };
+    (@attr $konst:ident) => { $konst };
+    (@is lanewise lanewise) => { true };
+    (@is commutative commutative) => { true };
+    (@is $a:ident $b:ident) => { false };
+    (@convert) => { None };
+    (@convert $f:ident) => { Some($f) };
+}
+
+ops! {
+    // Integers, lane by lane.
+    Add "add" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Sum, wrapping."; "%r = add.i8x4 %a, %b";
+    Sub "sub" INT [same same] -> same, -, Pure, lanewise;
+        "Difference, wrapping."; "%r = sub.i8x4 %a, %b";
+    Mul "mul" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Product, wrapping."; "%r = mul.i32 %a, %b";
+    MulHiS "mul_hi_s" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Upper half of the signed product of twice the width."; "%r = mul_hi_s.i32 %a, %b";
+    MulHiU "mul_hi_u" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Upper half of the unsigned product of twice the width."; "%r = mul_hi_u.i32 %a, %b";
+    MulWideS "mul_wide_s" WIDENABLE [same same] -> wide, -, Pure, lanewise, commutative;
+        "Signed product, exact, in lanes of twice the width."; "%r = mul_wide_s.i32 %a, %b";
+    MulWideU "mul_wide_u" WIDENABLE [same same] -> wide, -, Pure, lanewise, commutative;
+        "Unsigned product, exact, in lanes of twice the width."; "%r = mul_wide_u.i32 %a, %b";
+    AddSatS "add_sat_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Signed sum, clamped to the lane's signed range."; "%r = add_sat_s.i8x4 %a, %b";
+    AddSatU "add_sat_u" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Unsigned sum, clamped to the lane's unsigned range."; "%r = add_sat_u.i8x4 %a, %b";
+    SubSatS "sub_sat_s" NARROW_INT [same same] -> same, -, Pure, lanewise;
+        "Signed difference, clamped to the lane's signed range."; "%r = sub_sat_s.i8x4 %a, %b";
+    SubSatU "sub_sat_u" NARROW_INT [same same] -> same, -, Pure, lanewise;
+        "Unsigned difference, clamped at zero."; "%r = sub_sat_u.i8x4 %a, %b";
+    AvgS "avg_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Signed average: with s = a + b, (s + 1) >> 1 where s >= 0, else s >> 1 (seeds 000 and 002, vavrg)."; "%r = avg_s.i8x4 %a, %b";
+    AvgU "avg_u" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "Unsigned average rounded up: (a + b + 1) >> 1, exact."; "%r = avg_u.i8x4 %a, %b";
+    AbsDiffS "absdiff_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "|a - b| of signed lanes, wrapping to the lane."; "%r = absdiff_s.i8x4 %a, %b";
+    AbsDiffU "absdiff_u" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
+        "|a - b| of unsigned lanes."; "%r = absdiff_u.i8x4 %a, %b";
+    MinS "min_s" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "The lesser, signed."; "%r = min_s.i8x4 %a, %b";
+    MinU "min_u" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "The lesser, unsigned."; "%r = min_u.i8x4 %a, %b";
+    MaxS "max_s" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "The greater, signed."; "%r = max_s.i8x4 %a, %b";
+    MaxU "max_u" INT [same same] -> same, -, Pure, lanewise, commutative;
+        "The greater, unsigned."; "%r = max_u.i8x4 %a, %b";
+    Neg "neg" INT [same] -> same, -, Pure, lanewise;
+        "Negation, wrapping."; "%r = neg.i8x4 %a";
+    Abs "abs" INT [same] -> same, -, Pure, lanewise;
+        "Absolute value, wrapping: the least number stays."; "%r = abs.i8x4 %a";
+    Shl "shl" INT [same same] -> same, -, Pure, lanewise;
+        "Shift left by the second operand's lane, modulo the width."; "%r = shl.i32 %a, %b";
+    ShrS "shr_s" INT [same same] -> same, -, Pure, lanewise;
+        "Arithmetic shift right by the second operand's lane, modulo the width."; "%r = shr_s.i32 %a, %b";
+    ShrU "shr_u" INT [same same] -> same, -, Pure, lanewise;
+        "Logical shift right by the second operand's lane, modulo the width."; "%r = shr_u.i32 %a, %b";
+    RoundShrS "round_shr_s" INT [same same] -> same, -, Pure, lanewise;
+        "Arithmetic shift right by n (modulo the width), rounded: (a + (1 << (n - 1))) >> n computed exactly; a where n is 0."; "%r = round_shr_s.i32 %a, %b";
+    RoundShrU "round_shr_u" INT [same same] -> same, -, Pure, lanewise;
+        "Logical shift right by n (modulo the width), rounded: (a + (1 << (n - 1))) >> n computed exactly; a where n is 0."; "%r = round_shr_u.i32 %a, %b";
+    And "and" BITS [same same] -> same, -, Pure, lanewise, commutative;
+        "Bitwise and."; "%r = and.i32 %a, %b";
+    Or "or" BITS [same same] -> same, -, Pure, lanewise, commutative;
+        "Bitwise or."; "%r = or.i32 %a, %b";
+    Xor "xor" BITS [same same] -> same, -, Pure, lanewise, commutative;
+        "Bitwise exclusive or."; "%r = xor.i32 %a, %b";
+    Not "not" BITS [same] -> same, -, Pure, lanewise;
+        "Bitwise complement."; "%r = not.i32 %a";
+    Icmp "icmp" INT [same same] -> mask, (IntCC), Pure, lanewise;
+        "Integer comparison, to a mask (`i1` for scalars): eq ne lt le gt ge with _s or _u."; "%m = icmp.lt_u.i8x4 %a, %b";
+    Select "select" ANY [cond same same] -> same, -, Pure, lanewise;
+        "The second operand where the condition holds, else the third. The condition is one `i1` for all lanes, or a mask."; "%r = select.i8x4 %m, %a, %b";
+
+    // Integers across lanes and widths.
+    SadS "sad_s" SAD_INT [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of |a - b|, signed lanes, modulo 2^32."; "%r = sad_s.i8x4 %a, %b, %acc";
+    SadU "sad_u" SAD_INT [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of |a - b|, unsigned lanes, modulo 2^32."; "%r = sad_u.i8x4 %a, %b, %acc";
+    ReduceAddS "reduce_add_s" PACKED_INT [same] -> I32, -, Pure;
+        "Sum of the sign-extended lanes, modulo 2^32."; "%r = reduce_add_s.i8x4 %a";
+    ReduceAddU "reduce_add_u" PACKED_INT [same] -> I32, -, Pure;
+        "Sum of the zero-extended lanes, modulo 2^32."; "%r = reduce_add_u.i8x4 %a";
+    ReduceMinS "reduce_min_s" PACKED_INT [same] -> lane, -, Pure;
+        "The least lane, signed."; "%r = reduce_min_s.i8x4 %a";
+    ReduceMinU "reduce_min_u" PACKED_INT [same] -> lane, -, Pure;
+        "The least lane, unsigned."; "%r = reduce_min_u.i8x4 %a";
+    ReduceMaxS "reduce_max_s" PACKED_INT [same] -> lane, -, Pure;
+        "The greatest lane, signed."; "%r = reduce_max_s.i8x4 %a";
+    ReduceMaxU "reduce_max_u" PACKED_INT [same] -> lane, -, Pure;
+        "The greatest lane, unsigned."; "%r = reduce_max_u.i8x4 %a";
+    Any "any" MASK [same] -> I1, -, Pure;
+        "Whether some lane of the mask is set."; "%r = any.i1x4 %m";
+    All "all" MASK [same] -> I1, -, Pure;
+        "Whether every lane of the mask is set."; "%r = all.i1x4 %m";
+    Sext "sext" INT [from] -> same, -, Pure, lanewise, (same_lanes_wider);
+        "Sign extension of each lane to the named, wider type."; "%r = sext.i32 %a";
+    Zext "zext" INT [from] -> same, -, Pure, lanewise, (same_lanes_wider);
+        "Zero extension of each lane to the named, wider type."; "%r = zext.i32 %a";
+    Trunc "trunc" INT [from] -> same, -, Pure, lanewise, (same_lanes_narrower);
+        "The low bits of each lane, in the named, narrower type."; "%r = trunc.i8 %a";
+    NarrowSatS "narrow_sat_s" WIDENABLE [from] -> same, -, Pure, lanewise, (twice_as_wide);
+        "Signed lanes clamped to the signed range of the named type of half the width."; "%r = narrow_sat_s.i16 %a";
+    NarrowSatU "narrow_sat_u" WIDENABLE [from] -> same, -, Pure, lanewise, (twice_as_wide);
+        "Signed lanes clamped to the unsigned range of the named type of half the width."; "%r = narrow_sat_u.i8x16 %a";
+    NarrowSatUU "narrow_sat_uu" WIDENABLE [from] -> same, -, Pure, lanewise, (twice_as_wide);
+        "Unsigned lanes clamped to the unsigned range of the named type of half the width."; "%r = narrow_sat_uu.i16 %a";
+    MaskExpand "mask_expand" INT [from] -> same, -, Pure, lanewise, (mask_to_lanes);
+        "All bits of a lane where the mask is set, else none."; "%r = mask_expand.i8x4 %m";
+
+    // Floating point, lane by lane.
+    Fadd "fadd" FLOAT [same same] -> same, ARITH, Pure, lanewise, commutative;
+        "Sum, rounded once."; "%r = fadd.rz.ftz.f16x2 %a, %b";
+    Fsub "fsub" FLOAT [same same] -> same, ARITH, Pure, lanewise;
+        "Difference: the sum with the second operand's sign changed."; "%r = fsub.f16x2 %a, %b";
+    Fmul "fmul" FLOAT [same same] -> same, ARITH, Pure, lanewise, commutative;
+        "Product, rounded once. A zero has the exclusive or of the signs in every rounding."; "%r = fmul.sat.f16x2 %a, %b";
+    Ffma "ffma" FLOAT [same same same] -> same, FMA, Pure, lanewise, commutative;
+        "a * b + c, rounded once."; "%r = ffma.relu.f16x2 %a, %b, %c";
+    Fneg "fneg" FLOAT [same] -> same, -, Pure, lanewise;
+        "The sign bit changed, of NaN too."; "%r = fneg.f16x2 %a";
+    Fabs "fabs" FLOAT [same] -> same, -, Pure, lanewise;
+        "The sign bit cleared, of NaN too."; "%r = fabs.f16x2 %a";
+    Fmin "fmin" FLOAT [same same] -> same, MINMAX, Pure, lanewise, commutative;
+        "The lesser; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff)."; "%r = fmin.nan.f16x2 %a, %b";
+    Fmax "fmax" FLOAT [same same] -> same, MINMAX, Pure, lanewise, commutative;
+        "The greater; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff)."; "%r = fmax.f16x2 %a, %b";
+    Fcmp "fcmp" FLOAT [same same] -> mask, (FloatCC), Pure, lanewise;
+        "Comparison, to a mask (`i1` for scalars)."; "%m = fcmp.ltu.f16x2 %a, %b";
+    Fset "fset" FLOAT [same same] -> same, (FloatCC), Pure, lanewise;
+        "Comparison, to 1.0 or +0."; "%r = fset.ge.ftz.f16x2 %a, %b";
+    Fdiv "fdiv" SINGLE [same same] -> same, -, Pure, lanewise;
+        "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
+    Fsqrt "fsqrt" SINGLE [same] -> same, -, Pure, lanewise;
+        "Square root, rounded once; of a negative number NaN, of -0 -0."; "%r = fsqrt.f32 %a";
+    Fcvt "fcvt" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (float_to_float);
+        "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff)."; "%r = fcvt.f16 %a";
+    FcvtFromS "fcvt_from_s" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
+        "Signed integer to floating point, rounded once."; "%r = fcvt_from_s.f32 %a";
+    FcvtFromU "fcvt_from_u" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
+        "Unsigned integer to floating point, rounded once."; "%r = fcvt_from_u.f32 %a";
+    FcvtToS "fcvt_to_s" WORD_INT [from] -> same, -, Pure, lanewise, (float_to_int);
+        "Toward zero to a signed integer; clamps, and NaN gives 0."; "%r = fcvt_to_s.i32 %a";
+    FcvtToU "fcvt_to_u" WORD_INT [from] -> same, -, Pure, lanewise, (float_to_int);
+        "Toward zero to an unsigned integer; clamps, and NaN gives 0."; "%r = fcvt_to_u.i32 %a";
+
+    // Lanes.
+    Const "const" DATA [] -> same, (Const), Pure;
+        "A constant: one value for all lanes, or a list with lane 0 first."; "%r = const.f16x2 [1.0, -0.5]";
+    Splat "splat" VECTOR [lane] -> same, -, Pure;
+        "Every lane the same scalar."; "%r = splat.f16x2 %s";
+    Shuffle "shuffle" VECTOR [same same] -> same, (Lanes), Pure;
+        "Result lane i is lane k of the two operands side by side, k the list's element i."; "%r = shuffle.i8x4 %a, %b, [3, 2, 5, 4]";
+    Swizzle "swizzle" BYTES16 [same same] -> same, -, Pure;
+        "Result lane i is lane (second operand's lane i, modulo 16) of the first."; "%r = swizzle.i8x16 %a, %idx";
+    Extract "extract" VECTOR [same] -> lane, (Lane), Pure;
+        "One lane as a scalar."; "%s = extract.f16x2 %a, 1";
+    Insert "insert" VECTOR [same lane] -> same, (Lane), Pure;
+        "The vector with one lane replaced."; "%r = insert.f16x2 %a, %s, 1";
+    Concat "concat" ANY [from] -> same, -, Pure, (whole_of_parts);
+        "Parts of one type side by side, the first lowest, as the named type."; "%r = concat.i8x16 %a, %b, %c, %d";
+    Split "split" ANY [from] -> same, (Lane), Pure, (part_of_whole);
+        "The part of that number, the lowest 0, as the named type."; "%r = split.i8x4 %v, 2";
+    Bitcast "bitcast" ANY [from] -> same, -, Pure, (same_bits);
+        "The same bits as another type."; "%r = bitcast.i32 %a";
+
+    // Memory.
+    Load "load" DATA [PTR] -> same, (Mem), Read;
+        "A value from memory. Without a suffix it has the buffer's element type."; "%v = load %x[%i]";
+    Store "store" DATA [same PTR] -> -, (Mem), Write;
+        "A value to memory."; "store %v, %y[%i + 1]";
+    PtrAdd "ptr_add" - [PTR I64] -> PTR, -, Pure;
+        "An address so many bytes on."; "%q = ptr_add %p, %n";
+
+    // Where the item is.
+    ItemId "item_id" - [] -> I32, -, Pure;
+        "The number of this work item, from 0."; "%i = item_id";
+    ItemCount "item_count" - [] -> I32, -, Pure;
+        "The number of work items of the launch."; "%n = item_count";
+    LocalId "local_id" - [] -> I32, -, Pure;
+        "The item's number in its group."; "%l = local_id";
+    GroupId "group_id" - [] -> I32, -, Pure;
+        "The number of the item's group."; "%g = group_id";
+    GroupSize "group_size" - [] -> I32, -, Pure;
+        "The number of items in a group."; "%s = group_size";
+
+    // Targets' own instructions.
+    Intrinsic "intrinsic" DATA [] -> same, (Intrinsic), Pure;
+        "One instruction of a target, by its assembly text: `$d` is the result, `$0` `$1` ... the operands. Other targets refuse it."; "%r = intrinsic.i8x4 halu \"vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2\", %a, %b, %c";
+
+    // Control.
+    Br "br" - [] -> -, (Targets), Terminator;
+        "Goes to a block, with values for its parameters."; "br ^next(%a)";
+    BrIf "br_if" - [I1] -> -, (Targets), Terminator;
+        "Goes to the first block where the condition holds, else to the second."; "br_if %c, ^then(%a), ^else";
+    Switch "switch" - [I32] -> -, (Targets), Terminator;
+        "Goes to the block listed for the value, else to the first."; "switch %x, ^default, [0: ^zero, 7: ^seven(%a)]";
+    Ret "ret" - [] -> -, -, Terminator;
+        "Ends the work item."; "ret";
+}
+
+impl FlagSet {
+    /// Whether modifiers of this kind belong.
+    pub const fn contains(self, kind: FlagKind) -> bool {
+        match kind {
+            FlagKind::Rounding => self.rounding,
+            FlagKind::Ftz => self.ftz,
+            FlagKind::Clamp => self.clamp,
+            FlagKind::Contract => self.contract,
+            FlagKind::Nan => self.nan,
+        }
+    }
+}
+
+impl OpRow {
+    /// The result's type of an op with this controlling type; none where there is no result.
+    pub fn result_type(&self, ty: Type) -> Option<Type> {
+        match self.result {
+            ResultType::None => None,
+            ResultType::Same => Some(ty),
+            ResultType::Mask => ty.mask_type(),
+            ResultType::Lane => Some(ty.lane_type()),
+            ResultType::Wide => ty.widened(),
+            ResultType::Exactly(ty) => Some(ty),
+        }
+    }
+
+    /// The controlling type of an op that takes no suffix: its result's, or `i32` without a result.
+    pub const fn fixed_type(&self) -> Option<Type> {
+        match (self.types, self.result) {
+            (Some(_), _) => None,
+            (None, ResultType::Exactly(ty)) => Some(ty),
+            (None, _) => Some(Type::I32),
+        }
+    }
+
+    /// How many operands the op takes, targets' arguments not counted.
+    pub const fn arity(&self) -> RangeInclusive<usize> {
+        let fixed = self.args.len();
+        match (self.op, self.attr) {
+            (_, AttrKind::Intrinsic) => 0..=usize::MAX,
+            (Op::Concat, _) => 1..=usize::MAX,
+            (_, AttrKind::Mem) => fixed..=fixed + 1,
+            _ => fixed..=fixed,
+        }
+    }
+
+    /// The type of an operand by number; none where any will do.
+    pub fn arg(&self, number: usize) -> Option<ArgType> {
+        match (self.op, self.attr) {
+            (_, AttrKind::Intrinsic) => None,
+            (Op::Concat, _) => Some(ArgType::Converted),
+            (_, AttrKind::Mem) => Some(*self.args.get(number).unwrap_or(&ArgType::Exactly(Type::I32))),
+            _ => self.args.get(number).copied(),
+        }
+    }
+
+    /// The modifiers that the op takes on this controlling type. Single precision rounds to nearest, keeps subnormals
+    /// and is never clamped.
+    pub const fn flags(&self, ty: Type) -> FlagSet {
+        let single = matches!(ty.elem(), Elem::F32);
+        match self.attr {
+            AttrKind::Float(set) => FlagSet {
+                rounding: set.rounding && !single,
+                ftz: set.ftz && !single,
+                clamp: set.clamp && !single,
+                ..set
+            },
+            AttrKind::FloatCC => FlagSet { ftz: !single, ..NO_FLAGS },
+            _ => NO_FLAGS,
+        }
+    }
+}
+
+impl Op {
+    /// The row of this op.
+    pub const fn row(self) -> &'static OpRow {
+        &ROWS[self as usize]
+    }
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Nothing but a result.
+    pub fn is_pure(self) -> bool {
+        self.row().effect == Effect::Pure
+    }
+
+    /// Ends a block.
+    pub fn is_terminator(self) -> bool {
+        self.row().effect == Effect::Terminator
+    }
+}

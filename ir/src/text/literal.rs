@@ -1,0 +1,227 @@
+//! Numbers in text: read exactly, and written so that they read back to the same bits.
+
+use rustc_apfloat::ieee::{BFloat, Half, Single};
+use rustc_apfloat::{Float, Round, Status};
+
+use crate::types::Elem;
+
+/// A number that cannot be had.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadNumber {
+    /// What is wrong.
+    pub message: String,
+    /// What would do.
+    pub expected: String,
+}
+
+/// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits
+/// behind its point.
+const MAX_LENGTH: usize = 256;
+
+fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
+    let sign = if negative { "-" } else { "" };
+    let shown: String = text.chars().take(40).collect();
+    let rest = if shown.len() < text.len() { "..." } else { "" };
+    BadNumber { message: format!("`{sign}{shown}{rest}` is not {what}"), expected: expected.into() }
+}
+
+/// An integer, decimal or `0x` hexadecimal, of at most 64 bits and a sign.
+pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
+    let magnitude = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    match magnitude {
+        Ok(magnitude) => Ok(if negative { -i128::from(magnitude) } else { magnitude.into() }),
+        Err(_) => {
+            Err(bad(text, negative, "an integer of at most 64 bits", "decimal digits, or 0x and hexadecimal digits"))
+        }
+    }
+}
+
+/// The bits of a lane from a number's text without its sign; `inf` and `nan` count as numbers.
+///
+/// # Errors
+/// Text that is no number, or a number that the lane cannot hold.
+pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
+    match elem {
+        Elem::F16 => float::<Half>(text, negative, elem),
+        Elem::BF16 => float::<BFloat>(text, negative, elem),
+        Elem::F32 => float::<Single>(text, negative, elem),
+        _ => {
+            let value = integer(text, negative)?;
+            let max = i128::from(elem.mask());
+            let min = if elem == Elem::I1 { 0 } else { -(max + 1) / 2 };
+            if (min..=max).contains(&value) {
+                return Ok(value as u64 & elem.mask());
+            }
+            Err(BadNumber {
+                message: format!("{value} does not fit {}", elem_name(elem)),
+                expected: format!("{min} to {max}"),
+            })
+        }
+    }
+}
+
+fn elem_name(elem: Elem) -> &'static str {
+    crate::types::Type::new(elem, 1).map_or("", |ty| ty.name())
+}
+
+fn canonical_nan(elem: Elem) -> u64 {
+    elem.mask() >> 1
+}
+
+fn is_nan(bits: u64, elem: Elem) -> bool {
+    bits & canonical_nan(elem) > infinity(elem)
+}
+
+fn infinity(elem: Elem) -> u64 {
+    match elem {
+        Elem::F16 => 0x7c00,
+        Elem::BF16 => 0x7f80,
+        _ => 0x7f80_0000,
+    }
+}
+
+fn sign(elem: Elem) -> u64 {
+    canonical_nan(elem) + 1
+}
+
+fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
+    let signed = |bits| if negative { bits | sign(elem) } else { bits };
+    match text {
+        "inf" => return Ok(signed(infinity(elem))),
+        "nan" if !negative => return Ok(canonical_nan(elem)),
+        _ => {}
+    }
+    let no_number =
+        || bad(text, negative, "a number", "1.0, -0.5, 6e-8, inf, -inf, nan, or 0x and the bits in hexadecimal");
+    if let Some(digits) = text.strip_prefix("0x") {
+        return match u64::from_str_radix(digits, 16) {
+            Ok(bits) if bits <= elem.mask() && !negative => Ok(bits),
+            _ => Err(bad(
+                text,
+                negative,
+                &format!("the bits of {}", elem_name(elem)),
+                &format!("0x0 to {:#x}", elem.mask()),
+            )),
+        };
+    }
+    let decimal = |byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    let exponent_has_digits = text.ends_with(|c: char| c.is_ascii_digit() || c == '.');
+    if text.len() > MAX_LENGTH || !text.bytes().all(decimal) || !exponent_has_digits {
+        return Err(no_number());
+    }
+    let rounded = F::from_str_r(text, Round::NearestTiesToEven).map_err(|_| no_number())?;
+    if rounded.status.contains(Status::OVERFLOW) {
+        return Err(BadNumber {
+            message: format!("`{text}` rounds to infinity in {}", elem_name(elem)),
+            expected: "a number in range, or inf".into(),
+        });
+    }
+    Ok(signed(rounded.value.to_bits() as u64))
+}
+
+/// The text of a lane: integers signed; whole floats below 2^24 in full, others in the fewest decimal digits that read
+/// back; NaNs other than `nan` as bits.
+pub(super) fn lane_text(bits: u64, elem: Elem) -> String {
+    let value = match elem {
+        Elem::F16 => half::f16::from_bits(bits as u16).to_f64(),
+        Elem::BF16 => half::bf16::from_bits(bits as u16).to_f64(),
+        Elem::F32 => f32::from_bits(bits as u32).into(),
+        Elem::I1 => return (bits & 1).to_string(),
+        _ => {
+            let unused = 64 - elem.bits();
+            return (((bits << unused) as i64) >> unused).to_string();
+        }
+    };
+    if bits == canonical_nan(elem) {
+        return "nan".into();
+    }
+    if is_nan(bits, elem) {
+        return format!("{bits:#x}");
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    if value.fract() == 0.0 && value.abs() < f64::from(1 << 24) {
+        return format!("{value:?}");
+    }
+    // Nine significant digits tell any two f32 apart.
+    for digits in 0..9 {
+        let text = format!("{:.digits$e}", value.abs());
+        if lane(&text, value.is_sign_negative(), elem).is_ok_and(|read| read == bits)
+            && let Ok(short) = text.parse::<f64>()
+        {
+            return format!("{:?}", short.copysign(value));
+        }
+    }
+    format!("{bits:#x}")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, elem: Elem) -> Option<u64> {
+        let (text, negative) = text.strip_prefix('-').map_or((text, false), |text| (text, true));
+        lane(text, negative, elem).ok()
+    }
+
+    #[test]
+    fn every_half_reads_back() {
+        for elem in [Elem::F16, Elem::BF16] {
+            for bits in 0..=0xffff {
+                let text = lane_text(bits, elem);
+                assert_eq!(read(&text, elem), Some(bits), "{text}");
+                assert!(is_nan(bits, elem) || !text.contains('x'), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn singles_read_back() {
+        let mut bits = 1u32;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            let text = lane_text(bits.into(), Elem::F32);
+            assert_eq!(read(&text, Elem::F32), Some(bits.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_and_exact() {
+        for (text, bits) in
+            [("1.0", 0x3c00), ("-0.5", 0xb800), ("-0.0", 0x8000), ("0.1", 0x2e66), ("65504.0", 0x7bff), ("6e-8", 1)]
+        {
+            assert_eq!(lane_text(bits, Elem::F16), text);
+            assert_eq!(read(text, Elem::F16), Some(bits));
+        }
+        // Half-way cases and one digit beyond them, which a detour over f64 would lose.
+        assert_eq!(read("1.00048828125", Elem::F16), Some(0x3c00));
+        assert_eq!(read("1.000488281250000000000000000000000001", Elem::F16), Some(0x3c01));
+        assert_eq!(read("65519", Elem::F16), Some(0x7bff));
+        assert_eq!(read("65520", Elem::F16), None);
+        assert_eq!(read("1e-999999999999", Elem::F16), Some(0));
+        assert_eq!(read("1e999999999999", Elem::F32), None);
+        assert_eq!(read(&"1".repeat(1000), Elem::F32), None);
+        for text in ["", ".", "e5", "1e", "1e+", "1.2.3", "0x", "-0x1", "1_0", "-nan", "NaN", "1e5-", "1e5e5"] {
+            assert_eq!(read(text, Elem::F16), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_fit_signed_or_unsigned() {
+        assert_eq!(read("-128", Elem::I8), Some(0x80));
+        assert_eq!(read("255", Elem::I8), Some(0xff));
+        assert_eq!(read("256", Elem::I8), None);
+        assert_eq!(read("-129", Elem::I8), None);
+        assert_eq!(read("0xffffffffffffffff", Elem::I64), Some(u64::MAX));
+        assert_eq!(read("-9223372036854775808", Elem::I64), Some(1 << 63));
+        assert_eq!(read("99999999999999999999999999", Elem::I64), None);
+        assert_eq!(read("-1", Elem::I1), None);
+        assert_eq!(lane_text(0x80, Elem::I8), "-128");
+        assert_eq!(lane_text(1, Elem::I1), "1");
+    }
+}

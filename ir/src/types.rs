@@ -1,0 +1,199 @@
+//! Value types: an element and a number of lanes.
+//!
+//! Lane 0 is the lowest. A vector is laid out in registers and in memory with lane 0 at the lowest bits and the lowest
+//! address (little endian throughout).
+
+use std::fmt;
+
+/// What one lane holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Elem {
+    /// A truth value. As a vector element it makes a mask.
+    I1,
+    /// An 8-bit integer; signedness is in the op, as for all integers.
+    I8,
+    /// A 16-bit integer.
+    I16,
+    /// A 32-bit integer.
+    I32,
+    /// A 64-bit integer.
+    I64,
+    /// IEEE 754 binary16.
+    F16,
+    /// bfloat16: the upper half of a binary32.
+    BF16,
+    /// IEEE 754 binary32.
+    F32,
+    /// A 64-bit byte address.
+    Ptr,
+}
+
+impl Elem {
+    /// Width in bits; a truth value has 1.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Elem::I1 => 1,
+            Elem::I8 => 8,
+            Elem::I16 | Elem::F16 | Elem::BF16 => 16,
+            Elem::I32 | Elem::F32 => 32,
+            Elem::I64 | Elem::Ptr => 64,
+        }
+    }
+
+    /// All bits of a lane set.
+    pub const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+}
+
+/// A type of the IR. Only the types in [`Type::ALL`] exist.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Type {
+    elem: Elem,
+    lanes: u8,
+}
+
+macro_rules! types {
+    ($($konst:ident $name:literal $elem:ident $lanes:literal $doc:literal;)*) => {
+        impl Type {
+            $(#[doc = $doc] pub const $konst: Type = Type { elem: Elem::$elem, lanes: $lanes };)*
+
+            /// Every type there is.
+            pub const ALL: &'static [Type] = &[$(Type::$konst),*];
+
+            /// The name in text.
+            pub const fn name(self) -> &'static str {
+                match (self.elem, self.lanes) {
+                    $((Elem::$elem, $lanes) => $name,)*
+                    _ => "?",
+                }
+            }
+
+            /// The type of that name.
+            pub fn from_name(name: &str) -> Option<Type> {
+                match name { $($name => Some(Type::$konst),)* _ => None }
+            }
+
+            /// The type's constant in Rust and its name in ISLE (`F16X2`).
+            pub const fn ident(self) -> &'static str {
+                match (self.elem, self.lanes) {
+                    $((Elem::$elem, $lanes) => stringify!($konst),)*
+                    _ => "?",
+                }
+            }
+        }
+    };
+}
+
+types! {
+    I1 "i1" I1 1 "A truth value.";
+    I8 "i8" I8 1 "An 8-bit integer.";
+    I16 "i16" I16 1 "A 16-bit integer.";
+    I32 "i32" I32 1 "A 32-bit integer.";
+    I64 "i64" I64 1 "A 64-bit integer.";
+    F16 "f16" F16 1 "An IEEE half.";
+    BF16 "bf16" BF16 1 "A bfloat16.";
+    F32 "f32" F32 1 "An IEEE single.";
+    PTR "ptr" Ptr 1 "A 64-bit byte address.";
+    I8X4 "i8x4" I8 4 "Four bytes in a word.";
+    I16X2 "i16x2" I16 2 "Two halfwords in a word.";
+    F16X2 "f16x2" F16 2 "Two IEEE halves in a word.";
+    BF16X2 "bf16x2" BF16 2 "Two bfloat16 in a word.";
+    I8X16 "i8x16" I8 16 "Sixteen bytes: a VP1 vector.";
+    I16X16 "i16x16" I16 16 "Sixteen halfwords: a wide intermediate of VP1.";
+    I32X16 "i32x16" I32 16 "Sixteen words: a wide intermediate of VP1.";
+    I1X2 "i1x2" I1 2 "A mask of two lanes.";
+    I1X4 "i1x4" I1 4 "A mask of four lanes.";
+    I1X16 "i1x16" I1 16 "A mask of sixteen lanes.";
+}
+
+impl Type {
+    /// The type's place in [`Type::ALL`].
+    pub fn index(self) -> usize {
+        Type::ALL.iter().position(|&t| t == self).unwrap_or(0)
+    }
+
+    /// What a lane holds.
+    pub const fn elem(self) -> Elem {
+        self.elem
+    }
+
+    /// The number of lanes; 1 for a scalar.
+    pub const fn lanes(self) -> usize {
+        self.lanes as usize
+    }
+
+    /// The type with this element and this many lanes, where there is one.
+    pub fn new(elem: Elem, lanes: usize) -> Option<Type> {
+        Type::ALL.iter().copied().find(|t| t.elem == elem && t.lanes() == lanes)
+    }
+
+    /// The scalar type of one lane.
+    pub const fn lane_type(self) -> Type {
+        Type { elem: self.elem, lanes: 1 }
+    }
+
+    /// The mask that a lane-wise compare of this type gives: `i1` for a scalar.
+    pub fn mask_type(self) -> Option<Type> {
+        Type::new(Elem::I1, self.lanes())
+    }
+
+    /// The same number of lanes of twice the width, for integers.
+    pub fn widened(self) -> Option<Type> {
+        let elem = match self.elem {
+            Elem::I8 => Elem::I16,
+            Elem::I16 => Elem::I32,
+            Elem::I32 => Elem::I64,
+            _ => return None,
+        };
+        Type::new(elem, self.lanes())
+    }
+
+    /// Width of all lanes in bits.
+    pub const fn bits(self) -> u32 {
+        self.elem.bits() * self.lanes as u32
+    }
+
+    /// Size in memory in bytes. A mask is stored as its bits, lane 0 lowest, in whole bytes.
+    pub const fn bytes(self) -> u32 {
+        self.bits().div_ceil(8)
+    }
+
+    /// One lane only.
+    pub const fn is_scalar(self) -> bool {
+        self.lanes == 1
+    }
+
+    /// `i1` and its vectors.
+    pub const fn is_mask(self) -> bool {
+        matches!(self.elem, Elem::I1)
+    }
+
+    /// Integers of 8 to 64 bits and their vectors; neither masks nor addresses.
+    pub const fn is_int(self) -> bool {
+        matches!(self.elem, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
+    }
+
+    /// `f16`, `bf16` and their vectors.
+    pub const fn is_half(self) -> bool {
+        matches!(self.elem, Elem::F16 | Elem::BF16)
+    }
+
+    /// Any floating-point element.
+    pub const fn is_float(self) -> bool {
+        self.is_half() || matches!(self.elem, Elem::F32)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

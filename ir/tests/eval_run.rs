@@ -1,0 +1,447 @@
+//! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+use halfbyte_ir::eval::{
+    Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,
+};
+use halfbyte_ir::{Inst, IntrinsicData, Kernel, Op, Span, Type, text};
+
+/// The address of parameter n's buffer is n + 1 times this.
+const BASE: u64 = 1 << 40;
+
+fn kernel(source: &str) -> Kernel {
+    match text::read(source) {
+        Ok(mut module) => module.kernels.remove(0),
+        Err(list) => panic!("{source}\n{list:?}"),
+    }
+}
+
+/// Runs the one kernel of a text.
+fn run(source: &str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
+    Prepared::new(&kernel(source)).run(launch, args)
+}
+
+/// The trap of a run, and the text that its span covers.
+fn trap<'s>(source: &'s str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> (Trap, &'s str) {
+    match run(source, launch, args) {
+        Err(Fault::Trap(trap)) => {
+            let covered = &source[trap.span.start as usize..trap.span.end as usize];
+            (trap, covered)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The instruction of that op, of which there is one, and its span.
+fn find(kernel: &Kernel, op: Op) -> (Inst, Span) {
+    let mut all = kernel.insts.iter().filter(|(_, data)| data.op == op);
+    let (inst, data) = all.next().unwrap();
+    assert!(all.next().is_none());
+    (inst, data.span)
+}
+
+fn buffer(param: u64, bytes: &mut [u8]) -> Arg<'_> {
+    let base = BASE * (param + 1);
+    Arg::Buffer { base, bytes }
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[test]
+fn axpy() {
+    let source = "
+kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
+^entry:
+  %i  = item_id
+  %xi = load %x[%i]
+  %yi = load %y[%i]
+  %r  = ffma.f16x2 %a, %xi, %yi
+  store %r, %y[%i]
+  ret
+}";
+    let mut x = words(&[0x3c00_3c00, 0x4200_4200]);
+    let mut y = words(&[0x3c00_3c00, 0]);
+    let mut args = [Arg::scalar(0x4000_4000), buffer(1, &mut x), buffer(2, &mut y)];
+    run(source, &Launch::new(2), &mut args).unwrap();
+    assert_eq!(y, words(&[0x4200_4200, 0x4600_4600]));
+}
+
+/// The loop's parameters change all at once, and item n goes round n times.
+const FIBONACCI: &str = "
+kernel @fibonacci(%out: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  %one = const.i32 1
+  br ^head(%i, %zero, %one)
+^head(%n: i32, %x: i32, %y: i32):
+  %more = icmp.ne.i32 %n, %zero
+  br_if %more, ^body, ^done
+^body:
+  %sum = add.i32 %x, %y
+  %less = sub.i32 %n, %one
+  br ^head(%less, %y, %sum)
+^done:
+  store %x, %out[%i]
+  ret
+}";
+
+#[test]
+fn loops() {
+    // An out buffer starts as zeros whatever it held.
+    let mut bytes = [0xff; 36];
+    run(FIBONACCI, &Launch::new(8), &mut [buffer(0, &mut bytes)]).unwrap();
+    assert_eq!(bytes.as_slice(), words(&[0, 1, 1, 2, 3, 5, 8, 13, 0]));
+}
+
+#[test]
+fn budget_counts_backward_branches_of_an_item() {
+    let mut bytes = [0; 36];
+    let mut args = [buffer(0, &mut bytes)];
+    let launch = |items| Launch { budget: 5, ..Launch::new(items) };
+    run(FIBONACCI, &launch(6), &mut args).unwrap();
+    let (trap, text) = trap(FIBONACCI, &launch(8), &mut args);
+    assert_eq!((trap.item, trap.kind), (6, TrapKind::Budget { budget: 5 }));
+    assert_eq!(text, "br ^head(%less, %y, %sum)");
+}
+
+/// A branch to its own block is backward, one to a block further on is not.
+#[test]
+fn budget_of_nothing() {
+    let launch = Launch { budget: 0, ..Launch::new(3) };
+    let forward = "kernel @k() {\n^a:\n  br ^b\n^b:\n  ret\n}";
+    run(forward, &launch, &mut []).unwrap();
+    let itself = "kernel @k() {\n^a:\n  br ^b\n^b:\n  br ^b\n}";
+    let (trap, _) = trap(itself, &launch, &mut []);
+    assert_eq!(trap.item, 0);
+    assert_eq!(trap.to_string(), "item 0: more than 0 backward branches");
+}
+
+#[test]
+fn block_parameters_swap() {
+    let source = "
+kernel @swap(%out: out i8x16) {
+^entry:
+  %zero = const.i32 0
+  %one = const.i32 1
+  %p = const.i8x16 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+  %q = const.i8x16 7
+  br ^head(%zero, %p, %q)
+^head(%n: i32, %x: i8x16, %y: i8x16):
+  %next = add.i32 %n, %one
+  %last = icmp.eq.i32 %n, %one
+  br_if %last, ^done, ^head(%next, %y, %x)
+^done:
+  store %x, %out
+  store %y, %out[1]
+  ret
+}";
+    let mut bytes = [0; 32];
+    run(source, &Launch::new(1), &mut [buffer(0, &mut bytes)]).unwrap();
+    assert_eq!(bytes[..16], [7; 16]);
+    assert!(bytes[16..].iter().copied().eq(0..16));
+}
+
+#[test]
+fn switch_and_where_the_item_is() {
+    let source = "
+kernel @where(%out: out i32) {
+^entry:
+  %i = item_id
+  %count = item_count
+  %local = local_id
+  %group = group_id
+  %size = group_size
+  switch %i, ^join(%count), [4: ^join(%local), 5: ^join(%group), 6: ^join(%size)]
+^join(%v: i32):
+  store %v, %out[%i]
+  ret
+}";
+    let mut bytes = [0; 28];
+    let launch = Launch { group_size: 3, ..Launch::new(7) };
+    run(source, &launch, &mut [buffer(0, &mut bytes)]).unwrap();
+    assert_eq!(bytes.as_slice(), words(&[7, 7, 7, 7, 1, 1, 3]));
+}
+
+#[test]
+fn masks_lie_in_whole_bytes() {
+    let source = "
+kernel @masks(%x: in i1x4, %v: in i1x16, %y: out i1x4, %w: out i1x16) {
+^entry:
+  %i = item_id
+  %m = load %x[%i]
+  %n = not.i1x4 %m
+  store %n, %y[%i]
+  %l = load %v[%i]
+  store %l, %w[%i]
+  ret
+}";
+    let (mut x, mut v) = ([0xa6, 0xff], [0x34, 0x12, 0x01, 0x80]);
+    let (mut y, mut w) = ([0xff; 2], [0xff; 4]);
+    let mut args = [buffer(0, &mut x), buffer(1, &mut v), buffer(2, &mut y), buffer(3, &mut w)];
+    run(source, &Launch::new(2), &mut args).unwrap();
+    assert_eq!((y, w), ([0x09, 0x00], v));
+}
+
+/// The scaled index wraps at 2^32; the offset and `ptr_add` count in 64 bits.
+#[test]
+fn addresses() {
+    let source = "
+kernel @addresses(%x: in i32, %y: out i32) {
+^entry:
+  %i = const.i32 0x40000002
+  %v = load %x[%i - 1]
+  store %v, %y
+  %eight = const.i64 8
+  %q = ptr_add %y, %eight
+  store.i32 %v, %q[-1]
+  ret
+}";
+    let (mut x, mut y) = (words(&[1, 2, 3]), words(&[9; 3]));
+    let mut args = [buffer(0, &mut x), buffer(1, &mut y)];
+    run(source, &Launch::new(1), &mut args).unwrap();
+    assert_eq!(y, words(&[2, 2, 0]));
+}
+
+#[test]
+fn every_type_through_memory() {
+    for &ty in Type::ALL.iter().filter(|ty| **ty != Type::PTR) {
+        let source = format!(
+            "kernel @copy(%x: in {ty}, %y: out {ty}) {{
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  store %v, %y[%i]
+  ret
+}}"
+        );
+        let used = if ty.bits() < 8 { (1 << ty.bits()) - 1 } else { 0xff };
+        let bytes = (0..3 * ty.bytes()).map(|i| (0x5d + 37 * i) as u8 & used);
+        let mut x: Vec<u8> = bytes.collect();
+        let mut y = vec![0; x.len()];
+        let mut args = [buffer(0, &mut x), buffer(1, &mut y)];
+        run(&source, &Launch::new(3), &mut args).unwrap();
+        assert_eq!(x, y, "{ty}");
+    }
+}
+
+#[test]
+fn the_first_instruction_of_the_lowest_item_traps() {
+    let source = "
+kernel @copy(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  store %v, %y[%i]
+  ret
+}";
+    let sizes = |x: usize, y: usize| {
+        let (mut x, mut y) = (vec![0; x], vec![0; y]);
+        let mut args = [buffer(0, &mut x), buffer(1, &mut y)];
+        trap(source, &Launch::new(8), &mut args)
+    };
+    let at = |address| TrapKind::OutOfBounds { address, bytes: 4 };
+    let (load, store) = (find(&kernel(source), Op::Load), find(&kernel(source), Op::Store));
+    for (x, y, item, (inst, span), address, text) in [
+        (12, 32, 3, load, BASE + 12, "load %x[%i]"),
+        (32, 8, 2, store, 2 * BASE + 8, "store %v, %y[%i]"),
+        (8, 8, 2, load, BASE + 8, "load %x[%i]"),
+        (0, 0, 0, load, BASE, "load %x[%i]"),
+    ] {
+        let kind = at(address);
+        let want = Trap { item, inst, span, kind };
+        let (trap, covered) = sizes(x, y);
+        assert_eq!(trap, want);
+        assert!(covered.ends_with(text), "{covered}");
+    }
+    let shown = "item 3: 4 bytes at 0x1000000000c lie in no buffer";
+    assert_eq!(sizes(12, 32).0.to_string(), shown);
+}
+
+#[test]
+fn outside_misaligned_read_only() {
+    // A buffer of 16 bytes, accessed at a byte offset.
+    let access = |direction: &str, op: &str| {
+        let source = format!(
+            "kernel @k(%x: {direction} i8 align 8) {{
+^entry:
+  %v = const.i32 1
+  %w = const.i64 1
+  {op}
+  ret
+}}"
+        );
+        let mut bytes = [0; 16];
+        match run(&source, &Launch::new(1), &mut [buffer(0, &mut bytes)]) {
+            Ok(()) => None,
+            Err(Fault::Trap(trap)) => Some(trap.kind),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    for [narrow, wide] in [["%l = load.i32 %x", "%l = load.i64 %x"], ["store.i32 %v, %x", "store.i64 %w, %x"]] {
+        let access = |op: &str, place: &str| access("inout", &format!("{op}{place}"));
+        assert_eq!(access(wide, "[8] align 8"), None);
+        let outside = |address, bytes| Some(TrapKind::OutOfBounds { address, bytes });
+        assert_eq!(access(wide, "[9] align 1"), outside(BASE + 9, 8));
+        assert_eq!(access(narrow, "[-1] align 1"), outside(BASE - 1, 4));
+        assert_eq!(access(narrow, "[13] align 1"), outside(BASE + 13, 4));
+        // Alignment is asked before bounds.
+        let (address, align) = (BASE + 18, 4);
+        let kind = Some(TrapKind::Misaligned { address, align });
+        assert_eq!(access(narrow, "[18] align 4"), kind);
+        assert_eq!(access(narrow, "[6] align 2"), None);
+    }
+    // The verifier sees stores into an `in` buffer, but for those through a computed address.
+    let (address, param) = (BASE + 4, 0);
+    let kind = Some(TrapKind::ReadOnly { address, param });
+    let computed = "%four = const.i64 4\n  %q = ptr_add %x, %four\n  store.i32 %v, %q";
+    assert_eq!(access("in", computed), kind);
+    assert_eq!(access("out", computed), None);
+    assert_eq!(access("in", "%l = load.i32 %x[4] align 4"), None);
+}
+
+/// Runs four items of a kernel whose body may load from and store to a shared buffer.
+fn share(body: &str) -> (Kernel, Result<(), Fault>) {
+    let source = format!(
+        "kernel @k(%y: inout i32) {{
+^entry:
+  %i = item_id
+  {body}
+  ret
+}}"
+    );
+    let mut bytes = [0; 64];
+    let result = run(&source, &Launch::new(4), &mut [buffer(0, &mut bytes)]);
+    (kernel(&source), result)
+}
+
+#[test]
+fn independent_items_do_not_race() {
+    for body in [
+        "store %i, %y[%i]",
+        "%v = load %y[%i]\n  store %v, %y[%i]",
+        "store %i, %y[%i]\n  %v = load %y[%i]\n  store %v, %y[%i]",
+        "%v = load %y",
+        "%v = load %y[%i + 4]\n  store %v, %y[%i]\n  %w = load %y[%i + 4]",
+    ] {
+        assert_eq!(share(body).1, Ok(()), "{body}");
+    }
+}
+
+#[test]
+fn races() {
+    use Op::{Load, Store};
+    for (body, offset, first, second) in [
+        // Item 1 reads what item 0 wrote.
+        ("store %i, %y[%i + 1]\n  %v = load %y[%i]", 4, Store, Load),
+        // Item 1 writes what item 0 read.
+        ("%v = load %y[%i + 1]\n  store %v, %y[%i]", 4, Load, Store),
+        ("%v = load %y[4]\n  store %v, %y[%i + 3]", 16, Load, Store),
+        // Two words that overlap.
+        ("store %i, %y[%i] step 2 align 2", 2, Store, Store),
+        // All the same word.
+        ("store %i, %y[2]", 8, Store, Store),
+    ] {
+        let (kernel, result) = share(body);
+        let access = |item, op| {
+            let (inst, span) = find(&kernel, op);
+            Access { item, inst, span, write: op == Store }
+        };
+        let race = Race { param: 0, offset, first: access(0, first), second: access(1, second) };
+        assert_eq!(result, Err(Fault::Race(race)), "{body}");
+    }
+    let shown = "race: item 1 writes byte 8 of the buffer of parameter 0, which item 0 writes too";
+    let (_, result) = share("store %i, %y[2]");
+    assert_eq!(result.unwrap_err().to_string(), shown);
+}
+
+struct Doubling;
+
+impl Intrinsics for Doubling {
+    fn resolve<'a>(
+        &'a self,
+        intrinsic: &'a IntrinsicData,
+        args: &[Type],
+        result: Type,
+    ) -> Result<IntrinsicFn<'a>, String> {
+        assert_eq!((args, result), (&[Type::I8X4][..], Type::I8X4));
+        match intrinsic.text.as_str() {
+            "double $d, $0" => Ok(Box::new(|args: &[Operand<'_>], out: &mut [u64]| {
+                for (out, lane) in out.iter_mut().zip(args[0].lanes) {
+                    *out = lane * 2;
+                }
+            })),
+            other => Err(format!("`{other}` is no instruction")),
+        }
+    }
+}
+
+#[test]
+fn intrinsics() {
+    let source = |text: &str| {
+        format!(
+            "kernel @k(%a: i8x4, %y: out i8x4) {{
+^entry:
+  %r = intrinsic.i8x4 halu \"{text}\", %a
+  store %r, %y
+  ret
+}}"
+        )
+    };
+    let (double, treble) = (source("double $d, $0"), source("treble $d, $0"));
+    let mut bytes = [0; 4];
+    let mut args = [Arg::scalar(0x80_40_7f_01), buffer(1, &mut bytes)];
+    let launch = Launch { intrinsics: Some(&Doubling), ..Launch::new(1) };
+    let (unknown, _) = trap(&treble, &launch, &mut args);
+    assert_eq!(unknown.inst, find(&kernel(&treble), Op::Intrinsic).0);
+    assert_eq!(unknown.to_string(), "item 0: `treble $d, $0` is no instruction");
+    let (without, _) = trap(&double, &Launch::new(1), &mut args);
+    let reason = "no meaning is given for instructions of halu".into();
+    assert_eq!(without.kind, TrapKind::NoIntrinsic { reason });
+    run(&double, &launch, &mut args).unwrap();
+    assert_eq!(bytes, [0x02, 0xfe, 0x80, 0x00]);
+}
+
+#[test]
+fn arguments_must_fit() {
+    let source = "kernel @k(%s: i32, %x: in i32, %y: out i32) {\n^entry:\n  ret\n}";
+    let mut memory = [[0; 8], [0; 8]];
+    let mut place = |bases: [u64; 2], lens: [usize; 2], group_size| {
+        let [x, y] = &mut memory;
+        let buffer = |base, bytes| Arg::Buffer { base, bytes };
+        let mut args = [Arg::scalar(0), buffer(bases[0], &mut x[..lens[0]]), buffer(bases[1], &mut y[..lens[1]])];
+        let launch = Launch { group_size, ..Launch::new(1) };
+        run(source, &launch, &mut args)
+    };
+    let refused = |error| Err(Fault::Args(error));
+    assert_eq!(place([0, 8], [8, 8], 1), Ok(()));
+    assert_eq!(place([0, 8], [8, 8], 0), refused(ArgError::GroupSize));
+    let overlap = |first, second| refused(ArgError::Overlap { first, second });
+    assert_eq!(place([0, 4], [8, 8], 1), overlap(1, 2));
+    assert_eq!(place([4, 0], [8, 8], 1), overlap(1, 2));
+    assert_eq!(place([16, u64::MAX - 3], [8, 8], 1), overlap(2, 2));
+    let (param, base, align) = (1, 2, 4);
+    let error = ArgError::Align { param, base, align };
+    assert_eq!(place([2, 16], [8, 8], 1), refused(error));
+    let (param, len, elem) = (2, 7, 4);
+    let error = ArgError::Size { param, len, elem };
+    assert_eq!(place([0, 16], [8, 7], 1), refused(error));
+    let scalars = |count| {
+        let mut args: Vec<_> = (0..count).map(|_| Arg::scalar(0)).collect();
+        run(source, &Launch::new(1), &mut args)
+    };
+    let (expected, found) = (3, 1);
+    assert_eq!(scalars(1), refused(ArgError::Count { expected, found }));
+    let (param, expected) = (1, "buffer");
+    assert_eq!(scalars(3), refused(ArgError::Kind { param, expected }));
+}
+
+#[test]
+fn no_items_do_nothing() {
+    let source = "kernel @k(%y: inout i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}";
+    let mut bytes = [7; 4];
+    run(source, &Launch::new(0), &mut [buffer(0, &mut bytes)]).unwrap();
+    assert_eq!(bytes, [7; 4]);
+}

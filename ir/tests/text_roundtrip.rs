@@ -1,0 +1,261 @@
+//! What is printed reads back to the same text, for every op, type and modifier.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::{
+    Attr, AttrKind, Clamp, Diagnostics, Direction, FlagKind, FloatFlags, Kernel, MemAttr, Module, Op, Rounding, Type,
+    text, verify,
+};
+
+fn read(source: &str) -> Module {
+    text::read(source).unwrap_or_else(|list| panic!("{source}\n{}", Diagnostics { file: "text", source, list: &list }))
+}
+
+/// Prints, reads, prints again, and gives the text.
+fn round_trip(module: &Module) -> String {
+    let first = text::print(module);
+    let second = text::print(&read(&first));
+    assert_eq!(first, second);
+    first
+}
+
+fn round_trip_kernel(kernel: Kernel) -> String {
+    if let Err(list) = verify(&kernel) {
+        panic!("{kernel}\n{list:?}");
+    }
+    round_trip(&Module { kernels: vec![kernel] })
+}
+
+#[test]
+fn every_example_is_valid_and_canonical() {
+    for &op in Op::ALL {
+        let source = common::example_kernel(op);
+        let printed = round_trip(&read(&source));
+        assert_eq!(printed, source, "the example of `{}` is not as printed", op.name());
+    }
+}
+
+#[test]
+fn every_op_on_every_type() {
+    let mut kernels = 0;
+    for &op in Op::ALL {
+        let types = Type::ALL.iter().copied();
+        let types: Vec<Type> = match op.row().types {
+            Some(set) => types.filter(|&ty| (set.contains)(ty)).collect(),
+            None => vec![Type::I32],
+        };
+        let mut any = false;
+        for ty in types {
+            for kernel in common::op_kernels(op, ty) {
+                // Of the conversions, not every type that can be named has one to come from.
+                if kernel.insts.values().all(|data| data.args.is_empty())
+                    && !op.row().args.is_empty()
+                    && op != Op::Intrinsic
+                {
+                    continue;
+                }
+                any = true;
+                kernels += 1;
+                round_trip_kernel(kernel);
+            }
+        }
+        assert!(any, "{}", op.name());
+    }
+    assert!(kernels > 700, "{kernels}");
+}
+
+#[test]
+fn every_modifier() {
+    for &op in Op::ALL {
+        let row = op.row();
+        let AttrKind::Float(_) = row.attr else { continue };
+        for ty in Type::ALL.iter().copied().filter(|&ty| row.types.is_some_and(|set| (set.contains)(ty))) {
+            let set = row.flags(ty);
+            let mut all = vec![FloatFlags::default()];
+            for kind in FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind)) {
+                let with = |flags: &FloatFlags| {
+                    let mut flags = vec![*flags; kind.words().len() + 1];
+                    for (flags, word) in flags.iter_mut().skip(1).zip(kind.words()) {
+                        flags.set(word);
+                    }
+                    flags
+                };
+                all = all.iter().flat_map(with).collect();
+            }
+            all.dedup();
+            for mut kernel in common::op_kernels(op, ty).into_iter().take(1) {
+                let inst = kernel.insts.keys().next().unwrap();
+                for &flags in &all {
+                    kernel.insts[inst].attr = Attr::Float(flags);
+                    let printed = round_trip_kernel(kernel.clone());
+                    assert_eq!(read(&printed).kernels[0].insts[inst].attr, Attr::Float(flags), "{printed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn modifiers_print_in_one_order_and_without_defaults() {
+    let source =
+        "kernel @k(%a: f16) { ^entry:\n%r = fadd.contract.relu.rn.ftz.f16 %a, %a\n%s = fmul.sat.rm.f16 %a, %a\nret }";
+    let module = read(source);
+    assert!(round_trip(&module).contains("%r = fadd.ftz.relu.contract.f16 %a, %a\n  %s = fmul.rm.sat.f16 %a, %a\n"));
+    let flags = FloatFlags { ftz: true, clamp: Clamp::Relu, contract: true, rounding: Rounding::Rn, nan: false };
+    assert_eq!(module.kernels[0].insts.values().next().unwrap().attr, Attr::Float(flags));
+}
+
+#[test]
+fn addresses() {
+    let source = "\
+kernel @k(%x: in i8 align 16, %y: inout f16x2, %i: i32, %n: i64) {
+^entry:
+  %a = load %x
+  %b = load %x[3]
+  %c = load %x[-1]
+  %d = load.i8x4 %x[%i]
+  %e = load.i8x4 %x[%i + 3]
+  %f = load.i8x4 %x[%i - 3]
+  %g = load.i8x4 %x[%i - 3] step 4
+  %h = load.i8x16 %x[2] step 16 align 32
+  %j = load.i8x16 %x[2] align 1
+  %p = ptr_add %y, %n
+  %q = load.i32 %p[%i + 1]
+  %r = load %y[%i]
+  store %r, %y[%i + 1]
+  store.i32 %q, %y[%i] align 8
+  store.i32 %q, %p
+  ret
+}
+";
+    let module = read(source);
+    // An address without index is written in the buffer's own steps where they fit.
+    let canonical = source.replace("%x[2] step 16 align 32", "%x[32] align 32");
+    assert_eq!(round_trip(&module), canonical);
+    let mem: Vec<MemAttr> = module.kernels[0]
+        .insts
+        .values()
+        .filter_map(|data| if let Attr::Mem(mem) = data.attr { Some(mem) } else { None })
+        .collect();
+    let mem_of = |scale, offset, align| MemAttr { scale, offset, align };
+    let expected = [
+        mem_of(1, 0, 1),
+        mem_of(1, 3, 1),
+        mem_of(1, -1, 1),
+        mem_of(1, 0, 4),
+        mem_of(1, 3, 4),
+        mem_of(1, -3, 4),
+        mem_of(4, -12, 4),
+        mem_of(16, 32, 32),
+        mem_of(1, 2, 1),
+        mem_of(4, 4, 4),
+        mem_of(4, 0, 4),
+        mem_of(4, 4, 4),
+        mem_of(4, 0, 8),
+        mem_of(4, 0, 4),
+    ];
+    assert_eq!(mem, expected);
+}
+
+#[test]
+fn constants() {
+    let source = "\
+kernel @k() {
+^entry:
+  %a = const.i32 -5
+  %b = const.i8x4 [1, 2, 3, 4]
+  %c = const.f16x2 1.0
+  %d = const.f16x2 [1.0, -0.5]
+  %e = const.f16 0x7c01
+  %f = const.f32 -inf
+  %g = const.bf16x2 [nan, inf]
+  %h = const.i1x4 [1, 0, 0, 1]
+  %i = const.i32x16 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, -2147483648]
+  %j = const.i8x16 -1
+  %k = const.f32 1e-45
+  %l = const.f16x2 [-0.0, 6e-8]
+  %m = const.i64 -9223372036854775808
+  ret
+}
+";
+    assert_eq!(round_trip(&read(source)), source);
+    let other = source.replace("0, -0.5", "0e+0, -5e-1").replace("8 9", "0x8 0x9").replace("[1, 2,", "[\n0x1,\n\n2,");
+    assert_eq!(round_trip(&read(&other)), source);
+}
+
+#[test]
+fn uses_may_come_first_in_the_text() {
+    let source = "\
+kernel @k(%c: i1) {
+^entry:
+  br ^second
+^third:
+  %b = add.i32 %a, %a
+  ret
+^second:
+  %a = const.i32 1
+  br_if %c, ^third, ^third
+}
+";
+    assert_eq!(round_trip(&read(source)), source);
+}
+
+#[test]
+fn names_are_kept_and_made_unique() {
+    let mut b = Builder::new("k");
+    let x = b.scalar("x", Type::I32);
+    b.begin("here", &[]);
+    let y = b.op(Op::Neg, Type::I32, &[x]);
+    let z = b.op(Op::Neg, Type::I32, &[y]);
+    b.name(z, "x");
+    let one = b.op(Op::Neg, Type::I32, &[z]);
+    b.name(one, "1");
+    let next = b.block("here", &[Type::I32]);
+    b.br(next, &[one]);
+    b.go_to(next);
+    let odd = b.op(Op::Neg, Type::I32, &[one]);
+    b.name(odd, "not a name");
+    b.ret();
+    let expected = "\
+kernel @k(%x: i32) {
+^here:
+  %0 = neg.i32 %x
+  %2 = neg.i32 %0
+  %1 = neg.i32 %2
+  br ^0(%1)
+^0(%3: i32):
+  %4 = neg.i32 %1
+  ret
+}
+";
+    assert_eq!(round_trip_kernel(b.finish()), expected);
+}
+
+#[test]
+fn several_kernels_on_few_lines_and_with_comments() {
+    let source = "; one\nkernel @a() { ^e: ret } ; two\r\nkernel @b(\n  %x: in i8x4, ; three\n  %y: out bf16 align 64\n) {\n^e:\n ret}";
+    let module = read(source);
+    assert_eq!(module.kernels.len(), 2);
+    let expected = "kernel @a() {\n^e:\n  ret\n}\n\nkernel @b(%x: in i8x4, %y: out bf16 align 64) {\n^e:\n  ret\n}\n";
+    assert_eq!(round_trip(&module), expected);
+    assert!(read("").kernels.is_empty());
+    assert_eq!(round_trip(&read("\u{feff}; nothing else")), "");
+}
+
+#[test]
+fn spans_are_of_the_text() {
+    let source = "kernel @name(%a: i32, %x: in i8 align 4) {\n^entry:\n  %r = neg.i32 %a ; why\n  ret\n}\n";
+    let module = read(source);
+    let kernel = module.kernel("name").unwrap();
+    let of = |span: halfbyte_ir::Span| &source[span.start as usize..span.end as usize];
+    assert_eq!(of(kernel.span), "@name");
+    assert_eq!(of(kernel.params[1].span), "%x: in i8 align 4");
+    assert_eq!(of(kernel.blocks[kernel.layout[0]].span), "^entry");
+    assert_eq!(kernel.insts.values().map(|data| of(data.span)).collect::<Vec<_>>(), ["%r = neg.i32 %a", "ret"]);
+    assert_eq!(kernel.params[1].name, "x");
+    assert_eq!(text::print_inst(kernel, kernel.insts.keys().next().unwrap()), "%r = neg.i32 %a");
+    let direction = kernel.params[1].kind;
+    assert_eq!(direction, halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4 });
+}

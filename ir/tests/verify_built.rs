@@ -1,0 +1,224 @@
+//! Kernels built wrong in ways that text cannot say, and what the verifier makes of them.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+use cranelift_entity::packed_option::ReservedValue;
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::*;
+
+/// What is found wrong with the kernel that `build` makes in a block with an `i32` and an inout buffer of them at hand.
+fn findings(build: impl FnOnce(&mut Builder, Value, Value)) -> Vec<String> {
+    let mut b = Builder::new("k");
+    let a = b.scalar("a", Type::I32);
+    let y = b.buffer("y", Direction::InOut, Type::I32);
+    b.begin("entry", &[]);
+    build(&mut b, a, y);
+    found(&b.finish())
+}
+
+fn found(kernel: &Kernel) -> Vec<String> {
+    // Printing is part of a diagnostic, and must take anything too.
+    assert!(kernel.to_string().starts_with("kernel @k("));
+    let list = verify(kernel).err().unwrap_or_default();
+    list.iter().map(ToString::to_string).collect()
+}
+
+#[track_caller]
+fn check(expected: &[&str], build: impl FnOnce(&mut Builder, Value, Value)) {
+    assert_eq!(findings(build), expected);
+}
+
+const NO_SPAN: Span = Span { start: 0, end: 0 };
+
+#[test]
+fn a_note_shows_the_instruction_of_a_built_kernel() {
+    let mut b = Builder::new("k");
+    let a = b.scalar("a", Type::F16);
+    b.begin("entry", &[]);
+    b.op(Op::Neg, Type::I32, &[a]);
+    b.ret();
+    let list = verify(&b.finish()).unwrap_err();
+    assert_eq!(list[0].to_string(), "operand 1 of `neg.i32` is `f16`; expected `i32`");
+    assert_eq!(list[0].notes.last().unwrap().message, "in `%0 = neg.i32 %a` of @k");
+}
+
+#[test]
+fn values_that_do_not_exist() {
+    check(&["operand 2 of `add.i32` does not exist"], |b, a, _| {
+        b.op(Op::Add, Type::I32, &[a, Value::reserved_value()]);
+        b.ret();
+    });
+    check(&["argument 1 does not exist"], |b, _, _| {
+        let next = b.block("next", &[Type::I32]);
+        b.br(next, &[Value::from_u32(1000)]);
+        b.go_to(next);
+        b.ret();
+    });
+    // What `store` gives is no value.
+    check(&["operand 1 of `neg.i32` does not exist"], |b, a, y| {
+        let index = b.kernel().default_mem(y, Type::I32);
+        let stored = b.value(Op::Store, Type::I32, Attr::Mem(index), &[a, y]);
+        b.op(Op::Neg, Type::I32, &[stored]);
+        b.ret();
+    });
+}
+
+#[test]
+fn values_of_instructions_in_no_block() {
+    let mut b = Builder::new("k");
+    let loose = b.int(Type::I32, 1);
+    b.begin("entry", &[]);
+    b.op(Op::Neg, Type::I32, &[loose]);
+    b.ret();
+    assert_eq!(found(&b.finish()), ["a value has no definition in a block"]);
+}
+
+#[test]
+fn instructions_in_two_places_or_none() {
+    let mut b = Builder::new("k");
+    b.begin("entry", &[]);
+    b.int(Type::I32, 1);
+    b.ret();
+    let kernel = b.finish();
+    let entry = kernel.layout[0];
+
+    let mut twice = kernel.clone();
+    let first = twice.blocks[entry].insts[0];
+    twice.blocks[entry].insts.insert(0, first);
+    assert_eq!(found(&twice), ["an instruction stands in two places"]);
+
+    let mut missing = kernel.clone();
+    missing.blocks[entry].insts.insert(0, Inst::from_u32(77));
+    assert_eq!(found(&missing), ["an instruction that does not exist is in a block"]);
+
+    let mut blocks = kernel.clone();
+    blocks.layout.push(entry);
+    assert_eq!(found(&blocks), ["`^entry` is in the layout twice"]);
+
+    let mut blocks = kernel;
+    blocks.layout.push(Block::from_u32(9));
+    assert_eq!(found(&blocks), ["a block that does not exist is in the layout"]);
+}
+
+#[test]
+fn wrong_results() {
+    for result in [None, Some(Type::I16)] {
+        let mut kernel = Kernel::new("k");
+        let entry = kernel.add_block();
+        kernel.push_inst(entry, Op::Const, Type::I32, Attr::Bits(1), &[], result, NO_SPAN);
+        kernel.push_inst(entry, Op::Ret, Type::I32, Attr::None, &[], None, NO_SPAN);
+        assert_eq!(found(&kernel), ["wrong result of `const.i32`; expected `i32`"]);
+    }
+    let mut kernel = Kernel::new("k");
+    let entry = kernel.add_block();
+    kernel.push_inst(entry, Op::Ret, Type::I32, Attr::None, &[], Some(Type::I32), NO_SPAN);
+    assert_eq!(found(&kernel), ["wrong result of `ret`; expected no result"]);
+}
+
+#[test]
+fn attributes_of_another_kind() {
+    check(&["`neg.i32` carries something else than its row says"], |b, a, _| {
+        b.value(Op::Neg, Type::I32, Attr::Lane(0), &[a]);
+        b.ret();
+    });
+    check(&["`icmp.i32` carries something else than its row says"], |b, a, _| {
+        b.value(Op::Icmp, Type::I32, Attr::None, &[a, a]);
+        b.ret();
+    });
+    check(&["`const.i8x16` carries something else than its row says"], |b, _, _| {
+        b.value(Op::Const, Type::I8X16, Attr::Bits(0), &[]);
+        b.ret();
+    });
+    check(&["`fdiv.f32` carries something else than its row says"], |b, a, _| {
+        let s = b.op(Op::Bitcast, Type::F32, &[a]);
+        b.float(Op::Fdiv, Type::F32, FloatFlags::default(), &[s, s]);
+        b.ret();
+    });
+}
+
+#[test]
+fn constants_beyond_their_lanes() {
+    check(&["a constant of `i8` has more bits than 8; expected none set beyond the lanes"], |b, _, _| {
+        b.value(Op::Const, Type::I8, Attr::Bits(0x100), &[]);
+        b.ret();
+    });
+}
+
+#[test]
+fn modifiers_and_lanes() {
+    check(
+        &["`fadd` does not take `nan`; expected `rn`, `rz`, `rp`, `rm`, `ftz`, `sat`, `relu` or `contract`"],
+        |b, a, _| {
+            let h = b.op(Op::Bitcast, Type::F16X2, &[a]);
+            b.float(Op::Fadd, Type::F16X2, FloatFlags { nan: true, ..Default::default() }, &[h, h]);
+            b.ret();
+        },
+    );
+    check(&["`fcmp` does not take `ftz` on `f32`; expected no modifier"], |b, a, _| {
+        let s = b.op(Op::Bitcast, Type::F32, &[a]);
+        b.fcmp(Op::Fcmp, FloatCC::Lt, true, Type::F32, s, s);
+        b.ret();
+    });
+    check(&["lane 9 of two operands of 4 lanes each; expected 0 to 7"], |b, a, _| {
+        let v = b.op(Op::Bitcast, Type::I8X4, &[a]);
+        b.shuffle(Type::I8X4, v, v, &[0, 1, 2, 9]);
+        b.ret();
+    });
+}
+
+#[test]
+fn addresses() {
+    let with = |change: fn(&mut MemAttr)| {
+        findings(|b, _, y| {
+            let mut mem = b.kernel().default_mem(y, Type::I32);
+            change(&mut mem);
+            b.value(Op::Load, Type::I32, Attr::Mem(mem), &[y]);
+            b.ret();
+        })
+    };
+    assert_eq!(with(|_| ()), Vec::<String>::new());
+    assert_eq!(with(|mem| mem.scale = 0), ["a step of 0 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
+    assert_eq!(with(|mem| mem.scale = 128), ["a step of 128 bytes; expected 1, 2, 4, 8, 16, 32 or 64"]);
+    assert_eq!(with(|mem| mem.offset = 6), ["an offset of 6 bytes in steps of 4; expected a whole number of steps"]);
+    assert_eq!(with(|mem| mem.align = 0), ["alignment 0; expected a power of two up to 4096"]);
+    assert_eq!(with(|mem| mem.offset = i32::MIN), Vec::<String>::new());
+}
+
+#[test]
+fn intrinsics_that_cannot_be_text() {
+    check(&["an intrinsic's text has a line break; expected one line"], |b, _, _| {
+        b.intrinsic(Type::I32, "halu", "one\ntwo", &[]);
+        b.ret();
+    });
+    check(&["an intrinsic's target is no name; expected letters, digits and `_`"], |b, _, _| {
+        b.intrinsic(Type::I32, "no name", "one", &[]);
+        b.ret();
+    });
+    check(&["an intrinsic that does not exist"], |b, _, _| {
+        b.value(Op::Intrinsic, Type::I32, Attr::Intrinsic(IntrinsicRef::from_u32(3)), &[]);
+        b.ret();
+    });
+}
+
+#[test]
+fn targets() {
+    check(&["the target is no block of the kernel"], |b, _, _| {
+        b.br(Block::from_u32(12), &[]);
+    });
+    let mut kernel = Kernel::new("k");
+    let entry = kernel.add_block();
+    let none = Attr::Targets(kernel.add_calls(&[]));
+    kernel.push_inst(entry, Op::Br, Type::I32, none, &[], None, NO_SPAN);
+    assert_eq!(found(&kernel), ["`br` has 0 targets; expected 1"]);
+    check(
+        &["`^entry` does not end in a terminator; expected `br`, `br_if`, `switch` or `ret` as its last instruction"],
+        |_, _, _| {},
+    );
+}
+
+#[test]
+fn a_type_where_the_op_has_none() {
+    let mut kernel = Kernel::new("k");
+    let entry = kernel.add_block();
+    kernel.push_inst(entry, Op::Ret, Type::F16, Attr::None, &[], None, NO_SPAN);
+    assert_eq!(found(&kernel), ["`ret` has the type `f16`; expected `i32`"]);
+}
