@@ -1,0 +1,102 @@
+//! The interpreter's domain: a word is a `u32`, a truth value a `bool`.
+
+use super::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use crate::half::{Compare, Format, NAN_F32, Relation, Rounding};
+
+/// Computes on plain values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Concrete;
+
+/// The bits of an f32 result, any NaN made canonical.
+fn bits(x: f32) -> u32 {
+    if x.is_nan() { NAN_F32 } else { x.to_bits() }
+}
+
+fn float(bits: u32) -> f32 {
+    f32::from_bits(bits)
+}
+
+/// Applies `f` to each lane of packed halves.
+fn lanes<const N: usize>(words: [u32; N], mut f: impl FnMut([u16; N]) -> u16) -> u32 {
+    let low = f(words.map(|w| w as u16));
+    let high = f(words.map(|w| (w >> 16) as u16));
+    u32::from(high) << 16 | u32::from(low)
+}
+
+#[rustfmt::skip]
+impl Domain for Concrete {
+    type Word = u32;
+    type Pred = bool;
+
+    fn word(&mut self, value: u32) -> u32 { value }
+    fn truth(&mut self, value: bool) -> bool { value }
+
+    fn and(&mut self, a: u32, b: u32) -> u32 { a & b }
+    fn or(&mut self, a: u32, b: u32) -> u32 { a | b }
+    fn xor(&mut self, a: u32, b: u32) -> u32 { a ^ b }
+    fn not(&mut self, a: u32) -> u32 { !a }
+
+    fn shl(&mut self, a: u32, count: u32) -> u32 { a.wrapping_shl(count) }
+    fn shr(&mut self, a: u32, count: u32) -> u32 { a.wrapping_shr(count) }
+    fn sar(&mut self, a: u32, count: u32) -> u32 { (a as i32).wrapping_shr(count) as u32 }
+
+    fn add(&mut self, a: u32, b: u32) -> u32 { a.wrapping_add(b) }
+    fn sub(&mut self, a: u32, b: u32) -> u32 { a.wrapping_sub(b) }
+    fn mul(&mut self, a: u32, b: u32) -> u32 { a.wrapping_mul(b) }
+    fn mul_high(&mut self, signed: bool, a: u32, b: u32) -> u32 {
+        if signed {
+            ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32
+        } else {
+            ((u64::from(a) * u64::from(b)) >> 32) as u32
+        }
+    }
+    fn equal(&mut self, a: u32, b: u32) -> bool { a == b }
+    fn less(&mut self, signed: bool, a: u32, b: u32) -> bool {
+        if signed { (a as i32) < b as i32 } else { a < b }
+    }
+
+    fn both(&mut self, p: bool, q: bool) -> bool { p & q }
+    fn either(&mut self, p: bool, q: bool) -> bool { p | q }
+    fn differ(&mut self, p: bool, q: bool) -> bool { p ^ q }
+    fn negate(&mut self, p: bool) -> bool { !p }
+    fn select(&mut self, p: bool, a: u32, b: u32) -> u32 { if p { a } else { b } }
+
+    fn fadd(&mut self, a: u32, b: u32) -> u32 { bits(float(a) + float(b)) }
+    fn fmul(&mut self, a: u32, b: u32) -> u32 { bits(float(a) * float(b)) }
+    fn fma(&mut self, a: u32, b: u32, c: u32) -> u32 { bits(float(a).mul_add(float(b), float(c))) }
+    fn fdiv(&mut self, a: u32, b: u32) -> u32 { bits(float(a) / float(b)) }
+    fn fsqrt(&mut self, a: u32) -> u32 { bits(float(a).sqrt()) }
+    fn fcompare(&mut self, compare: Compare, a: u32, b: u32) -> bool {
+        compare.holds(Relation::from(float(a).partial_cmp(&float(b))))
+    }
+    fn int_to_float(&mut self, signed: bool, a: u32) -> u32 {
+        bits(if signed { a as i32 as f32 } else { a as f32 })
+    }
+    fn float_to_int(&mut self, signed: bool, a: u32) -> u32 {
+        if signed { float(a) as i32 as u32 } else { float(a) as u32 }
+    }
+    fn narrow(&mut self, format: Format, rounding: Rounding, a: u32) -> u32 { format.narrow(a, rounding).into() }
+    fn widen(&mut self, format: Format, a: u32) -> u32 { format.widen(a as u16) }
+
+    fn half(&mut self, op: &HalfOp, a: u32, b: u32, c: u32) -> u32 {
+        lanes([a, b, c], |[a, b, c]| match op.kind {
+            HalfKind::Add => op.mode.add(a, b),
+            HalfKind::Mul => op.mode.mul(a, b),
+            HalfKind::Fma => op.mode.fma(a, b, c),
+        })
+    }
+    fn half_minmax(&mut self, op: &HalfMinMax, min: bool, a: u32, b: u32) -> u32 {
+        let HalfMinMax { format, ftz, nan } = *op;
+        lanes([a, b], |operands| {
+            let [a, b] = operands.map(|x| if ftz { format.flush(x) } else { x });
+            if min { format.min(a, b, nan) } else { format.max(a, b, nan) }
+        })
+    }
+    fn half_compare(&mut self, op: &HalfCompare, a: u32, b: u32) -> [bool; 2] {
+        let HalfCompare { format, ftz, compare } = *op;
+        [0, 16].map(|lane| {
+            let [a, b] = [a, b].map(|w| (w >> lane) as u16).map(|x| if ftz { format.flush(x) } else { x });
+            compare.holds(format.relation(a, b))
+        })
+    }
+}

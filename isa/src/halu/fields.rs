@@ -1,0 +1,229 @@
+//! The bit fields of HALU words, each named by its place, and the spellings of their values (`docs/isa`; packed half from
+//! seed 001, video from seeds 000, 002 and 003, the rest ours).
+
+use crate::row::Modifier;
+use crate::word::Field;
+
+const fn field(lo: u8, width: u8, name: &'static str) -> Field {
+    Field::new(lo, width, name)
+}
+
+/// The instruction.
+pub const OPTYPE: Field = field(0, 8, "optype");
+/// The form of its sources.
+pub const STYPE: Field = field(8, 4, "stype");
+/// The guard predicate.
+pub const GUARD: Field = field(12, 3, "pg");
+/// The guard is inverted.
+pub const GUARD_NOT: Field = field(15, 1, "pg.not");
+/// Destination GPR.
+pub const RD: Field = field(16, 8, "rd");
+/// Destination UR.
+pub const URD: Field = field(16, 6, "urd");
+/// First source GPR.
+pub const RA: Field = field(24, 8, "ra");
+/// GPR in the 32-bit slot.
+pub const R32: Field = field(32, 8, "r32");
+/// UR in the 32-bit slot.
+pub const UR32: Field = field(32, 6, "ur32");
+/// Immediate filling the 32-bit slot: a half pair, an f32, an integer or a branch distance.
+pub const IMM32: Field = field(32, 32, "imm32");
+/// 16-bit immediate in the 32-bit slot.
+pub const IMM16: Field = field(32, 16, "imm16");
+/// Displacement of a memory address, in bytes.
+pub const IMM24: Field = field(40, 24, "imm24");
+/// Byte offset in a constant bank.
+pub const CMEM_OFFSET: Field = field(32, 16, "offset");
+/// Constant bank.
+pub const CMEM_BANK: Field = field(48, 5, "bank");
+/// Special register.
+pub const SREG: Field = field(32, 8, "sr");
+/// GPR after the 32-bit slot.
+pub const R64: Field = field(64, 8, "r64");
+
+/// Negates ra.
+pub const RA_NEG: Field = field(72, 1, "ra.neg");
+/// Takes ra's absolute value.
+pub const RA_ABS: Field = field(73, 1, "ra.abs");
+/// Negates the GPR at 64.
+pub const R64_NEG: Field = field(74, 1, "r64.neg");
+/// Takes the absolute value of the GPR at 64.
+pub const R64_ABS: Field = field(75, 1, "r64.abs");
+/// Negates the source in the 32-bit slot.
+pub const SLOT_NEG: Field = field(96, 1, "slot.neg");
+/// Takes the absolute value of the source in the 32-bit slot.
+pub const SLOT_ABS: Field = field(97, 1, "slot.abs");
+
+/// Subnormals are zero.
+pub const FTZ: Field = field(76, 1, "ftz");
+/// The result is held in [+0, 1].
+pub const SAT: Field = field(77, 1, "sat");
+/// Rounding.
+pub const RND: Field = field(78, 2, "rnd");
+/// Half selector of ra.
+pub const RA_HALF: Field = field(80, 2, "ra.hsel2");
+/// Half selector of the second source, wherever it stands.
+pub const B_HALF: Field = field(82, 2, "b.hsel2");
+/// Half selector of the third source, wherever it stands.
+pub const C_HALF: Field = field(84, 2, "c.hsel2");
+/// NaN-propagating minimum and maximum.
+pub const NAN: Field = field(84, 1, "nan");
+/// How a compare combines with the predicate source.
+pub const LOP: Field = field(84, 2, "lop");
+/// Float compare.
+pub const CMP: Field = field(86, 4, "cmp");
+/// What true looks like in a register.
+pub const BVAL: Field = field(90, 1, "bval");
+/// Negative results become +0.
+pub const RELU: Field = field(92, 1, "relu");
+/// HADD2 widens lane 0 of its result to f32. Shares RELU's place, which HADD2 lacks.
+pub const F32: Field = field(92, 1, "f32");
+/// Half format.
+pub const HFMT: Field = field(94, 1, "hfmt_v2");
+/// Source predicate.
+pub const PP: Field = field(98, 3, "pp");
+/// Inverts the source predicate.
+pub const PP_NOT: Field = field(101, 1, "pp.not");
+/// Second source predicate.
+pub const PX: Field = field(102, 3, "px");
+/// Inverts the second source predicate.
+pub const PX_NOT: Field = field(105, 1, "px.not");
+/// Third source predicate, of PLOP3.
+pub const PY: Field = field(88, 3, "py");
+/// Inverts the third source predicate.
+pub const PY_NOT: Field = field(91, 1, "py.not");
+/// First destination predicate.
+pub const PU: Field = field(106, 3, "pu");
+/// Second destination predicate.
+pub const PV: Field = field(109, 3, "pv");
+
+/// Video: signedness of the destination.
+pub const DTYPE: Field = field(72, 1, "dtype");
+/// Video: signedness of Va.
+pub const ATYPE: Field = field(73, 1, "atype");
+/// Video: signedness of Vb.
+pub const BTYPE: Field = field(74, 1, "btype");
+/// Video: accumulates instead of merging.
+pub const VADD: Field = field(76, 1, "add");
+/// Video: clamps to the range of dtype.
+pub const VSAT: Field = field(77, 1, "sat");
+/// Video, four lanes: elements of Va, 3 bits a lane.
+pub const ASEL4: Field = field(80, 12, "asel");
+/// Video, four lanes: elements of Vb, 3 bits a lane.
+pub const BSEL4: Field = field(92, 12, "bsel");
+/// Video, four lanes: lanes of the destination.
+pub const MASK4: Field = field(104, 4, "mask");
+/// Video, two lanes: elements of Va, 2 bits a lane.
+pub const ASEL2: Field = field(80, 4, "asel");
+/// Video, two lanes: elements of Vb, 2 bits a lane.
+pub const BSEL2: Field = field(92, 4, "bsel");
+/// Video, two lanes: lanes of the destination.
+pub const MASK2: Field = field(104, 2, "mask");
+
+/// A negative source of IADD3 is its complement, and the carry predicate is added.
+pub const X: Field = field(76, 1, "x");
+/// ISETP decides equality by the second source predicate.
+pub const EX: Field = field(76, 1, "ex");
+/// SHF gives the high word of the shifted pair.
+pub const HI: Field = field(76, 1, "hi");
+/// Direction of SHF.
+pub const DIR: Field = field(77, 1, "dir");
+/// Signedness of an integer operation.
+pub const SIGN: Field = field(78, 1, "sign");
+/// Truth table of LOP3 and PLOP3.
+pub const LUT: Field = field(80, 8, "lut");
+/// Shift count of LEA.
+pub const SHIFT: Field = field(80, 5, "shift");
+/// Which of P0..P6 P2R and R2P touch.
+pub const PMASK: Field = field(80, 7, "pmask");
+/// Integer compare.
+pub const ICMP: Field = field(86, 3, "cmp");
+/// Which half of a register F2F widens.
+pub const LANE: Field = field(82, 1, "lane");
+
+/// `$sched $req` of the seeds' syntax, which they never place: must be 0.
+pub const SCHED_REQ: Field = field(112, 16, "sched, req");
+
+const fn modifier(field: Field, choices: &'static [(&'static str, u64)], default: Option<u64>) -> Modifier {
+    Modifier { field, choices, default }
+}
+
+/// `.F16_V2` or `.BF16_V2`.
+pub const M_HFMT: Modifier = modifier(HFMT, &[("F16_V2", 0), ("BF16_V2", 1)], Some(0));
+/// `.F16` or `.BF16`, of F2FP.
+pub const M_PACK: Modifier = modifier(HFMT, &[("F16", 0), ("BF16", 1)], None);
+/// `.FTZ`.
+pub const M_FTZ: Modifier = modifier(FTZ, &[("FTZ", 1)], Some(0));
+/// `.SAT`.
+pub const M_SAT: Modifier = modifier(SAT, &[("SAT", 1)], Some(0));
+/// `.RELU`.
+pub const M_RELU: Modifier = modifier(RELU, &[("RELU", 1)], Some(0));
+/// `.F32` of HADD2.
+pub const M_F32: Modifier = modifier(F32, &[("F32", 1)], Some(0));
+/// `.NAN` of HMNMX2.
+pub const M_NAN: Modifier = modifier(NAN, &[("NAN", 1)], Some(0));
+/// Rounding: to nearest even, down, up, to zero.
+pub const M_RND: Modifier = modifier(RND, &[("RN", 0), ("RM", 1), ("RP", 2), ("RZ", 3)], Some(0));
+/// The fourteen float compares.
+pub const M_CMP: Modifier = modifier(
+    CMP,
+    &[
+        ("LT", 1),
+        ("EQ", 2),
+        ("LE", 3),
+        ("GT", 4),
+        ("NE", 5),
+        ("GE", 6),
+        ("NUM", 7),
+        ("NAN", 8),
+        ("LTU", 9),
+        ("EQU", 10),
+        ("LEU", 11),
+        ("GTU", 12),
+        ("NEU", 13),
+        ("GEU", 14),
+    ],
+    None,
+);
+/// The six integer compares, numbered as the float ones.
+pub const M_ICMP: Modifier = modifier(ICMP, &[("LT", 1), ("EQ", 2), ("LE", 3), ("GT", 4), ("NE", 5), ("GE", 6)], None);
+/// `.AND`, `.OR`, `.XOR` with the predicate source.
+pub const M_LOP: Modifier = modifier(LOP, &[("AND", 0), ("OR", 1), ("XOR", 2)], None);
+/// True is all ones, or 1.0.
+pub const M_BVAL: Modifier = modifier(BVAL, &[("BM", 0), ("BF", 1)], Some(0));
+/// `.U32` or `.S32`.
+pub const M_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], None);
+/// `.X` of IADD3.
+pub const M_X: Modifier = modifier(X, &[("X", 1)], Some(0));
+/// `.EX` of ISETP.
+pub const M_EX: Modifier = modifier(EX, &[("EX", 1)], Some(0));
+/// `.L` or `.R` of SHF.
+pub const M_DIR: Modifier = modifier(DIR, &[("L", 0), ("R", 1)], None);
+/// `.HI` of SHF.
+pub const M_HI: Modifier = modifier(HI, &[("HI", 1)], Some(0));
+/// Video signedness.
+pub const M_DTYPE: Modifier = modifier(DTYPE, &[("u32", 0), ("s32", 1)], None);
+/// Video signedness of Va.
+pub const M_ATYPE: Modifier = modifier(ATYPE, &[("u32", 0), ("s32", 1)], None);
+/// Video signedness of Vb.
+pub const M_BTYPE: Modifier = modifier(BTYPE, &[("u32", 0), ("s32", 1)], None);
+/// `.sat`.
+pub const M_VSAT: Modifier = modifier(VSAT, &[("sat", 1)], Some(0));
+/// `.add`.
+pub const M_VADD: Modifier = modifier(VADD, &[("add", 1)], Some(0));
+/// Special registers.
+pub const M_SREG: Modifier = modifier(SREG, &[("SR_ITEM", 0)], None);
+/// Lane 0 or 1 of a packed register.
+pub const M_LANE: Modifier = modifier(LANE, &[("H0", 0), ("H1", 1)], Some(0));
+
+/// The half selector of a packed source, at the given place.
+pub const fn half_select(field: Field) -> Modifier {
+    modifier(field, &[("H1_H0", 0), ("H0_H0", 2), ("H1_H1", 3)], Some(0))
+}
+
+/// RZ: reads as 0.
+pub const RZ: u8 = 255;
+/// URZ: reads as 0.
+pub const URZ: u8 = 63;
+/// PT: reads as true.
+pub const PT: u8 = 7;

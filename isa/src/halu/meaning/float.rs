@@ -1,0 +1,88 @@
+//! f32 arithmetic and the conversions.
+
+use super::{Context, Source, f};
+use crate::half::{Compare, Format, Rounding};
+use crate::halu::domain::{Domain, Reader};
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// A source taken for an f32: abs, then neg.
+    fn float(&mut self, i: usize) -> D::Word {
+        let source = self.source(i);
+        self.signs(source, 0x8000_0000)
+    }
+
+    /// FADD, FMUL, FDIV.
+    pub(super) fn float_binary(&mut self, op: fn(&mut D, D::Word, D::Word) -> D::Word) {
+        let (a, b) = (self.float(0), self.float(1));
+        let result = op(self.d, a, b);
+        self.define(f::RD, [result]);
+    }
+
+    /// FFMA.
+    pub(super) fn ffma(&mut self) {
+        let (a, b, c) = (self.float(0), self.float(1), self.float(2));
+        let result = self.d.fma(a, b, c);
+        self.define(f::RD, [result]);
+    }
+
+    /// FSQRT.
+    pub(super) fn fsqrt(&mut self) {
+        let a = self.float(0);
+        let result = self.d.fsqrt(a);
+        self.define(f::RD, [result]);
+    }
+
+    /// FSETP.
+    pub(super) fn fsetp(&mut self) {
+        let (a, b) = (self.float(0), self.float(1));
+        let p = self.d.fcompare(Compare::from_code(self.get(f::CMP)), a, b);
+        self.set_pred(p);
+    }
+
+    /// I2F.
+    pub(super) fn i2f(&mut self) {
+        let a = self.word(0);
+        let result = self.d.int_to_float(self.flag(f::SIGN), a);
+        self.define(f::RD, [result]);
+    }
+
+    /// F2I.
+    pub(super) fn f2i(&mut self) {
+        let a = self.float(0);
+        let result = self.d.float_to_int(self.flag(f::SIGN), a);
+        self.define(f::RD, [result]);
+    }
+
+    /// F2F from f32.
+    pub(super) fn narrow(&mut self, format: Format) {
+        let a = self.float(0);
+        let result = self.d.narrow(format, self.rounding(), a);
+        self.define(f::RD, [result]);
+    }
+
+    /// F2F to f32; abs and neg are of the selected half.
+    pub(super) fn widen(&mut self, format: Format) {
+        let source = self.source(0);
+        let position = self.d.word(16 * source.select as u32);
+        let word = self.d.shr(source.word, position);
+        let half = self.signs(Source { word, ..source }, 0x8000);
+        let result = self.d.widen(format, half);
+        self.define(f::RD, [result]);
+    }
+
+    /// F2FP.
+    pub(super) fn f2fp(&mut self) {
+        let [high, low] = [0, 1].map(|i| {
+            let x = self.float(i);
+            self.d.narrow(self.format(), self.rounding(), x)
+        });
+        let half = self.d.word(16);
+        let high = self.d.shl(high, half);
+        let result = self.d.or(high, low);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn rounding(&self) -> Rounding {
+        Rounding::from_code(self.get(f::RND))
+    }
+}

@@ -1,0 +1,295 @@
+//! What every HALU instruction does, once, over any [`Domain`].
+//!
+//! A file a group; this one dispatches, and reads operands in whatever form the row has them.
+
+mod float;
+mod half;
+pub(super) mod integer;
+mod memory;
+mod moves;
+pub(super) mod video;
+
+use arrayvec::ArrayVec;
+
+use super::domain::{Domain, Effects, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
+use super::fields::{self as f, PT, RZ, URZ};
+use super::{Inst, Opcode};
+use crate::half::Format;
+use crate::row::{Kind, Operand, RegFile, Role, Suffix};
+use crate::word::Field;
+
+/// The guard of an instruction: `None` if it always acts (`@PT`), else the truth value under which it does. Where it is
+/// false the driver commits none of the effects and falls through.
+pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
+    (!inst.is_unconditional()).then(|| Context::new(inst, domain, read).pred(f::GUARD, f::GUARD_NOT))
+}
+
+/// What the instruction, which must be valid, does where its guard holds. Everything it reads, it reads through `read`
+/// before it has any effect.
+pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D::Word, D::Pred> {
+    let mut cx = Context::new(inst, domain, read);
+    cx.execute();
+    cx.effects
+}
+
+/// An instruction on its way from sources to effects.
+struct Context<'a, D: Domain, R: Reader<D>> {
+    inst: &'a Inst,
+    d: &'a mut D,
+    read: &'a mut R,
+    effects: Effects<D::Word, D::Pred>,
+}
+
+/// A source operand before its modifiers, whose effect depends on what the word is taken for.
+struct Source<W> {
+    word: W,
+    neg: bool,
+    abs: bool,
+    select: u64,
+}
+
+impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
+    fn new(inst: &'a Inst, d: &'a mut D, read: &'a mut R) -> Self {
+        Self { inst, d, read, effects: Effects { writes: ArrayVec::new(), access: None, next: Next::Fall } }
+    }
+
+    fn get(&self, field: Field) -> u64 {
+        self.inst.get(field)
+    }
+
+    fn flag(&self, field: Field) -> bool {
+        self.get(field) != 0
+    }
+
+    fn gpr(&mut self, n: u8) -> D::Word {
+        if n == RZ { self.d.word(0) } else { self.read.gpr(self.d, n) }
+    }
+
+    fn ur(&mut self, n: u8) -> D::Word {
+        if n == URZ { self.d.word(0) } else { self.read.ur(self.d, n) }
+    }
+
+    /// The register `i` after the one in `field`; zero if that is the zero register.
+    fn gpr_after(&mut self, field: Field, i: u8) -> D::Word {
+        self.gpr((self.get(field) as u8).saturating_add(i))
+    }
+
+    /// A pair of registers.
+    fn pair(&mut self, field: Field) -> [D::Word; 2] {
+        [0, 1].map(|i| self.gpr_after(field, i))
+    }
+
+    /// A pair of uniform registers.
+    fn urs(&mut self, field: Field) -> [D::Word; 2] {
+        let first = self.get(field) as u8;
+        [first, if first == URZ { URZ } else { first + 1 }].map(|n| self.ur(n))
+    }
+
+    /// A predicate source, its `!` applied.
+    fn pred(&mut self, number: Field, not: Field) -> D::Pred {
+        let (n, not) = (self.get(number) as u8, self.flag(not));
+        if n == PT {
+            return self.d.truth(!not);
+        }
+        let p = self.read.pred(self.d, n);
+        if not { self.d.negate(p) } else { p }
+    }
+
+    /// The `i`-th source operand that is a word: a register, an immediate or a constant.
+    fn source(&mut self, i: usize) -> Source<D::Word> {
+        let Some(operand) = self.inst.row().operands.iter().filter(|o| is_word_source(o)).nth(i) else {
+            return Source { word: self.d.word(0), neg: false, abs: false, select: 0 };
+        };
+        let word = match operand.kind {
+            Kind::Reg { file: RegFile::Ur, field, .. } => self.ur(self.get(field) as u8),
+            Kind::Reg { field, .. } => self.gpr(self.get(field) as u8),
+            Kind::Const { bank, offset, .. } => self.constant(bank, offset, 0),
+            Kind::HalfPair { field, .. } | Kind::F32(field) | Kind::Bits(field) => self.d.word(self.get(field) as u32),
+            _ => self.d.word(0),
+        };
+        let flag = |field: Option<Field>| field.is_some_and(|field| self.flag(field));
+        let select = if let Suffix::Choice(m) = operand.suffix { self.get(m.field) } else { 0 };
+        Source { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
+    }
+
+    /// Dispatches. Forms of one mnemonic differ only in where their sources are.
+    #[rustfmt::skip]
+    fn execute(&mut self) {
+        use Opcode::*;
+        match self.inst.opcode() {
+            HADD2_RR | HADD2_RU | HADD2_RI | HADD2_RC => self.half(HalfKind::Add),
+            HMUL2_RR | HMUL2_RU | HMUL2_RI | HMUL2_RC => self.half(HalfKind::Mul),
+            HFMA2_RRR | HFMA2_RRI | HFMA2_RIR | HFMA2_RRU | HFMA2_RUR | HFMA2_RRC | HFMA2_RCR => self.half(HalfKind::Fma),
+            HMNMX2_RR | HMNMX2_RU | HMNMX2_RI | HMNMX2_RC => self.half_minmax(),
+            HSETP2_RR | HSETP2_RU | HSETP2_RI | HSETP2_RC => self.half_set_pred(),
+            HSET2_RR | HSET2_RU | HSET2_RI | HSET2_RC => self.half_set(),
+
+            VADD2 => self.video(VideoKind::Add, Lanes::Two),
+            VSUB2 => self.video(VideoKind::Sub, Lanes::Two),
+            VAVRG2 => self.video(VideoKind::Avrg, Lanes::Two),
+            VABSDIFF2 => self.video(VideoKind::AbsDiff, Lanes::Two),
+            VMIN2 => self.video(VideoKind::Min, Lanes::Two),
+            VMAX2 => self.video(VideoKind::Max, Lanes::Two),
+            VADD4 => self.video(VideoKind::Add, Lanes::Four),
+            VSUB4 => self.video(VideoKind::Sub, Lanes::Four),
+            VAVRG4 => self.video(VideoKind::Avrg, Lanes::Four),
+            VABSDIFF4 => self.video(VideoKind::AbsDiff, Lanes::Four),
+            VMIN4 => self.video(VideoKind::Min, Lanes::Four),
+            VMAX4 => self.video(VideoKind::Max, Lanes::Four),
+
+            MOV_R | MOV_I | MOV_U | MOV_C => self.mov(),
+            SEL_RR | SEL_RI | SEL_RU | SEL_RC => self.sel(),
+            S2R => self.s2r(),
+            R2UR => self.r2ur(),
+            PLOP3 => self.plop3(),
+            P2R => self.p2r(),
+            R2P => self.r2p(),
+            BRA => self.effects.next = Next::Branch(self.inst.get_signed(f::IMM32) as i32),
+            EXIT => self.effects.next = Next::Exit,
+            NOP => {}
+
+            IADD3_RRR | IADD3_RIR | IADD3_RUR | IADD3_RCR => self.iadd3(),
+            IMAD_RRR | IMAD_RIR | IMAD_RRI | IMAD_RUR | IMAD_RCR => self.imad(),
+            IMAD_WIDE_RRR | IMAD_WIDE_RIR | IMAD_WIDE_RUR | IMAD_WIDE_RCR => self.imad_wide(),
+            LEA => self.lea(),
+            LOP3_RRR | LOP3_RIR | LOP3_RUR | LOP3_RCR => self.lop3(),
+            SHF_RRR | SHF_RIR => self.shf(),
+            PRMT_RRR | PRMT_RIR => self.prmt(),
+            ISETP_RR | ISETP_RI | ISETP_RU | ISETP_RC => self.isetp(),
+
+            FADD_RR | FADD_RI | FADD_RU | FADD_RC => self.float_binary(D::fadd),
+            FMUL_RR | FMUL_RI | FMUL_RU | FMUL_RC => self.float_binary(D::fmul),
+            FFMA_RRR | FFMA_RIR | FFMA_RRI | FFMA_RUR | FFMA_RCR => self.ffma(),
+            FSETP_RR | FSETP_RI | FSETP_RU | FSETP_RC => self.fsetp(),
+            FDIV_RR => self.float_binary(D::fdiv),
+            FSQRT_R => self.fsqrt(),
+            I2F_R => self.i2f(),
+            F2I_R => self.f2i(),
+            F2F_F16_F32 => self.narrow(Format::F16),
+            F2F_BF16_F32 => self.narrow(Format::Bf16),
+            F2F_F32_F16 => self.widen(Format::F16),
+            F2F_F32_BF16 => self.widen(Format::Bf16),
+            F2FP_RR => self.f2fp(),
+
+            LDG_U_U8 | LDG_W_U8 | LDC_U8 => self.load(Width::B8, false),
+            LDG_U_S8 | LDG_W_S8 | LDC_S8 => self.load(Width::B8, true),
+            LDG_U_U16 | LDG_W_U16 | LDC_U16 => self.load(Width::B16, false),
+            LDG_U_S16 | LDG_W_S16 | LDC_S16 => self.load(Width::B16, true),
+            LDG_U_32 | LDG_W_32 | LDL_32 | LDC_32 => self.load(Width::B32, false),
+            LDG_U_64 | LDG_W_64 | LDL_64 | LDC_64 => self.load(Width::B64, false),
+            LDG_U_128 | LDG_W_128 | LDL_128 => self.load(Width::B128, false),
+            STG_U_8 | STG_W_8 => self.store(Width::B8),
+            STG_U_16 | STG_W_16 => self.store(Width::B16),
+            STG_U_32 | STG_W_32 | STL_32 => self.store(Width::B32),
+            STG_U_64 | STG_W_64 | STL_64 => self.store(Width::B64),
+            STG_U_128 | STG_W_128 | STL_128 => self.store(Width::B128),
+            ULDC_32 => self.uldc::<1>(),
+            ULDC_64 => self.uldc::<2>(),
+        }
+    }
+
+    /// A source without modifiers.
+    fn word(&mut self, i: usize) -> D::Word {
+        self.source(i).word
+    }
+
+    /// The word `words` after the one that a constant operand names.
+    fn constant(&mut self, bank: Field, offset: Field, words: u16) -> D::Word {
+        let (bank, offset) = (self.get(bank) as u8, self.get(offset) as u16);
+        self.read.constant(self.d, bank, offset.wrapping_add(4 * words))
+    }
+
+    /// Takes the sign bits of `lanes` away if `abs`, then turns them over if `neg`.
+    fn signs(&mut self, source: Source<D::Word>, lanes: u32) -> D::Word {
+        let mut word = source.word;
+        if source.abs {
+            let magnitude = self.d.word(!lanes);
+            word = self.d.and(word, magnitude);
+        }
+        if source.neg {
+            let lanes = self.d.word(lanes);
+            word = self.d.xor(word, lanes);
+        }
+        word
+    }
+
+    /// `p` combined with the predicate source by field `lop`.
+    fn combine(&mut self, p: D::Pred) -> D::Pred {
+        let pp = self.pred(f::PP, f::PP_NOT);
+        match self.get(f::LOP) {
+            0 => self.d.both(p, pp),
+            1 => self.d.either(p, pp),
+            _ => self.d.differ(p, pp),
+        }
+    }
+
+    /// Writes the two predicates of a compare: the answer and its opposite, each combined.
+    fn set_pred(&mut self, p: D::Pred) {
+        let opposite = self.d.negate(p);
+        let (pu, pv) = (self.combine(p), self.combine(opposite));
+        self.define_pred(f::PU, pu);
+        self.define_pred(f::PV, pv);
+    }
+
+    /// 1 or 0.
+    fn one_if(&mut self, p: D::Pred) -> D::Word {
+        let (one, zero) = (self.d.word(1), self.d.word(0));
+        self.d.select(p, one, zero)
+    }
+
+    /// Writes consecutive registers, unless to RZ.
+    fn define<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
+        let first = self.get(field) as u8;
+        if first != RZ {
+            self.effects.writes.extend((first..=u8::MAX).zip(words).map(|(n, w)| Write::Gpr(n, w)));
+        }
+    }
+
+    /// Writes consecutive uniform registers, unless to URZ.
+    fn define_ur<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
+        let first = self.get(field) as u8;
+        if first != URZ {
+            self.effects.writes.extend((first..=u8::MAX).zip(words).map(|(n, w)| Write::Ur(n, w)));
+        }
+    }
+
+    /// Writes a predicate, unless PT.
+    fn define_pred(&mut self, field: Field, p: D::Pred) {
+        let n = self.get(field) as u8;
+        if n != PT {
+            self.effects.writes.push(Write::Pred(n, p));
+        }
+    }
+}
+
+fn is_word_source(operand: &Operand) -> bool {
+    operand.role == Role::Use
+        && match operand.kind {
+            Kind::Reg { file, .. } => file != RegFile::Pred,
+            Kind::Const { .. } | Kind::HalfPair { .. } | Kind::F32(_) | Kind::Bits(_) => true,
+            _ => false,
+        }
+}
+
+/// A truth table of three inputs, as the exclusive or of products (its algebraic normal form), which is short for the tables
+/// that programs use. Bit i of `lut` is the value where input k is bit k of i.
+fn truth_table<T: Copy>(lut: u8, inputs: [T; 3], constants: [T; 2], mut gate: impl FnMut(Gate, T, T) -> T) -> T {
+    let [zero, one] = constants;
+    let mut products = lut;
+    for (shift, absent) in [(1, 0xAA), (2, 0xCC), (4, 0xF0)] {
+        products ^= (products << shift) & absent;
+    }
+    let mut sum = None;
+    for i in (0..8).filter(|i| products >> i & 1 != 0) {
+        let factors = inputs.into_iter().enumerate().filter(|&(k, _)| i >> k & 1 != 0).map(|x| x.1);
+        let product = factors.reduce(|a, b| gate(Gate::And, a, b)).unwrap_or(one);
+        sum = Some(sum.map_or(product, |sum| gate(Gate::Xor, sum, product)));
+    }
+    sum.unwrap_or(zero)
+}
+
+#[derive(Clone, Copy)]
+enum Gate {
+    And,
+    Xor,
+}

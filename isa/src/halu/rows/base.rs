@@ -1,0 +1,108 @@
+//! Moves, predicates and control. The seeds have none: these are ours, named as SASS names them.
+
+use super::integer::forms;
+use super::*;
+use crate::row::{Forbid, Is};
+
+const B_R: Operand = gpr("rb", R32);
+const B_U: Operand = ur("urb", UR32);
+const B_I: Operand = bits("ib", IMM32);
+const B_C: Operand = constant("cb");
+
+const MOV: Row = Row {
+    mnemonic: "MOV",
+    class: Class::Move,
+    doc: "Copies a word: `rd = b`.",
+    examples: &["MOV R0, R1 ;", "MOV R0, 0x3c003c00 ;", "MOV R0, c[0x0][0x160] ;"],
+    ..HALU
+};
+const MOV_IMM: Row = Row { class: Class::Compute, ..MOV };
+forms! { MOV, 0x02;
+    MOV_R R [D, B_R];
+    MOV_U U [D, B_U];
+    MOV_C C [D, B_C];
+}
+forms! { MOV_IMM, 0x02; MOV_I I [D, B_I]; }
+
+const SEL: Row = Row {
+    mnemonic: "SEL",
+    doc: "Selects by a predicate: `rd = pp ? ra : b`.",
+    examples: &["SEL R0, R1, R2, P0 ;", "SEL R0, RZ, 0x1, !P0 ;"],
+    ..HALU
+};
+forms! { SEL, 0x07;
+    SEL_RR R [D, A, B_R, P];
+    SEL_RI I [D, A, B_I, P];
+    SEL_RU U [D, A, B_U, P];
+    SEL_RC C [D, A, B_C, P];
+}
+
+const S2R_BASE: Row = Row {
+    mnemonic: "S2R",
+    class: Class::Address,
+    doc: "Reads a special register. SR_ITEM is the number of the work item.",
+    examples: &["S2R R0, SR_ITEM ;"],
+    ..HALU
+};
+forms! { S2R_BASE, 0x1a; S2R R [D, Operand::new("sr", Role::Use, Kind::Name(M_SREG))]; }
+
+const R2UR_BASE: Row = Row {
+    mnemonic: "R2UR",
+    class: Class::Move,
+    doc: "Copies the lowest active item's `rb` to a uniform register.",
+    examples: &["R2UR UR4, R0 ;"],
+    ..HALU
+};
+forms! { R2UR_BASE, 0xc2; R2UR R [Operand::reg("urd", Role::Def, RegFile::Ur, URD), B_R]; }
+
+const PLOP3_BASE: Row = Row {
+    mnemonic: "PLOP3",
+    forbids: &[Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" }],
+    doc: "Any function of three predicates: `pu` is bit `4*pp + 2*px + py` of the table, and `pv` its inverse. The table of a function is what it makes of \
+          pp = 0xf0, px = 0xcc, py = 0xaa.",
+    examples: &["PLOP3 P0, PT, P1, P2, PT, 0xc0 ;", "PLOP3 P0, P1, P1, !P2, P3, 0x96 ;"],
+    ..HALU
+};
+forms! { PLOP3_BASE, 0x1c;
+    PLOP3 R [DU, DV, P, pred("px", PX).not(PX_NOT), pred("py", PY).not(PY_NOT), bits("lut", LUT)];
+}
+
+const P2R_BASE: Row = Row {
+    mnemonic: "P2R",
+    class: Class::Move,
+    doc: "Gathers predicates: bit i of `rd` is Pi where bit i of the mask is set, for i from 0 to 6, and bit i of `ra` elsewhere.",
+    examples: &["P2R R0, PR, RZ, 0x7f ;"],
+    ..HALU
+};
+forms! { P2R_BASE, 0x03; P2R R [D, Operand::new("pr", Role::Use, Kind::AllPreds), A, bits("mask", PMASK)]; }
+
+const R2P_BASE: Row = Row {
+    mnemonic: "R2P",
+    class: Class::Move,
+    doc: "Spreads bits to predicates: Pi is bit i of `ra` where bit i of the mask is set; the others keep their value.",
+    examples: &["R2P PR, R0, 0x7f ;"],
+    ..HALU
+};
+forms! { R2P_BASE, 0x04; R2P R [Operand::new("pr", Role::Def, Kind::AllPreds), A, bits("mask", PMASK)]; }
+
+const CONTROL: Row = Row { class: Class::Control, ..HALU };
+
+const BRA_BASE: Row = Row {
+    mnemonic: "BRA",
+    doc: "Continues at another word where the guard holds. The distance is signed, in words of 16 bytes, from this word: `.+0` is the branch itself, \
+          `.+1` the word after it.",
+    examples: &["BRA .+2 ;", "@!P0 BRA .-3 ;"],
+    ..CONTROL
+};
+forms! { BRA_BASE, 0x47; BRA R [Operand::new("target", Role::Use, Kind::Target(IMM32))]; }
+
+const EXIT_BASE: Row = Row {
+    mnemonic: "EXIT",
+    doc: "Ends the work item where the guard holds.",
+    examples: &["EXIT ;", "@P0 EXIT ;"],
+    ..CONTROL
+};
+forms! { EXIT_BASE, 0x4d; EXIT R []; }
+
+const NOP_BASE: Row = Row { mnemonic: "NOP", doc: "Does nothing.", examples: &["NOP ;"], ..CONTROL };
+forms! { NOP_BASE, 0x18; NOP R []; }

@@ -1,0 +1,137 @@
+//! 32-bit floats and conversions. The seeds have none: these are ours, named as SASS names them.
+
+use super::integer::forms;
+use super::*;
+use crate::row::{Forbid, Is};
+
+const A_F: Operand = A.sign(RA_NEG, RA_ABS);
+const B_R: Operand = gpr("rb", R32).sign(SLOT_NEG, SLOT_ABS);
+const B_U: Operand = ur("urb", UR32).sign(SLOT_NEG, SLOT_ABS);
+const B_I: Operand = f32_imm("fb");
+const B_C: Operand = constant("cb").sign(SLOT_NEG, SLOT_ABS);
+const C_R64: Operand = gpr("rc", R64).sign(R64_NEG, R64_ABS);
+const B_R64: Operand = gpr("rb", R64).sign(R64_NEG, R64_ABS);
+
+const FADD: Row = Row {
+    mnemonic: "FADD",
+    doc: "Adds two f32: `rd = ra + b`, rounded to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FADD R0, R1, -R2 ;", "FADD R0, |R1|, 0.5 ;"],
+    ..HALU
+};
+forms! { FADD, 0x21;
+    FADD_RR R [D, A_F, B_R];
+    FADD_RI I [D, A_F, B_I];
+    FADD_RU U [D, A_F, B_U];
+    FADD_RC C [D, A_F, B_C];
+}
+
+const FMUL: Row = Row {
+    mnemonic: "FMUL",
+    doc: "Multiplies two f32: `rd = ra * b`, rounded to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FMUL R0, R1, R2 ;", "FMUL R0, R1, -1 ;"],
+    ..HALU
+};
+forms! { FMUL, 0x20;
+    FMUL_RR R [D, A_F, B_R];
+    FMUL_RI I [D, A_F, B_I];
+    FMUL_RU U [D, A_F, B_U];
+    FMUL_RC C [D, A_F, B_C];
+}
+
+const FFMA: Row = Row {
+    mnemonic: "FFMA",
+    doc: "Multiplies and adds f32 with one rounding, to nearest even: `rd = ra * b + c`. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FFMA R0, R1, R2, -R3 ;", "FFMA R0, R1, 0.5, R3 ;"],
+    ..HALU
+};
+forms! { FFMA, 0x23;
+    FFMA_RRR R [D, A_F, B_R, C_R64];
+    FFMA_RIR I [D, A_F, B_I, C_R64];
+    FFMA_RRI RRI [D, A_F, B_R64, f32_imm("fc")];
+    FFMA_RUR U [D, A_F, B_U, C_R64];
+    FFMA_RCR C [D, A_F, B_C, C_R64];
+}
+
+const FSETP: Row = Row {
+    mnemonic: "FSETP",
+    modifiers: &[M_CMP, M_LOP],
+    forbids: &[Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" }],
+    doc: "Compares two f32: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`, the fourteen compares of HSETP2. \
+          Subnormals are kept. `pp` is PT when left out.",
+    examples: &["FSETP.LT.AND P0, PT, R1, |R2| ;", "FSETP.NAN.OR P0, P1, R1, R1, !P0 ;"],
+    ..HALU
+};
+forms! { FSETP, 0x0b;
+    FSETP_RR R [DU, DV, A_F, B_R, P.optional()];
+    FSETP_RI I [DU, DV, A_F, B_I, P.optional()];
+    FSETP_RU U [DU, DV, A_F, B_U, P.optional()];
+    FSETP_RC C [DU, DV, A_F, B_C, P.optional()];
+}
+
+const FDIV: Row = Row {
+    mnemonic: "FDIV",
+    doc: "Divides two f32: `rd = ra / rb`, rounded correctly to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FDIV R0, R1, R2 ;"],
+    ..HALU
+};
+forms! { FDIV, 0x28; FDIV_RR R [D, A_F, B_R]; }
+
+const FSQRT: Row = Row {
+    mnemonic: "FSQRT",
+    doc: "Square root of an f32, rounded correctly to nearest even. The root of -0 is -0; a NaN result is 0x7fffffff.",
+    examples: &["FSQRT R0, |R1| ;"],
+    ..HALU
+};
+forms! { FSQRT, 0x29; FSQRT_R R [D, B_R]; }
+
+const I2F: Row = Row {
+    mnemonic: "I2F",
+    modifiers: &[M_SIGN],
+    doc: "The f32 nearest to a 32-bit integer, ties to even.",
+    examples: &["I2F.S32 R0, R1 ;"],
+    ..HALU
+};
+forms! { I2F, 0x06; I2F_R R [D, gpr("rb", R32)]; }
+
+const F2I: Row = Row {
+    mnemonic: "F2I",
+    modifiers: &[M_SIGN],
+    doc: "The 32-bit integer of an f32, rounded toward zero; what is out of range becomes the nearest integer in range, and NaN 0.",
+    examples: &["F2I.U32 R0, R1 ;"],
+    ..HALU
+};
+forms! { F2I, 0x05; F2I_R R [D, B_R]; }
+
+const NARROW: Row = Row {
+    mnemonic: "F2F",
+    modifiers: &[M_RND],
+    doc: "Rounds an f32 once to a 16-bit float, in the low half of `rd`; the high half is 0. Overflow is by the rounding, as IEEE 754 says. \
+          Subnormals are kept; a NaN result is 0x7fff.",
+    examples: &["F2F.F16.F32 R0, R1 ;", "F2F.BF16.F32.RZ R0, -R1 ;"],
+    ..HALU
+};
+const F16_F32: Row = Row { tags: &["F16", "F32"], ..NARROW };
+const BF16_F32: Row = Row { tags: &["BF16", "F32"], ..NARROW };
+const WIDEN: Row = Row {
+    mnemonic: "F2F",
+    doc: "Widens a 16-bit float, the half of `rb` that the suffix names, exactly to f32. A NaN becomes 0x7fffffff.",
+    examples: &["F2F.F32.F16 R0, R1.H1 ;", "F2F.F32.BF16 R0, |R1| ;"],
+    ..HALU
+};
+const F32_F16: Row = Row { tags: &["F32", "F16"], ..WIDEN };
+const F32_BF16: Row = Row { tags: &["F32", "BF16"], ..WIDEN };
+const B_LANE: Operand = B_R.suffix(Suffix::Choice(M_LANE));
+forms! { F16_F32, 0x2a; F2F_F16_F32 R [D, B_R]; }
+forms! { BF16_F32, 0x2b; F2F_BF16_F32 R [D, B_R]; }
+forms! { F32_F16, 0x2c; F2F_F32_F16 R [D, B_LANE]; }
+forms! { F32_BF16, 0x2d; F2F_F32_BF16 R [D, B_LANE]; }
+
+const F2FP: Row = Row {
+    mnemonic: "F2FP",
+    modifiers: &[M_PACK, M_RND],
+    doc: "Rounds two f32 once each to 16-bit floats and packs them: `ra` into the high half of `rd`, `rb` into the low. Overflow is by the \
+          rounding, as IEEE 754 says. Subnormals are kept; a NaN result is 0x7fff.",
+    examples: &["F2FP.BF16 R0, R1, R2 ;", "F2FP.F16.RZ R0, R1, R2 ;"],
+    ..HALU
+};
+forms! { F2FP, 0x3e; F2FP_RR R [D, A_F, B_R]; }

@@ -1,0 +1,158 @@
+//! 32-bit integer and logic instructions. The seeds have none: these are ours, named as SASS names them.
+
+use super::*;
+use crate::row::{Forbid, Is};
+
+const B_R: Operand = gpr("rb", R32);
+const B_U: Operand = ur("urb", UR32);
+const B_I: Operand = bits("ib", IMM32);
+const B_C: Operand = constant("cb");
+const C_R64: Operand = gpr("rc", R64);
+
+/// One row of a family: form name, stype, operands.
+macro_rules! forms {
+    ($base:ident, $optype:literal; $($name:ident $stype:ident [$($operand:expr),*];)*) => { $(
+        pub(crate) const $name: Row =
+            Row { fixed: &[(OPTYPE, $optype), (STYPE, $stype)], operands: &[$($operand),*], ..$base };
+    )* };
+}
+pub(super) use forms;
+
+const IADD3: Row = Row {
+    mnemonic: "IADD3",
+    modifiers: &[M_X],
+    defaults: &[(PP_NOT, 1)],
+    forbids: &[
+        Forbid { all: &[(PP, Is::Not(PT as u64)), (X, Is::Eq(0))], why: "a carry source needs .X" },
+        Forbid { all: &[(PP_NOT, Is::Eq(0)), (X, Is::Eq(0))], why: "a carry source needs .X" },
+    ],
+    doc: "Adds three 32-bit integers: `rd` is the sum S modulo 2^32, and `pu` (PT when left out) the carry, `S >= 2^32`, S being exact.\n\n\
+          Sources count as unsigned. A source under `-` counts as `~x + 1`: `-0` is 2^32. Under `.X` it counts as `~x`, and 1 is added where `pp` \
+          (!PT, false, when left out) is true. A carry other than 0 or 1 is not told apart from 1, so a chain keeps its third source RZ:\n\n\
+          * 64-bit sum: `IADD3 R0, P0, R2, R4, RZ`, then `IADD3.X R1, R3, R5, RZ, P0`\n\
+          * 64-bit difference: `IADD3 R0, P0, R2, -R4, RZ`, then `IADD3.X R1, R3, -R5, RZ, P0`",
+    examples: &["IADD3 R0, P0, R2, -R4, RZ ;", "IADD3.X R1, R3, -R5, RZ, P0 ;", "IADD3 R0, R1, 0x10, R2 ;"],
+    ..HALU
+};
+const CARRY_OUT: Operand = DU.optional();
+const IADD3_A: Operand = A.neg(RA_NEG);
+const IADD3_C: Operand = C_R64.neg(R64_NEG);
+forms! { IADD3, 0x10;
+    IADD3_RRR R [D, CARRY_OUT, IADD3_A, B_R.neg(SLOT_NEG), IADD3_C, P.optional()];
+    IADD3_RIR I [D, CARRY_OUT, IADD3_A, B_I, IADD3_C, P.optional()];
+    IADD3_RUR U [D, CARRY_OUT, IADD3_A, B_U.neg(SLOT_NEG), IADD3_C, P.optional()];
+    IADD3_RCR C [D, CARRY_OUT, IADD3_A, B_C.neg(SLOT_NEG), IADD3_C, P.optional()];
+}
+
+const IMAD: Row = Row {
+    mnemonic: "IMAD",
+    doc: "Multiplies and adds 32-bit integers: `rd = ra * b + c` modulo 2^32.",
+    examples: &["IMAD R0, R1, R2, R3 ;", "IMAD R0, R1, 0x10, RZ ;"],
+    ..HALU
+};
+forms! { IMAD, 0x24;
+    IMAD_RRR R [D, A, B_R, C_R64];
+    IMAD_RIR I [D, A, B_I, C_R64];
+    IMAD_RRI RRI [D, A, gpr("rb", R64), bits("ic", IMM32)];
+    IMAD_RUR U [D, A, B_U, C_R64];
+    IMAD_RCR C [D, A, B_C, C_R64];
+}
+
+const IMAD_WIDE: Row = Row {
+    mnemonic: "IMAD",
+    tags: &["WIDE"],
+    modifiers: &[M_SIGN],
+    class: Class::Address,
+    doc: "Multiplies 32-bit integers to 64 bits and adds a 64-bit integer: `rd:rd+1 = ra * b + rc:rc+1` modulo 2^64, the low word in the \
+          even register. `.U32` and `.S32` say how `ra` and `b` are extended.",
+    examples: &["IMAD.WIDE.U32 R4, R0, R1, R2 ;", "IMAD.WIDE.S32 R4, R0, 0x4, RZ ;"],
+    ..HALU
+};
+const D_PAIR: Operand = D.span(2);
+const C_PAIR: Operand = C_R64.span(2);
+forms! { IMAD_WIDE, 0x25;
+    IMAD_WIDE_RRR R [D_PAIR, A, B_R, C_PAIR];
+    IMAD_WIDE_RIR I [D_PAIR, A, B_I, C_PAIR];
+    IMAD_WIDE_RUR U [D_PAIR, A, B_U, C_PAIR];
+    IMAD_WIDE_RCR C [D_PAIR, A, B_C, C_PAIR];
+}
+
+const LEA_BASE: Row = Row {
+    mnemonic: "LEA",
+    class: Class::Address,
+    doc: "Scales an index and adds an offset: `rd = (ra << shift) + rb` modulo 2^32.",
+    examples: &["LEA R0, R1, RZ, 0x2 ;"],
+    ..HALU
+};
+forms! { LEA_BASE, 0x11; LEA R [D, A, B_R, bits("shift", SHIFT)]; }
+
+const LOP3: Row = Row {
+    mnemonic: "LOP3",
+    doc: "Any bitwise function of three words. Bit i of `rd` is bit `4*a + 2*b + c` of the table, a, b and c being bit i of the sources: \
+          the table of a function is what it makes of a = 0xf0, b = 0xcc, c = 0xaa.",
+    examples: &["LOP3 R0, R1, R2, RZ, 0xc0 ;", "LOP3 R0, R1, 0xff, R3, 0xea ;"],
+    ..HALU
+};
+const TABLE: Operand = bits("lut", LUT);
+forms! { LOP3, 0x12;
+    LOP3_RRR R [D, A, B_R, C_R64, TABLE];
+    LOP3_RIR I [D, A, B_I, C_R64, TABLE];
+    LOP3_RUR U [D, A, B_U, C_R64, TABLE];
+    LOP3_RCR C [D, A, B_C, C_R64, TABLE];
+}
+
+const SHF: Row = Row {
+    mnemonic: "SHF",
+    modifiers: &[M_DIR, M_SIGN, M_HI],
+    doc: "Shifts the 64-bit value `rc:ra` (rc the high word) by `b` modulo 32, left under `.L`, right under `.R`; `rd` is the low word of \
+          the result, or the high word under `.HI`. A right shift brings in copies of the sign under `.S32` and zeros under `.U32`, \
+          which only the high word shows.\n\n\
+          * `x << n`: `SHF.L.U32 rd, x, n, RZ`\n\
+          * `x >> n`: `SHF.R.U32.HI rd, RZ, n, x`, arithmetic with `.S32`\n\
+          * rotation left: `SHF.L.U32.HI rd, x, n, x`",
+    examples: &["SHF.L.U32 R0, R1, 0x4, RZ ;", "SHF.R.S32.HI R0, RZ, R2, R1 ;"],
+    ..HALU
+};
+forms! { SHF, 0x19;
+    SHF_RRR R [D, A, B_R, C_R64];
+    SHF_RIR I [D, A, bits("ib", IMM32), C_R64];
+}
+
+const PRMT: Row = Row {
+    mnemonic: "PRMT",
+    doc: "Builds a word from the bytes of two: bytes 0 to 3 are `ra`'s, lowest first, 4 to 7 `rc`'s. Byte i of `rd` is the byte that bits \
+          0 to 2 of nibble i of the selector name; where bit 3 of the nibble is set, it is eight copies of that byte's sign bit. \
+          The selector is the low 16 bits of `b`.",
+    examples: &["PRMT R0, R1, R2, R3 ;", "PRMT R0, R1, 0xba98, R3 ;"],
+    ..HALU
+};
+forms! { PRMT, 0x16;
+    PRMT_RRR R [D, A, B_R, C_R64];
+    PRMT_RIR I [D, A, bits("selector", IMM16), C_R64];
+}
+
+const ISETP: Row = Row {
+    mnemonic: "ISETP",
+    modifiers: &[M_ICMP, M_SIGN, M_LOP, M_EX],
+    forbids: &[
+        Forbid { all: &[(PX, Is::Not(PT as u64)), (EX, Is::Eq(0))], why: "a second source predicate needs .EX" },
+        Forbid { all: &[(PX_NOT, Is::Eq(1)), (EX, Is::Eq(0))], why: "a second source predicate needs .EX" },
+        Forbid { all: &[(PV, Is::Same(PU)), (PV, Is::Not(PT as u64))], why: "only PT may be written twice" },
+    ],
+    doc: "Compares two 32-bit integers: `pu = cmp lop pp` and `pv = !cmp lop pp`, where cmp is `ra cmp b`.\n\n\
+          Under `.EX` cmp is `px` where `ra` equals `b`. So a 64-bit compare is an unsigned compare of the low words, then one `.EX` of the \
+          high words with the first answer as `px`, by the same relation. `pp` and `px` are PT when left out.",
+    examples: &[
+        "ISETP.LT.U32.AND P0, PT, R1, R2 ;",
+        "ISETP.GE.S32.AND P0, PT, R1, 0x10, P2 ;",
+        "ISETP.LT.S32.AND.EX P0, PT, R1, R3, PT, P0 ;",
+    ],
+    ..HALU
+};
+const PX_OPT: Operand = pred("px", PX).not(PX_NOT).optional();
+forms! { ISETP, 0x0c;
+    ISETP_RR R [DU, DV, A, B_R, P.optional(), PX_OPT];
+    ISETP_RI I [DU, DV, A, B_I, P.optional(), PX_OPT];
+    ISETP_RU U [DU, DV, A, B_U, P.optional(), PX_OPT];
+    ISETP_RC C [DU, DV, A, B_C, P.optional(), PX_OPT];
+}

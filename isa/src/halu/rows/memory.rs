@@ -1,0 +1,157 @@
+//! Loads and stores. The seeds have none: these are ours, named as SASS names them. A row has one size, so that the number of
+//! registers it moves is a constant of the row.
+
+use super::*;
+use crate::row::Address;
+
+const MEMORY: Row = Row { class: Class::Memory, ..HALU };
+
+const UNIFORM: Address = Address::Uniform { offset: RA, base: UR32, imm: IMM24 };
+const WIDE: Address = Address::Wide { base: RA, imm: IMM24 };
+const LOCAL: Address = Address::Local { imm: IMM24 };
+const INDEXED: Address = Address::Constant { bank: CMEM_BANK, index: RA, imm: CMEM_OFFSET };
+
+const fn at(address: Address, size: u8) -> Operand {
+    Operand::new("address", Role::Use, Kind::Memory { address, size })
+}
+
+/// Registers that `size` bytes fill.
+const fn span(size: u8) -> u8 {
+    if size > 4 { size / 4 } else { 1 }
+}
+
+/// Loads: name, optype, stype, tags, size, from an address.
+macro_rules! loads {
+    ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            tags: &[$($tag)?],
+            fixed: &[(OPTYPE, $optype), (STYPE, $stype)],
+            operands: &[D.span(span($size)), at($address, $size)],
+            ..$base
+        };
+    )* };
+}
+
+/// Stores, the same way; the data register stands at 64.
+macro_rules! stores {
+    ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            tags: &[$($tag)?],
+            fixed: &[(OPTYPE, $optype), (STYPE, $stype)],
+            operands: &[at($address, $size), gpr("data", R64).span(span($size))],
+            ..$base
+        };
+    )* };
+}
+
+const LDG: Row = Row {
+    mnemonic: "LDG",
+    doc: "Loads from global memory. Without a size it moves 32 bits; `.U8 .S8 .U16 .S16` extend to 32 bits, zeros or copies of the sign; `.64` and `.128` fill 2 and 4 \
+          registers from a multiple of that, the lowest address in the lowest.\n\n\
+          The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
+          `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
+    examples: &["LDG R0, [R1.U32+UR4] ;", "LDG.128 R4, [R2.64+0x10] ;", "LDG.S8 R0, [R1.U32+UR4-0x1] ;"],
+    ..MEMORY
+};
+loads! { LDG, 0x81, UNIFORM;
+    LDG_U_U8 0x0 ["U8"] 1;
+    LDG_U_S8 0x1 ["S8"] 1;
+    LDG_U_U16 0x2 ["U16"] 2;
+    LDG_U_S16 0x3 ["S16"] 2;
+    LDG_U_32 0x4 [] 4;
+    LDG_U_64 0x5 ["64"] 8;
+    LDG_U_128 0x6 ["128"] 16;
+}
+loads! { LDG, 0x80, WIDE;
+    LDG_W_U8 0x0 ["U8"] 1;
+    LDG_W_S8 0x1 ["S8"] 1;
+    LDG_W_U16 0x2 ["U16"] 2;
+    LDG_W_S16 0x3 ["S16"] 2;
+    LDG_W_32 0x4 [] 4;
+    LDG_W_64 0x5 ["64"] 8;
+    LDG_W_128 0x6 ["128"] 16;
+}
+
+const STG: Row = Row {
+    mnemonic: "STG",
+    doc: "Stores to global memory. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and `.128` move 2 and 4 registers, the first a \
+          multiple of that, the lowest to the lowest address.\n\n\
+          The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
+          `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
+    examples: &["STG [R1.U32+UR4], R0 ;", "STG.128 [R2.64+0x10], R4 ;"],
+    ..MEMORY
+};
+stores! { STG, 0x86, UNIFORM;
+    STG_U_8 0x0 ["8"] 1;
+    STG_U_16 0x2 ["16"] 2;
+    STG_U_32 0x4 [] 4;
+    STG_U_64 0x5 ["64"] 8;
+    STG_U_128 0x6 ["128"] 16;
+}
+stores! { STG, 0x85, WIDE;
+    STG_W_8 0x0 ["8"] 1;
+    STG_W_16 0x2 ["16"] 2;
+    STG_W_32 0x4 [] 4;
+    STG_W_64 0x5 ["64"] 8;
+    STG_W_128 0x6 ["128"] 16;
+}
+
+const LDL: Row = Row {
+    mnemonic: "LDL",
+    doc: "Loads from the item's local memory, where spilled registers lie: 32 bits, or `.64` or `.128` into 2 or 4 registers from a multiple of that. \
+          An address that is not a multiple of the size traps.",
+    examples: &["LDL R0, [0x10] ;", "LDL.64 R2, [0x8] ;"],
+    ..MEMORY
+};
+loads! { LDL, 0x83, LOCAL;
+    LDL_32 0x4 [] 4;
+    LDL_64 0x5 ["64"] 8;
+    LDL_128 0x6 ["128"] 16;
+}
+
+const STL: Row = Row {
+    mnemonic: "STL",
+    doc: "Stores to the item's local memory, where spilled registers lie: 32 bits, or `.64` or `.128` from 2 or 4 registers, the first a multiple of that. \
+          An address that is not a multiple of the size traps.",
+    examples: &["STL [0x10], R0 ;", "STL.64 [0x8], R2 ;"],
+    ..MEMORY
+};
+stores! { STL, 0x87, LOCAL;
+    STL_32 0x4 [] 4;
+    STL_64 0x5 ["64"] 8;
+    STL_128 0x6 ["128"] 16;
+}
+
+const LDC: Row = Row {
+    mnemonic: "LDC",
+    doc: "Loads from a constant bank at the byte offset `Ra + imm`, modulo 2^32: 32 bits, or `.64` into an even pair; `.U8 .S8 .U16 .S16` extend to \
+          32 bits, zeros or copies of the sign. An offset that is not a multiple of the size traps.",
+    examples: &["LDC R0, c[0x3][R1+0x10] ;", "LDC.U8 R0, c[0x3][R1] ;"],
+    ..MEMORY
+};
+loads! { LDC, 0x82, INDEXED;
+    LDC_U8 0x0 ["U8"] 1;
+    LDC_S8 0x1 ["S8"] 1;
+    LDC_U16 0x2 ["U16"] 2;
+    LDC_S16 0x3 ["S16"] 2;
+    LDC_32 0x4 [] 4;
+    LDC_64 0x5 ["64"] 8;
+}
+
+const ULDC: Row = Row {
+    mnemonic: "ULDC",
+    doc: "Loads a uniform register from a constant bank: 32 bits, or `.64` into an even pair.",
+    examples: &["ULDC UR4, c[0x0][0x160] ;", "ULDC.64 UR4, c[0x0][0x168] ;"],
+    ..MEMORY
+};
+const UD: Operand = Operand::reg("urd", Role::Def, RegFile::Ur, URD);
+pub(crate) const ULDC_32: Row = Row { fixed: &[(OPTYPE, 0xb9), (STYPE, 0x4)], operands: &[UD, constant("cb")], ..ULDC };
+pub(crate) const ULDC_64: Row = Row {
+    tags: &["64"],
+    fixed: &[(OPTYPE, 0xb9), (STYPE, 0x5)],
+    operands: &[
+        UD.span(2),
+        Operand::new("cb", Role::Use, Kind::Const { bank: CMEM_BANK, offset: CMEM_OFFSET, align: 8 }),
+    ],
+    ..ULDC
+};

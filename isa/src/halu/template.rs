@@ -1,0 +1,221 @@
+//! Instructions with places for values: how the IR's intrinsics name any instruction of this machine.
+//!
+//! A template is a line of assembly in which `$d` stands for the result's register and `$0`, `$1`, ... for those of the
+//! operands. Other registers than RZ, URZ and PT cannot be named, since nothing says what they hold. Constant memory cannot
+//! either, and neither can memory and control.
+
+use std::fmt::Write;
+
+use thiserror::Error;
+
+use super::Inst;
+use crate::row::{Class, Kind, RegFile, RegSlot, Role};
+use crate::text::AsmError;
+
+/// What a register position stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placeholder {
+    /// `$d`.
+    Result,
+    /// `$0`, `$1`, ...
+    Operand(u8),
+}
+
+/// A value of a template: where it is, and of how many 32-bit registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// GPR or predicate.
+    pub file: RegFile,
+    /// 1, 2 or 4 GPRs; 1 for a predicate.
+    pub span: u8,
+}
+
+/// An instruction whose registers are given later.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// The instruction, its placeholders' registers RZ or PT.
+    pub inst: Inst,
+    /// The positions that stand for values, in the order of the word's row.
+    pub slots: Vec<(RegSlot, Placeholder)>,
+}
+
+/// Why a text is no template for these values.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TemplateError {
+    /// `$` before something else than `d` or an operand's number.
+    #[error("`${0}` is no placeholder: `$d` is the result, `$0` to `${last}` the operands", last = .1.saturating_sub(1))]
+    Placeholder(String, usize),
+    /// A register by name.
+    #[error("register `{0}` cannot be named: use `$d` and `$0`, `$1`, ...")]
+    Register(String),
+    /// More operands than there are registers to read them by.
+    #[error("an instruction takes no {0} operands")]
+    TooMany(usize),
+    /// The text is no instruction. Its columns are those of the text with placeholders replaced.
+    #[error("{0}")]
+    Asm(AsmError),
+    /// An instruction that does more than compute.
+    #[error("{0} reads or writes memory, or steers; an intrinsic only computes")]
+    Class(&'static str),
+    /// An instruction that may not act.
+    #[error("an intrinsic has no guard: where it does not act, there would be no result")]
+    Guarded,
+    /// A placeholder where the instruction needs another kind of register.
+    #[error("{0} stands where a register of another kind or width belongs")]
+    Kind(String),
+    /// A placeholder that is not used as it must be.
+    #[error("{0}")]
+    Unused(String),
+}
+
+/// Registers stand four apart, so that each may be a quad.
+const APART: u8 = 4;
+
+fn name(placeholder: Placeholder) -> String {
+    match placeholder {
+        Placeholder::Result => "$d".to_string(),
+        Placeholder::Operand(n) => format!("${n}"),
+    }
+}
+
+impl Template {
+    /// Reads a template for a result and operands of these kinds.
+    ///
+    /// # Errors
+    /// Text that is no instruction, names registers, or does not fit the values.
+    pub fn parse(text: &str, result: Value, operands: &[Value]) -> Result<Template, TemplateError> {
+        if operands.len() > 6 {
+            return Err(TemplateError::TooMany(operands.len()));
+        }
+        let line = replace(text, result, operands)?;
+        let inst: Inst = line.parse().map_err(TemplateError::Asm)?;
+        let row = inst.row();
+        let computes = matches!(row.class, Class::Compute | Class::Move | Class::Address);
+        let plain = row.operands.iter().all(|operand| {
+            !matches!(
+                operand.kind,
+                Kind::AllPreds | Kind::Const { .. } | Kind::Memory { .. } | Kind::Target(_) | Kind::Name(_)
+            )
+        });
+        if !computes || !plain {
+            return Err(TemplateError::Class(row.mnemonic));
+        }
+        if !inst.is_unconditional() {
+            return Err(TemplateError::Guarded);
+        }
+        let mut template = Template { inst, slots: Vec::new() };
+        let mut written = false;
+        let mut read = vec![false; operands.len()];
+        for &slot in inst.registers() {
+            let number = inst.get(slot.field) as u8;
+            if number == slot.file.constant() {
+                continue;
+            }
+            let placeholder = match if slot.file == RegFile::Pred { number } else { number / APART } {
+                0 => Placeholder::Result,
+                n => Placeholder::Operand(n - 1),
+            };
+            let value = match placeholder {
+                Placeholder::Result => Some(result),
+                Placeholder::Operand(n) => operands.get(usize::from(n)).copied(),
+            };
+            if value != Some(Value { file: slot.file, span: slot.span }) {
+                return Err(TemplateError::Kind(name(placeholder)));
+            }
+            match (placeholder, slot.role) {
+                (Placeholder::Result, Role::Def) if !written => written = true,
+                (Placeholder::Operand(n), Role::Use) => read[usize::from(n)] = true,
+                _ => return Err(TemplateError::Kind(name(placeholder))),
+            }
+            template.inst.set(slot.field, slot.file.constant().into());
+            template.slots.push((slot, placeholder));
+        }
+        if !written {
+            return Err(TemplateError::Unused("the result `$d` is not written".to_string()));
+        }
+        match read.iter().position(|used| !used) {
+            Some(n) => Err(TemplateError::Unused(format!("operand `${n}` is not used"))),
+            None => Ok(template),
+        }
+    }
+}
+
+/// The text with registers for placeholders.
+fn replace(text: &str, result: Value, operands: &[Value]) -> Result<String, TemplateError> {
+    let mut line = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric() || c == '$') {
+        let (before, from) = rest.split_at(start);
+        line.push_str(before);
+        let body = from.strip_prefix('$').unwrap_or(from);
+        let end = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(body.len());
+        let (word, after) = body.split_at(end);
+        if from.starts_with('$') {
+            let (value, number) = match word.parse::<usize>() {
+                _ if word == "d" => (result, 0),
+                Ok(n) if n < operands.len() => (operands[n], n as u8 + 1),
+                _ => return Err(TemplateError::Placeholder(word.to_string(), operands.len())),
+            };
+            let _ = match value.file {
+                RegFile::Pred => write!(line, "P{number}"),
+                _ => write!(line, "R{}", APART * number),
+            };
+        } else {
+            let lower = word.to_ascii_lowercase();
+            let number = ["ur", "r", "p"].iter().find_map(|prefix| lower.strip_prefix(prefix));
+            if number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
+                return Err(TemplateError::Register(word.to_string()));
+            }
+            line.push_str(word);
+        }
+        rest = after;
+    }
+    line.push_str(rest);
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::halu::Opcode;
+
+    const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
+    const TRUTH: Value = Value { file: RegFile::Pred, span: 1 };
+
+    #[test]
+    fn placeholders_become_slots() {
+        let text = "vadd4.u32.u32.u32.sat $d.b10, $0, $1.b0000, $0";
+        let template = Template::parse(text, WORD, &[WORD, WORD]).unwrap();
+        assert_eq!(template.inst.opcode(), Opcode::VADD4);
+        let places: Vec<_> = template.slots.iter().map(|slot| slot.1).collect();
+        use Placeholder::{Operand, Result};
+        assert_eq!(places, [Result, Operand(0), Operand(1), Operand(0)]);
+        assert!(template.inst.is_valid());
+        let template = Template::parse("SEL $d, $1, RZ, !$0", WORD, &[TRUTH, WORD]).unwrap();
+        assert_eq!(template.slots.len(), 3);
+        let guarded = Template::parse("@$0 SEL $d, $1, RZ, !$0", WORD, &[TRUTH, WORD]);
+        assert_eq!(guarded.unwrap_err(), TemplateError::Guarded);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = |text: &str| Template::parse(text, WORD, &[WORD, WORD]).unwrap_err().to_string();
+        assert_eq!(refused("HADD2 $d, $0, R7"), "register `R7` cannot be named: use `$d` and `$0`, `$1`, ...");
+        assert_eq!(refused("HADD2 $d, $0, UR7"), "register `UR7` cannot be named: use `$d` and `$0`, `$1`, ...");
+        assert_eq!(
+            refused("HADD2 $d, $0, $2"),
+            "`$2` is no placeholder: `$d` is the result, `$0` to `$1` the operands"
+        );
+        assert_eq!(refused("HADD2 $d, $0, $0"), "operand `$1` is not used");
+        assert_eq!(refused("HADD2 RZ, $0, $1"), "the result `$d` is not written");
+        assert_eq!(refused("HADD2 $0, $0, $1"), "$0 stands where a register of another kind or width belongs");
+        assert_eq!(
+            refused("IMAD.WIDE.U32 $d, $0, $1, RZ"),
+            "$d stands where a register of another kind or width belongs"
+        );
+        assert!(refused("LDG $d, [$0.U32+URZ]").starts_with("LDG reads or writes memory"));
+        assert!(refused("HADD3 $d, $0, $1").contains("unknown instruction"));
+    }
+}

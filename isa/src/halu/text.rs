@@ -1,0 +1,167 @@
+//! HALU assembly: instructions and programs to text and back.
+
+use super::{Inst, Opcode};
+use crate::text::reader::{self, Candidate};
+use crate::text::{AsmError, AsmErrorKind, Code, Line, Piece, printer};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Write};
+use std::sync::LazyLock;
+
+/// The opcodes of each mnemonic, in order.
+static MNEMONICS: LazyLock<HashMap<&'static str, Vec<Opcode>>> = LazyLock::new(|| {
+    let mut map: HashMap<_, Vec<_>> = HashMap::new();
+    for &op in Opcode::ALL {
+        map.entry(op.row().mnemonic).or_default().push(op);
+    }
+    map
+});
+
+/// Every mnemonic once, in the order of the opcodes.
+pub fn mnemonics() -> impl Iterator<Item = &'static str> {
+    let mut last = "";
+    let names = Opcode::ALL.iter().map(|o| o.row().mnemonic);
+    names.filter(move |&m| std::mem::replace(&mut last, m) != m)
+}
+
+/// The opcodes of a mnemonic; none if it is no mnemonic.
+pub fn opcodes_of(mnemonic: &str) -> &'static [Opcode] {
+    MNEMONICS.get(mnemonic).map_or(&[], Vec::as_slice)
+}
+
+/// The canonical line, branch targets as `.+N`. An invalid instruction prints in a form that need not read back.
+impl fmt::Display for Inst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        printer::print(f, self.row(), self.word, &relative)
+    }
+}
+
+fn relative(out: &mut dyn Write, distance: i64) -> fmt::Result {
+    write!(out, ".{distance:+}")
+}
+
+/// Writes any word: the line of its instruction, or `.word` and its hexadecimal digits.
+fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result) -> fmt::Result {
+    match Inst::decode(word) {
+        Some(inst) => printer::print(out, inst.row(), word, target),
+        None => write!(out, ".word {word:#034x}"),
+    }
+}
+
+/// Any word as a line of assembly that reads back to it.
+pub fn word_text(word: u128) -> String {
+    let mut text = String::new();
+    // Writing to a string succeeds.
+    let _ = print_word(&mut text, word, &relative);
+    text
+}
+
+/// Reads one line with one word: an instruction, branch targets as `.+N`, or `.word` and a number.
+pub fn read_word(line: &str) -> Result<u128, AsmError> {
+    let Line { label, code } = Line::parse(line)?;
+    if let Some(label) = label {
+        return Err(label.malformed("line", "an instruction, and no label"));
+    }
+    match code? {
+        Some(code) => code_word(&code, &|_| None),
+        None => {
+            let end = Piece { text: "", start: line.len() };
+            Err(end.malformed("line", "an instruction"))
+        }
+    }
+}
+
+impl std::str::FromStr for Inst {
+    type Err = AsmError;
+
+    /// Reads one instruction, branch targets as `.+N`.
+    fn from_str(line: &str) -> Result<Inst, AsmError> {
+        let whole = Piece { text: line, start: 0 };
+        Inst::decode(read_word(line)?).ok_or_else(|| whole.malformed("instruction", "a word that decodes"))
+    }
+}
+
+fn code_word(code: &Code<'_>, distance: &dyn Fn(&str) -> Option<i64>) -> Result<u128, AsmError> {
+    match code {
+        Code::Word(word) => Ok(*word),
+        Code::Statement(statement) => {
+            let candidate = |&key: &Opcode| Candidate { key, row: key.row(), named: key.derived().named };
+            let candidates = opcodes_of(statement.mnemonic()).iter().map(candidate);
+            reader::read(statement, candidates, distance).map(|(_, word)| word)
+        }
+    }
+}
+
+/// An assembled program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    /// The words, in order.
+    pub words: Vec<u128>,
+    /// For each word the line of the text that it came from, from 1.
+    pub lines: Vec<usize>,
+}
+
+/// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
+/// may end a line. Errors are those of all lines.
+pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
+    let mut errors = Vec::new();
+    let mut labels: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut code = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let mut fail = |e: AsmError| errors.push(AsmError { line: number, ..e });
+        let line = match Line::parse(line) {
+            Ok(line) => line,
+            Err(e) => {
+                fail(e);
+                continue;
+            }
+        };
+        if let Some(label) = line.label {
+            let (first, _) = *labels.entry(label.text).or_insert((number, code.len()));
+            if first != number {
+                fail(label.error(AsmErrorKind::DuplicateLabel { first }));
+            }
+        }
+        match line.code {
+            Ok(word) => code.extend(word.map(|c| (number, c))),
+            Err(e) => fail(e),
+        }
+    }
+    let mut program = Program::default();
+    for (at, (number, code)) in code.iter().enumerate() {
+        let distance = |label: &str| labels.get(label).map(|&(_, index)| index as i64 - at as i64);
+        match code_word(code, &distance) {
+            Ok(word) => {
+                program.words.push(word);
+                program.lines.push(*number);
+            }
+            Err(e) => errors.push(AsmError { line: *number, ..e }),
+        }
+    }
+    errors.sort_by_key(|e| (e.line, e.span.start));
+    if errors.is_empty() { Ok(program) } else { Err(errors) }
+}
+
+/// The text of a program, a line a word, with labels where branches go. [`assemble`] reads it back to the same words.
+pub fn disassemble(words: &[u128]) -> String {
+    let target = |at: usize, word: u128| {
+        let inst = Inst::decode(word).filter(|i| i.opcode() == Opcode::BRA)?;
+        let target = at as i64 + inst.get_signed(super::fields::IMM32);
+        usize::try_from(target).ok().filter(|&t| t <= words.len())
+    };
+    let targets: BTreeSet<usize> = words.iter().enumerate().filter_map(|(at, &w)| target(at, w)).collect();
+    let mut text = String::new();
+    for at in 0..=words.len() {
+        if targets.contains(&at) {
+            let _ = writeln!(text, "L{at}:");
+        }
+        let Some(&word) = words.get(at) else { break };
+        text.push_str("    ");
+        let branch = |out: &mut dyn Write, distance: i64| match target(at, word) {
+            Some(to) => write!(out, "L{to}"),
+            None => relative(out, distance),
+        };
+        let _ = print_word(&mut text, word, &branch);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,13 @@
+//! What machine words mean: for every target one description (a row) of each instruction, from which encoding, decoding,
+//! assembly text and documents follow, and one meaning, generic over the values it computes with.
+
+pub mod abi;
+pub mod docs;
+pub mod half;
+pub mod halu;
+pub mod object;
+pub mod random;
+pub mod row;
+pub mod target;
+pub mod text;
+pub mod word;

@@ -1,0 +1,340 @@
+//! Object files: the names of their sections and the layout of their records, which emission writes and the loader reads.
+//!
+//! An object is a relocatable 64-bit little-endian ELF file. [`HEADER_SECTION`] says which target it is for and which text
+//! it comes from. Each kernel is a function symbol over three sections: its words, its [`KernelInfo`] and its locations.
+//! Numbers in records are little endian; a text is its length in bytes as 32 bits, then UTF-8.
+
+use thiserror::Error;
+
+use crate::abi::{Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError};
+use crate::target::Target;
+
+/// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
+/// another machine's.
+pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
+/// `e_flags` of an object: the version of these layouts. A reader refuses any other.
+pub const E_FLAGS: u32 = 1;
+/// The section of the object's [`Header`].
+pub const HEADER_SECTION: &str = ".halfbyte";
+/// Followed by the kernel's name: the section of its words.
+pub const TEXT_PREFIX: &str = ".text.";
+/// Followed by the kernel's name: the section of its [`KernelInfo`].
+pub const INFO_PREFIX: &str = ".info.";
+/// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word.
+pub const LOC_PREFIX: &str = ".loc.";
+/// Bytes of a HALU word, stored low half first; also the alignment of its sections.
+pub const WORD_BYTES: usize = 16;
+
+/// Where in the source text an instruction comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Loc {
+    /// Line, from 1; 0 where the place is not known.
+    pub line: u32,
+    /// Column, from 1; 0 where the place is not known.
+    pub column: u32,
+}
+
+impl Loc {
+    /// Bytes of the record: line, column.
+    pub const BYTES: usize = 8;
+
+    /// Whether there is a place.
+    pub const fn is_known(self) -> bool {
+        self.line != 0
+    }
+
+    /// The record.
+    pub fn to_bytes(self) -> [u8; Loc::BYTES] {
+        (u64::from(self.column) << 32 | u64::from(self.line)).to_le_bytes()
+    }
+
+    /// The place of a record.
+    pub fn from_bytes(bytes: [u8; Loc::BYTES]) -> Loc {
+        let both = u64::from_le_bytes(bytes);
+        Loc { line: both as u32, column: (both >> 32) as u32 }
+    }
+}
+
+/// What an object is for and where it comes from. Record: target number and SM version, 16 bits each; the source's name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The machine whose words it holds.
+    pub target: Target,
+    /// The name of the source text, for messages.
+    pub source: String,
+}
+
+/// What the loader must know about a kernel besides its words. Record: bytes of local memory, registers, the kernel's
+/// name, the number of parameters, each 32 bits or a text; then the parameters.
+///
+/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`); the name of its type; of a
+/// buffer its alignment, 32 bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelInfo {
+    /// Its name and parameters.
+    pub signature: Signature,
+    /// Bytes of local memory an item needs, at most [`MAX_LOCAL_BYTES`].
+    pub local_bytes: u32,
+    /// General registers used: the highest number plus one.
+    pub registers: u32,
+}
+
+/// Why a record cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RecordError {
+    /// The section ends within the record.
+    #[error("the record ends after {0} bytes, within a field")]
+    Truncated(usize),
+    /// The section goes on after the record.
+    #[error("{0} bytes follow the record")]
+    Trailing(usize),
+    /// A text is not UTF-8.
+    #[error("the text at byte {0} is not UTF-8")]
+    Utf8(usize),
+    /// No target has this number and SM version.
+    #[error("there is no target {0} with SM version {1}")]
+    Target(u16, u16),
+    /// No parameter is of this kind.
+    #[error("parameter `{param}` is of unknown kind {kind}")]
+    Kind {
+        /// The parameter.
+        param: String,
+        /// The kind's number.
+        kind: u8,
+    },
+    /// No parameter can have this type.
+    #[error("parameter `{param}` is of unknown type {ty:?}")]
+    Type {
+        /// The parameter.
+        param: String,
+        /// The type's name.
+        ty: String,
+    },
+    /// More local memory than instructions can reach.
+    #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
+    LocalBytes(u32),
+    /// The signature cannot be.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+}
+
+impl Header {
+    /// The record.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (code, sm) = self.target.code();
+        let mut out = Vec::new();
+        out.extend(code.to_le_bytes());
+        out.extend(sm.to_le_bytes());
+        put_text(&mut out, &self.source);
+        out
+    }
+
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// Bytes that are no such record, whole and with nothing after it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Header, RecordError> {
+        let mut fields = Fields::new(bytes);
+        let code = (fields.u16()?, fields.u16()?);
+        let target = Target::from_code(code).ok_or(RecordError::Target(code.0, code.1))?;
+        let source = fields.text()?.to_owned();
+        fields.finish()?;
+        Ok(Header { target, source })
+    }
+}
+
+impl KernelInfo {
+    /// The record.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_u32(&mut out, self.local_bytes);
+        put_u32(&mut out, self.registers);
+        put_text(&mut out, self.signature.name());
+        put_u32(&mut out, self.signature.params().len() as u32);
+        for param in self.signature.params() {
+            put_text(&mut out, &param.name);
+            match param.kind {
+                ParamKind::Scalar(ty) => {
+                    out.push(0);
+                    put_text(&mut out, &ty.to_string());
+                }
+                ParamKind::Buffer { direction, elem, align } => {
+                    out.push(match direction {
+                        Direction::In => 1,
+                        Direction::Out => 2,
+                        Direction::InOut => 3,
+                    });
+                    put_text(&mut out, &elem.to_string());
+                    put_u32(&mut out, align);
+                }
+            }
+        }
+        out
+    }
+
+    /// Reads the record.
+    ///
+    /// # Errors
+    /// Bytes that are no such record, whole and with nothing after it; a signature that cannot be.
+    pub fn from_bytes(bytes: &[u8]) -> Result<KernelInfo, RecordError> {
+        let mut fields = Fields::new(bytes);
+        let local_bytes = fields.u32()?;
+        if local_bytes > MAX_LOCAL_BYTES {
+            return Err(RecordError::LocalBytes(local_bytes));
+        }
+        let registers = fields.u32()?;
+        let name = fields.text()?.to_owned();
+        let count = fields.u32()?;
+        // Not allocated ahead: the count is only as good as the bytes that follow.
+        let mut params = Vec::new();
+        for _ in 0..count {
+            params.push(fields.param()?);
+        }
+        fields.finish()?;
+        Ok(KernelInfo { signature: Signature::new(name, params)?, local_bytes, registers })
+    }
+}
+
+fn put_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend(value.to_le_bytes());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_u32(out, text.len() as u32);
+    out.extend(text.as_bytes());
+}
+
+/// Takes a record apart from its start.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn new(bytes: &'a [u8]) -> Fields<'a> {
+        Fields { bytes, at: 0 }
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], RecordError> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let taken = rest.get(..count).ok_or(RecordError::Truncated(self.bytes.len()))?;
+        self.at += count;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], RecordError> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    fn u16(&mut self) -> Result<u16, RecordError> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, RecordError> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Result<&'a str, RecordError> {
+        let length = self.u32()? as usize;
+        let start = self.at;
+        str::from_utf8(self.take(length)?).map_err(|_| RecordError::Utf8(start))
+    }
+
+    fn param(&mut self) -> Result<Param, RecordError> {
+        let name = self.text()?.to_owned();
+        let [kind] = self.array()?;
+        let ty = self.text()?;
+        let Some(elem) = ElemType::from_name(ty) else {
+            let ty = ty.to_owned();
+            return Err(RecordError::Type { param: name, ty });
+        };
+        let direction = match kind {
+            0 => {
+                let kind = ParamKind::Scalar(elem);
+                return Ok(Param { name, kind });
+            }
+            1 => Direction::In,
+            2 => Direction::Out,
+            3 => Direction::InOut,
+            kind => return Err(RecordError::Kind { param: name, kind }),
+        };
+        let kind = ParamKind::Buffer { direction, elem, align: self.u32()? };
+        Ok(Param { name, kind })
+    }
+
+    fn finish(self) -> Result<(), RecordError> {
+        match self.bytes.len() - self.at {
+            0 => Ok(()),
+            rest => Err(RecordError::Trailing(rest)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn info() -> KernelInfo {
+        let elem = |name| ElemType::from_name(name).unwrap();
+        let param = |name: &str, kind| Param { name: name.into(), kind };
+        let buffer = |direction, ty, align| ParamKind::Buffer { direction, elem: elem(ty), align };
+        let params = vec![
+            param("a", ParamKind::Scalar(elem("f16x2"))),
+            param("x", buffer(Direction::In, "i8x16", 16)),
+            param("größe", buffer(Direction::Out, "i8", 1)),
+            param("z", buffer(Direction::InOut, "bf16x2", 4)),
+        ];
+        KernelInfo { signature: Signature::new("axpy", params).unwrap(), local_bytes: 64, registers: 7 }
+    }
+
+    #[test]
+    fn records_come_back() {
+        let info = info();
+        assert_eq!(KernelInfo::from_bytes(&info.to_bytes()), Ok(info));
+        let header = Header { target: Target::Ptx { sm: 90 }, source: "kernels/axpy.hb".into() };
+        assert_eq!(Header::from_bytes(&header.to_bytes()), Ok(header));
+        let loc = Loc { line: 3, column: u32::MAX };
+        assert_eq!(Loc::from_bytes(loc.to_bytes()), loc);
+        assert_eq!(loc.to_bytes(), [3, 0, 0, 0, 255, 255, 255, 255]);
+    }
+
+    #[test]
+    fn every_truncation_and_any_trailing_byte_is_refused() {
+        let mut bytes = info().to_bytes();
+        for length in 0..bytes.len() {
+            let error = KernelInfo::from_bytes(&bytes[..length]).unwrap_err();
+            assert_eq!(error, RecordError::Truncated(length));
+        }
+        bytes.push(0);
+        let error = KernelInfo::from_bytes(&bytes).unwrap_err();
+        assert_eq!(error, RecordError::Trailing(1));
+    }
+
+    #[test]
+    fn each_bad_field_has_its_error() {
+        let bytes = info().to_bytes();
+        let with = |at: usize, value: &[u8]| {
+            let mut bytes = bytes.clone();
+            bytes[at..at + value.len()].copy_from_slice(value);
+            KernelInfo::from_bytes(&bytes).unwrap_err().to_string()
+        };
+        assert_eq!(
+            with(0, &[1, 0, 0, 1]),
+            "an item takes 16777217 bytes of local memory; at most 16777216 are possible"
+        );
+        // Bytes 12..16 are the kernel's name, 25 is the kind of parameter `a`, 30..35 its type.
+        assert_eq!(with(12, &[0xff]), "the text at byte 12 is not UTF-8");
+        assert_eq!(
+            with(12, &[0]),
+            "\"\\0xpy\" is no name for a kernel: it must not be empty nor hold control characters"
+        );
+        assert_eq!(with(25, &[9]), "parameter `a` is of unknown kind 9");
+        assert_eq!(with(30, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
+        let error = Header::from_bytes(&[9, 0, 1, 0, 0, 0, 0, 0]).unwrap_err();
+        assert_eq!(error.to_string(), "there is no target 9 with SM version 1");
+    }
+}

@@ -1,0 +1,77 @@
+//! Random instructions from their rows.
+
+use crate::row::{Kind, Modifier, RegFile, RegSlot, Row, Suffix};
+
+/// Draws before giving up on a row whose forbidden combinations are dense. None is: a draw succeeds more often than not.
+const DRAWS: usize = 64;
+
+/// A valid word of `row`, every value of every field within reach. Constant registers, an always true guard and defaults come
+/// up more often than their share. `next` gives random bits; `named` is the union of the row's fields.
+pub fn word(row: &Row, named: u128, next: &mut dyn FnMut() -> u64) -> u128 {
+    for _ in 0..DRAWS {
+        let word = draw(row, next);
+        if row.validate(word, named).is_ok() {
+            return word;
+        }
+    }
+    row.template()
+}
+
+fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
+    let mut word = row.template();
+    for op in row.operands {
+        let chosen = |m: &Modifier, word, next: &mut dyn FnMut() -> u64| m.field.set(word, choose(m, next));
+        for field in op.fields() {
+            word = field.set(word, next());
+        }
+        if let Kind::Name(m) = op.kind {
+            word = chosen(&m, word, next);
+        }
+        if let Kind::Const { offset, align, .. } = op.kind {
+            word = offset.set(word, next().wrapping_mul(align.into()));
+        }
+        match op.suffix {
+            Suffix::Choice(m) => word = chosen(&m, word, next),
+            Suffix::Lanes { field, default, .. } if one_in(4, next) => word = field.set(word, default),
+            Suffix::Mask { field, .. } => word = field.set(word, 1 + next() % field.max()),
+            _ => {}
+        }
+    }
+    for slot in row.registers() {
+        word = slot.field.set(word, register(slot, next));
+    }
+    if let Some(guard) = row.guard {
+        let always = one_in(2, next);
+        let (pred, not) = if always { (RegFile::Pred.constant().into(), 0) } else { (next(), next()) };
+        word = guard.not.set(guard.pred.set(word, pred), not);
+    }
+    for m in row.modifiers {
+        word = m.field.set(word, choose(m, next));
+    }
+    // Forbidden combinations are mostly of optional operands, so these are often left out.
+    for op in row.operands.iter().filter(|o| o.optional) {
+        if one_in(2, next) {
+            word = op.fields().fold(word, |w, f| f.set(w, f.get(row.template())));
+        }
+    }
+    for &(field, value) in row.fixed {
+        word = field.set(word, value);
+    }
+    word
+}
+
+fn one_in(n: u64, next: &mut dyn FnMut() -> u64) -> bool {
+    next().is_multiple_of(n)
+}
+
+fn register(slot: RegSlot, next: &mut dyn FnMut() -> u64) -> u64 {
+    let constant = u64::from(slot.file.constant());
+    if one_in(8, next) { constant } else { next() % (constant + 1) / u64::from(slot.span) * u64::from(slot.span) }
+}
+
+fn choose(m: &Modifier, next: &mut dyn FnMut() -> u64) -> u64 {
+    match m.default {
+        Some(default) if one_in(2, next) => default,
+        _ => m.choices[next() as usize % m.choices.len()].1,
+    }
+}

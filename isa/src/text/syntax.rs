@@ -1,0 +1,341 @@
+//! The shape of a line of assembly, whatever instruction it is: guard, mnemonic, modifiers, operands.
+
+use super::number::Number;
+use super::{AsmError, AsmErrorKind};
+use crate::row::RegFile;
+use std::ops::Range;
+
+/// A piece of a line and where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece<'a> {
+    /// The piece.
+    pub text: &'a str,
+    /// Its first byte in the line.
+    pub start: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// Its bytes in the line.
+    pub fn span(self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    /// An error about this piece.
+    pub fn error(self, kind: AsmErrorKind) -> AsmError {
+        AsmError { line: 1, span: self.span(), found: self.text.to_owned(), kind }
+    }
+
+    pub(crate) fn malformed(self, what: &'static str, expected: &'static str) -> AsmError {
+        self.error(AsmErrorKind::Malformed { what, expected })
+    }
+
+    fn from(self, offset: usize) -> Piece<'a> {
+        Piece { text: self.text.get(offset..).unwrap_or(""), start: self.start + offset }
+    }
+
+    fn to(self, end: usize) -> Piece<'a> {
+        Piece { text: self.text.get(..end).unwrap_or(self.text), start: self.start }
+    }
+
+    fn trim(self) -> Piece<'a> {
+        let text = self.text.trim_start();
+        Piece { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
+    }
+
+    /// The piece without a leading character and the blanks after it, if it begins so.
+    fn strip(self, lead: char) -> Option<Piece<'a>> {
+        let rest = self.text.strip_prefix(lead)?;
+        Some(self.from(self.text.len() - rest.len()).trim())
+    }
+
+    /// What stands before and after the first such character.
+    fn split_at(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+        let at = self.text.find(separator)?;
+        Some((self.to(at), self.from(at + separator.len_utf8())))
+    }
+
+    /// The longest run of characters of a kind at its beginning, and what follows.
+    fn split_while(self, keep: impl Fn(char) -> bool) -> (Piece<'a>, Piece<'a>) {
+        let end = self.text.find(|c| !keep(c)).unwrap_or(self.text.len());
+        (self.to(end), self.from(end))
+    }
+}
+
+/// A line of a program: at most one label and one word.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// The label before a colon.
+    pub label: Option<Piece<'a>>,
+    /// The word, which may be malformed though the label is right; `None` where there is none.
+    pub code: Result<Option<Code<'a>>, AsmError>,
+}
+
+/// What makes a word.
+#[derive(Clone, Debug)]
+pub enum Code<'a> {
+    /// `.word` and its number.
+    Word(u128),
+    /// An instruction.
+    Statement(Statement<'a>),
+}
+
+impl<'a> Line<'a> {
+    /// Takes a line apart. `//` begins a comment, `;` may end the word.
+    pub fn parse(line: &'a str) -> Result<Line<'a>, AsmError> {
+        let whole = Piece { text: line, start: 0 };
+        let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
+        let (label, code) = match code.split_at(':') {
+            None => (None, code),
+            Some((label, code)) => (Some(label.trim()), code.trim()),
+        };
+        if let Some(label) = label.filter(|l| !is_label(l.text)) {
+            const EXPECTED: &str = "letters, digits, `_` and `$`, not beginning with a digit, and no register";
+            return Err(label.malformed("label", EXPECTED));
+        }
+        let code = Code::parse(code);
+        Ok(Line { label, code })
+    }
+}
+
+impl<'a> Code<'a> {
+    fn parse(code: Piece<'a>) -> Result<Option<Code<'a>>, AsmError> {
+        if code.text.is_empty() {
+            return Ok(None);
+        }
+        let (line, after) = code.split_while(|c| c != ';');
+        if let Some(rest) = after.strip(';').filter(|p| !p.text.is_empty()) {
+            return Err(rest.malformed("line", "nothing after the `;`"));
+        }
+        let line = line.trim();
+        let Some(number) = line.text.strip_prefix(".word") else {
+            return Statement::parse(line).map(|s| Some(Code::Statement(s)));
+        };
+        let number = line.from(line.text.len() - number.len()).trim();
+        let digits = number.text.strip_prefix("0x").unwrap_or("");
+        let word =
+            if digits.bytes().all(|b| b.is_ascii_hexdigit()) { u128::from_str_radix(digits, 16).ok() } else { None };
+        let malformed = || number.malformed("word", "0x and at most 32 hexadecimal digits");
+        word.map(|w| Some(Code::Word(w))).ok_or_else(malformed)
+    }
+}
+
+/// A line of assembly with one instruction, taken apart.
+#[derive(Clone, Debug)]
+pub struct Statement<'a> {
+    /// All of it, without comment, label and terminator.
+    pub(super) line: Piece<'a>,
+    pub(super) guard: Option<(u8, bool)>,
+    pub(super) mnemonic: Piece<'a>,
+    pub(super) modifiers: Vec<Piece<'a>>,
+    pub(super) args: Vec<Arg<'a>>,
+}
+
+/// An operand as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arg<'a> {
+    pub piece: Piece<'a>,
+    pub bang: bool,
+    pub minus: bool,
+    pub bars: bool,
+    pub body: Body<'a>,
+    pub suffix: Option<Piece<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Body<'a> {
+    Reg(RegFile, u8),
+    AllPreds,
+    Number(Number<'a>),
+    /// `[...]`
+    Memory(Terms<'a>),
+    /// `c[...][...]`
+    Const(Number<'a>, Terms<'a>),
+    /// `.+3`
+    Relative(Number<'a>),
+    Name(&'a str),
+}
+
+/// What stands between the brackets of an address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Terms<'a> {
+    pub gpr: Option<(u8, Option<Piece<'a>>)>,
+    pub ur: Option<u8>,
+    pub imm: Option<Number<'a>>,
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '$'
+}
+
+/// Whether a branch can name a line so: letters, digits, `_` and `$`, not beginning with a digit, and no register.
+fn is_label(text: &str) -> bool {
+    let shaped = text.chars().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit());
+    shaped && matches!(name(Piece { text, start: 0 }), Ok(Body::Name(_)))
+}
+
+/// What a word names: a register, all predicates, or something the row must know.
+fn name(word: Piece<'_>) -> Result<Body<'_>, AsmError> {
+    const NUMBERED: [(&str, RegFile, &str); 3] = [
+        ("UR", RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
+        ("R", RegFile::Gpr, "register number above 254: R0 to R254, or RZ"),
+        ("P", RegFile::Pred, "not a predicate: P0 to P6, or PT"),
+    ];
+    let is = |name: &str| word.text.eq_ignore_ascii_case(name);
+    let constant = |file: RegFile| Ok(Body::Reg(file, file.constant()));
+    match () {
+        () if is("RZ") => return constant(RegFile::Gpr),
+        () if is("URZ") => return constant(RegFile::Ur),
+        () if is("PT") => return constant(RegFile::Pred),
+        () if is("PR") => return Ok(Body::AllPreds),
+        () => {}
+    }
+    for (prefix, file, allowed) in NUMBERED {
+        let lead = word.text.get(..prefix.len()).unwrap_or("");
+        let digits = word.from(prefix.len()).text;
+        if lead.eq_ignore_ascii_case(prefix) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+            return match digits.parse::<u8>() {
+                Ok(n) if n < file.constant() => Ok(Body::Reg(file, n)),
+                _ => Err(word.error(AsmErrorKind::Register { allowed })),
+            };
+        }
+    }
+    Ok(Body::Name(word.text))
+}
+
+impl<'a> Statement<'a> {
+    /// The mnemonic, as it is written.
+    pub fn mnemonic(&self) -> &'a str {
+        self.mnemonic.text
+    }
+
+    fn parse(line: Piece<'a>) -> Result<Statement<'a>, AsmError> {
+        let (guard, rest) = match line.strip('@') {
+            None => (None, line),
+            Some(rest) => {
+                let (not, rest) = match rest.strip('!') {
+                    Some(rest) => (true, rest),
+                    None => (false, rest),
+                };
+                let (word, rest) = rest.split_while(is_word);
+                match name(word)? {
+                    Body::Reg(RegFile::Pred, n) => (Some((n, not)), rest.trim()),
+                    _ => return Err(word.malformed("guard", "a predicate")),
+                }
+            }
+        };
+        let (mnemonic, rest) = rest.split_while(is_word);
+        if mnemonic.text.is_empty() {
+            let (found, _) = rest.split_while(|c| !c.is_whitespace());
+            return Err(found.malformed("instruction", "a mnemonic"));
+        }
+        let (modifiers, rest) = rest.split_while(|c| !c.is_whitespace());
+        let modifiers = match modifiers.strip('.') {
+            None if modifiers.text.is_empty() => Vec::new(),
+            None => return Err(modifiers.malformed("modifier", "a dot and a name")),
+            Some(dotted) => split(dotted, '.').collect(),
+        };
+        if let Some(bad) = modifiers.iter().find(|m| m.text.is_empty() || !m.text.chars().all(is_word)) {
+            return Err(bad.malformed("modifier", "a name after the dot"));
+        }
+        let rest = rest.trim();
+        let args = if rest.text.is_empty() {
+            Vec::new()
+        } else {
+            split(rest, ',').map(|p| argument(p.trim())).collect::<Result<_, _>>()?
+        };
+        Ok(Statement { line, guard, mnemonic, modifiers, args })
+    }
+}
+
+/// The pieces between the separators.
+fn split(piece: Piece<'_>, separator: char) -> impl Iterator<Item = Piece<'_>> {
+    let mut start = piece.start;
+    piece.text.split(separator).map(move |text| {
+        let part = Piece { text, start };
+        start += text.len() + separator.len_utf8();
+        part
+    })
+}
+
+fn argument(piece: Piece<'_>) -> Result<Arg<'_>, AsmError> {
+    let malformed = || piece.malformed("operand", "a register, a number, an address or a name");
+    let plain = |body| Ok(Arg { piece, bang: false, minus: false, bars: false, body, suffix: None });
+    if let Some(number) = Number::parse(piece.text) {
+        return plain(Body::Number(number));
+    }
+    if let Some(distance) = piece.text.strip_prefix('.') {
+        let number = Number::parse(distance).filter(|_| distance.starts_with(['+', '-']));
+        return plain(Body::Relative(number.ok_or_else(malformed)?));
+    }
+    let (bang, rest) = piece.strip('!').map_or((false, piece), |p| (true, p));
+    let (minus, rest) = rest.strip('-').map_or((false, rest), |p| (true, p));
+    let (bars, rest) = rest.strip('|').map_or((false, rest), |p| (true, p));
+    let (word, rest) = rest.split_while(is_word);
+    let (body, rest) = if let Some(inside) = rest.strip('[') {
+        let (first, rest) = inside.split_at(']').ok_or_else(malformed)?;
+        match word.text {
+            "" => (Body::Memory(terms(first)?), rest),
+            "c" | "C" => {
+                let bank = Number::parse(first.text.trim()).ok_or_else(malformed)?;
+                let inside = rest.trim().strip('[').ok_or_else(malformed)?;
+                let (second, rest) = inside.split_at(']').ok_or_else(malformed)?;
+                (Body::Const(bank, terms(second)?), rest)
+            }
+            _ => return Err(malformed()),
+        }
+    } else if word.text.is_empty() || word.text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(malformed());
+    } else {
+        (name(word)?, rest)
+    };
+    let (inner, rest) = take_suffix(rest.trim());
+    let (outer, rest) = match (bars, rest.strip('|')) {
+        (true, Some(rest)) => take_suffix(rest),
+        (false, None) => (None, rest),
+        _ => return Err(malformed()),
+    };
+    if !rest.text.is_empty() || inner.is_some() && outer.is_some() {
+        return Err(malformed());
+    }
+    Ok(Arg { piece, bang, minus, bars, body, suffix: inner.or(outer) })
+}
+
+/// The name after a dot, if one comes next, and what follows.
+fn take_suffix(piece: Piece<'_>) -> (Option<Piece<'_>>, Piece<'_>) {
+    match piece.text.strip_prefix('.') {
+        None => (None, piece),
+        Some(_) => {
+            let (name, rest) = piece.from(1).split_while(is_word);
+            (Some(name), rest.trim())
+        }
+    }
+}
+
+/// `R1.U32+UR4+0x10`, `R2.64-0x8`, `0x10`: each part at most once, in this order.
+fn terms(piece: Piece<'_>) -> Result<Terms<'_>, AsmError> {
+    let malformed = || piece.malformed("address", "a GPR, a UR and a number, in this order, any of them left out");
+    let mut terms = Terms::default();
+    let mut rest = piece.trim();
+    let mut first = true;
+    while first || !rest.text.is_empty() {
+        let term = match rest.strip('+') {
+            Some(term) if !first => term,
+            None if first || rest.text.starts_with('-') => rest,
+            _ => return Err(malformed()),
+        };
+        first = false;
+        if let Some(number) = Number::parse(term.text) {
+            terms.imm = Some(number);
+            return Ok(terms);
+        }
+        let (word, after) = term.split_while(is_word);
+        let (suffix, after) = take_suffix(after);
+        match name(word)? {
+            Body::Reg(RegFile::Gpr, n) if terms.gpr.is_none() && terms.ur.is_none() => terms.gpr = Some((n, suffix)),
+            Body::Reg(RegFile::Ur, n) if terms.ur.is_none() && suffix.is_none() => terms.ur = Some(n),
+            _ => return Err(malformed()),
+        }
+        rest = after.trim();
+    }
+    Ok(terms)
+}
