@@ -1,0 +1,99 @@
+//! Rule files for build scripts: what ISLE needs declared of the IR, the compiled rules, and the table of the rules.
+//!
+//! A rule file is ISLE in which every rule has a name. Above a rule stand its checks, a comment each:
+//!
+//! ```text
+//! ;; check [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
+//! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
+//! ```
+//!
+//! `[name: values]` is a variable; the check stands for one kernel a choice of values. In parentheses are the inputs,
+//! and after them the body, instructions separated by `;`, of which the last is the result.
+
+mod declare;
+mod table;
+
+pub use declare::{Terms, ir_declarations, ir_methods};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cranelift_isle::codegen::CodegenOptions;
+use cranelift_isle::files::Files;
+use cranelift_isle::{ast, compile, lexer, parser};
+
+/// Why rules could not be compiled, in words for the build log.
+pub struct RuleError(pub String);
+
+// A build script's `main` shows its error by this.
+impl std::fmt::Debug for RuleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for RuleError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
+/// A set of rules to compile together.
+pub struct Rulebook<'a> {
+    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table.
+    pub name: &'a str,
+    /// Generated declarations, read before the files.
+    pub declarations: String,
+    /// Files of declarations and rules, in order.
+    pub files: &'a [PathBuf],
+    /// Where to write.
+    pub out_dir: &'a Path,
+    /// Whether a type is of the class that a pattern such as `(half ty)` names; `None` where there is no such class.
+    pub type_class: &'a dyn Fn(&str, halfbyte_ir::Type) -> Option<bool>,
+}
+
+impl Rulebook<'_> {
+    /// Compiles the rules: overlap and unreachable rules are errors. Every rule leaves its number in the trace.
+    pub fn compile(&self) -> Result<(), RuleError> {
+        let declared = self.out_dir.join(format!("{}_declarations.isle", self.name));
+        write(&declared, &self.declarations)?;
+        let paths: Vec<&Path> =
+            std::iter::once(declared.as_path()).chain(self.files.iter().map(PathBuf::as_path)).collect();
+        let files = Files::from_paths(&paths, &[])
+            .map_err(|(path, e)| RuleError(format!("cannot read {}: {e}", path.display())))?;
+        let files = Arc::new(files);
+        let mut defs = Vec::new();
+        for (number, text) in files.file_texts.iter().enumerate() {
+            let parsed = lexer::Lexer::new(number, text).and_then(parser::parse);
+            defs.extend(parsed.map_err(|e| RuleError(format!("{}: {e:?}", paths[number].display())))?);
+        }
+        let rules = table::number_rules(&mut defs, &files, &paths)?;
+        let code = compile::compile(
+            files,
+            &defs,
+            &CodegenOptions { exclude_global_allow_pragmas: true, ..CodegenOptions::default() },
+        )
+        .map_err(|e| RuleError(format!("{e}")))?;
+        write(&self.out_dir.join(format!("{}.rs", self.name)), &code)?;
+        let table = table::render(&rules, self.type_class)?;
+        write(&self.out_dir.join(format!("{}_rules.rs", self.name)), &table)
+    }
+}
+
+/// Whether a rule is traced: those of the generated declarations are not.
+fn is_generated(pos_file: usize) -> bool {
+    pos_file == 0
+}
+
+fn write(path: &Path, text: &str) -> Result<(), RuleError> {
+    std::fs::write(path, text).map_err(|e| RuleError(format!("cannot write {}: {e}", path.display())))
+}
+
+fn rule_mut(def: &mut ast::Def) -> Option<&mut ast::Rule> {
+    match def {
+        ast::Def::Rule(rule) => Some(rule),
+        _ => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! The table of rules: name, place, pattern, what it is checked with, and which ops and types it selects.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use cranelift_isle::ast::{Def, Expr, Ident, LetDef, Pattern};
+use cranelift_isle::files::Files;
+use halfbyte_ir::{Op, Type};
+
+use crate::{RuleError, is_generated, rule_mut};
+
+/// A rule as the table has it.
+pub(crate) struct RuleEntry {
+    name: String,
+    term: String,
+    file: String,
+    line: usize,
+    pattern: Pattern,
+    guards: Vec<String>,
+    checks: Vec<String>,
+}
+
+/// Numbers the rules, makes each leave its number in the trace when it is taken, and gathers the table.
+pub(crate) fn number_rules(defs: &mut [Def], files: &Files, paths: &[&Path]) -> Result<Vec<RuleEntry>, RuleError> {
+    let mut rules = Vec::new();
+    let mut places = HashMap::new();
+    for def in defs {
+        let Some(rule) = rule_mut(def) else { continue };
+        if is_generated(rule.pos.file) {
+            continue;
+        }
+        let path = paths.get(rule.pos.file).copied().unwrap_or(Path::new("?"));
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = files.file_texts.get(rule.pos.file).map_or("", |t| t.as_str());
+        let line = 1 + text.get(..rule.pos.offset).map_or(0, |before| before.matches('\n').count());
+        let place = format!("{file}:{line}");
+        let Some(name) = rule.name.as_ref().map(|n| n.0.clone()) else {
+            return Err(RuleError(format!("{place}: a rule without a name")));
+        };
+        if let Some(other) = places.insert(name.clone(), place.clone()) {
+            return Err(RuleError(format!("{place}: rule {name} is also at {other}")));
+        }
+        let Pattern::Term { sym, args, .. } = &rule.pattern else {
+            return Err(RuleError(format!("{place}: a rule matches no term")));
+        };
+        let pattern = match args.as_slice() {
+            [only] => only.clone(),
+            _ => rule.pattern.clone(),
+        };
+        rules.push(RuleEntry {
+            name,
+            term: sym.0.clone(),
+            file,
+            line,
+            pattern,
+            guards: rule
+                .iflets
+                .iter()
+                .map(|g| format!("{} = {}", pattern_text(&g.pattern), expr_text(&g.expr)))
+                .collect(),
+            checks: checks_above(text, line),
+        });
+        let number = rules.len() as i128 - 1;
+        let pos = rule.pos;
+        let body = std::mem::replace(&mut rule.expr, Expr::ConstBool { val: true, pos });
+        rule.expr = Expr::Let {
+            defs: vec![LetDef {
+                var: Ident("fired_".to_string(), pos),
+                ty: Ident("Unit".to_string(), pos),
+                val: Box::new(Expr::Term {
+                    sym: Ident("fired".to_string(), pos),
+                    args: vec![Expr::ConstInt { val: number, pos }],
+                    pos,
+                }),
+                pos,
+            }],
+            body: Box::new(body),
+            pos,
+        };
+    }
+    Ok(rules)
+}
+
+/// The `;; check` comments directly above a line, first to last; `;;   ` continues one.
+fn checks_above(text: &str, line: usize) -> Vec<String> {
+    let above: Vec<&str> = text.lines().take(line.saturating_sub(1)).collect();
+    let first = above.iter().rposition(|l| !l.starts_with(";;")).map_or(0, |i| i + 1);
+    let mut checks: Vec<String> = Vec::new();
+    let mut open = false;
+    for comment in above.get(first..).unwrap_or(&[]) {
+        let comment = comment.trim_start_matches(';');
+        if let Some(check) = comment.strip_prefix(" check ") {
+            checks.push(check.trim().to_string());
+            open = true;
+        } else if let (true, Some(more), Some(last)) = (open, comment.strip_prefix("   "), checks.last_mut()) {
+            last.push(' ');
+            last.push_str(more.trim());
+        } else {
+            open = false;
+        }
+    }
+    checks
+}
+
+/// The table as Rust: `RULES: &[Rule]`, and `NATIVE: &[(Op, Type)]` where there are rules of term `lower`.
+pub(crate) fn render(
+    rules: &[RuleEntry],
+    type_class: &dyn Fn(&str, Type) -> Option<bool>,
+) -> Result<String, RuleError> {
+    let mut out =
+        String::from("/// Every rule, by the number it leaves in the trace.\npub static RULES: &[Rule] = &[\n");
+    for rule in rules {
+        let _ = writeln!(
+            out,
+            "    Rule {{ name: {:?}, term: {:?}, file: {:?}, line: {}, pattern: {:?}, guards: &{:?}, checks: &{:?} }},",
+            rule.name,
+            rule.term,
+            rule.file,
+            rule.line,
+            pattern_text(&rule.pattern),
+            rule.guards,
+            rule.checks
+        );
+    }
+    out.push_str("];\n");
+    if rules.iter().all(|rule| rule.term != "lower") {
+        return Ok(out);
+    }
+    out.push_str("\n/// Which controlling types of which ops the rules of `lower` select.\npub static NATIVE: &[(Op, Type)] = &[\n");
+    let mut native: Vec<(Op, Type)> = Vec::new();
+    for rule in rules.iter().filter(|r| r.term == "lower") {
+        native.extend(selected(rule, type_class)?);
+    }
+    native.sort_unstable();
+    native.dedup();
+    for (op, ty) in native {
+        let _ = writeln!(out, "    (Op::{}, Type::{}),", op.row().ident, ty.ident());
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+/// The ops and types that a root pattern such as `(Fadd (half ty) flags a b)` selects.
+fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -> Result<Vec<(Op, Type)>, RuleError> {
+    let place = format!("{}:{}", rule.file, rule.line);
+    let mut pattern = &rule.pattern;
+    while let Pattern::BindPattern { subpat, .. } = pattern {
+        pattern = subpat;
+    }
+    let Pattern::Term { sym, args, .. } = pattern else {
+        return Err(RuleError(format!("{place}: the pattern of `lower` is no op")));
+    };
+    let ident = sym.0.trim_end_matches("Indexed").trim_end_matches(['2', '4']);
+    let op = Op::ALL
+        .iter()
+        .copied()
+        .find(|op| op.row().ident == sym.0 || op.row().ident == ident)
+        .ok_or_else(|| RuleError(format!("{place}: {} is no op", sym.0)))?;
+    let in_row = |ty: Type| op.row().types.is_none_or(|set| (set.contains)(ty));
+    let mut types = Vec::new();
+    for &ty in Type::ALL {
+        let matches = match args.first() {
+            Some(Pattern::Term { sym, .. }) => {
+                type_class(&sym.0, ty).ok_or_else(|| RuleError(format!("{place}: {} is no class of types", sym.0)))?
+            }
+            Some(Pattern::ConstPrim { val, .. }) => val.0 == ty.ident(),
+            _ => true,
+        };
+        if matches && in_row(ty) {
+            types.push((op, ty));
+        }
+    }
+    Ok(types)
+}
+
+fn joined(head: &str, parts: impl Iterator<Item = String>) -> String {
+    let mut text = format!("({head}");
+    for part in parts {
+        text.push(' ');
+        text.push_str(&part);
+    }
+    text.push(')');
+    text
+}
+
+fn pattern_text(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Var { var, .. } => var.0.clone(),
+        Pattern::BindPattern { var, subpat, .. } => format!("{} @ {}", var.0, pattern_text(subpat)),
+        Pattern::ConstBool { val, .. } => format!("#{val}"),
+        Pattern::ConstInt { val, .. } => val.to_string(),
+        Pattern::ConstPrim { val, .. } => format!("${}", val.0),
+        Pattern::Term { sym, args, .. } => joined(&sym.0, args.iter().map(pattern_text)),
+        Pattern::Wildcard { .. } => "_".to_string(),
+        Pattern::And { subpats, .. } => joined("and", subpats.iter().map(pattern_text)),
+        Pattern::MacroArg { index, .. } => format!("#{index}"),
+    }
+}
+
+fn expr_text(expr: &Expr) -> String {
+    match expr {
+        Expr::Term { sym, args, .. } => joined(&sym.0, args.iter().map(expr_text)),
+        Expr::Var { name, .. } => name.0.clone(),
+        Expr::ConstBool { val, .. } => format!("#{val}"),
+        Expr::ConstInt { val, .. } => val.to_string(),
+        Expr::ConstPrim { val, .. } => format!("${}", val.0),
+        Expr::Let { body, .. } => expr_text(body),
+    }
+}
