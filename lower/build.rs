@@ -1,0 +1,22 @@
+//! Compiles the rule books `simplify` and `expand`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=rules");
+    let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    std::fs::write(out.join("ir_methods.rs"), ir_methods(Terms::Construct))?;
+    let files = ["prelude", "simplify", "expand"].map(|name| Path::new("rules").join(name).with_extension("isle"));
+    Rulebook {
+        name: "lower",
+        declarations: ir_declarations(Terms::Construct),
+        files: &files,
+        out_dir: &out,
+        type_class: &|_, _| None,
+    }
+    .compile()?;
+    Ok(())
+}

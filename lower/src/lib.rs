@@ -1,0 +1,14 @@
+//! Lowering: passes over the IR, from kernels as they are written to kernels in ops that a target has.
+//!
+//! What a target has is a [`Legality`](halfbyte_ir::Legality), a value that this crate is handed; it names no target.
+//! Every pass keeps the meaning of every kernel, bit for bit. The order of passes is the caller's.
+
+extern crate alloc;
+
+mod pass;
+mod passes;
+mod rewrite;
+
+pub use pass::{Context, LowerError, Observer, Pass, UnknownPass, find, run};
+pub use passes::{PASSES, documentation};
+pub use rewrite::RULES;

@@ -1,0 +1,135 @@
+//! The pass manager: passes by name, run in a given order, watched.
+
+use std::time::{Duration, Instant};
+
+use halfbyte_ir::text::closest;
+use halfbyte_ir::{Diagnostic, Kernel, Legality, verify};
+
+use crate::passes::PASSES;
+use crate::rewrite::RULES;
+
+/// A pass.
+pub struct Pass {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub description: &'static str,
+    /// Changes the kernel, and says whether it did.
+    pub run: fn(&mut Kernel, &mut Context<'_>) -> bool,
+}
+
+/// What passes are told, and what they leave behind.
+pub struct Context<'l> {
+    /// What the target can do.
+    pub legality: &'l Legality,
+    /// Whether the kernel is verified after each pass.
+    pub verify: bool,
+    only_expansion: Option<u32>,
+    fired: Vec<u32>,
+}
+
+impl<'l> Context<'l> {
+    /// For a target that has these ops.
+    pub fn new(legality: &'l Legality) -> Context<'l> {
+        Context { legality, verify: false, only_expansion: None, fired: vec![0; RULES.len()] }
+    }
+
+    /// Lets `legalise` use one expansion only, by its number in [`RULES`]: so a rule is tried that others would precede.
+    #[must_use]
+    pub fn with_only_expansion(mut self, rule: usize) -> Context<'l> {
+        self.only_expansion = u32::try_from(rule).ok();
+        self
+    }
+
+    /// How often each rule of [`RULES`] has been applied.
+    pub fn fired(&self) -> &[u32] {
+        &self.fired
+    }
+
+    pub(crate) fn record(&mut self, rules: &[u32]) {
+        for &rule in rules {
+            if let Some(count) = self.fired.get_mut(rule as usize) {
+                *count += 1;
+            }
+        }
+    }
+
+    pub(crate) fn may_expand_by(&self, rule: u32) -> bool {
+        self.only_expansion.is_none_or(|only| only == rule)
+    }
+}
+
+/// A pass name that is none.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no pass `{name}`{}; the passes are {}", suggestion(.name), names())]
+pub struct UnknownPass {
+    /// What was asked for.
+    pub name: String,
+}
+
+fn suggestion(name: &str) -> String {
+    closest(name, PASSES.iter().map(|pass| pass.name)).map_or(String::new(), |near| format!(", did you mean `{near}`?"))
+}
+
+fn names() -> String {
+    PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ")
+}
+
+/// The pass of that name.
+///
+/// # Errors
+/// Where there is none; the error names the closest and lists all.
+pub fn find(name: &str) -> Result<&'static Pass, UnknownPass> {
+    PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| UnknownPass { name: name.to_string() })
+}
+
+/// Watches passes.
+pub trait Observer {
+    /// Called after a pass, with the kernel as it left it and the time it took.
+    fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration);
+}
+
+/// Watches nothing.
+impl Observer for () {
+    fn after(&mut self, _: &Pass, _: &Kernel, _: bool, _: Duration) {}
+}
+
+/// How lowering fails: by a defect of its own.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum LowerError {
+    /// A pass left a kernel that is not well formed.
+    #[error("pass `{pass}` left @{kernel} broken: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
+    Broken {
+        /// The pass.
+        pass: &'static str,
+        /// The kernel.
+        kernel: String,
+        /// What the verifier found.
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// Runs passes in order.
+///
+/// # Errors
+/// Where [`Context::verify`] is set and a pass leaves the kernel broken.
+pub fn run(
+    kernel: &mut Kernel,
+    passes: &[&'static Pass],
+    context: &mut Context<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), LowerError> {
+    for pass in passes {
+        let start = Instant::now();
+        let changed = (pass.run)(kernel, context);
+        observer.after(pass, kernel, changed, start.elapsed());
+        if context.verify {
+            verify(kernel).map_err(|diagnostics| LowerError::Broken {
+                pass: pass.name,
+                kernel: kernel.name.clone(),
+                diagnostics,
+            })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Canonical forms and algebra.
+//!
+//! Later passes and selection have fewer forms to know: a constant stands to the right of a commutative op and of a
+//! comparison, a branch does not depend on a complement, nor on anything where its targets are the same. On top of that
+//! the rules of `simplify.isle` are applied, to what they make as well.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+
+use crate::pass::Context;
+use crate::passes::fold;
+use crate::rewrite::Rewriter;
+
+/// So many rules may be applied to an instruction and to what is made of it. No rule leads back to an instruction that
+/// it, or a rule before it, was applied to; this is what holds if one does.
+const FUEL: u32 = 64;
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let mut changed = false;
+    let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
+    let mut rewriter = Rewriter::new(kernel);
+    let mut work = Vec::new();
+    for block in blocks {
+        let insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
+        let mut kept = Vec::with_capacity(insts.len());
+        for inst in insts {
+            let mut fuel = FUEL;
+            work.push(inst);
+            while let Some(inst) = work.pop() {
+                resolve(rewriter.kernel_mut(), inst, &replaced);
+                changed |= order(rewriter.kernel_mut(), inst);
+                changed |= fold::fold(rewriter.kernel_mut(), inst);
+                let result = rewriter.kernel().result(inst);
+                let simpler = result.filter(|_| fuel > 0).and_then(|_| rewriter.simplify(inst));
+                match (result, simpler) {
+                    (Some(result), Some(simpler)) => {
+                        fuel -= 1;
+                        changed = true;
+                        context.record(rewriter.fired());
+                        replaced[result] = simpler.into();
+                        rewriter.kernel_mut().inherit_value_name(simpler, result);
+                        work.extend(rewriter.take_made().into_iter().rev());
+                    }
+                    _ => kept.push(inst),
+                }
+            }
+        }
+        if let Some(&last) = kept.last() {
+            changed |= branch(rewriter.kernel_mut(), last);
+        }
+        rewriter.kernel_mut().blocks[block].insts = kept;
+    }
+    kernel.replace_uses(&replaced);
+    changed
+}
+
+/// Gives an instruction the operands that stand for its own now.
+fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, PackedOption<Value>>) {
+    let mut args = kernel.insts[inst].args;
+    for arg in args.as_mut_slice(&mut kernel.pool) {
+        while let Some(next) = replaced[*arg].expand() {
+            *arg = next;
+        }
+    }
+}
+
+/// Moves a constant to the right.
+fn order(kernel: &mut Kernel, inst: Inst) -> bool {
+    let data = kernel.insts[inst];
+    let swapped = match data.attr {
+        attr if data.op.row().commutative => attr,
+        Attr::IntCC(cc) => Attr::IntCC(cc.swapped()),
+        Attr::FloatCC { cc, ftz } => Attr::FloatCC { cc: cc.swapped(), ftz },
+        _ => return false,
+    };
+    let is_const = |value: Value| kernel.def_inst(value).is_some_and(|def| kernel.insts[def].op == Op::Const);
+    let &[a, b, ..] = kernel.args(inst) else { return false };
+    if !is_const(a) || is_const(b) {
+        return false;
+    }
+    let mut args = data.args;
+    if let [x, y, ..] = args.as_mut_slice(&mut kernel.pool) {
+        std::mem::swap(x, y);
+    }
+    kernel.insts[inst].attr = swapped;
+    true
+}
+
+/// Brings a branch to its canonical form.
+fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
+    let targets = kernel.targets(inst);
+    if targets.len() > 1 {
+        let arrives = |i: usize| targets.get(i).map(|call| (call.block, kernel.call_args(call)));
+        if (1..targets.len()).all(|i| arrives(i) == arrives(0)) {
+            fold::go(kernel, inst, 0);
+            return true;
+        }
+    } else if kernel.insts[inst].op == Op::Switch {
+        fold::go(kernel, inst, 0);
+        return true;
+    }
+    let mut changed = false;
+    while let Some(condition) = complemented(kernel, inst) {
+        let &[then, otherwise] = kernel.targets(inst) else { break };
+        let calls = kernel.add_calls(&[otherwise, then]);
+        let args = ValueList::from_slice(&[condition], &mut kernel.pool);
+        let data = &mut kernel.insts[inst];
+        (data.attr, data.args) = (Attr::Targets(calls), args);
+        changed = true;
+    }
+    changed
+}
+
+/// What a conditional branch depends on the complement of.
+fn complemented(kernel: &Kernel, inst: Inst) -> Option<Value> {
+    let &[condition] = kernel.args(inst) else { return None };
+    let def = kernel.def_inst(condition)?;
+    let is = |inst: Inst, op| kernel.insts[inst].op == op && kernel.ty(condition) == Type::I1;
+    if !is(inst, Op::BrIf) || !is(def, Op::Not) {
+        return None;
+    }
+    kernel.args(def).first().copied()
+}

@@ -1,0 +1,94 @@
+//! Dead code: pure instructions whose results nobody uses, block parameters that nobody reads, blocks that nobody
+//! reaches.
+//!
+//! A parameter that only feeds itself around a loop is unused as well. Loads stay, for they may trap.
+
+use cranelift_entity::EntitySet;
+use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
+
+use crate::pass::Context;
+
+pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    let flow = Flow::new(kernel);
+    let blocks = kernel.layout.len();
+    kernel.layout.retain(|&block| flow.is_reachable(block));
+    let mut changed = kernel.layout.len() != blocks;
+    let used = used(kernel, &flow);
+    for block in kernel.layout.clone() {
+        let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
+        let before = insts.len();
+        insts.retain(|&inst| {
+            !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result))
+        });
+        changed |= insts.len() != before;
+        kernel.blocks[block].insts = insts;
+        changed |= drop_arguments(kernel, block, &used);
+    }
+    for block in kernel.layout.clone() {
+        drop_parameters(kernel, block, &used);
+    }
+    changed
+}
+
+/// The values that some instruction with an effect depends on.
+fn used(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
+    let mut used = EntitySet::new();
+    let mut work: Vec<Value> = Vec::new();
+    for &block in &kernel.layout {
+        for &inst in kernel.blocks[block].insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure()) {
+            work.extend(kernel.args(inst));
+        }
+    }
+    while let Some(value) = work.pop() {
+        if !used.insert(value) {
+            continue;
+        }
+        match kernel.values[value].def {
+            ValueDef::Param(_) => {}
+            ValueDef::Result(inst) => work.extend(kernel.args(inst)),
+            ValueDef::BlockParam(block, number) => {
+                let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
+                for inst in from.filter_map(|&from| kernel.terminator(from)) {
+                    for call in kernel.targets(inst).iter().filter(|call| call.block == block) {
+                        work.extend(kernel.call_args(call).get(number as usize));
+                    }
+                }
+            }
+        }
+    }
+    used
+}
+
+/// Takes the arguments for unused parameters from a block's branch.
+fn drop_arguments(kernel: &mut Kernel, block: Block, used: &EntitySet<Value>) -> bool {
+    let Some(inst) = kernel.terminator(block) else { return false };
+    let Attr::Targets(range) = kernel.insts[inst].attr else { return false };
+    let mut changed = false;
+    for number in 0..kernel.calls(range).len() {
+        let Some(&call) = kernel.calls(range).get(number) else { continue };
+        let params = kernel.block_params(call.block);
+        if params.iter().all(|&param| used.contains(param)) {
+            continue;
+        }
+        let args = kernel.call_args(&call).iter().zip(params);
+        let args: Vec<Value> = args.filter(|&(_, &param)| used.contains(param)).map(|(&arg, _)| arg).collect();
+        let args = ValueList::from_slice(&args, &mut kernel.pool);
+        if let Some(call) = kernel.calls_mut(range).get_mut(number) {
+            call.args = args;
+        }
+        changed = true;
+    }
+    changed
+}
+
+fn drop_parameters(kernel: &mut Kernel, block: Block, used: &EntitySet<Value>) {
+    let params = kernel.block_params(block);
+    if params.iter().all(|&param| used.contains(param)) {
+        return;
+    }
+    let params: Vec<Value> = params.iter().copied().filter(|&param| used.contains(param)).collect();
+    for (number, &param) in params.iter().enumerate() {
+        kernel.values[param].def = ValueDef::BlockParam(block, number as u32);
+    }
+    kernel.blocks[block].params = ValueList::from_slice(&params, &mut kernel.pool);
+}

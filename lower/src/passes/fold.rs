@@ -1,0 +1,64 @@
+//! Constant folding: an op whose operands are all constants becomes the constant that the evaluator computes, and a
+//! branch on a constant goes the one way it can go.
+//!
+//! It asks the evaluator's own functions, so that folding can't disagree with running.
+
+use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, ValueList};
+
+use crate::pass::Context;
+use crate::rewrite::{constant_lanes, constant_result};
+
+pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    let mut changed = false;
+    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
+    for block in blocks {
+        for at in 0..kernel.blocks[block].insts.len() {
+            let Some(&inst) = kernel.blocks[block].insts.get(at) else { continue };
+            changed |= fold(kernel, inst);
+        }
+    }
+    changed
+}
+
+/// Folds one instruction, if it can be.
+pub(super) fn fold(kernel: &mut Kernel, inst: Inst) -> bool {
+    if let Some((ty, bits)) = constant_result(kernel, inst) {
+        let attr = kernel.const_attr(ty, bits);
+        let data = &mut kernel.insts[inst];
+        (data.op, data.ty, data.attr, data.args) = (Op::Const, ty, attr, ValueList::new());
+        return true;
+    }
+    match taken(kernel, inst) {
+        Some(target) => {
+            go(kernel, inst, target);
+            true
+        }
+        None => false,
+    }
+}
+
+/// The number of the target that a branch on a constant takes.
+fn taken(kernel: &Kernel, inst: Inst) -> Option<usize> {
+    let op = kernel.insts[inst].op;
+    if !matches!(op, Op::BrIf | Op::Switch) {
+        return None;
+    }
+    let &[on] = kernel.args(inst) else { return None };
+    let (_, lanes) = constant_lanes(kernel, on)?;
+    let value = lanes.first().copied()?;
+    match op {
+        Op::BrIf => Some(usize::from(value == 0)),
+        _ => {
+            let cases = kernel.targets(inst).iter().skip(1);
+            Some(cases.clone().position(|case| u64::from(case.case) == value).map_or(0, |case| case + 1))
+        }
+    }
+}
+
+/// Makes a branch an unconditional one to one of its targets.
+pub(super) fn go(kernel: &mut Kernel, inst: Inst, target: usize) {
+    let Some(&call) = kernel.targets(inst).get(target) else { return };
+    let calls = kernel.add_calls(&[call]);
+    let data = &mut kernel.insts[inst];
+    (data.op, data.ty, data.attr, data.args) = (Op::Br, Type::I32, Attr::Targets(calls), ValueList::new());
+}

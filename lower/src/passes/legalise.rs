@@ -1,0 +1,251 @@
+//! Legalisation: what the target lacks is made out of what it has.
+//!
+//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`: an
+//! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
+//! for which that fails is worked on as its four words ([`words`]). What can't be made stays as it is, and selection says
+//! why the target refuses it.
+
+use std::collections::{HashMap, HashSet};
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value};
+
+use crate::pass::Context;
+use crate::passes::{dce, switch, words};
+use crate::rewrite::{Candidate, Rewriter};
+
+/// Expansions may go so deep; the deepest useful chain of rules has four.
+const MAX_DEPTH: usize = 6;
+
+/// So many expansions may be tried for an instruction.
+const FUEL: u32 = 500;
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let mut changed = switch::run(kernel, context.legality);
+    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
+    let mut legaliser = Legaliser {
+        rewriter: Rewriter::new(kernel),
+        context,
+        replaced: SecondaryMap::new(),
+        words: HashMap::new(),
+        words_here: HashMap::new(),
+        out: Vec::new(),
+        hopeless: HashSet::new(),
+        fuel: 0,
+        changed: false,
+    };
+    for block in blocks {
+        legaliser.words_here.clear();
+        let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
+        for inst in insts {
+            legaliser.fuel = FUEL;
+            legaliser.resolve(inst);
+            legaliser.legalise(inst);
+        }
+        legaliser.kernel_mut().blocks[block].insts = std::mem::take(&mut legaliser.out);
+    }
+    let Legaliser { replaced, changed: rewritten, .. } = legaliser;
+    if rewritten {
+        kernel.replace_uses(&replaced);
+        dce::run(kernel, context);
+        changed = true;
+    }
+    changed
+}
+
+/// An op on certain types that is being expanded.
+type Step = (Op, Type, Option<Type>);
+
+/// A way to make a value of ops that the target has.
+struct Expansion {
+    value: Value,
+    insts: Vec<Inst>,
+    rules: Vec<u32>,
+}
+
+pub(super) struct Legaliser<'k, 'c, 'l> {
+    rewriter: Rewriter<'k>,
+    context: &'c mut Context<'l>,
+    replaced: SecondaryMap<Value, PackedOption<Value>>,
+    /// The words of vectors, and of their masks, that were made where the vector is.
+    pub words: HashMap<Value, [Value; 4]>,
+    /// The words that were taken from vectors in this block.
+    pub words_here: HashMap<Value, [Value; 4]>,
+    /// The block's instructions as they become.
+    out: Vec<Inst>,
+    /// Forms of instructions without an expansion.
+    hopeless: HashSet<(Op, Type, Attr, Option<Type>)>,
+    fuel: u32,
+    changed: bool,
+}
+
+impl<'k> Legaliser<'k, '_, '_> {
+    pub fn kernel(&self) -> &Kernel {
+        self.rewriter.kernel()
+    }
+
+    fn kernel_mut(&mut self) -> &mut Kernel {
+        self.rewriter.kernel_mut()
+    }
+
+    fn has(&self, inst: Inst) -> bool {
+        let data = &self.kernel().insts[inst];
+        self.context.legality.is_native(data.op, data.ty)
+    }
+
+    /// The value that stands for this one now.
+    pub fn current(&self, mut value: Value) -> Value {
+        while let Some(next) = self.replaced[value].expand() {
+            value = next;
+        }
+        value
+    }
+
+    fn resolve(&mut self, inst: Inst) {
+        let args: smallvec::SmallVec<[Value; 4]> =
+            self.kernel().args(inst).iter().map(|&arg| self.current(arg)).collect();
+        let kernel = self.kernel_mut();
+        let mut list = kernel.insts[inst].args;
+        list.as_mut_slice(&mut kernel.pool).copy_from_slice(&args);
+    }
+
+    /// Places an instruction, or what it has to become.
+    fn legalise(&mut self, inst: Inst) {
+        if self.has(inst) || !self.kernel().insts[inst].op.is_pure() {
+            self.out.push(inst);
+            return;
+        }
+        self.rewriter.stand_at(inst);
+        if let (Some(result), Some(expansion)) = (self.kernel().result(inst), self.whole_expansion(inst)) {
+            self.take(result, expansion);
+        } else if words::by_words(self, inst) {
+            self.changed = true;
+        } else {
+            self.out.push(inst);
+        }
+    }
+
+    /// The type of the first operand, which with the controlling type gives those of all.
+    fn operand_type(&self, inst: Inst) -> Option<Type> {
+        self.kernel().args(inst).first().map(|&arg| self.kernel().ty(arg))
+    }
+
+    /// The expansion of an instruction of the kernel. What has none is remembered: a kernel often says the same again.
+    fn whole_expansion(&mut self, inst: Inst) -> Option<Expansion> {
+        let data = self.kernel().insts[inst];
+        let form = (data.op, data.ty, data.attr, self.operand_type(inst));
+        if self.hopeless.contains(&form) {
+            return None;
+        }
+        let expansion = self.expansion(inst, &mut Vec::new());
+        if expansion.is_none() {
+            self.hopeless.insert(form);
+        }
+        expansion
+    }
+
+    fn take(&mut self, result: Value, expansion: Expansion) {
+        self.context.record(&expansion.rules);
+        self.out.extend(expansion.insts);
+        self.replace(result, expansion.value);
+        self.changed = true;
+    }
+
+    /// Makes an instruction and places it, or what it has to become; none where the target can't do it at all.
+    pub fn place(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Option<Value> {
+        let value = self.rewriter.make(op, ty, attr, args);
+        for inst in self.rewriter.take_made() {
+            if self.has(inst) {
+                self.out.push(inst);
+            } else {
+                let expansion = self.expansion(inst, &mut Vec::new())?;
+                self.take(value, expansion);
+            }
+        }
+        Some(self.current(value))
+    }
+
+    /// What was placed since; for attempts that fail.
+    pub fn placed(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Takes back what was placed since.
+    pub fn withdraw(&mut self, placed: usize) {
+        self.out.truncate(placed);
+    }
+
+    /// Keeps the instruction itself beside its words.
+    pub fn keep(&mut self, inst: Inst) {
+        self.out.push(inst);
+    }
+
+    /// Lets a value stand for another.
+    pub fn replace(&mut self, value: Value, with: Value) {
+        self.replaced[value] = with.into();
+        self.kernel_mut().inherit_value_name(with, value);
+    }
+
+    /// The expansion that makes the fewest instructions. `path` holds what is being expanded: an op is not made of itself.
+    fn expansion(&mut self, inst: Inst, path: &mut Vec<Step>) -> Option<Expansion> {
+        let data = self.kernel().insts[inst];
+        let step = (data.op, data.ty, self.operand_type(inst));
+        if path.contains(&step) || path.len() >= MAX_DEPTH || self.fuel == 0 {
+            return None;
+        }
+        self.fuel -= 1;
+        let candidates = self.rewriter.expand(inst);
+        let made = self.rewriter.take_made();
+        path.push(step);
+        let mut best: Option<Expansion> = None;
+        for candidate in candidates {
+            if path.len() == 1 && !self.context.may_expand_by(candidate.rule) {
+                continue;
+            }
+            if let Some(found) = self.complete(&candidate, &made, path)
+                && best.as_ref().is_none_or(|best| found.insts.len() < best.insts.len())
+            {
+                best = Some(found);
+            }
+        }
+        path.pop();
+        best
+    }
+
+    /// A candidate with all that the target lacks expanded in turn.
+    fn complete(&mut self, candidate: &Candidate, made: &[Inst], path: &mut Vec<Step>) -> Option<Expansion> {
+        let mut expansion = Expansion { value: candidate.value, insts: Vec::new(), rules: vec![candidate.rule] };
+        for inst in self.needed(candidate.value, made) {
+            self.resolve(inst);
+            if self.has(inst) {
+                expansion.insts.push(inst);
+                continue;
+            }
+            let result = self.kernel().result(inst)?;
+            let inner = self.expansion(inst, path)?;
+            expansion.insts.extend(inner.insts);
+            expansion.rules.extend(inner.rules);
+            self.replaced[result] = inner.value.into();
+        }
+        expansion.value = self.current(expansion.value);
+        Some(expansion)
+    }
+
+    /// Those of the instructions that a value depends on, in order.
+    fn needed(&self, value: Value, made: &[Inst]) -> Vec<Inst> {
+        let mut wanted = EntitySet::new();
+        wanted.insert(value);
+        let mut needed = Vec::new();
+        for &inst in made.iter().rev() {
+            if self.kernel().result(inst).is_some_and(|result| wanted.contains(result)) {
+                needed.push(inst);
+                for &arg in self.kernel().args(inst) {
+                    wanted.insert(arg);
+                }
+            }
+        }
+        needed.reverse();
+        needed
+    }
+}

@@ -1,0 +1,49 @@
+//! Straight lines: a block that is gone to from the block before it only, by `br`, becomes part of that.
+//!
+//! Folded branches leave such blocks behind; passes that look at one block at a time see more in a longer one. Only
+//! neighbours are merged, unreachable blocks between them left out: so no other branch turns into a backward one or stops
+//! being one, and the count of backward branches, which a launch limits, stays.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{Block, Flow, Kernel, Op, Value};
+
+use crate::pass::Context;
+
+pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    let flow = Flow::new(kernel);
+    let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let before = std::mem::take(&mut kernel.layout);
+    let blocks = before.len();
+    let mut layout: Vec<Block> = Vec::with_capacity(blocks);
+    for block in before.into_iter().filter(|&block| flow.is_reachable(block)) {
+        match layout.last() {
+            Some(&last) if is_straight(kernel, &flow, last, block) => append(kernel, last, block, &mut replaced),
+            _ => layout.push(block),
+        }
+    }
+    let changed = layout.len() != blocks;
+    kernel.layout = layout;
+    if changed {
+        kernel.replace_uses(&replaced);
+    }
+    changed
+}
+
+/// Whether `from` goes to `to`, always, and nothing else does.
+fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
+    let goes = kernel.terminator(from).is_some_and(|inst| {
+        kernel.insts[inst].op == Op::Br && kernel.targets(inst).first().is_some_and(|call| call.block == to)
+    });
+    goes && flow.predecessors(to).iter().filter(|&&pred| flow.is_reachable(pred)).count() == 1
+}
+
+fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
+    let Some(branch) = kernel.blocks[to].insts.pop() else { return };
+    let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
+    for (&param, &arg) in kernel.block_params(from).iter().zip(args) {
+        replaced[param] = arg.into();
+    }
+    let insts = std::mem::take(&mut kernel.blocks[from].insts);
+    kernel.blocks[to].insts.extend(insts);
+}

@@ -1,0 +1,71 @@
+//! The passes, a file each, and their table.
+
+mod canon;
+mod cse;
+mod dce;
+mod fold;
+mod legalise;
+mod merge;
+mod switch;
+mod words;
+
+use std::fmt::Write;
+
+use crate::pass::Pass;
+use crate::rewrite::RULES;
+
+/// Every pass.
+pub const PASSES: &[Pass] = &[
+    Pass { name: "fold", description: "computes what depends on constants alone, branches too", run: fold::run },
+    Pass {
+        name: "canon",
+        description: "brings instructions and branches to one form and applies the algebra of `simplify.isle`",
+        run: canon::run,
+    },
+    Pass {
+        name: "cse",
+        description: "shares what is computed twice, and loads that nothing can have changed",
+        run: cse::run,
+    },
+    Pass {
+        name: "dce",
+        description: "removes unused instructions, unused block parameters and unreachable blocks",
+        run: dce::run,
+    },
+    Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
+    Pass {
+        name: "legalise",
+        description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
+        run: legalise::run,
+    },
+];
+
+/// The reference of passes and rules, `docs/passes.md`.
+pub fn documentation() -> String {
+    let mut out = String::from(
+        "# Passes\n\n\
+         Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
+         order the compiler uses is in `src/pipeline.rs`. `canon` may bring back what `legalise` has expanded, so it comes\n\
+         before it.\n\n\
+         | pass | what it does |\n|---|---|\n",
+    );
+    for pass in PASSES {
+        let _ = writeln!(out, "| `{}` | {} |", pass.name, pass.description);
+    }
+    for (term, title, lead) in [
+        (
+            "simplify",
+            "Algebra",
+            "What `canon` replaces an instruction by, always. Every rule holds bit for bit of all inputs.",
+        ),
+        ("expand", "Expansions", "What `legalise` can make of an op that the target lacks."),
+    ] {
+        let rules: Vec<_> = RULES.iter().filter(|rule| rule.term == term).collect();
+        let _ =
+            write!(out, "\n## {title}\n\n{lead} {} rules.\n\n| rule | pattern | line |\n|---|---|---|\n", rules.len());
+        for rule in rules {
+            let _ = writeln!(out, "| {} | `{}` | {}:{} |", rule.name, rule.pattern, rule.file, rule.line);
+        }
+    }
+    out
+}

@@ -1,0 +1,495 @@
+//! The rules at work: what the generated code asks of a kernel, and the instructions that rules make.
+//!
+//! Rules see the instruction and those that define its operands. What they make belongs to no block until the pass that
+//! asked places it.
+
+use halfbyte_ir::eval::{Operand, fold, pack, unpack};
+use halfbyte_ir::{
+    Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span, Type,
+    Value,
+};
+use smallvec::SmallVec;
+
+type Unit = ();
+type FloatCond = (FloatCC, bool);
+
+#[allow(
+    dead_code,
+    unused_variables,
+    unused_imports,
+    unused_mut,
+    unused_assignments,
+    unreachable_code,
+    unreachable_patterns,
+    irrefutable_let_patterns,
+    non_snake_case,
+    non_camel_case_types,
+    missing_docs,
+    clippy::all
+)]
+mod generated {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/lower.rs"));
+}
+
+mod table {
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/lower_rules.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+pub use table::RULES;
+
+/// So many expansions of one instruction are looked at.
+const MAX_ISLE_RETURNS: usize = 32;
+
+/// The most lanes that a type has.
+const MAX_LANES: usize = 16;
+
+/// Rules, applied to one instruction after another.
+pub(crate) struct Rewriter<'k> {
+    kernel: &'k mut Kernel,
+    span: Span,
+    made: Vec<Inst>,
+    fired: Vec<u32>,
+}
+
+/// What `expand` offers for an instruction.
+pub(crate) struct Candidate {
+    /// The rule.
+    pub rule: u32,
+    /// The value that the instruction's result equals.
+    pub value: Value,
+}
+
+impl<'k> Rewriter<'k> {
+    pub fn new(kernel: &'k mut Kernel) -> Rewriter<'k> {
+        Rewriter { kernel, span: Span::default(), made: Vec::new(), fired: Vec::new() }
+    }
+
+    /// The value that the instruction's result can be replaced by. What was made for it is in [`Rewriter::take_made`].
+    pub fn simplify(&mut self, inst: Inst) -> Option<Value> {
+        self.start(inst);
+        generated::constructor_simplify(self, inst)
+    }
+
+    /// All expansions of an instruction.
+    pub fn expand(&mut self, inst: Inst) -> Vec<Candidate> {
+        self.start(inst);
+        let mut values = Vec::new();
+        generated::constructor_expand(self, inst, &mut values);
+        let is_expansion = |&rule: &u32| RULES.get(rule as usize).is_some_and(|r| r.term == "expand");
+        let rules = self.fired.iter().copied().filter(is_expansion);
+        rules.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
+    }
+
+    /// The instructions made since the last call, in the order in which they can stand.
+    pub fn take_made(&mut self) -> Vec<Inst> {
+        std::mem::take(&mut self.made)
+    }
+
+    /// The rules that fired for the last instruction.
+    pub fn fired(&self) -> &[u32] {
+        &self.fired
+    }
+
+    pub fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+
+    pub fn kernel_mut(&mut self) -> &mut Kernel {
+        self.kernel
+    }
+
+    /// What is made from now on stands for this instruction's place in the text.
+    pub fn stand_at(&mut self, inst: Inst) {
+        self.span = self.kernel.insts[inst].span;
+    }
+
+    fn start(&mut self, inst: Inst) {
+        self.stand_at(inst);
+        self.made.clear();
+        self.fired.clear();
+    }
+
+    /// Makes an instruction with a result.
+    pub fn make(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+        let result = op.row().result_type(ty);
+        let inst = self.kernel.make_inst(op, ty, attr, args, Some(result.unwrap_or(ty)), self.span);
+        self.made.push(inst);
+        // `make_inst` has just given it a result.
+        self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
+    }
+
+    /// Makes a constant of lanes, each of the lanes' low bits.
+    fn constant_of(&mut self, ty: Type, lane: impl Fn(usize) -> u64) -> Value {
+        let mut lanes = [0; MAX_LANES];
+        let lanes = lanes.get_mut(..ty.lanes()).unwrap_or_default();
+        for (i, slot) in lanes.iter_mut().enumerate() {
+            *slot = lane(i) & ty.elem().mask();
+        }
+        let attr = self.kernel.const_attr(ty, pack(ty, lanes));
+        self.make(Op::Const, ty, attr, &[])
+    }
+
+    /// The lane that all lanes of a constant equal.
+    fn lane_of(&self, value: Value) -> Option<(Elem, u64)> {
+        let (ty, lanes) = constant_lanes(self.kernel, value)?;
+        let lanes = lanes.get(..ty.lanes())?;
+        let &first = lanes.first()?;
+        lanes.iter().all(|&lane| lane == first).then_some((ty.elem(), first))
+    }
+
+    fn is_lane(&self, value: Value, lane: fn(Elem) -> Option<u64>) -> Option<()> {
+        let (elem, found) = self.lane_of(value)?;
+        (lane(elem) == Some(found)).then_some(())
+    }
+
+    fn float(&mut self, ty: Type, lane: fn(Elem) -> Option<u64>) -> Value {
+        let bits = lane(ty.elem()).unwrap_or(0);
+        self.constant_of(ty, |_| bits)
+    }
+}
+
+/// The lanes of a constant, with its type.
+pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u64; MAX_LANES])> {
+    let inst = kernel.def_inst(value)?;
+    let bits = kernel.const_bits(inst)?;
+    let ty = kernel.ty(value);
+    let mut lanes = [0; MAX_LANES];
+    unpack(ty, &bits, lanes.get_mut(..ty.lanes())?);
+    Some((ty, lanes))
+}
+
+/// What the evaluator makes of a pure instruction whose operands are all constants, as a constant's words.
+pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
+    let data = kernel.insts[inst];
+    let ty = kernel.ty(data.result.expand()?);
+    let args = kernel.args(inst);
+    if !data.op.is_pure() || args.is_empty() {
+        return None;
+    }
+    let constants: SmallVec<[(Type, [u64; MAX_LANES]); 4]> =
+        args.iter().map(|&arg| constant_lanes(kernel, arg)).collect::<Option<_>>()?;
+    let operands: SmallVec<[Operand<'_>; 4]> = constants
+        .iter()
+        .map(|(ty, lanes)| Operand { ty: *ty, lanes: lanes.get(..ty.lanes()).unwrap_or_default() })
+        .collect();
+    let mut out = [0; MAX_LANES];
+    let out = out.get_mut(..ty.lanes())?;
+    fold(data.op, data.attr, &operands, ty, out).then(|| (ty, pack(ty, out)))
+}
+
+fn one(elem: Elem) -> Option<u64> {
+    match elem {
+        Elem::F16 => Some(0x3c00),
+        Elem::BF16 => Some(0x3f80),
+        Elem::F32 => Some(0x3f80_0000),
+        _ => None,
+    }
+}
+
+fn negative_zero(elem: Elem) -> Option<u64> {
+    one(elem).map(|_| 1 << (elem.bits() - 1))
+}
+
+fn holds(condition: bool) -> Option<()> {
+    condition.then_some(())
+}
+
+/// A lane map by a function from result lane to source lane.
+fn lane_map(lanes: usize, source: impl Fn(usize) -> usize) -> LaneMap {
+    let map: [u8; MAX_LANES] = std::array::from_fn(|i| if i < lanes { source(i) as u8 } else { 0 });
+    LaneMap::new(&map)
+}
+
+impl generated::Context for Rewriter<'_> {
+    ir_methods!();
+
+    fn fired(&mut self, rule: u32) {
+        self.fired.push(rule);
+    }
+
+    fn iconst(&mut self, value: Value) -> Option<i64> {
+        let (elem, lane) = self.lane_of(value)?;
+        let unused = 64 - elem.bits();
+        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32)).then(|| (lane << unused).cast_signed() >> unused)
+    }
+
+    fn constant(&mut self, value: Value) -> Option<()> {
+        let inst = self.kernel.def_inst(value)?;
+        holds(self.kernel.insts[inst].op == Op::Const)
+    }
+
+    fn float_one(&mut self, value: Value) -> Option<()> {
+        self.is_lane(value, one)
+    }
+
+    fn float_negative_zero(&mut self, value: Value) -> Option<()> {
+        self.is_lane(value, negative_zero)
+    }
+
+    fn has_type(&mut self, value: Value) -> (Type, Value) {
+        (self.kernel.ty(value), value)
+    }
+
+    fn integer(&mut self, ty: Type, value: i64) -> Value {
+        self.constant_of(ty, |_| value.cast_unsigned())
+    }
+
+    fn float_one_of(&mut self, ty: Type) -> Value {
+        self.float(ty, one)
+    }
+
+    fn float_zero_of(&mut self, ty: Type) -> Value {
+        self.constant_of(ty, |_| 0)
+    }
+
+    fn float_negative_zero_of(&mut self, ty: Type) -> Value {
+        self.float(ty, negative_zero)
+    }
+
+    fn const_part(&mut self, ty: Type, part: u8, whole: Inst) -> Value {
+        let bits = self.kernel.const_bits(whole).unwrap_or_default();
+        let start = u32::from(part) * ty.bits();
+        // Parts are words or smaller, or the whole constant.
+        let word = bits.get((start / 64) as usize).copied().unwrap_or(0) >> (start % 64);
+        let bits = [word & (u64::MAX >> (64 - ty.bits().min(64))), 0, 0, 0, 0, 0, 0, 0];
+        let attr = self.kernel.const_attr(ty, bits);
+        self.make(Op::Const, ty, attr, &[])
+    }
+
+    fn const_lanes(&mut self, ty: Type, from: Inst) -> Value {
+        let lanes = self.kernel.result(from).and_then(|value| constant_lanes(self.kernel, value));
+        let lanes = lanes.map_or([0; MAX_LANES], |(_, lanes)| lanes);
+        self.constant_of(ty, |i| lanes.get(i).copied().unwrap_or(0))
+    }
+
+    fn int(&mut self, ty: Type) -> Option<Type> {
+        ty.is_int().then_some(ty)
+    }
+
+    fn scalar_int(&mut self, ty: Type) -> Option<Type> {
+        (ty.is_int() && ty.is_scalar()).then_some(ty)
+    }
+
+    fn half(&mut self, ty: Type) -> Option<Type> {
+        ty.is_half().then_some(ty)
+    }
+
+    fn float(&mut self, ty: Type) -> Option<Type> {
+        ty.is_float().then_some(ty)
+    }
+
+    fn unmasked(&mut self, ty: Type) -> Option<()> {
+        holds(!ty.is_mask())
+    }
+
+    fn packed_word(&mut self, ty: Type) -> Option<()> {
+        holds(!ty.is_scalar() && !ty.is_mask() && ty.bits() == 32)
+    }
+
+    fn pair(&mut self, ty: Type) -> Option<()> {
+        holds(ty.lanes() == 2 && ty.bits() == 32)
+    }
+
+    fn summable(&mut self, ty: Type) -> Option<()> {
+        holds(Op::SadU.row().types.is_some_and(|set| (set.contains)(ty)))
+    }
+
+    fn is_half(&mut self, ty: Type) -> Option<()> {
+        holds(ty.is_half())
+    }
+
+    fn same_type(&mut self, a: Type, b: Type) -> Option<()> {
+        holds(a == b)
+    }
+
+    fn lane_type(&mut self, ty: Type) -> Type {
+        ty.lane_type()
+    }
+
+    fn mask_type(&mut self, ty: Type) -> Option<Type> {
+        ty.mask_type()
+    }
+
+    fn widened(&mut self, ty: Type) -> Option<Type> {
+        ty.widened()
+    }
+
+    fn as_int(&mut self, ty: Type) -> Option<Type> {
+        let elem = match ty.elem().bits() {
+            16 => Elem::I16,
+            32 => Elem::I32,
+            _ => return None,
+        };
+        Type::new(elem, ty.lanes())
+    }
+
+    fn mask_word(&mut self, mask: Type) -> Option<Type> {
+        match mask {
+            Type::I1 => Some(Type::I32),
+            Type::I1X2 => Some(Type::I16X2),
+            Type::I1X4 => Some(Type::I8X4),
+            _ => None,
+        }
+    }
+
+    fn sign_shift(&mut self, ty: Type) -> i64 {
+        i64::from(ty.elem().bits()) - 1
+    }
+
+    fn sign_bit(&mut self, ty: Type) -> i64 {
+        i64::MIN >> (64 - ty.elem().bits())
+    }
+
+    fn other_bits(&mut self, ty: Type) -> i64 {
+        !self.sign_bit(ty)
+    }
+
+    fn sign_sum(&mut self, ty: Type) -> i64 {
+        (ty.lanes() as i64) << (ty.elem().bits() - 1)
+    }
+
+    fn lane_mask(&mut self, ty: Type) -> i64 {
+        ty.elem().mask().cast_signed()
+    }
+
+    fn type_of(&mut self, value: Value) -> Type {
+        self.kernel.ty(value)
+    }
+
+    fn narrower(&mut self, a: Type, b: Type) -> Option<()> {
+        holds(a.lanes() == b.lanes() && a.elem().bits() < b.elem().bits())
+    }
+
+    fn swapped(&mut self, (cc, ftz): FloatCond) -> FloatCond {
+        (cc.swapped(), ftz)
+    }
+
+    fn inverted(&mut self, cc: &IntCC) -> IntCC {
+        cc.inverted()
+    }
+
+    fn float_inverted(&mut self, (cc, ftz): FloatCond) -> FloatCond {
+        (cc.inverted(), ftz)
+    }
+
+    fn reflexive(&mut self, cc: &IntCC) -> i64 {
+        match cc {
+            IntCC::Eq | IntCC::LeS | IntCC::GeS | IntCC::LeU | IntCC::GeU => -1,
+            IntCC::Ne | IntCC::LtS | IntCC::GtS | IntCC::LtU | IntCC::GtU => 0,
+        }
+    }
+
+    fn orders(&mut self, cc: &IntCC) -> Option<()> {
+        holds(!matches!(cc, IntCC::Eq | IntCC::Ne))
+    }
+
+    fn unsigned(&mut self, cc: &IntCC) -> IntCC {
+        match cc {
+            IntCC::LtS => IntCC::LtU,
+            IntCC::LeS => IntCC::LeU,
+            IntCC::GtS => IntCC::GtU,
+            IntCC::GeS => IntCC::GeU,
+            &same => same,
+        }
+    }
+
+    fn less_s(&mut self, cc: &IntCC) -> Option<()> {
+        holds(matches!(cc, IntCC::LtS | IntCC::LeS))
+    }
+
+    fn less_u(&mut self, cc: &IntCC) -> Option<()> {
+        holds(matches!(cc, IntCC::LtU | IntCC::LeU))
+    }
+
+    fn greater_s(&mut self, cc: &IntCC) -> Option<()> {
+        holds(matches!(cc, IntCC::GtS | IntCC::GeS))
+    }
+
+    fn greater_u(&mut self, cc: &IntCC) -> Option<()> {
+        holds(matches!(cc, IntCC::GtU | IntCC::GeU))
+    }
+
+    fn uncontracted(&mut self, flags: FloatFlags) -> FloatFlags {
+        FloatFlags { contract: false, ..flags }
+    }
+
+    fn plain(&mut self) -> FloatFlags {
+        FloatFlags { rounding: Rounding::Rn, ftz: false, clamp: Clamp::None, contract: false, nan: false }
+    }
+
+    fn keeps_zeros(&mut self, flags: FloatFlags) -> Option<()> {
+        holds(flags.rounding != Rounding::Rm)
+    }
+
+    fn concat_part(&mut self, ty: Type, part: u8, whole: Value) -> Option<Value> {
+        let inst = self.kernel.def_inst(whole)?;
+        let &part = self.kernel.args(inst).get(usize::from(part))?;
+        (self.kernel.insts[inst].op == Op::Concat && self.kernel.ty(part) == ty).then_some(part)
+    }
+
+    fn concat_whole(&mut self, inst: Inst) -> Option<Value> {
+        let mut whole = None;
+        for (number, &part) in self.kernel.args(inst).iter().enumerate() {
+            let data = &self.kernel.insts[self.kernel.def_inst(part)?];
+            let from = data.args.as_slice(&self.kernel.pool).first().copied()?;
+            let in_order = matches!(data.op, Op::Split | Op::Extract) && data.attr == Attr::Lane(number as u8);
+            if !in_order || whole.is_some_and(|whole| whole != from) {
+                return None;
+            }
+            whole = Some(from);
+        }
+        whole.filter(|&whole| self.kernel.ty(whole) == self.kernel.insts[inst].ty)
+    }
+
+    fn shuffle_operand(&mut self, ty: Type, map: LaneMap, lane: u8, x: Value, y: Value) -> Value {
+        if map.get(usize::from(lane)) < ty.lanes() { x } else { y }
+    }
+
+    fn shuffle_lane(&mut self, ty: Type, map: LaneMap, lane: u8) -> u8 {
+        (map.get(usize::from(lane)) % ty.lanes()) as u8
+    }
+
+    fn keeps_first(&mut self, ty: Type, map: LaneMap) -> Option<()> {
+        holds((0..ty.lanes()).all(|i| map.get(i) == i))
+    }
+
+    fn keeps_second(&mut self, ty: Type, map: LaneMap) -> Option<()> {
+        holds((0..ty.lanes()).all(|i| map.get(i) == i + ty.lanes()))
+    }
+
+    fn one_operand(&mut self, ty: Type, map: LaneMap) -> Option<LaneMap> {
+        let lanes = ty.lanes();
+        let names_second = (0..lanes).any(|i| map.get(i) >= lanes);
+        names_second.then(|| lane_map(lanes, |i| map.get(i) % lanes))
+    }
+
+    fn composed(&mut self, ty: Type, outer: LaneMap, inner: LaneMap) -> Option<LaneMap> {
+        let lanes = ty.lanes();
+        let first_only = (0..lanes).all(|i| outer.get(i) < lanes);
+        first_only.then(|| lane_map(lanes, |i| inner.get(outer.get(i))))
+    }
+
+    fn rotated(&mut self, ty: Type, n: u8) -> LaneMap {
+        lane_map(ty.lanes(), |i| (i + usize::from(n)) % ty.lanes())
+    }
+
+    fn byte_lanes(&mut self, map: LaneMap) -> LaneMap {
+        lane_map(4, |i| 2 * map.get(i / 2) + i % 2)
+    }
+
+    fn inserted(&mut self, ty: Type, lane: u8) -> LaneMap {
+        lane_map(ty.lanes(), |i| if i == usize::from(lane) { ty.lanes() } else { i })
+    }
+
+    fn word_of(&mut self, byte: u8) -> u8 {
+        byte / 4
+    }
+
+    fn lane_in_word(&mut self, byte: u8) -> u8 {
+        byte % 4
+    }
+}

@@ -1,0 +1,141 @@
+//! Each pass on small texts: `passes/NAME.ir` holds kernels and what they become.
+//!
+//! A case begins with `;; title: passes`, and with ` | lacks op.type ...` for a target without those ops. After the kernel
+//! stands `;; becomes` and the kernel as the passes leave it. `HALFBYTE_BLESS=1` writes what they leave now.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use common::{kernel, lower, target};
+use halfbyte_ir::{Kernel, Op, Type};
+use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};
+
+fn blessed() -> bool {
+    std::env::var_os("HALFBYTE_BLESS").is_some()
+}
+
+fn lacks(words: &str) -> Vec<(Op, Type)> {
+    let pair = |word: &str| {
+        let (op, ty) = word.split_once('.').unwrap();
+        (Op::from_name(op).unwrap(), Type::from_name(ty).unwrap())
+    };
+    words.split_whitespace().map(pair).collect()
+}
+
+fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes").join(name).with_extension("ir");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut now = String::new();
+    let mut rest = text.as_str();
+    let mut cases = 0;
+    while let Some(start) = rest.find(";; ") {
+        let (title, after) = rest[start + 3..].split_once('\n').unwrap();
+        let (input, after) = after.split_once(";; becomes\n").unwrap();
+        rest = after.find(";; ").map_or("", |next| &after[next..]);
+        let (_, how) = title.split_once(": ").unwrap();
+        let (passes, lacking) = how.split_once(" | lacks ").unwrap_or((how, ""));
+        let lacking = lacks(lacking);
+        let legality = target(|op, ty| lacking.contains(&(op, ty)));
+        let mut kernel = kernel(input);
+        lower(&mut kernel, &passes.split(' ').collect::<Vec<_>>(), &mut Context::new(&legality));
+        let _ = write!(now, ";; {title}\n{}\n\n;; becomes\n{}\n\n", input.trim_end(), kernel.to_string().trim_end());
+        cases += 1;
+    }
+    assert!(cases > 0, "{} has no cases", path.display());
+    if blessed() {
+        std::fs::write(&path, now).unwrap();
+    } else {
+        assert_eq!(now, text, "{} is out of date", path.display());
+    }
+}
+
+#[test]
+fn fold() {
+    check("fold");
+}
+
+#[test]
+fn canon() {
+    check("canon");
+}
+
+#[test]
+fn cse() {
+    check("cse");
+}
+
+#[test]
+fn dce() {
+    check("dce");
+}
+
+#[test]
+fn merge() {
+    check("merge");
+}
+
+#[test]
+fn legalise() {
+    check("legalise");
+}
+
+#[test]
+fn a_pass_is_found_by_name() {
+    for pass in PASSES {
+        assert_eq!(find(pass.name).map(|found| found.description), Ok(pass.description));
+    }
+    assert_eq!(
+        find("legalize").map(|_| ()).unwrap_err().to_string(),
+        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, cse, dce, merge, legalise"
+    );
+}
+
+/// Notes the passes it sees.
+#[derive(Default)]
+struct Notes(Vec<(&'static str, bool)>);
+
+impl Observer for Notes {
+    fn after(&mut self, pass: &Pass, _: &Kernel, changed: bool, _: Duration) {
+        self.0.push((pass.name, changed));
+    }
+}
+
+const SMALL: &str =
+    "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  %a = add.i32 %i, %i\n  store %i, %y[%i]\n  ret\n}\n";
+
+#[test]
+fn an_observer_sees_every_pass() {
+    let legality = target(|_, _| false);
+    let passes: Vec<_> = ["fold", "dce", "dce"].map(|name| find(name).unwrap()).to_vec();
+    let mut notes = Notes::default();
+    run(&mut kernel(SMALL), &passes, &mut Context::new(&legality), &mut notes).unwrap();
+    assert_eq!(notes.0, [("fold", false), ("dce", true), ("dce", false)]);
+}
+
+#[test]
+fn a_pass_that_breaks_a_kernel_is_told() {
+    static BREAK: Pass = Pass {
+        name: "break",
+        description: "takes the terminator away",
+        run: |kernel, _| kernel.entry().and_then(|entry| kernel.blocks[entry].insts.pop()).is_some(),
+    };
+    let legality = target(|_, _| false);
+    let mut context = Context::new(&legality);
+    assert!(run(&mut kernel(SMALL), &[&BREAK], &mut context, &mut ()).is_ok());
+    context.verify = true;
+    let error = run(&mut kernel(SMALL), &[&BREAK], &mut context, &mut ()).unwrap_err();
+    assert!(error.to_string().starts_with("pass `break` left @k broken: "), "{error}");
+}
+
+#[test]
+fn documentation_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/passes.md");
+    if blessed() {
+        std::fs::write(&path, documentation()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), documentation(), "docs/passes.md is out of date");
+}
