@@ -1,0 +1,714 @@
+//! What the rules call: matchers of values, and the instruction families.
+
+use halfbyte_ir::{
+    Attr, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type, Value,
+    ValueDef,
+};
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+
+use super::builder::{TwoForms, choice, rounding};
+use super::families::*;
+use super::lowering::Lowering;
+use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
+use crate::classes::type_class;
+use crate::vcode::RegClass;
+
+type Unit = ();
+type FloatCond = (FloatCC, bool);
+
+/// The compiled rules.
+#[allow(
+    dead_code,
+    unused_variables,
+    unused_imports,
+    unused_mut,
+    unreachable_patterns,
+    non_snake_case,
+    irrefutable_let_patterns,
+    missing_docs,
+    clippy::all
+)]
+pub(super) mod rules {
+    extern crate alloc;
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/halu.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+/// How many ops an operand may fold.
+const MAX_DEPTH: u32 = 16;
+
+impl Lowering<'_> {
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+
+    fn of_class(&mut self, class: &str, ty: Type) -> Option<Type> {
+        (type_class(class, ty) == Some(true)).then_some(ty)
+    }
+
+    /// Folds an operand's operand, as long as that is not too deep for the stack.
+    fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
+        if self.depth == MAX_DEPTH {
+            return plain(self, value);
+        }
+        self.depth += 1;
+        let result = fold(self, value);
+        self.depth -= 1;
+        result
+    }
+
+    fn const_inst(&self, value: Value) -> Option<Inst> {
+        let inst = self.kernel.def_inst(value)?;
+        (self.kernel.insts[inst].op == Op::Const).then_some(inst)
+    }
+
+    /// A constant's bits as a register holds them.
+    fn register_bits(&self, inst: Inst) -> Option<[u64; 8]> {
+        let kernel = self.kernel;
+        let mut bits = kernel.const_bits(inst)?;
+        let ty = kernel.insts[inst].ty;
+        if ty.is_mask() && !ty.is_scalar() {
+            let ones = (1u64 << lane_bits(ty)) - 1;
+            let spread = (0..ty.lanes()).filter(|i| bits[0] >> i & 1 == 1).map(|i| ones << (i as u32 * lane_bits(ty)));
+            bits[0] = spread.fold(0, |all, lane| all | lane);
+        }
+        Some(bits)
+    }
+
+    fn down(&mut self, bits: u32, lane: u8, reg: Reg) -> Reg {
+        let offset = bits * u32::from(lane);
+        let word = reg.part((offset / 32) as u8);
+        match offset % 32 {
+            0 => word,
+            n => rules::Context::shift_right(self, &Sign::U, Src::plain(Place::Reg(word)), Src::imm(n)),
+        }
+    }
+}
+
+macro_rules! classes {
+    ($($class:ident)*) => {
+        $(fn $class(&mut self, ty: Type) -> Option<Type> {
+            self.of_class(stringify!($class), ty)
+        })*
+    };
+}
+
+impl rules::Context for Lowering<'_> {
+    ir_methods!();
+    classes!(half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word pair quad mask stored);
+
+    fn fired(&mut self, rule: u32) -> Unit {
+        self.fired.push(rule);
+    }
+
+    fn type_of(&mut self, value: Value) -> Type {
+        self.kernel.ty(value)
+    }
+
+    fn reg(&mut self, value: Value) -> Reg {
+        self.value_reg(value)
+    }
+
+    fn plain_pred(&mut self, value: Value) -> Pred {
+        Pred { vreg: self.value_reg(value).vreg, not: false }
+    }
+
+    fn half_inner(&mut self, value: Value) -> Src {
+        self.deeper(value, rules::constructor_half_src, rules::constructor_src)
+    }
+
+    fn float_inner(&mut self, value: Value) -> Src {
+        self.deeper(value, rules::constructor_float_src, rules::constructor_src)
+    }
+
+    fn int_inner(&mut self, value: Value) -> Src {
+        self.deeper(value, rules::constructor_int_src, rules::constructor_src)
+    }
+
+    fn lanes_inner(&mut self, value: Value) -> Lanes {
+        self.deeper(value, rules::constructor_lanes_src, |lowering, value| Lanes::plain(lowering.value_reg(value)))
+    }
+
+    fn pred_inner(&mut self, value: Value) -> Pred {
+        self.deeper(value, rules::constructor_pred, rules::Context::plain_pred)
+    }
+
+    fn no_reg(&mut self) -> Reg {
+        Reg::ZERO
+    }
+
+    fn zero(&mut self) -> Src {
+        Src::ZERO
+    }
+
+    fn zero_reg(&mut self) -> Reg {
+        Reg::ZERO
+    }
+
+    fn imm(&mut self, bits: u32) -> Src {
+        Src::imm(bits)
+    }
+
+    fn from_reg(&mut self, reg: Reg) -> Src {
+        Src::plain(Place::Reg(reg))
+    }
+
+    fn const_mem(&mut self, offset: u16) -> Src {
+        Src::plain(Place::Const(offset))
+    }
+
+    fn truth(&mut self, value: bool) -> Pred {
+        Pred { vreg: None, not: !value }
+    }
+
+    fn invert(&mut self, pred: Pred) -> Pred {
+        pred.inverted()
+    }
+
+    fn pred_reg(&mut self, pred: Pred) -> Reg {
+        match pred {
+            Pred { vreg: Some(vreg), not: false } => Reg::new(vreg),
+            _ => {
+                let pred = self.plop3(0xf0, pred, Pred::TRUE, Pred::TRUE);
+                Reg { vreg: pred.vreg, part: 0 }
+            }
+        }
+    }
+
+    fn part(&mut self, reg: Reg, k: u8) -> Reg {
+        reg.part(k)
+    }
+
+    fn pair_of(&mut self, low: Src, high: Src) -> Reg {
+        self.out.wide(RegClass::Pair, &[low, high])
+    }
+
+    fn quad_of(&mut self, a: Src, b: Src, c: Src, d: Src) -> Reg {
+        self.out.wide(RegClass::Quad, &[a, b, c, d])
+    }
+
+    // Packed halves.
+
+    fn hadd2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(HADD2, Number::Half, a, b);
+        self.half_arithmetic(inst, ty, flags)
+    }
+
+    fn hmul2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(HMUL2, Number::Half, a, b);
+        self.half_arithmetic(inst, ty, flags)
+    }
+
+    fn hfma2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src, c: Src) -> Reg {
+        let inst = self.out.three(HFMA2, Number::Half, a, b, c);
+        self.half_arithmetic(inst, ty, flags)
+    }
+
+    fn hmin2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        self.half_minmax(true, ty, flags, a, b)
+    }
+
+    fn hmax2(&mut self, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        self.half_minmax(false, ty, flags, a, b)
+    }
+
+    fn hset2_mask(&mut self, ty: Type, cond: FloatCond, a: Src, b: Src) -> Reg {
+        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice(&M_BVAL, "BM"));
+        self.out.word(inst)
+    }
+
+    fn hset2_one(&mut self, ty: Type, cond: FloatCond, a: Src, b: Src) -> Reg {
+        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice(&M_BVAL, "BF"));
+        self.out.word(inst)
+    }
+
+    fn hsetp2(&mut self, ty: Type, cond: FloatCond, lane: u8, a: Src, b: Src) -> Pred {
+        let inst = self.half_compare(HSETP2, ty, cond, a, b);
+        self.out.pred(inst, if lane == 0 { PU } else { PV })
+    }
+
+    fn negate(&mut self, src: Src) -> Src {
+        src.negated()
+    }
+
+    fn absolute(&mut self, src: Src) -> Src {
+        src.absolute()
+    }
+
+    fn broadcast_half(&mut self, lane: u8, src: Src) -> Src {
+        src.broadcast(lane)
+    }
+
+    fn half_one(&mut self, ty: Type) -> Src {
+        Src::imm(if self.bf16(ty).is_some() { 0x3f80_3f80 } else { 0x3c00_3c00 })
+    }
+
+    fn zero_addend(&mut self, flags: FloatFlags) -> Src {
+        Src::imm(if flags.rounding == Rounding::Rm { 0 } else { 0x8000_8000 })
+    }
+
+    fn plain_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (flags.clamp != Clamp::Relu).then_some(())?;
+        self.fma_flags(ty, flags)
+    }
+
+    fn fma_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (self.f16(ty).is_some() || (!flags.ftz && flags.clamp != Clamp::Sat)).then_some(())
+    }
+
+    fn relu_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (flags.clamp == Clamp::Relu).then_some(())?;
+        self.fma_flags(ty, flags)
+    }
+
+    fn bf16_sat_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (self.bf16(ty).is_some() && !flags.ftz && flags.clamp == Clamp::Sat).then_some(())
+    }
+
+    fn without_clamp(&mut self, flags: FloatFlags) -> FloatFlags {
+        FloatFlags { clamp: Clamp::None, ..flags }
+    }
+
+    fn no_flags(&mut self) -> FloatFlags {
+        FloatFlags::default()
+    }
+
+    fn rounds_to_nearest(&mut self, flags: FloatFlags) -> Option<Unit> {
+        let plain = FloatFlags { contract: flags.contract, ..FloatFlags::default() };
+        (flags == plain).then_some(())
+    }
+
+    fn keeps_subnormals(&mut self, cond: FloatCond) -> Option<Unit> {
+        (!cond.1).then_some(())
+    }
+
+    // Video.
+
+    fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes) -> Reg {
+        let inst = self.video_inst(*op, ty, [*sign; 3], a, b);
+        self.out.word(inst)
+    }
+
+    fn video_sat(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes) -> Reg {
+        let inst = self.video_inst(*op, ty, [*sign; 3], a, b).with(VSAT, 1);
+        self.out.word(inst)
+    }
+
+    fn video_sat_signed(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes) -> Reg {
+        let inst = self.video_inst(*op, ty, [Sign::S, *sign, *sign], a, b).with(VSAT, 1);
+        self.out.word(inst)
+    }
+
+    fn video_add(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes, acc: Reg) -> Reg {
+        let inst = self.video_inst(*op, ty, [*sign; 3], a, b).with(VADD, 1);
+        self.out.read(R64, acc);
+        self.out.word(inst)
+    }
+
+    fn reduce(&mut self, op: &Video, ty: Type, sign: &Sign, lanes: Lanes) -> Reg {
+        let pick = |from: Lanes, first: usize, step: usize| Lanes {
+            reg: from.reg,
+            map: std::array::from_fn(|i| from.map.get(first + step * (i % 2)).copied().unwrap_or(0)),
+        };
+        if ty.lanes() == 4 {
+            let pairs = self.video(op, ty, sign, pick(lanes, 0, 1), pick(lanes, 2, 1));
+            self.video(op, ty, sign, Lanes::plain(pairs), Lanes::plain(pairs).broadcast(1))
+        } else {
+            self.video(op, ty, sign, pick(lanes, 0, 0), pick(lanes, 1, 0))
+        }
+    }
+
+    fn plain_lanes(&mut self, reg: Reg) -> Lanes {
+        Lanes::plain(reg)
+    }
+
+    fn zero_lanes(&mut self) -> Lanes {
+        Lanes::plain(Reg::ZERO)
+    }
+
+    fn map_lanes(&mut self, ty: Type, map: LaneMap, lanes: Lanes) -> Lanes {
+        let from = |i: usize| lanes.map.get(map.get(i)).copied().unwrap_or(0);
+        Lanes { reg: lanes.reg, map: std::array::from_fn(|i| if i < ty.lanes() { from(i) } else { 0 }) }
+    }
+
+    fn broadcast_lane(&mut self, _ty: Type, lane: u8, lanes: Lanes) -> Lanes {
+        lanes.broadcast(lane)
+    }
+
+    fn first_operand_only(&mut self, ty: Type, map: LaneMap) -> Option<Unit> {
+        (0..ty.lanes()).all(|i| map.get(i) < ty.lanes()).then_some(())
+    }
+
+    fn sign_mask(&mut self, ty: Type, reg: Reg) -> Reg {
+        let selector = if lane_bits(ty) == 8 { 0xba98 } else { 0xbb99 };
+        self.prmt(selector, Src::plain(Place::Reg(reg)), Src::ZERO)
+    }
+
+    // Integers.
+
+    fn iadd3(&mut self, a: Src, b: Src, c: Src) -> Reg {
+        // All three may change places: the one that is no register goes to the slot in the middle.
+        let [a, b, c] = if !c.is_reg() && b.is_reg() { [a, c, b] } else { [a, b, c] };
+        let inst = self.out.three(IADD3, Number::Int, a, b, c);
+        self.out.word(inst)
+    }
+
+    fn imad(&mut self, a: Src, b: Src, c: Src) -> Reg {
+        let inst = self.out.three(IMAD, Number::Int, a, b, c);
+        self.out.word(inst)
+    }
+
+    fn imad_wide(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        let inst = self.out.three(IMAD_WIDE, Number::Int, a, b, Src::ZERO);
+        let inst = inst.with(SIGN, sign_choice(&M_SIGN, *sign));
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
+    fn add_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        self.add_words(a, b, false)
+    }
+
+    fn sub_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        self.add_words(a, b, true)
+    }
+
+    fn lop3(&mut self, table: u8, a: Src, b: Src, c: Src) -> Reg {
+        let inst = self.out.three_in_order(LOP3, Number::Int, a, b, c).with(LUT, table.into());
+        self.out.word(inst)
+    }
+
+    fn shift_left(&mut self, a: Src, count: Src) -> Reg {
+        self.shift(true, Sign::U, a, count)
+    }
+
+    fn shift_right(&mut self, sign: &Sign, a: Src, count: Src) -> Reg {
+        self.shift(false, *sign, a, count)
+    }
+
+    fn prmt(&mut self, selector: u16, a: Src, b: Src) -> Reg {
+        let (a, b) = (self.out.reg(a), self.out.reg(b));
+        let inst = Word::new(Opcode::PRMT_RIR).with(IMM16, selector.into());
+        self.out.read(RA, a);
+        self.out.read(R64, b);
+        self.out.word(inst)
+    }
+
+    fn isetp(&mut self, cc: &IntCC, a: Src, b: Src) -> Pred {
+        let inst = self.int_compare(*cc, a, b);
+        self.out.pred(inst, PU)
+    }
+
+    fn isetp_and(&mut self, cc: &IntCC, a: Src, b: Src, pred: Pred) -> Pred {
+        let mut inst = self.int_compare(*cc, a, b);
+        self.out.read_pred(&mut inst, PP, PP_NOT, pred);
+        self.out.pred(inst, PU)
+    }
+
+    fn isetp_pair(&mut self, cc: &IntCC, a: Reg, b: Reg) -> Pred {
+        let inst = Word::new(Opcode::ISETP_RR).with(ICMP, int_condition(*cc));
+        self.out.read(RA, a);
+        self.out.read(R32, b);
+        let low = self.out.pred(inst.with(SIGN, sign_choice(&M_SIGN, Sign::U)), PU);
+        let mut inst = inst.with(SIGN, sign_choice(&M_SIGN, int_sign(*cc))).with(EX, 1);
+        self.out.read(RA, a.part(1));
+        self.out.read(R32, b.part(1));
+        self.out.read_pred(&mut inst, PX, PX_NOT, low);
+        self.out.pred(inst, PU)
+    }
+
+    fn select_word(&mut self, pred: Pred, a: Src, b: Src) -> Reg {
+        let (pred, a, b) = if b.is_reg() && !a.is_reg() { (pred.inverted(), b, a) } else { (pred, a, b) };
+        let mut inst = self.out.two(SEL, Number::Int, a, b);
+        self.out.read_pred(&mut inst, PP, PP_NOT, pred);
+        self.out.word(inst)
+    }
+
+    fn select_wide(&mut self, pred: Pred, ty: Type, a: Reg, b: Reg) -> Reg {
+        let class = if ty.bits() == 64 { RegClass::Pair } else { RegClass::Quad };
+        let mut so_far = None;
+        for part in 0..(ty.bits() / 32) as u8 {
+            let mut inst = Word::new(Opcode::SEL_RR);
+            self.out.read(RA, a.part(part));
+            self.out.read(R32, b.part(part));
+            self.out.read_pred(&mut inst, PP, PP_NOT, pred);
+            so_far = Some(self.out.put(inst, class, so_far, part));
+        }
+        so_far.map_or(Reg::ZERO, Reg::new)
+    }
+
+    fn in_register(&mut self, src: Src) -> Reg {
+        self.out.reg(src)
+    }
+
+    fn plop3(&mut self, table: u8, a: Pred, b: Pred, c: Pred) -> Pred {
+        let mut inst = Word::new(Opcode::PLOP3).with(LUT, table.into());
+        self.out.read_pred(&mut inst, PP, PP_NOT, a);
+        self.out.read_pred(&mut inst, PX, PX_NOT, b);
+        self.out.read_pred(&mut inst, PY, PY_NOT, c);
+        self.out.pred(inst, PU)
+    }
+
+    fn extend(&mut self, sign: &Sign, ty: Type, src: Src) -> Src {
+        let bits = ty.bits();
+        match src.place {
+            _ if bits >= 32 => src,
+            Place::Imm(imm) => {
+                let unused = 32 - bits;
+                Src::imm(match sign {
+                    Sign::U => imm << unused >> unused,
+                    Sign::S => ((imm << unused) as i32 >> unused) as u32,
+                })
+            }
+            _ => {
+                let selector = match (sign, bits) {
+                    (Sign::U, 8) => 0x4440,
+                    (Sign::S, 8) => 0x8880,
+                    (Sign::U, _) => 0x4410,
+                    (Sign::S, _) => 0x9910,
+                };
+                let reg = self.prmt(selector, src, Src::ZERO);
+                Src::plain(Place::Reg(reg))
+            }
+        }
+    }
+
+    fn sign_of(&mut self, cc: &IntCC) -> Sign {
+        int_sign(*cc)
+    }
+
+    fn one_word_scalar(&mut self, ty: Type) -> Option<Unit> {
+        (ty.is_scalar() && ty.bits() <= 32).then_some(())
+    }
+
+    fn count_mask(&mut self, ty: Type) -> Src {
+        Src::imm(ty.elem().bits() - 1)
+    }
+
+    // Floats.
+
+    fn fadd(&mut self, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(FADD, Number::Single, a, b);
+        self.out.word(inst)
+    }
+
+    fn fmul(&mut self, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(FMUL, Number::Single, a, b);
+        self.out.word(inst)
+    }
+
+    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
+        let inst = self.out.three(FFMA, Number::Single, a, b, c);
+        self.out.word(inst)
+    }
+
+    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
+        let b = self.out.in_reg(b.folded(Number::Single));
+        let forms = TwoForms { rr: Opcode::FDIV_RR, ri: Opcode::FDIV_RR, rc: Opcode::FDIV_RR };
+        let inst = self.out.two(forms, Number::Single, a, b);
+        self.out.word(inst)
+    }
+
+    fn fsqrt(&mut self, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::FSQRT_R, Number::Single, a);
+        self.out.word(inst)
+    }
+
+    fn fsetp(&mut self, cond: FloatCond, a: Src, b: Src) -> Pred {
+        let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cond.0.swapped(), b, a) } else { (cond.0, a, b) };
+        let inst = self.out.two(FSETP, Number::Single, a, b).with(CMP, float_condition(cc));
+        self.out.pred(inst, PU)
+    }
+
+    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::I2F_R, Number::Int, a);
+        self.out.word(inst.with(SIGN, sign_choice(&M_SIGN, *sign)))
+    }
+
+    fn f2i(&mut self, sign: &Sign, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::F2I_R, Number::Single, a);
+        self.out.word(inst.with(SIGN, sign_choice(&M_SIGN, *sign)))
+    }
+
+    fn widen_half(&mut self, ty: Type, a: Src) -> Reg {
+        let opcode = if self.bf16(ty).is_some() { Opcode::F2F_F32_BF16 } else { Opcode::F2F_F32_F16 };
+        let inst = self.out.one_half(opcode, a);
+        self.out.word(inst)
+    }
+
+    fn narrow_half(&mut self, ty: Type, flags: FloatFlags, a: Src) -> Reg {
+        let opcode = if self.bf16(ty).is_some() { Opcode::F2F_BF16_F32 } else { Opcode::F2F_F16_F32 };
+        let inst = self.out.one(opcode, Number::Single, a).with(RND, rounding(flags.rounding));
+        self.out.word(inst)
+    }
+
+    fn pack_halves(&mut self, ty: Type, flags: FloatFlags, low: Src, high: Src) -> Reg {
+        let low = self.out.in_reg(low.folded(Number::Single));
+        let forms = TwoForms { rr: Opcode::F2FP_RR, ri: Opcode::F2FP_RR, rc: Opcode::F2FP_RR };
+        let inst = self.out.two(forms, Number::Single, high, low);
+        self.out.word(inst.with(HFMT, half_format(ty)).with(RND, rounding(flags.rounding)))
+    }
+
+    // Lanes.
+
+    fn broadcast_map(&mut self, map: LaneMap) -> Option<u8> {
+        (map.get(0) == map.get(1) && map.get(0) < 2).then_some(map.get(0) as u8)
+    }
+
+    fn shuffle_selector(&mut self, ty: Type, map: LaneMap) -> u16 {
+        let nibble = |i: usize| match lane_bits(ty) {
+            8 => map.get(i),
+            _ => 2 * map.get(i / 2) + i % 2,
+        };
+        (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
+    }
+
+    fn splat_selector(&mut self, ty: Type) -> u16 {
+        if lane_bits(ty) == 8 { 0x0000 } else { 0x1010 }
+    }
+
+    fn insert_selector(&mut self, ty: Type, lane: u8) -> u16 {
+        let bytes = lane_bits(ty) / 8;
+        let first = u32::from(lane) * bytes;
+        let nibble = |i: u32| if (first..first + bytes).contains(&i) { 4 + i - first } else { i };
+        (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
+    }
+
+    fn lane_down(&mut self, ty: Type, lane: u8, reg: Reg) -> Reg {
+        self.down(lane_bits(ty), lane, reg)
+    }
+
+    fn part_down(&mut self, ty: Type, part: u8, reg: Reg) -> Reg {
+        self.down(ty.bits(), part, reg)
+    }
+
+    fn lane_ones(&mut self, ty: Type, lane: u8) -> Src {
+        let bits = lane_bits(ty);
+        Src::imm((((1u64 << bits) - 1) << (bits * u32::from(lane) % 32)) as u32)
+    }
+
+    fn splat_count(&mut self, value: Value) -> Option<u32> {
+        let inst = self.const_inst(value)?;
+        let ty = self.kernel.ty(value);
+        let bits = self.register_bits(inst)?[0] as u32;
+        let lane = bits & ty.elem().mask() as u32;
+        (in_lanes(ty.elem().bits(), lane) == bits).then_some(lane % ty.elem().bits())
+    }
+
+    fn lanes_shl(&mut self, ty: Type, n: u32, a: Src) -> Reg {
+        if n == 0 {
+            return self.out.reg(a);
+        }
+        let width = lane_bits(ty);
+        let shifted = self.shift_left(a, Src::imm(n));
+        let kept = in_lanes(width, (ty.elem().mask() as u32) << n);
+        self.lop3(0xc0, Src::plain(Place::Reg(shifted)), Src::imm(kept), Src::ZERO)
+    }
+
+    fn lanes_shr(&mut self, sign: &Sign, ty: Type, n: u32, a: Src) -> Reg {
+        if n == 0 {
+            return self.out.reg(a);
+        }
+        let width = lane_bits(ty);
+        let shifted = self.shift_right(&Sign::U, a, Src::imm(n));
+        let shifted = Src::plain(Place::Reg(shifted));
+        let kept = Src::imm(in_lanes(width, ty.elem().mask() as u32 >> n));
+        match sign {
+            Sign::U => self.lop3(0xc0, shifted, kept, Src::ZERO),
+            // The sign bit, now at m: (x ^ m) - m copies it upward. 0x6a is (a & b) ^ c.
+            Sign::S => {
+                let m = self.out.in_reg(Src::imm(in_lanes(width, 1 << (width - 1) >> n)));
+                let flipped = self.lop3(0x6a, shifted, kept, m);
+                let m = self.out.reg(m);
+                self.video(&Video::Sub, ty, &Sign::U, Lanes::plain(flipped), Lanes::plain(m))
+            }
+        }
+    }
+
+    fn sign_bits(&mut self, ty: Type) -> Src {
+        Src::imm(if ty.is_half() { 0x8000_8000 } else { 0x8000_0000 })
+    }
+
+    fn magnitude_bits(&mut self, ty: Type) -> Src {
+        Src::imm(if ty.is_half() { 0x7fff_7fff } else { 0x7fff_ffff })
+    }
+
+    fn constant(&mut self, ty: Type, inst: Inst) -> Reg {
+        let bits = self.register_bits(inst).unwrap_or_default();
+        let word = |i: u32| Src::imm((bits[(i / 2) as usize % 8] >> (32 * (i % 2))) as u32);
+        match ty.bits() {
+            128 => self.out.wide(RegClass::Quad, &[word(0), word(1), word(2), word(3)]),
+            64 => self.out.wide(RegClass::Pair, &[word(0), word(1)]),
+            _ => self.out.reg(word(0)),
+        }
+    }
+
+    fn const_word(&mut self, value: Value) -> Option<u32> {
+        self.word(self.kernel.ty(value))?;
+        let inst = self.const_inst(value)?;
+        Some(self.register_bits(inst)?[0] as u32)
+    }
+
+    fn const_truth(&mut self, value: Value) -> Option<bool> {
+        let inst = self.const_inst(value)?;
+        (self.kernel.ty(value) == Type::I1).then(|| self.truth_of(inst))
+    }
+
+    fn truth_of(&mut self, inst: Inst) -> bool {
+        self.register_bits(inst).unwrap_or_default()[0] & 1 == 1
+    }
+
+    fn param_word(&mut self, value: Value) -> Option<u16> {
+        let ValueDef::Param(number) = self.kernel.values[value].def else { return None };
+        self.word(self.kernel.ty(value)).filter(|ty| !ty.is_mask())?;
+        self.param_offset(number).filter(|offset| offset % 4 == 0)
+    }
+
+    // Memory.
+
+    fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
+        (mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()).then_some(())
+    }
+
+    fn load(&mut self, ty: Type, mem: MemAttr, base: Value) -> Reg {
+        self.load_from(ty, mem, base, None)
+    }
+
+    fn load_indexed(&mut self, ty: Type, mem: MemAttr, base: Value, index: Value) -> Reg {
+        self.load_from(ty, mem, base, Some(index))
+    }
+
+    fn store(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value) -> Reg {
+        self.store_to(ty, mem, value, base, None)
+    }
+
+    fn store_indexed(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Value) -> Reg {
+        self.store_to(ty, mem, value, base, Some(index))
+    }
+
+    fn item_id(&mut self) -> Reg {
+        self.out.word(Word::new(Opcode::S2R).with(SREG, choice(&M_SREG, "SR_ITEM")))
+    }
+}
+
+/// Whether a parameter is a buffer.
+pub(super) fn is_buffer(kernel: &Kernel, number: u32) -> bool {
+    kernel.params.get(number as usize).is_some_and(|param| matches!(param.kind, ParamKind::Buffer { .. }))
+}
+
+/// The selection rules' entry: an instruction's machine instructions, where a rule matches.
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
+    rules::constructor_lower(lowering, inst)
+}
+
+/// A value as an operand.
+pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
+    rules::constructor_src(lowering, value)
+}
+
+/// An i1 as a predicate.
+pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
+    rules::constructor_pred(lowering, value)
+}

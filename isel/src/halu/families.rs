@@ -1,0 +1,209 @@
+//! The instruction families that the rules construct, as far as they share a shape: forms, conditions, modifiers.
+
+use halfbyte_ir::{Clamp, FloatCC, FloatFlags, IntCC, Type};
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+use halfbyte_isa::row::Modifier;
+
+use super::builder::{ThreeForms, TwoForms, choice, rounding};
+use super::lowering::Lowering;
+use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
+use crate::classes::type_class;
+use crate::vcode::RegClass;
+
+macro_rules! two_forms {
+    ($rr:ident $ri:ident $rc:ident) => {
+        TwoForms { rr: Opcode::$rr, ri: Opcode::$ri, rc: Opcode::$rc }
+    };
+}
+
+macro_rules! three_forms {
+    ($rrr:ident $rir:ident $rcr:ident, $rri:expr, $rrc:expr) => {
+        ThreeForms { rrr: Opcode::$rrr, rir: Opcode::$rir, rcr: Opcode::$rcr, rri: $rri, rrc: $rrc }
+    };
+}
+
+pub(super) const HADD2: TwoForms = two_forms!(HADD2_RR HADD2_RI HADD2_RC);
+pub(super) const HMUL2: TwoForms = two_forms!(HMUL2_RR HMUL2_RI HMUL2_RC);
+pub(super) const HMNMX2: TwoForms = two_forms!(HMNMX2_RR HMNMX2_RI HMNMX2_RC);
+pub(super) const HSET2: TwoForms = two_forms!(HSET2_RR HSET2_RI HSET2_RC);
+pub(super) const HSETP2: TwoForms = two_forms!(HSETP2_RR HSETP2_RI HSETP2_RC);
+pub(super) const FADD: TwoForms = two_forms!(FADD_RR FADD_RI FADD_RC);
+pub(super) const FMUL: TwoForms = two_forms!(FMUL_RR FMUL_RI FMUL_RC);
+pub(super) const FSETP: TwoForms = two_forms!(FSETP_RR FSETP_RI FSETP_RC);
+pub(super) const ISETP: TwoForms = two_forms!(ISETP_RR ISETP_RI ISETP_RC);
+pub(super) const SEL: TwoForms = two_forms!(SEL_RR SEL_RI SEL_RC);
+pub(super) const HFMA2: ThreeForms =
+    three_forms!(HFMA2_RRR HFMA2_RIR HFMA2_RCR, Some(Opcode::HFMA2_RRI), Some(Opcode::HFMA2_RRC));
+pub(super) const FFMA: ThreeForms = three_forms!(FFMA_RRR FFMA_RIR FFMA_RCR, Some(Opcode::FFMA_RRI), None);
+pub(super) const IMAD: ThreeForms = three_forms!(IMAD_RRR IMAD_RIR IMAD_RCR, Some(Opcode::IMAD_RRI), None);
+pub(super) const IMAD_WIDE: ThreeForms = three_forms!(IMAD_WIDE_RRR IMAD_WIDE_RIR IMAD_WIDE_RCR, None, None);
+pub(super) const IADD3: ThreeForms = three_forms!(IADD3_RRR IADD3_RIR IADD3_RCR, None, None);
+pub(super) const LOP3: ThreeForms = three_forms!(LOP3_RRR LOP3_RIR LOP3_RCR, None, None);
+
+/// The spelling of a float condition.
+pub(super) fn float_condition(cc: FloatCC) -> u64 {
+    let text = match cc {
+        FloatCC::Eq => "EQ",
+        FloatCC::Ne => "NE",
+        FloatCC::Lt => "LT",
+        FloatCC::Le => "LE",
+        FloatCC::Gt => "GT",
+        FloatCC::Ge => "GE",
+        FloatCC::Equ => "EQU",
+        FloatCC::Neu => "NEU",
+        FloatCC::Ltu => "LTU",
+        FloatCC::Leu => "LEU",
+        FloatCC::Gtu => "GTU",
+        FloatCC::Geu => "GEU",
+        FloatCC::Num => "NUM",
+        FloatCC::Nan => "NAN",
+    };
+    choice(&M_CMP, text)
+}
+
+pub(super) fn int_condition(cc: IntCC) -> u64 {
+    let text = match cc {
+        IntCC::Eq => "EQ",
+        IntCC::Ne => "NE",
+        IntCC::LtS | IntCC::LtU => "LT",
+        IntCC::LeS | IntCC::LeU => "LE",
+        IntCC::GtS | IntCC::GtU => "GT",
+        IntCC::GeS | IntCC::GeU => "GE",
+    };
+    choice(&M_ICMP, text)
+}
+
+pub(super) fn int_sign(cc: IntCC) -> Sign {
+    match cc {
+        IntCC::LtS | IntCC::LeS | IntCC::GtS | IntCC::GeS => Sign::S,
+        _ => Sign::U,
+    }
+}
+
+pub(super) fn sign_choice(modifier: &Modifier, sign: Sign) -> u64 {
+    // Video types are written in lower case, those of integers in upper.
+    let texts = match sign {
+        Sign::U => ["U32", "u32"],
+        Sign::S => ["S32", "s32"],
+    };
+    texts.iter().find_map(|text| modifier.value(text)).unwrap_or(modifier.initial())
+}
+
+pub(super) fn half_format(ty: Type) -> u64 {
+    let text = if type_class("bf16", ty) == Some(true) { "BF16_V2" } else { "F16_V2" };
+    choice(&M_HFMT, text)
+}
+
+/// Bits of a lane in a register, where a mask's lanes are as wide as those of a packed word.
+pub(super) fn lane_bits(ty: Type) -> u32 {
+    if ty.is_mask() { 32 / ty.lanes() as u32 } else { ty.elem().bits() }
+}
+
+/// The low `bits` bits, in every lane of that width.
+pub(super) fn in_lanes(lane: u32, bits: u32) -> u32 {
+    match lane {
+        8 => (bits & 0xff) * 0x0101_0101,
+        16 => (bits & 0xffff) * 0x1_0001,
+        _ => bits,
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn half_arithmetic(&mut self, mut inst: Word, ty: Type, flags: FloatFlags) -> Reg {
+        inst.set(HFMT, half_format(ty));
+        inst.set(RND, rounding(flags.rounding));
+        inst.set(FTZ, flags.ftz.into());
+        match flags.clamp {
+            Clamp::None => {}
+            Clamp::Sat => inst.set(SAT, 1),
+            Clamp::Relu => inst.set(RELU, 1),
+        }
+        self.out.word(inst)
+    }
+
+    pub(super) fn half_minmax(&mut self, least: bool, ty: Type, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(HMNMX2, Number::Half, a, b);
+        let inst = inst
+            .with(HFMT, half_format(ty))
+            .with(FTZ, flags.ftz.into())
+            .with(NAN, flags.nan.into())
+            .with(PP_NOT, (!least).into());
+        self.out.word(inst)
+    }
+
+    /// A compare, its operands exchanged where that brings the register first.
+    pub(super) fn half_compare(&mut self, forms: TwoForms, ty: Type, cond: (FloatCC, bool), a: Src, b: Src) -> Word {
+        let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cond.0.swapped(), b, a) } else { (cond.0, a, b) };
+        let inst = self.out.two(forms, Number::Half, a, b);
+        inst.with(HFMT, half_format(ty)).with(FTZ, cond.1.into()).with(CMP, float_condition(cc))
+    }
+
+    pub(super) fn video_inst(&mut self, op: Video, ty: Type, types: [Sign; 3], a: Lanes, b: Lanes) -> Word {
+        let bytes = lane_bits(ty) == 8;
+        let opcode = match (op, bytes) {
+            (Video::Add, true) => Opcode::VADD4,
+            (Video::Sub, true) => Opcode::VSUB4,
+            (Video::Avrg, true) => Opcode::VAVRG4,
+            (Video::AbsDiff, true) => Opcode::VABSDIFF4,
+            (Video::Min, true) => Opcode::VMIN4,
+            (Video::Max, true) => Opcode::VMAX4,
+            (Video::Add, false) => Opcode::VADD2,
+            (Video::Sub, false) => Opcode::VSUB2,
+            (Video::Avrg, false) => Opcode::VAVRG2,
+            (Video::AbsDiff, false) => Opcode::VABSDIFF2,
+            (Video::Min, false) => Opcode::VMIN2,
+            (Video::Max, false) => Opcode::VMAX2,
+        };
+        let (lanes, bits, asel, bsel) = if bytes { (4, 3, ASEL4, BSEL4) } else { (2, 2, ASEL2, BSEL2) };
+        let selector = |map: [u8; 4], first: u8| {
+            map.iter().take(lanes).enumerate().fold(0, |s, (i, &lane)| s | u64::from(lane + first) << (bits * i))
+        };
+        let [dtype, atype, btype] = types;
+        let mut inst = Word::new(opcode);
+        inst.set(DTYPE, sign_choice(&M_DTYPE, dtype));
+        inst.set(ATYPE, sign_choice(&M_ATYPE, atype));
+        inst.set(BTYPE, sign_choice(&M_BTYPE, btype));
+        inst.set(asel, selector(a.map, 0));
+        inst.set(bsel, selector(b.map, lanes as u8));
+        self.out.read(RA, a.reg);
+        self.out.read(R32, b.reg);
+        inst
+    }
+
+    pub(super) fn int_compare(&mut self, cc: IntCC, a: Src, b: Src) -> Word {
+        let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cc.swapped(), b, a) } else { (cc, a, b) };
+        let inst = self.out.two(ISETP, Number::Int, a, b);
+        inst.with(ICMP, int_condition(cc)).with(SIGN, sign_choice(&M_SIGN, int_sign(cc)))
+    }
+
+    pub(super) fn add_words(&mut self, a: Reg, b: Reg, subtract: bool) -> Reg {
+        let inst = Word::new(Opcode::IADD3_RRR).with(SLOT_NEG, subtract.into());
+        self.out.read(RA, a);
+        self.out.read(R32, b);
+        let carry = self.out.define(PU, RegClass::Pred);
+        let low = self.out.put(inst, RegClass::Pair, None, 0);
+        let mut inst = inst.with(X, 1);
+        self.out.read(RA, a.part(1));
+        self.out.read(R32, b.part(1));
+        self.out.read_pred(&mut inst, PP, PP_NOT, Pred { vreg: Some(carry), not: false });
+        Reg::new(self.out.put(inst, RegClass::Pair, Some(low), 1))
+    }
+
+    pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
+        let a = self.out.reg(a);
+        let count = if matches!(count.place, Place::Imm(_)) { count } else { self.out.in_reg(count) };
+        // A left shift leaves the low word of the shifted pair, a right shift the high one: the other word is RZ.
+        let (direction, at) = if left { ("L", RA) } else { ("R", R64) };
+        let form = if matches!(count.place, Place::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
+        let mut inst = Word::new(form).with(DIR, choice(&M_DIR, direction)).with(HI, (!left).into());
+        inst.set(SIGN, sign_choice(&M_SIGN, sign));
+        match count.place {
+            Place::Imm(n) => inst.set(IMM32, n.into()),
+            Place::Reg(reg) => self.out.read(R32, reg),
+            Place::Const(_) => {}
+        }
+        self.out.read(at, a);
+        self.out.word(inst)
+    }
+}

@@ -1,0 +1,594 @@
+//! From IR to instructions on virtual registers.
+//!
+//! Blocks are taken in postorder and their instructions backwards, so that every use is seen before its definition: what
+//! the rules folded into its users is never emitted. A rule's instructions are in forward order among themselves.
+
+use cranelift_entity::SecondaryMap;
+use halfbyte_ir::flow::Flow;
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Op, Span, Type, Value, ValueDef};
+use halfbyte_isa::abi;
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::target::Target;
+
+use super::builder::{Builder, choice};
+use super::context;
+use super::intrinsic;
+use super::operands::{Place, Pred, Reg, Src};
+use crate::vcode::{Access, Edge, Operand, RegClass, Terminator, VBlock, VCode, VInst, VReg};
+use crate::{Refusal, Selected};
+
+/// Buffers that have a pair of uniform registers for their address; those after them use general ones.
+const UNIFORM_PAIRS: usize = URZ as usize / 2;
+/// What a displacement of 24 bits, signed, reaches.
+const DISPLACEMENT: std::ops::Range<i64> = -(1 << 23)..1 << 23;
+
+pub(super) struct Lowering<'k> {
+    pub kernel: &'k Kernel,
+    pub out: Builder,
+    pub fired: Vec<u32>,
+    /// How many ops the operand at hand has folded.
+    pub depth: u32,
+    locate: &'k dyn Fn(Span) -> Loc,
+    signature: abi::Signature,
+    /// The register that uses of a value name, from its first use on.
+    value_regs: SecondaryMap<Value, Option<VReg>>,
+    /// Where a value's register turned out to be, as the rules had it.
+    aliases: Vec<Option<Reg>>,
+    /// Registers that must be written as such, since block arguments and parameters name them.
+    own: Vec<bool>,
+    /// Byte offsets asked for: value, bytes a step, register.
+    scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
+    /// Parameters whose addresses are in uniform registers, in the order of the pairs.
+    uniform: Vec<u32>,
+    refusals: Vec<Refusal>,
+}
+
+/// How an instruction reaches memory.
+enum Address {
+    /// Uniform pair, offset register, displacement.
+    Uniform { pair: u8, offset: Reg, displacement: i32 },
+    /// Register pair, displacement.
+    Wide { base: Reg, displacement: i32 },
+}
+
+/// Selects a kernel's instructions.
+pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
+    let signature = crate::signature::signature(kernel).map_err(|refusal| vec![refusal])?;
+    let lowering = Lowering {
+        kernel,
+        out: Builder::new(),
+        fired: Vec::new(),
+        depth: 0,
+        locate,
+        signature,
+        value_regs: SecondaryMap::new(),
+        aliases: Vec::new(),
+        own: Vec::new(),
+        scaled: SecondaryMap::new(),
+        uniform: Vec::new(),
+        refusals: Vec::new(),
+    };
+    lowering.run()
+}
+
+/// The class of register that holds a type, where one does.
+pub(super) fn class_of(ty: Type) -> Option<RegClass> {
+    match ty {
+        Type::I1 => Some(RegClass::Pred),
+        Type::I1X16 => None,
+        _ => match ty.bits() {
+            0..=32 => Some(RegClass::Word),
+            64 => Some(RegClass::Pair),
+            128 => Some(RegClass::Quad),
+            _ => None,
+        },
+    }
+}
+
+/// A block's instructions while blocks are taken backwards.
+struct Draft {
+    block: Block,
+    /// Its instructions, last first.
+    reversed: Vec<VInst>,
+    params: Vec<VReg>,
+    terminator: DraftTerminator,
+    loc: Loc,
+}
+
+enum DraftTerminator {
+    Exit,
+    Jump(DraftEdge),
+    Branch { cond: VReg, not: bool, then: DraftEdge, otherwise: DraftEdge },
+}
+
+struct DraftEdge {
+    block: Block,
+    args: Vec<VReg>,
+}
+
+impl Lowering<'_> {
+    fn run(mut self) -> Result<Selected, Vec<Refusal>> {
+        let kernel = self.kernel;
+        let flow = Flow::new(kernel);
+        // Block parameters have registers of their own before anything uses them.
+        for block in flow.reverse_postorder() {
+            for &param in kernel.block_params(block) {
+                self.own_reg(param);
+            }
+        }
+        let postorder: Vec<Block> = flow.reverse_postorder().rev().collect();
+        let mut drafts: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
+        let mut blocks = Vec::with_capacity(postorder.len());
+        for block in postorder {
+            drafts[block] = Some(blocks.len());
+            let draft = self.block(block);
+            blocks.push(draft);
+        }
+        if let Some(entry) = blocks.last_mut() {
+            self.prologue(entry);
+        }
+        if !self.refusals.is_empty() {
+            self.refusals.sort_by_key(|refusal| refusal.span.start);
+            return Err(self.refusals);
+        }
+        let in_layout: Vec<usize> = kernel.layout.iter().filter_map(|&block| drafts[block]).collect();
+        Ok(self.finish(blocks, &in_layout, &flow))
+    }
+
+    // Values ------------------------------------------------------------------------------------------------------------
+
+    fn class(&self, vreg: VReg) -> RegClass {
+        self.out.vregs.get(vreg.0 as usize).copied().unwrap_or(RegClass::Word)
+    }
+
+    /// The register of a value, which its definition will write.
+    pub fn value_reg(&mut self, value: Value) -> Reg {
+        if let Some(vreg) = self.value_regs[value] {
+            return Reg::new(vreg);
+        }
+        let class = class_of(self.kernel.ty(value)).unwrap_or(RegClass::Word);
+        let vreg = self.out.vreg(class);
+        self.value_regs[value] = Some(vreg);
+        Reg::new(vreg)
+    }
+
+    /// The same, where the register must be written as such.
+    fn own_reg(&mut self, value: Value) -> VReg {
+        let vreg = self.value_reg(value).vreg.unwrap_or(VReg(0));
+        let index = vreg.0 as usize;
+        if self.own.len() <= index {
+            self.own.resize(index + 1, false);
+        }
+        self.own[index] = true;
+        vreg
+    }
+
+    /// Says where the value of a register is.
+    fn define(&mut self, vreg: VReg, at: Reg) {
+        if self.own.get(vreg.0 as usize) == Some(&true) {
+            self.copy(vreg, at);
+            return;
+        }
+        let index = vreg.0 as usize;
+        if self.aliases.len() <= index {
+            self.aliases.resize(index + 1, None);
+        }
+        self.aliases[index] = Some(at);
+    }
+
+    /// Writes a register as such.
+    fn copy(&mut self, vreg: VReg, from: Reg) {
+        let whole = Reg::new(vreg);
+        let operand =
+            |field, reg: Reg, access| Operand { field, reg: reg.vreg.unwrap_or(vreg), part: reg.part, access };
+        match self.class(vreg) {
+            RegClass::Pred => {
+                let mut inst = Word::new(Opcode::PLOP3).with(LUT, 0xf0);
+                self.out.read_pred(&mut inst, PP, PP_NOT, Pred { vreg: from.vreg, not: false });
+                self.out.operands.push(operand(PU, whole, Access::Def));
+                self.out.push(inst);
+            }
+            class => {
+                let mut so_far = None;
+                for part in 0..class.words() as u8 {
+                    self.out.read(R32, from.part(part));
+                    let last = u32::from(part) + 1 == class.words();
+                    let next = if last { vreg } else { self.out.vreg(class) };
+                    let access = so_far.map_or(Access::Def, Access::Replace);
+                    self.out.operands.push(operand(RD, Reg { vreg: Some(next), part }, access));
+                    self.out.push(Word::new(Opcode::MOV_R));
+                    so_far = Some(next);
+                }
+            }
+        }
+    }
+
+    pub fn param_offset(&self, number: u32) -> Option<u16> {
+        self.signature.offsets().get(number as usize).copied()
+    }
+
+    /// Byte offset `value * scale` modulo 2^32, computed once where the value is defined.
+    fn scaled(&mut self, value: Value, scale: u32) -> Reg {
+        if scale == 1 {
+            return self.value_reg(value);
+        }
+        if let Some(&(_, vreg)) = self.scaled[value].iter().find(|known| known.0 == scale) {
+            return Reg::new(vreg);
+        }
+        let vreg = self.out.vreg(RegClass::Word);
+        self.scaled[value].push((scale, vreg));
+        Reg::new(vreg)
+    }
+
+    /// The instructions for a value's scaled forms, which stand right after its definition.
+    fn scale(&mut self, value: Value) {
+        for (scale, vreg) in std::mem::take(&mut self.scaled[value]) {
+            let index = self.value_reg(value);
+            self.out.read(RA, index);
+            let result = if scale.is_power_of_two() {
+                let inst = Word::new(Opcode::LEA).with(SHIFT, scale.trailing_zeros().into());
+                self.out.word(inst)
+            } else {
+                self.out.word(Word::new(Opcode::IMAD_RIR).with(IMM32, scale.into()))
+            };
+            self.define(vreg, result);
+        }
+    }
+
+    // Blocks ------------------------------------------------------------------------------------------------------------
+
+    fn block(&mut self, block: Block) -> Draft {
+        let kernel = self.kernel;
+        let insts = kernel.blocks[block].insts.as_slice();
+        let (terminator, body) = match insts.split_last() {
+            Some((&last, body)) => (Some(last), body),
+            None => (None, insts),
+        };
+        let mut reversed = Vec::with_capacity(body.len());
+        let loc = terminator.map_or(Loc::default(), |inst| (self.locate)(kernel.insts[inst].span));
+        self.out.loc = loc;
+        let end = terminator.map_or(DraftTerminator::Exit, |inst| self.terminator(inst));
+        reversed.extend(self.out.insts.drain(..).rev());
+        for &inst in body.iter().rev() {
+            self.instruction(inst);
+            reversed.extend(self.out.insts.drain(..).rev());
+        }
+        let params = kernel.block_params(block);
+        for &param in params {
+            self.scale(param);
+        }
+        reversed.extend(self.out.insts.drain(..).rev());
+        let params = params.iter().filter_map(|&param| self.value_regs[param]).collect();
+        Draft { block, reversed, params, terminator: end, loc }
+    }
+
+    fn instruction(&mut self, inst: Inst) {
+        let kernel = self.kernel;
+        let data = &kernel.insts[inst];
+        self.out.loc = (self.locate)(data.span);
+        let result = data.result.expand();
+        if let Some(value) = result {
+            self.scale(value);
+        }
+        // The scaled forms use the result, so they are written first and emitted last.
+        let after = std::mem::take(&mut self.out.insts);
+        let wanted = result.and_then(|value| self.value_regs[value]);
+        if wanted.is_some() || !data.op.is_pure() {
+            let reg = match data.attr {
+                Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
+                _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
+            };
+            match (reg, wanted) {
+                (Ok(reg), Some(vreg)) => self.define(vreg, reg),
+                (Ok(_), None) => {}
+                (Err(reason), _) => self.refuse(inst, reason),
+            }
+        }
+        self.out.insts.extend(after);
+    }
+
+    /// Whether all values of an instruction have a register to be in.
+    fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
+        let kernel = self.kernel;
+        let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
+        for ty in values.map(|value| kernel.ty(value)) {
+            if class_of(ty).is_none() {
+                return Err(Some(format!("no register holds {ty}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, inst: Inst, reason: Option<String>) {
+        let data = &self.kernel.insts[inst];
+        let reason = reason.or_else(|| super::reason(data.op, data.ty, &data.attr).map(str::to_string));
+        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: Target::Halu, reason });
+    }
+
+    fn edge(&mut self, call: &BlockCall) -> DraftEdge {
+        let args = self.kernel.call_args(call);
+        DraftEdge { block: call.block, args: args.iter().map(|&arg| self.own_reg(arg)).collect() }
+    }
+
+    fn terminator(&mut self, inst: Inst) -> DraftTerminator {
+        let kernel = self.kernel;
+        let data = &kernel.insts[inst];
+        match (data.op, kernel.targets(inst), kernel.args(inst)) {
+            (Op::Br, [call], _) => DraftTerminator::Jump(self.edge(call)),
+            (Op::BrIf, [then, otherwise], &[cond]) => match context::pred(self, cond) {
+                Pred { vreg: Some(cond), not } => {
+                    DraftTerminator::Branch { cond, not, then: self.edge(then), otherwise: self.edge(otherwise) }
+                }
+                Pred { vreg: None, not } => DraftTerminator::Jump(self.edge(if not { otherwise } else { then })),
+            },
+            (Op::Ret, ..) => DraftTerminator::Exit,
+            _ => {
+                self.refuse(inst, None);
+                DraftTerminator::Exit
+            }
+        }
+    }
+
+    /// What stands before the entry's first instruction: the addresses of buffers, and parameters in registers.
+    fn prologue(&mut self, entry: &mut Draft) {
+        let kernel = self.kernel;
+        self.out.loc = (self.locate)(kernel.span);
+        let mut after = Vec::new();
+        for (number, param) in kernel.params.iter().enumerate() {
+            self.scale(param.value);
+            after.append(&mut self.out.insts);
+            let Some(vreg) = self.value_regs[param.value] else { continue };
+            match self.parameter(number as u32, self.kernel.ty(param.value)) {
+                Ok(reg) => self.define(vreg, reg),
+                Err(reason) => self.refusals.push(Refusal {
+                    op: None,
+                    span: param.span,
+                    target: Target::Halu,
+                    reason: Some(reason.to_string()),
+                }),
+            }
+        }
+        for (pair, &number) in self.uniform.clone().iter().enumerate() {
+            let offset = self.param_offset(number).unwrap_or(0);
+            let inst = Word::new(Opcode::ULDC_64).with(URD, 2 * pair as u64).with(CMEM_OFFSET, offset.into());
+            self.out.push(inst);
+        }
+        self.out.insts.append(&mut after);
+        entry.reversed.extend(self.out.insts.drain(..).rev());
+    }
+
+    /// A parameter in a register.
+    fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
+        let offset = self.param_offset(number).unwrap_or(0);
+        let word = |k: u16| Src::plain(Place::Const(offset + 4 * k));
+        Ok(match (ty, ty.bits()) {
+            (Type::I1, _) => {
+                let byte = self.out.word(Word::new(Opcode::LDC_U8).with(CMEM_OFFSET, offset.into()));
+                self.out.read(RA, byte);
+                let bit = self.out.word(Word::new(Opcode::LOP3_RIR).with(IMM32, 1).with(LUT, 0xc0));
+                self.out.read(RA, bit);
+                let set = Word::new(Opcode::ISETP_RR).with(ICMP, choice(&M_ICMP, "NE"));
+                Reg { vreg: self.out.pred(set, PU).vreg, part: 0 }
+            }
+            _ if ty.is_mask() => return Err("a mask cannot be a parameter"),
+            (_, 8) => self.out.word(Word::new(Opcode::LDC_U8).with(CMEM_OFFSET, offset.into())),
+            (_, 16) => self.out.word(Word::new(Opcode::LDC_U16).with(CMEM_OFFSET, offset.into())),
+            (_, 32) => self.out.reg(word(0)),
+            (_, 64) => self.out.wide(RegClass::Pair, &[word(0), word(1)]),
+            (_, 128) => self.out.wide(RegClass::Quad, &[word(0), word(1), word(2), word(3)]),
+            _ => return Err("no register holds it"),
+        })
+    }
+
+    // Memory ------------------------------------------------------------------------------------------------------------
+
+    /// The uniform pair of a buffer's address, where there is one left.
+    fn uniform_pair(&mut self, base: Value) -> Option<u8> {
+        let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
+        if !context::is_buffer(self.kernel, number) {
+            return None;
+        }
+        let known = self.uniform.iter().position(|&n| n == number);
+        let pair = known.or_else(|| {
+            (self.uniform.len() < UNIFORM_PAIRS).then(|| {
+                self.uniform.push(number);
+                self.uniform.len() - 1
+            })
+        })?;
+        Some(2 * pair as u8)
+    }
+
+    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Value>) -> Address {
+        let near = DISPLACEMENT.contains(&(i64::from(mem.offset) + 12)) && DISPLACEMENT.contains(&mem.offset.into());
+        if near && let Some(pair) = self.uniform_pair(base) {
+            let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
+            return Address::Uniform { pair, offset, displacement: mem.offset };
+        }
+        let mut base = self.value_reg(base);
+        if let Some(index) = index {
+            let offset = self.scaled(index, mem.scale);
+            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Place::Reg(offset)), Src::ZERO]);
+            base = self.add_words(base, offset, false);
+        }
+        if near {
+            return Address::Wide { base, displacement: mem.offset };
+        }
+        let high = Src::imm(if mem.offset < 0 { u32::MAX } else { 0 });
+        let offset = self.out.wide(RegClass::Pair, &[Src::imm(mem.offset as u32), high]);
+        Address::Wide { base: self.add_words(base, offset, false), displacement: 0 }
+    }
+
+    /// A load or store's word with the address at `plus` bytes on.
+    fn access(&mut self, uniform: Opcode, wide: Opcode, address: &Address, plus: i32) -> Word {
+        match *address {
+            Address::Uniform { pair, offset, displacement } => {
+                self.out.read(RA, offset);
+                Word::new(uniform).with(UR32, pair.into()).with(IMM24, (displacement + plus) as u64)
+            }
+            Address::Wide { base, displacement } => {
+                self.out.read(RA, base);
+                Word::new(wide).with(IMM24, (displacement + plus) as u64)
+            }
+        }
+    }
+
+    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Value>) -> Reg {
+        let address = self.address(mem, base, index);
+        let class = class_of(ty).unwrap_or(RegClass::Word);
+        let bytes = ty.bytes();
+        if mem.align >= bytes || bytes <= 4 {
+            let (uniform, wide) = match bytes {
+                1 => (Opcode::LDG_U_U8, Opcode::LDG_W_U8),
+                2 => (Opcode::LDG_U_U16, Opcode::LDG_W_U16),
+                4 => (Opcode::LDG_U_32, Opcode::LDG_W_32),
+                8 => (Opcode::LDG_U_64, Opcode::LDG_W_64),
+                _ => (Opcode::LDG_U_128, Opcode::LDG_W_128),
+            };
+            let inst = self.access(uniform, wide, &address, 0);
+            return Reg::new(self.out.put(inst, class, None, 0));
+        }
+        let mut so_far = None;
+        for part in 0..(bytes / 4) as u8 {
+            let inst = self.access(Opcode::LDG_U_32, Opcode::LDG_W_32, &address, 4 * i32::from(part));
+            so_far = Some(self.out.put(inst, class, so_far, part));
+        }
+        so_far.map_or(Reg::ZERO, Reg::new)
+    }
+
+    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Value>) -> Reg {
+        let address = self.address(mem, base, index);
+        let bytes = ty.bytes();
+        // A store takes registers only; a zero is RZ.
+        let src = super::context::src(self, value);
+        let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
+        if mem.align >= bytes || bytes <= 4 {
+            let (uniform, wide) = match bytes {
+                1 => (Opcode::STG_U_8, Opcode::STG_W_8),
+                2 => (Opcode::STG_U_16, Opcode::STG_W_16),
+                4 => (Opcode::STG_U_32, Opcode::STG_W_32),
+                8 => (Opcode::STG_U_64, Opcode::STG_W_64),
+                _ => (Opcode::STG_U_128, Opcode::STG_W_128),
+            };
+            let inst = self.access(uniform, wide, &address, 0);
+            self.out.read(R64, data);
+            self.out.push(inst);
+        } else {
+            for part in 0..(bytes / 4) as u8 {
+                let inst = self.access(Opcode::STG_U_32, Opcode::STG_W_32, &address, 4 * i32::from(part));
+                self.out.read(R64, data.part(part));
+                self.out.push(inst);
+            }
+        }
+        Reg::ZERO
+    }
+
+    // The result --------------------------------------------------------------------------------------------------------
+
+    /// Where a register's value is, all aliases followed.
+    fn resolve(&self, mut reg: Reg) -> Reg {
+        while let Some(vreg) = reg.vreg
+            && let Some(&Some(at)) = self.aliases.get(vreg.0 as usize)
+        {
+            reg = at.part(reg.part);
+        }
+        reg
+    }
+
+    fn finish(mut self, mut drafts: Vec<Draft>, in_layout: &[usize], flow: &Flow) -> Selected {
+        let mut code = VCode {
+            signature: self.signature.clone(),
+            vregs: std::mem::take(&mut self.out.vregs),
+            blocks: Vec::with_capacity(drafts.len()),
+            insts: Vec::new(),
+            operands: Vec::with_capacity(self.out.operands.len()),
+            pool: Vec::new(),
+        };
+        // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
+        let mut index = SecondaryMap::<Block, u32>::new();
+        let is_split = |edge: &DraftEdge| flow.predecessors(edge.block).len() > 1;
+        let mut next = 0;
+        for &draft in in_layout {
+            let draft = &drafts[draft];
+            index[draft.block] = next;
+            next += 1;
+            if let DraftTerminator::Branch { then, otherwise, .. } = &draft.terminator {
+                next += u32::from(is_split(then)) + u32::from(is_split(otherwise));
+            }
+        }
+        for &number in in_layout {
+            let reversed = std::mem::take(&mut drafts[number].reversed);
+            let draft = &drafts[number];
+            let start = code.insts.len() as u32;
+            for inst in reversed.into_iter().rev() {
+                self.push_resolved(&mut code, inst);
+            }
+            let insts = start..code.insts.len() as u32;
+            let params = push_list(&mut code.pool, &draft.params);
+            let mut extra = Vec::new();
+            let place = code.blocks.len() as u32;
+            let mut edge = |edge: &DraftEdge, pool: &mut Vec<VReg>, branch: bool| {
+                let target = Edge { block: index[edge.block], args: push_list(pool, &edge.args) };
+                if branch && is_split(edge) {
+                    let block = place + 1 + extra.len() as u32;
+                    extra.push(target);
+                    Edge { block, args: 0..0 }
+                } else {
+                    target
+                }
+            };
+            let terminator = match &draft.terminator {
+                DraftTerminator::Exit => Terminator::Exit,
+                DraftTerminator::Jump(to) => Terminator::Jump(edge(to, &mut code.pool, false)),
+                DraftTerminator::Branch { cond, not, then, otherwise } => {
+                    let then = edge(then, &mut code.pool, true);
+                    let otherwise = edge(otherwise, &mut code.pool, true);
+                    let at = self.resolve(Reg::new(*cond));
+                    match at.vreg {
+                        Some(cond) => Terminator::Branch { cond, not: *not, then, otherwise },
+                        // Known to hold after all.
+                        None => Terminator::Jump(if *not { otherwise } else { then }),
+                    }
+                }
+            };
+            code.blocks.push(VBlock { params, insts, terminator, loc: draft.loc });
+            let end = code.insts.len() as u32;
+            for target in extra {
+                code.blocks.push(VBlock {
+                    params: 0..0,
+                    insts: end..end,
+                    terminator: Terminator::Jump(target),
+                    loc: draft.loc,
+                });
+            }
+        }
+        Selected { code, fired: self.fired }
+    }
+
+    /// Adds an instruction, its registers where their values are.
+    fn push_resolved(&self, code: &mut VCode, mut inst: VInst) {
+        let start = code.operands.len() as u32;
+        let range = inst.operands.start as usize..inst.operands.end as usize;
+        for &operand in self.out.operands.get(range).unwrap_or(&[]) {
+            match operand.access {
+                Access::Use => {
+                    let at = self.resolve(Reg { vreg: Some(operand.reg), part: operand.part });
+                    // The word has RZ or PT there already.
+                    if let Some(reg) = at.vreg {
+                        code.operands.push(Operand { reg, part: at.part, ..operand });
+                    }
+                }
+                _ => code.operands.push(operand),
+            }
+        }
+        inst.operands = start..code.operands.len() as u32;
+        code.insts.push(inst);
+    }
+}
+
+fn push_list(pool: &mut Vec<VReg>, list: &[VReg]) -> std::ops::Range<u32> {
+    let start = pool.len() as u32;
+    pool.extend_from_slice(list);
+    start..pool.len() as u32
+}

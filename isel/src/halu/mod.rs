@@ -1,0 +1,44 @@
+//! Selection for HALU.
+
+mod builder;
+mod context;
+mod families;
+mod intrinsic;
+mod lowering;
+mod operands;
+
+use halfbyte_ir::{Attr, Op, Type};
+
+pub(crate) use lowering::select;
+
+/// Why HALU has no such op on the type, where more can be said.
+pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+    Some(match op {
+        Op::Swizzle => "it has no shuffle by lanes chosen at run time",
+        Op::LocalId | Op::GroupId | Op::GroupSize => "it knows no groups of items, only `item_id` and `item_count`",
+        Op::FcvtFromS | Op::FcvtFromU if ty.is_half() => "by way of f32 it would round twice",
+        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
+        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
+        _ if ty.bits() > 128 => "its registers hold at most 128 bits",
+        _ => return None,
+    })
+}
+
+/// Why HALU cannot do this op, where more can be said than that.
+fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
+    match attr {
+        Attr::Float(flags) if ty.is_half() && flags.ftz => Some("bf16 arithmetic has no `ftz`"),
+        Attr::Float(_) if ty == Type::F32 && matches!(op, Op::Fmin | Op::Fmax) => {
+            Some("it has no f32 minimum or maximum; compare and select")
+        }
+        Attr::Float(_) if ty == Type::F32 => Some("f32 arithmetic rounds to nearest even and keeps subnormals"),
+        Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => Some("f32 compares keep subnormals"),
+        Attr::Mem(mem) if mem.align > ty.bytes() => {
+            Some("an access is checked for alignment to its own size, not to more")
+        }
+        Attr::Mem(mem) if mem.align < ty.bytes().min(4) => {
+            Some("an access needs the alignment of its size, or of 4 where it is larger")
+        }
+        _ => reason_for_type(op, ty),
+    }
+}

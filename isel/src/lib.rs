@@ -1,0 +1,84 @@
+//! Instruction selection, by rules, and register allocation.
+//!
+//! [`select`] turns a kernel into machine instructions on virtual registers, [`regalloc::allocate`] gives these hardware
+//! registers. What a target can do is said once, by its rules: [`legality`] reads it off their patterns.
+
+#[path = "../classes.rs"]
+mod classes;
+mod halu;
+pub mod mach;
+pub mod regalloc;
+pub mod rules;
+mod signature;
+pub mod vcode;
+
+use std::fmt;
+
+use halfbyte_ir::{Kernel, Legality, Op, Span, Type};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::target::Target;
+
+pub use rules::{Rule, rules};
+pub use signature::signature;
+
+/// A kernel's machine instructions, and how they came about.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// The instructions, on virtual registers.
+    pub code: vcode::VCode,
+    /// The numbers of the rules that were taken, in the order in which they were: places in [`rules`].
+    pub fired: Vec<u32>,
+}
+
+/// Something that the target cannot do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The op and its controlling type; none where it is a parameter, or the kernel as a whole.
+    pub op: Option<(Op, Type)>,
+    /// Where in the text it stands.
+    pub span: Span,
+    /// The target.
+    pub target: Target,
+    /// What is missing, where more can be said than that the target has no such op.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.op {
+            Some((op, ty)) if op.row().types.is_some() => write!(f, "{} cannot do `{}.{ty}`", self.target, op.name())?,
+            Some((op, _)) => write!(f, "{} cannot do `{}`", self.target, op.name())?,
+            None => write!(f, "{} cannot do this", self.target)?,
+        }
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Selects the machine instructions of a verified kernel. `locate` finds the line and column of a place in the text.
+///
+/// # Errors
+/// Every op that no rule of the target matches, in the order of the text.
+pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
+    match target {
+        Target::Halu => halu::select(kernel, locate),
+        Target::Vp1 | Target::Ptx { .. } => Err(vec![Refusal {
+            op: None,
+            span: kernel.span,
+            target,
+            reason: Some("there are no rules for this target yet".to_string()),
+        }]),
+    }
+}
+
+/// What a target can do, for the passes before selection.
+pub fn legality(target: Target) -> Legality {
+    match target {
+        Target::Halu => Legality::new(target.name(), rules::HALU_NATIVE.iter().copied(), halu::reason_for_type),
+        Target::Vp1 | Target::Ptx { .. } => Legality::new(target.name(), [], |_, _| None),
+    }
+}

@@ -1,0 +1,225 @@
+//! The allocator's registers stand for slots, which lie in banks: how many banks there are, how wide their slots are, and
+//! which virtual register may lie in which.
+//!
+//! regalloc2 knows three classes of at most 64 registers, and nothing of pairs and quads. So a class is a bank, a wide
+//! register takes one wide slot, and 32-bit registers are spread over several banks where one is too small.
+
+use super::flow::{Flow, edges, insts};
+use super::liveness::Liveness;
+use crate::vcode::{Access, RegClass, VCode, VReg};
+
+/// Predicates that can be allocated, P0 to P6.
+const PREDS: u32 = 7;
+/// Slots of a bank of 32-bit registers: what regalloc2 can name.
+const WORDS: u32 = 64;
+/// General registers that wide slots may take. Two full banks of words, these, and one more to carry spilled predicates are
+/// the 255 that there are.
+const WIDE: u32 = 126;
+/// Registers offered beyond the most that are live at once, without which moves and spills are many; also the step by which
+/// the offer grows.
+const SLACK: u32 = 8;
+
+/// What a slot of a bank is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Slot {
+    /// One predicate.
+    Pred,
+    /// So many general registers, 1, 2 or 4, the first a multiple of that.
+    Gpr(u32),
+}
+
+impl Slot {
+    /// Words of local memory for a spilled one.
+    pub(super) const fn words(self) -> u32 {
+        match self {
+            Slot::Pred => 1,
+            Slot::Gpr(words) => words,
+        }
+    }
+
+    /// How many a bank can have.
+    const fn limit(self) -> u32 {
+        match self {
+            Slot::Pred => PREDS,
+            Slot::Gpr(1) => WORDS,
+            Slot::Gpr(words) => WIDE / words,
+        }
+    }
+}
+
+/// A bank of slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bank {
+    /// What they are.
+    pub(super) slot: Slot,
+    /// How many may be used, at most 64.
+    pub(super) offer: u32,
+}
+
+/// Banks for one run of the allocator: an index is regalloc2's class.
+pub(super) type Banks = [Option<Bank>; 3];
+
+/// How many registers to offer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Effort {
+    /// A few more than are live at once: the fewer a kernel uses, the more of its items run together.
+    Frugal,
+    /// All there are.
+    Full,
+}
+
+/// The banks of the run, or of the run for predicates and the run for the others.
+pub(super) struct Plan {
+    /// Predicates alone.
+    pub(super) preds: Option<Assignment>,
+    /// All else, and predicates where they do not have a run of their own.
+    pub(super) main: Assignment,
+}
+
+/// The banks of one run, and who lies where.
+pub(super) struct Assignment {
+    /// The banks.
+    pub(super) banks: Banks,
+    /// By virtual register, the bank; [`ABSENT`] where it has no part in this run.
+    bank_of: Vec<u8>,
+}
+
+const ABSENT: u8 = u8::MAX;
+
+impl Assignment {
+    /// The bank of a virtual register, if it has part in this run.
+    pub(super) fn bank_of(&self, reg: VReg) -> Option<usize> {
+        match self.bank_of[reg.0 as usize] {
+            ABSENT => None,
+            bank => Some(bank.into()),
+        }
+    }
+
+    /// Every register of a class lies in the class's bank, if it has one.
+    fn by_class(code: &VCode, banks: Banks, bank_of: impl Fn(RegClass) -> Option<usize>) -> Assignment {
+        let bank_of = code.vregs.iter().map(|&class| bank_of(class).map_or(ABSENT, |b| b as u8)).collect();
+        Assignment { banks, bank_of }
+    }
+}
+
+/// Places every register in a bank.
+pub(super) fn plan(code: &VCode, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
+    let live = liveness.pressure::<4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
+    let [preds, words, pairs, quads] = live;
+    let wide = match (pairs, quads) {
+        (0, 0) => None,
+        (_, 0) => Some(Slot::Gpr(2)),
+        _ => Some(Slot::Gpr(4)),
+    };
+    let free = 3 - usize::from(wide.is_some());
+    let word_banks = match effort {
+        Effort::Frugal => (words + SLACK).div_ceil(WORDS) as usize,
+        Effort::Full => free,
+    };
+    let apart = preds > 0 && word_banks >= free;
+
+    let full = |slot: Slot| Bank { slot, offer: slot.limit() };
+    let slots = std::iter::repeat_n(Slot::Gpr(1), word_banks.min(free))
+        .chain(wide)
+        .chain((preds > 0 && !apart).then_some(Slot::Pred));
+    let mut banks: Banks = [None; 3];
+    for (bank, slot) in banks.iter_mut().zip(slots) {
+        *bank = Some(full(slot));
+    }
+    let place = |slot: Slot| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
+    let home = |class: RegClass| match class {
+        RegClass::Pred => place(Slot::Pred),
+        RegClass::Word => place(Slot::Gpr(1)),
+        RegClass::Pair | RegClass::Quad => wide.and_then(place),
+    };
+    let mut main = Assignment::by_class(code, banks, home);
+    let most = if word_banks > 1 {
+        spread(code, flow, liveness, &mut main)
+    } else {
+        let mut most = [0; 3];
+        for (class, live) in [RegClass::Pred, RegClass::Word, RegClass::Pair, RegClass::Quad].into_iter().zip(live) {
+            if let Some(bank) = home(class) {
+                most[bank] += live;
+            }
+        }
+        most
+    };
+    if effort == Effort::Frugal {
+        for (bank, most) in main.banks.iter_mut().zip(most) {
+            if let Some(bank) = bank {
+                let slack = SLACK / bank.slot.words();
+                bank.offer = bank.offer.min((most + slack).next_multiple_of(slack));
+            }
+        }
+    }
+    let preds = apart.then(|| {
+        let banks = [Some(full(Slot::Pred)), None, None];
+        Assignment::by_class(code, banks, |class| (class == RegClass::Pred).then_some(0))
+    });
+    Plan { preds, main }
+}
+
+/// Spreads 32-bit registers over the banks of words, and what these cannot hold over a bank of wide slots: a web goes to
+/// the narrowest slots with room where it is live, among these where the fewest are live. Returns the most that are live at
+/// once in each bank.
+fn spread(code: &VCode, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
+    let mut webs = Webs::of(code, flow);
+    let Assignment { banks, bank_of } = assignment;
+    for (bank, class) in bank_of.iter_mut().zip(&code.vregs) {
+        if *class == RegClass::Word {
+            *bank = ABSENT;
+        }
+    }
+    let most = liveness.pressure::<3>(code, flow, |reg, now| {
+        let web = webs.find(reg.0) as usize;
+        if bank_of[web] == ABSENT && code.vregs[web] == RegClass::Word {
+            let room = |bank: &usize| match banks[*bank] {
+                Some(Bank { slot: Slot::Gpr(words), offer }) => Some((now[*bank] + SLACK > offer, words, now[*bank])),
+                _ => None,
+            };
+            let best = (0..banks.len()).filter(|bank| room(bank).is_some()).min_by_key(room);
+            bank_of[web] = best.map_or(ABSENT, |bank| bank as u8);
+        }
+        (bank_of[web] != ABSENT).then_some(bank_of[web].into())
+    });
+    for reg in 0..bank_of.len() as u32 {
+        bank_of[reg as usize] = bank_of[webs.find(reg) as usize];
+    }
+    most
+}
+
+/// Webs: registers that moves or updates in place join, and that therefore lie in one bank. A union-find forest.
+struct Webs(Vec<u32>);
+
+impl Webs {
+    fn of(code: &VCode, flow: &Flow) -> Webs {
+        let mut webs = Webs((0..code.vregs.len() as u32).collect());
+        for (_, block) in flow.blocks(code) {
+            for edge in edges(&block.terminator) {
+                let params = code.list(&code.blocks[edge.block as usize].params);
+                code.list(&edge.args).iter().zip(params).for_each(|(arg, param)| webs.join(arg.0, param.0));
+            }
+            for operand in insts(code, block).iter().flat_map(|inst| code.operands(inst)) {
+                if let Access::Replace(old) = operand.access {
+                    webs.join(old.0, operand.reg.0);
+                }
+            }
+        }
+        webs
+    }
+
+    fn find(&mut self, mut reg: u32) -> u32 {
+        while self.0[reg as usize] != reg {
+            let above = self.0[self.0[reg as usize] as usize];
+            self.0[reg as usize] = above;
+            reg = above;
+        }
+        reg
+    }
+
+    /// The lower root stays, so that chains keep their first register as root.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}

@@ -1,0 +1,157 @@
+//! The flow graph as regalloc2 gets it: reachable blocks in reverse postorder, and instructions numbered in that order.
+//!
+//! regalloc2 tells loops by the order of blocks, and its checker trusts that a block comes after one that leads to it.
+
+use regalloc2::{Block, Inst, InstRange};
+
+use super::AllocError;
+use super::ragged::Ragged;
+use crate::mach::BlockIndex;
+use crate::vcode::{Edge, Terminator, VBlock, VCode, VInst};
+
+/// A block's ways out, in the order of [`Terminator`]'s edges.
+pub(super) fn edges(terminator: &Terminator) -> impl DoubleEndedIterator<Item = &Edge> {
+    let [first, second] = match terminator {
+        Terminator::Exit => [None, None],
+        Terminator::Jump(edge) => [Some(edge), None],
+        Terminator::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
+    };
+    first.into_iter().chain(second)
+}
+
+/// The graph. Blocks go by rank, their place in the order, unless called otherwise.
+#[derive(Default)]
+pub(super) struct Flow {
+    /// By rank, the block in [`VCode::blocks`].
+    order: Vec<BlockIndex>,
+    /// By block in [`VCode::blocks`], the rank.
+    ranks: Vec<u32>,
+    succs: Ragged<Block>,
+    preds: Ragged<Block>,
+    /// Each block's first instruction, terminators counted; then the number of instructions.
+    firsts: Vec<u32>,
+    stack: Vec<Visit>,
+}
+
+enum Visit {
+    Enter(BlockIndex),
+    Leave(BlockIndex),
+}
+
+/// The rank of a block that is not reached, or not yet.
+const UNREACHED: u32 = u32::MAX;
+/// The rank of a block that is reached and has not got its rank.
+const REACHED: u32 = UNREACHED - 1;
+
+impl Flow {
+    /// Reads the graph; checks that blocks and their instructions exist.
+    pub(super) fn read(&mut self, code: &VCode) -> Result<(), AllocError> {
+        // The allocator's program points and registers have few bits to spare.
+        const LIMIT: usize = 1 << 28;
+        let sizes = [&code.vregs.len(), &code.blocks.len(), &code.insts.len(), &code.operands.len(), &code.pool.len()];
+        if sizes.into_iter().any(|&size| size > LIMIT) {
+            return Err(AllocError::TooLarge);
+        }
+        self.rank(&code.blocks)?;
+        self.succs.clear();
+        self.firsts.clear();
+        let mut first = 0;
+        for &index in &self.order {
+            let block = &code.blocks[index as usize];
+            let insts = block.insts.start as usize..block.insts.end as usize;
+            let len = code.insts.get(insts).ok_or(AllocError::Block(index))?.len();
+            self.firsts.push(first);
+            first += len as u32 + 1;
+            if first as usize > LIMIT {
+                return Err(AllocError::TooLarge);
+            }
+            edges(&block.terminator).for_each(|edge| self.succs.push(Block(self.ranks[edge.block as usize])));
+            self.succs.close();
+        }
+        self.firsts.push(first);
+        let Flow { succs, preds, order, .. } = self;
+        let blocks = 0..order.len();
+        preds.group(blocks.len(), blocks.flat_map(|b| succs.get(b).iter().map(move |to| (to.0, Block(b as u32)))));
+        Ok(())
+    }
+
+    fn rank(&mut self, blocks: &[VBlock]) -> Result<(), AllocError> {
+        self.order.clear();
+        self.ranks.clear();
+        self.ranks.resize(blocks.len(), UNREACHED);
+        self.stack.clear();
+        self.stack.push(Visit::Enter(0));
+        while let Some(visit) = self.stack.pop() {
+            match visit {
+                Visit::Leave(index) => self.order.push(index),
+                Visit::Enter(index) => {
+                    let (Some(rank), Some(block)) = (self.ranks.get_mut(index as usize), blocks.get(index as usize))
+                    else {
+                        return Err(AllocError::Block(index));
+                    };
+                    if std::mem::replace(rank, REACHED) == UNREACHED {
+                        self.stack.push(Visit::Leave(index));
+                        // What is entered first comes last: keep as near to the given order as can be.
+                        let mut targets =
+                            edges(&block.terminator).map(|edge| edge.block).collect::<smallvec::SmallVec<[_; 2]>>();
+                        targets.sort_unstable();
+                        self.stack.extend(targets.into_iter().map(Visit::Enter));
+                    }
+                }
+            }
+        }
+        self.order.reverse();
+        for (rank, &index) in self.order.iter().enumerate() {
+            self.ranks[index as usize] = rank as u32;
+        }
+        Ok(())
+    }
+
+    /// Number of blocks.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// The blocks with their ranks.
+    pub(super) fn blocks<'a>(&'a self, code: &'a VCode) -> impl DoubleEndedIterator<Item = (usize, &'a VBlock)> {
+        self.order.iter().map(|&index| &code.blocks[index as usize]).enumerate()
+    }
+
+    /// A block's place in [`VCode::blocks`].
+    pub(super) fn index(&self, rank: usize) -> BlockIndex {
+        self.order[rank]
+    }
+
+    pub(super) fn succs(&self, block: usize) -> &[Block] {
+        self.succs.get(block)
+    }
+
+    pub(super) fn preds(&self, block: usize) -> &[Block] {
+        self.preds.get(block)
+    }
+
+    /// Index of a block's first way out among all edges.
+    pub(super) fn first_edge(&self, block: usize) -> usize {
+        self.succs.start(block)
+    }
+
+    /// Number of instructions, terminators included.
+    pub(super) fn insts(&self) -> usize {
+        self.firsts[self.len()] as usize
+    }
+
+    /// A block's instructions; the last is its terminator.
+    pub(super) fn range(&self, block: usize) -> InstRange {
+        InstRange::new(Inst(self.firsts[block]), Inst(self.firsts[block + 1]))
+    }
+
+    /// The block whose terminator an instruction is.
+    pub(super) fn ends(&self, inst: Inst) -> Option<usize> {
+        self.firsts.binary_search(&(inst.0 + 1)).ok().map(|next| next - 1)
+    }
+}
+
+/// The instructions of a block that [`Flow::read`] has seen.
+pub(super) fn insts<'a>(code: &'a VCode, block: &VBlock) -> &'a [VInst] {
+    &code.insts[block.insts.start as usize..block.insts.end as usize]
+}

@@ -1,0 +1,164 @@
+//! Which virtual registers are live where, and how many at once.
+
+use super::AllocError;
+use super::flow::{Flow, edges, insts};
+use super::ragged::Ragged;
+use super::verify::Site;
+use crate::vcode::{Access, Terminator, VCode, VReg};
+
+/// The virtual registers live at the start of each block, its parameters excepted.
+#[derive(Default)]
+pub(super) struct Liveness {
+    live_in: Ragged<u32>,
+    /// Uses in another block than the definition's: register and block.
+    uses: Vec<(u32, u32)>,
+    /// Block and register of `live_in`.
+    found: Vec<(u32, u32)>,
+    /// The last register that was found live into a block.
+    seen: Vec<u32>,
+    stack: Vec<u32>,
+    live: BitSet,
+}
+
+impl Liveness {
+    /// Follows each use back to its definition; what it meets on the way is where the register is live. The cost is that of
+    /// the answer.
+    pub(super) fn compute(&mut self, code: &VCode, flow: &Flow, sites: &[Site]) -> Result<(), AllocError> {
+        self.uses.clear();
+        for (rank, block) in flow.blocks(code) {
+            let mut note = |reg: VReg| {
+                if sites[reg.0 as usize].block != rank as u32 {
+                    self.uses.push((reg.0, rank as u32));
+                }
+            };
+            for inst in insts(code, block) {
+                code.operands(inst).iter().filter_map(|operand| read(operand.access, operand.reg)).for_each(&mut note);
+            }
+            out_uses(code, &block.terminator).for_each(note);
+        }
+        self.uses.sort_unstable();
+        self.uses.dedup();
+
+        self.found.clear();
+        self.seen.clear();
+        self.seen.resize(flow.len(), u32::MAX);
+        for &(reg, block) in &self.uses {
+            self.stack.push(block);
+            while let Some(block) = self.stack.pop() {
+                if std::mem::replace(&mut self.seen[block as usize], reg) == reg {
+                    continue;
+                }
+                if block == 0 {
+                    return Err(AllocError::Undefined(VReg(reg)));
+                }
+                self.found.push((block, reg));
+                let defined_in = sites[reg as usize].block;
+                self.stack.extend(flow.preds(block as usize).iter().map(|p| p.0).filter(|&p| p != defined_in));
+            }
+        }
+        self.live_in.group(flow.len(), self.found.iter().copied());
+        Ok(())
+    }
+
+    /// The most registers of each kind that are live at once. `kind` is asked whenever a register is met, going backwards,
+    /// and is told how many of each are live there; it must always answer the same, and `None` for those not to be counted.
+    pub(super) fn pressure<const N: usize>(
+        &mut self,
+        code: &VCode,
+        flow: &Flow,
+        kind: impl FnMut(VReg, &[u32; N]) -> Option<usize>,
+    ) -> [u32; N] {
+        let Liveness { live_in, live, .. } = self;
+        live.reset(code.vregs.len());
+        let mut count = Count { live, now: [0; N], most: [0; N], kind };
+        for (rank, block) in flow.blocks(code).rev() {
+            for succ in flow.succs(rank) {
+                live_in.get(succ.index()).iter().for_each(|&reg| count.begin(VReg(reg)));
+            }
+            out_uses(code, &block.terminator).for_each(|reg| count.begin(reg));
+            for inst in insts(code, block).iter().rev() {
+                let operands = code.operands(inst);
+                operands
+                    .iter()
+                    .filter(|operand| operand.access != Access::Use)
+                    .for_each(|operand| count.end(operand.reg));
+                operands
+                    .iter()
+                    .filter_map(|operand| read(operand.access, operand.reg))
+                    .for_each(|reg| count.begin(reg));
+            }
+            code.list(&block.params).iter().for_each(|&reg| count.end(reg));
+            live_in.get(rank).iter().for_each(|&reg| count.end(VReg(reg)));
+        }
+        count.most
+    }
+}
+
+/// The register that an operand reads, if any.
+fn read(access: Access, reg: VReg) -> Option<VReg> {
+    match access {
+        Access::Use => Some(reg),
+        Access::Replace(old) => Some(old),
+        Access::Def => None,
+    }
+}
+
+/// What a terminator reads.
+fn out_uses<'a>(code: &'a VCode, terminator: &'a Terminator) -> impl Iterator<Item = VReg> + 'a {
+    let cond = match terminator {
+        Terminator::Branch { cond, .. } => Some(*cond),
+        Terminator::Exit | Terminator::Jump(_) => None,
+    };
+    cond.into_iter().chain(edges(terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
+}
+
+struct Count<'a, const N: usize, F> {
+    live: &'a mut BitSet,
+    now: [u32; N],
+    most: [u32; N],
+    kind: F,
+}
+
+impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F> {
+    /// Going backwards, the register is needed from here on.
+    fn begin(&mut self, reg: VReg) {
+        if self.live.insert(reg.0)
+            && let Some(kind) = (self.kind)(reg, &self.now)
+        {
+            self.now[kind] += 1;
+            self.most[kind] = self.most[kind].max(self.now[kind]);
+        }
+    }
+
+    /// Going backwards, the register is made here. One that nobody reads takes a place all the same.
+    fn end(&mut self, reg: VReg) {
+        self.begin(reg);
+        self.live.remove(reg.0);
+        if let Some(kind) = (self.kind)(reg, &self.now) {
+            self.now[kind] -= 1;
+        }
+    }
+}
+
+#[derive(Default)]
+struct BitSet(Vec<u64>);
+
+impl BitSet {
+    /// Empty, for numbers below `len`.
+    fn reset(&mut self, len: usize) {
+        self.0.clear();
+        self.0.resize(len.div_ceil(64), 0);
+    }
+
+    /// Whether it was absent.
+    fn insert(&mut self, i: u32) -> bool {
+        let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
+        let absent = *word & bit == 0;
+        *word |= bit;
+        absent
+    }
+
+    fn remove(&mut self, i: u32) {
+        self.0[i as usize / 64] &= !(1 << (i % 64));
+    }
+}
