@@ -1,0 +1,152 @@
+//! Layout of machine functions, listings, and the bytes of objects.
+
+#![allow(clippy::unwrap_used)]
+
+use halfbyte_emit::{Code, LayoutError, layout, listing, write_object};
+use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::halu::fields::{R32, RD};
+use halfbyte_isa::halu::{Inst, Opcode, disassemble};
+use halfbyte_isa::object::{E_MACHINE, Header, Loc};
+use halfbyte_isa::target::Target;
+use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
+
+/// A function from lines of assembly by block; `BRA` takes the number of a block.
+fn func(blocks: &[&[&str]]) -> MachFunc {
+    let mut line = 0;
+    let mut inst = |text: &&str| {
+        line += 1;
+        let loc = Loc { line, column: 3 };
+        match text.split_once("BRA ") {
+            None => MachInst { inst: text.parse().unwrap(), target: None, loc },
+            Some((guard, block)) => {
+                let inst = format!("{guard}BRA .+1 ;").parse().unwrap();
+                MachInst { inst, target: Some(block.parse().unwrap()), loc }
+            }
+        }
+    };
+    let elem = ElemType::from_name("i32").unwrap();
+    let kind = ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 };
+    let params = vec![Param { name: "n".into(), kind: ParamKind::Scalar(elem) }, Param { name: "y".into(), kind }];
+    MachFunc {
+        signature: Signature::new("k", params).unwrap(),
+        blocks: blocks.iter().map(|block| MachBlock { insts: block.iter().map(&mut inst).collect() }).collect(),
+        local_bytes: 8,
+        registers: 3,
+        spills: 0,
+    }
+}
+
+/// The words laid out, as text.
+fn text(blocks: &[&[&str]]) -> String {
+    disassemble(&layout(&func(blocks)).unwrap().words)
+}
+
+#[test]
+fn branches_go_to_their_blocks() {
+    let text =
+        text(&[&["@P0 BRA 2"], &["NOP ;", "BRA 1"], &["@!P1 BRA 0", "@P1 BRA 2", "BRA 4"], &["NOP ;"], &["EXIT ;"]]);
+    let expected = "\
+L0:
+    @P0 BRA L3 ;
+L1:
+    NOP ;
+    BRA L1 ;
+L3:
+    @!P1 BRA L0 ;
+    @P1 BRA L3 ;
+    BRA L7 ;
+    NOP ;
+L7:
+    EXIT ;
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn branches_to_what_follows_are_left_out() {
+    // Through blocks that are empty, or are so once their own branches are left out; both of a pair.
+    let blocks: &[&[&str]] =
+        &[&["NOP ;", "@P0 BRA 1", "BRA 4"], &["BRA 2"], &[], &["@!P0 BRA 4"], &["NOP ;", "BRA 5"], &["BRA 5"]];
+    assert_eq!(text(blocks), "    NOP ;\n    NOP ;\nL2:\n    BRA L2 ;\n");
+    // Not one that has something behind it, nor one over something.
+    let blocks: &[&[&str]] = &[&["BRA 1", "NOP ;", "BRA 2"], &["NOP ;"], &["EXIT ;"]];
+    let expected = "    BRA L3 ;\n    NOP ;\n    BRA L4 ;\nL3:\n    NOP ;\nL4:\n    EXIT ;\n";
+    assert_eq!(text(blocks), expected);
+}
+
+#[test]
+fn locations_follow_their_words() {
+    let blocks: &[&[&str]] = &[&["NOP ;", "BRA 1"], &["EXIT ;"]];
+    let code = layout(&func(blocks)).unwrap();
+    assert_eq!(code.locs.iter().map(|loc| loc.line).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(code.info.local_bytes, 8);
+    assert_eq!(code.info.registers, 3);
+}
+
+#[test]
+fn functions_that_break_the_rules() {
+    let change = |change: &dyn Fn(&mut MachInst)| {
+        let mut func = func(&[&["NOP ;"], &["BRA 0"]]);
+        func.blocks.iter_mut().flat_map(|block| &mut block.insts).for_each(change);
+        layout(&func).unwrap_err()
+    };
+    let error = change(&|inst| inst.target = inst.target.map(|_| 2 as BlockIndex));
+    assert_eq!(error.to_string(), "kernel `k`: branch to block 2; there are 2");
+    let error = change(&|inst| inst.target = None);
+    assert_eq!(error.to_string(), "kernel `k`: BRA has no target");
+    let error = change(&|inst| inst.target = Some(1));
+    assert_eq!(error.to_string(), "kernel `k`: NOP takes no target");
+    // A pair must start at an even register.
+    let pair = Inst::new(Opcode::LDG_W_64).with(RD, 3);
+    let error = change(&|inst| (inst.inst, inst.target) = (pair, None));
+    assert!(matches!(error, LayoutError::Invalid { opcode: Opcode::LDG_W_64, loc: Loc { line: 1, .. }, .. }));
+    assert!(error.to_string().starts_with("kernel `k`: LDG_W_64 is not encodable: rd "), "{error}");
+}
+
+#[test]
+fn a_listing() {
+    let mut code = layout(&func(&[&["MOV R0, R2 ;"], &["@P0 BRA 1"], &["NOP ;", "EXIT ;"]])).unwrap();
+    let [first, second, third, fourth] = &mut code.locs[..] else { unreachable!() };
+    (first.line, second.line, *third, fourth.line) = (2, 2, Loc::default(), 9);
+    let source = "kernel @k(%n: i32, %y: inout i32) {\n  %i = add %n, %n\n";
+    let move_word = Inst::new(Opcode::MOV_R).with(RD, 0).with(R32, 2).word();
+    let words = &code.words;
+    let expected = format!(
+        "\
+// kernel @k of k.hb: 4 words, 3 registers, 8 bytes of local memory
+// c[0x0][0x160] n: i32
+// c[0x0][0x168] y: inout i32
+0000  {move_word:#034x}  MOV R0, R2 ;                                      // 2:3  %i = add %n, %n
+L1:
+0001  {:#034x}  @P0 BRA L1 ;                                      // 2:3
+0002  {:#034x}  NOP ;
+0003  {:#034x}  EXIT ;                                            // 9:3
+",
+        words[1], words[2], words[3]
+    );
+    assert_eq!(listing(&code, "k.hb", Some(source)), expected);
+    let without = listing(&code, "k.hb", None);
+    assert_eq!(without, expected.replace("  %i = add %n, %n", ""));
+}
+
+#[test]
+fn an_object_is_a_plain_elf_file() {
+    let code = layout(&func(&[&["NOP ;", "EXIT ;"]])).unwrap();
+    let header = Header { target: Target::Halu, source: "k.hb".into() };
+    let bytes = write_object(&header, std::slice::from_ref(&code)).unwrap();
+    assert_eq!(bytes, write_object(&header, &[code]).unwrap());
+    assert_eq!(bytes[..7], *b"\x7fELF\x02\x01\x01");
+    assert_eq!(bytes[16..18], [1, 0], "ET_REL");
+    assert_eq!(bytes[18..20], E_MACHINE.to_le_bytes());
+    // The words follow the header record at a multiple of their size.
+    let nop = Inst::new(Opcode::NOP).word().to_le_bytes();
+    let at = bytes.windows(16).position(|window| *window == nop).unwrap();
+    assert!(at.is_multiple_of(16));
+}
+
+#[test]
+fn an_object_without_kernels_is_an_object() {
+    let header = Header { target: Target::Halu, source: String::new() };
+    let none: &[Code] = &[];
+    assert!(write_object(&header, none).is_ok());
+}
