@@ -1,0 +1,267 @@
+//! Reads objects. Nothing in the bytes is taken on trust: every count, offset and name is checked, and a word that is no
+//! instruction is kept, to trap if it is ever reached.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::halu::Inst;
+use halfbyte_isa::object::{
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, RecordError, TEXT_PREFIX,
+    WORD_BYTES,
+};
+use halfbyte_isa::row::RegFile;
+use halfbyte_isa::target::Target;
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader as _, SectionHeader as _};
+use thiserror::Error;
+
+/// The kernels of an object.
+#[derive(Clone, Debug)]
+pub struct Program {
+    header: Header,
+    kernels: Vec<Kernel>,
+}
+
+/// A kernel, ready to be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub(crate) info: KernelInfo,
+    pub(crate) source: Arc<str>,
+    pub(crate) words: Vec<Word>,
+    pub(crate) locs: Vec<Loc>,
+    /// The highest general register named, plus one; RZ does not count.
+    pub(crate) gprs: usize,
+}
+
+/// A word, decoded once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Word {
+    Inst(Inst),
+    Undefined(u128),
+}
+
+/// Why bytes are no object that can be run here.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LoadError {
+    /// Not a well-formed little-endian 64-bit ELF file.
+    #[error("not an object file: {0}")]
+    Elf(String),
+    /// An object for another kind of machine.
+    #[error("the object is for ELF machine {0:#x}; expected {E_MACHINE:#x}")]
+    Machine(u16),
+    /// Another version of the layout.
+    #[error("the object has layout version {0}; expected {E_FLAGS}")]
+    Version(u32),
+    /// An object for a target that this runtime does not run.
+    #[error("the object is for target {0}, which cannot be run here")]
+    Target(Target),
+    /// The sections hold more bytes than the file.
+    #[error("the object's sections overlap")]
+    Overlap,
+    /// Two sections of one name.
+    #[error("there are two sections `{0}`")]
+    Duplicate(String),
+    /// No section of a name.
+    #[error("there is no section `{0}`")]
+    Missing(String),
+    /// A section whose record does not read.
+    #[error("section `{section}`: {error}")]
+    Record {
+        /// The section.
+        section: String,
+        /// What is wrong.
+        error: RecordError,
+    },
+    /// A text section that is not a number of whole words, at least one.
+    #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {WORD_BYTES}")]
+    Text {
+        /// The section.
+        section: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// Not one location a word.
+    #[error("section `{section}` has {bytes} bytes; expected {expected}")]
+    Locations {
+        /// The section.
+        section: String,
+        /// Its size.
+        bytes: usize,
+        /// The size for the kernel's words.
+        expected: usize,
+    },
+    /// A kernel's record that names another kernel.
+    #[error("section `{section}` describes kernel `{found}`")]
+    Name {
+        /// The section.
+        section: String,
+        /// The name in its record.
+        found: String,
+    },
+}
+
+impl From<object::read::Error> for LoadError {
+    fn from(error: object::read::Error) -> LoadError {
+        LoadError::Elf(error.to_string())
+    }
+}
+
+impl Program {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// Bytes that are no object of this version for a target that runs here.
+    pub fn load(bytes: &[u8]) -> Result<Program, LoadError> {
+        let Sections { by_name, texts } = sections(bytes)?;
+        let find = |name: String| match by_name.get(name.as_str()) {
+            Some(data) => Ok((name, *data)),
+            None => Err(LoadError::Missing(name)),
+        };
+
+        let (section, data) = find(HEADER_SECTION.to_owned())?;
+        let header = Header::from_bytes(data).map_err(|error| LoadError::Record { section, error })?;
+        if header.target != Target::Halu {
+            return Err(LoadError::Target(header.target));
+        }
+
+        let source: Arc<str> = header.source.as_str().into();
+        let kernel = |name: &str| {
+            let (section, data) = find(format!("{INFO_PREFIX}{name}"))?;
+            let info = match KernelInfo::from_bytes(data) {
+                Ok(info) if info.signature.name() == name => info,
+                Ok(info) => {
+                    return Err(LoadError::Name { section, found: info.signature.name().to_owned() });
+                }
+                Err(error) => return Err(LoadError::Record { section, error }),
+            };
+            let (section, text) = find(format!("{TEXT_PREFIX}{name}"))?;
+            let (words, rest) = text.as_chunks();
+            if words.is_empty() || !rest.is_empty() || u32::try_from(words.len()).is_err() {
+                return Err(LoadError::Text { section, bytes: text.len() });
+            }
+            let words: Vec<Word> = words.iter().map(|bytes| Word::decode(u128::from_le_bytes(*bytes))).collect();
+            let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
+            let (locs, rest) = data.as_chunks();
+            if locs.len() != words.len() || !rest.is_empty() {
+                let expected = words.len() * Loc::BYTES;
+                return Err(LoadError::Locations { section, bytes: data.len(), expected });
+            }
+            Ok(Kernel {
+                info,
+                source: source.clone(),
+                gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
+                words,
+                locs: locs.iter().copied().map(Loc::from_bytes).collect(),
+            })
+        };
+        let kernels = texts.into_iter().map(kernel).collect::<Result<_, _>>()?;
+        Ok(Program { header, kernels })
+    }
+
+    /// The machine it is for and where it comes from.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The kernels, in the object's order.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.signature().name() == name)
+    }
+}
+
+impl Kernel {
+    /// Its name and parameters.
+    pub fn signature(&self) -> &Signature {
+        &self.info.signature
+    }
+
+    /// What the object says of it besides its words.
+    pub fn info(&self) -> &KernelInfo {
+        &self.info
+    }
+
+    /// Its words in order, instructions or not.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = u128> {
+        self.words.iter().map(|word| match word {
+            Word::Inst(inst) => inst.word(),
+            Word::Undefined(word) => *word,
+        })
+    }
+
+    /// Where each word comes from.
+    pub fn locs(&self) -> &[Loc] {
+        &self.locs
+    }
+}
+
+impl Word {
+    fn decode(word: u128) -> Word {
+        Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
+    }
+
+    /// The highest general register named, plus one.
+    fn gprs(&self) -> usize {
+        let Word::Inst(inst) = self else { return 0 };
+        let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);
+        slots
+            .map(|slot| (inst.get(slot.field) as usize, usize::from(slot.span)))
+            .filter(|&(first, _)| first != usize::from(RegFile::Gpr.constant()))
+            .map(|(first, span)| first + span)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// The sections of an object that matter here.
+struct Sections<'a> {
+    by_name: HashMap<&'a str, &'a [u8]>,
+    /// The kernels' names, in the order of their text sections.
+    texts: Vec<&'a str>,
+}
+
+fn sections(bytes: &[u8]) -> Result<Sections<'_>, LoadError> {
+    let header = FileHeader64::<LittleEndian>::parse(bytes)?;
+    if !header.is_little_endian() {
+        return Err(LoadError::Elf("big-endian".to_owned()));
+    }
+    let endian = LittleEndian;
+    if header.e_machine(endian).0 != E_MACHINE {
+        return Err(LoadError::Machine(header.e_machine(endian).0));
+    }
+    if header.e_flags(endian).0 != E_FLAGS {
+        return Err(LoadError::Version(header.e_flags(endian).0));
+    }
+    let table = header.sections(endian, bytes)?;
+    let mut found = Sections { by_name: HashMap::new(), texts: Vec::new() };
+    // Headers may all point at the same bytes; what is read through them must not exceed the file many times over.
+    let mut left = bytes.len();
+    let mut charge = |count| {
+        left = left.checked_sub(count).ok_or(LoadError::Overlap)?;
+        Ok::<(), LoadError>(())
+    };
+    for section in table.iter() {
+        let name = table.section_name(endian, section)?;
+        charge(name.len())?;
+        let Ok(name) = str::from_utf8(name) else {
+            continue;
+        };
+        let text = name.strip_prefix(TEXT_PREFIX);
+        if text.is_none() && name != HEADER_SECTION && !name.starts_with(INFO_PREFIX) && !name.starts_with(LOC_PREFIX) {
+            continue;
+        }
+        let data = section.data(endian, bytes)?;
+        charge(data.len())?;
+        if found.by_name.insert(name, data).is_some() {
+            return Err(LoadError::Duplicate(name.to_owned()));
+        }
+        found.texts.extend(text);
+    }
+    Ok(found)
+}

@@ -1,0 +1,78 @@
+//! The registers of a work item.
+
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::{Reader, SpecialReg};
+
+use crate::memory::Memory;
+use crate::trap::{Space, TrapKind};
+
+/// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
+/// meanings neither read nor write them.
+pub(crate) struct Registers {
+    gprs: [u32; 256],
+    urs: [u32; 64],
+    preds: [bool; 8],
+    item: u32,
+}
+
+impl Registers {
+    pub fn new() -> Registers {
+        Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0 }
+    }
+
+    /// Makes the state at the start of an item whose kernel names general registers below `gprs` only.
+    pub fn start(&mut self, item: u32, gprs: usize) {
+        self.gprs.iter_mut().take(gprs).for_each(|gpr| *gpr = 0);
+        self.urs = [0; 64];
+        self.preds = [false; 8];
+        self.item = item;
+    }
+
+    pub fn set_gpr(&mut self, n: u8, word: u32) {
+        self.gprs[usize::from(n)] = word;
+    }
+
+    pub fn set_ur(&mut self, n: u8, word: u32) {
+        self.urs[usize::from(n & 63)] = word;
+    }
+
+    pub fn set_pred(&mut self, n: u8, truth: bool) {
+        self.preds[usize::from(n & 7)] = truth;
+    }
+}
+
+/// What an instruction reads: registers and constants. A constant that is not there reads as zero and leaves a fault.
+pub(crate) struct View<'a, 'b> {
+    pub registers: &'a Registers,
+    pub memory: &'a Memory<'b>,
+    pub fault: Option<TrapKind>,
+}
+
+impl Reader<Concrete> for View<'_, '_> {
+    fn gpr(&mut self, _: &mut Concrete, n: u8) -> u32 {
+        self.registers.gprs[usize::from(n)]
+    }
+
+    fn ur(&mut self, _: &mut Concrete, n: u8) -> u32 {
+        self.registers.urs[usize::from(n & 63)]
+    }
+
+    fn pred(&mut self, _: &mut Concrete, n: u8) -> bool {
+        self.registers.preds[usize::from(n & 7)]
+    }
+
+    fn constant(&mut self, _: &mut Concrete, bank: u8, offset: u16) -> u32 {
+        let mut bytes = [0; 4];
+        let space = Space::Constant(bank);
+        if let Err(kind) = self.memory.load(space, offset.into(), &mut bytes) {
+            self.fault.get_or_insert(kind);
+        }
+        u32::from_le_bytes(bytes)
+    }
+
+    fn special(&mut self, _: &mut Concrete, register: SpecialReg) -> u32 {
+        match register {
+            SpecialReg::Item => self.registers.item,
+        }
+    }
+}

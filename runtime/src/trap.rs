@@ -1,0 +1,174 @@
+//! What stops a work item.
+
+use std::fmt;
+
+use halfbyte_isa::object::Loc;
+
+/// A work item that could not go on: where it was and why. After it the launch's buffers hold no result.
+///
+/// Of several items that trap, the one reported is the lowest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trap {
+    /// The kernel.
+    pub kernel: String,
+    /// The work item.
+    pub item: u32,
+    /// The instruction's address, in words from the kernel's start.
+    pub address: u32,
+    /// The instruction in assembly.
+    pub instruction: String,
+    /// The name of the source text.
+    pub source: String,
+    /// The instruction's place in it.
+    pub loc: Loc,
+    /// What is wrong.
+    pub kind: TrapKind,
+}
+
+/// Whether memory is read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    /// Read.
+    Load,
+    /// Written.
+    Store,
+}
+
+/// A memory of its own addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Space {
+    /// The launch's buffers.
+    Global,
+    /// The work item's own memory.
+    Local,
+    /// A constant bank.
+    Constant(u8),
+}
+
+/// Why a work item cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TrapKind {
+    /// An access that is not wholly within what the space holds; in global memory, within one buffer.
+    OutOfBounds {
+        /// Load or store.
+        access: Access,
+        /// The memory.
+        space: Space,
+        /// The address in it.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// Of a global address that belongs to a buffer: that buffer and where in it.
+        near: Option<Near>,
+    },
+    /// An access at an address that is not a multiple of its size.
+    Misaligned {
+        /// Load or store.
+        access: Access,
+        /// The memory.
+        space: Space,
+        /// The address in it.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// A store into an `in` buffer.
+    ReadOnly {
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// The buffer's name.
+        buffer: String,
+    },
+    /// A word that is no instruction.
+    Undefined {
+        /// The word.
+        word: u128,
+    },
+    /// More taken backward branches than the launch allows: an endless loop, or a long one.
+    Budget {
+        /// Backward branches allowed an item.
+        limit: u64,
+    },
+    /// The last word, and it does not leave the kernel.
+    RanPastEnd,
+    /// A branch to where the kernel has no word.
+    BranchOutside {
+        /// The address branched to, in words from the kernel's start.
+        target: i64,
+        /// The kernel's words.
+        words: u32,
+    },
+}
+
+/// A place relative to a buffer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Near {
+    /// The buffer's name.
+    pub buffer: String,
+    /// Bytes from its start.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Trap { kernel, item, address, instruction, source, loc, kind } = self;
+        write!(f, "kernel `{kernel}`, item {item}, word {address:#x} `{instruction}`")?;
+        if loc.is_known() {
+            write!(f, " ({source}:{}:{})", loc.line, loc.column)?;
+        }
+        write!(f, ": {kind}")
+    }
+}
+
+impl std::error::Error for Trap {}
+
+impl fmt::Display for TrapKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrapKind::OutOfBounds { access, space, address, bytes, near } => {
+                write!(f, "{access} of {bytes} bytes at {space} address {address:#x} is out of bounds")?;
+                match near {
+                    Some(Near { buffer, offset, size }) => {
+                        write!(f, ": byte {offset} of buffer `{buffer}`, which has {size}")
+                    }
+                    None => Ok(()),
+                }
+            }
+            TrapKind::Misaligned { access, space, address, bytes } => {
+                write!(f, "{access} of {bytes} bytes at {space} address {address:#x} is misaligned")
+            }
+            TrapKind::ReadOnly { address, bytes, buffer } => {
+                write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
+            }
+            TrapKind::Undefined { word } => write!(f, "{word:#034x} is no instruction"),
+            TrapKind::Budget { limit } => write!(f, "more than {limit} backward branches taken"),
+            TrapKind::RanPastEnd => f.write_str("runs past the end of the kernel"),
+            TrapKind::BranchOutside { target, words } => {
+                write!(f, "branch to word {target}; the kernel has {words}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Access::Load => "load",
+            Access::Store => "store",
+        })
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Space::Global => f.write_str("global"),
+            Space::Local => f.write_str("local"),
+            Space::Constant(bank) => write!(f, "c[{bank:#x}]"),
+        }
+    }
+}

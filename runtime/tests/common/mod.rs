@@ -1,0 +1,73 @@
+//! Programs written in assembly, put into an object and loaded from it.
+
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
+use halfbyte_emit::{Code, write_object};
+use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::halu::assemble;
+use halfbyte_isa::object::{Header, KernelInfo, Loc};
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::{Arg, Launch, LaunchError, Program, Stats, Trap};
+
+/// Parameters as kernels write them: `a: f16x2`, `x: in i32`.
+pub fn params(text: &str) -> Vec<Param> {
+    let param = |text: &str| {
+        let (name, kind) = text.split_once(": ").unwrap();
+        let kind = match kind.split_once(' ') {
+            None => ParamKind::Scalar(ElemType::from_name(kind).unwrap()),
+            Some((direction, elem)) => {
+                let elem = ElemType::from_name(elem).unwrap();
+                let direction = match direction {
+                    "in" => Direction::In,
+                    "out" => Direction::Out,
+                    "inout" => Direction::InOut,
+                    other => panic!("{other} is no direction"),
+                };
+                ParamKind::Buffer { direction, elem, align: elem.bytes().into() }
+            }
+        };
+        Param { name: name.into(), kind }
+    };
+    text.split(", ").filter(|text| !text.is_empty()).map(param).collect()
+}
+
+/// A kernel; the location of a word is its line of the assembly, column 5.
+pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
+    let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let loc = |&line: &usize| Loc { line: line as u32, column: 5 };
+    Code {
+        info: KernelInfo { signature: Signature::new(name, params(parameters)).unwrap(), local_bytes, registers: 16 },
+        words: program.words,
+        locs: program.lines.iter().map(loc).collect(),
+    }
+}
+
+pub fn object(kernels: &[Code]) -> Vec<u8> {
+    let header = Header { target: Target::Halu, source: "test.s".into() };
+    write_object(&header, kernels).unwrap()
+}
+
+/// A program of one kernel `k`.
+pub fn program(parameters: &str, asm: &str) -> Program {
+    Program::load(&object(&[code("k", parameters, 0x40, asm)])).unwrap()
+}
+
+pub fn run(program: &Program, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+    program.kernel("k").unwrap().launch(Launch::new(items, args))
+}
+
+/// The trap of a launch that must trap.
+pub fn trap(result: Result<Stats, LaunchError>) -> Trap {
+    match result {
+        Err(LaunchError::Trap(trap)) => *trap,
+        other => panic!("expected a trap, found {other:?}"),
+    }
+}
+
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}

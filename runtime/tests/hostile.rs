@@ -1,0 +1,194 @@
+//! Objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{code, object, trap};
+use halfbyte_emit::{Code, ObjectError, write_object};
+use halfbyte_isa::abi::ParamKind;
+use halfbyte_isa::halu::{Inst, Opcode};
+use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc};
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
+use proptest::prelude::*;
+
+fn kernels() -> Vec<Code> {
+    let asm = "
+    S2R R0, SR_ITEM ;
+    ULDC.64 UR0, c[0x0][0x168] ;
+    SHF.L.U32 R0, R0, 0x2, RZ ;
+loop:
+    LDG R1, [R0.U32+UR0] ;
+    HADD2 R1, R1, c[0x0][0x160] ;
+    STG [R0.U32+UR0], R1 ;
+    ISETP.LT.U32.AND P0, PT, R1, 0x5, PT ;
+    @P0 BRA loop ;
+    EXIT ;
+";
+    vec![code("first", "a: f16x2, x: inout i32", 0x20, asm), code("second", "", 0, "    EXIT ;")]
+}
+
+/// Launches a kernel with arguments made for its signature; whatever happens, it must come back.
+fn exercise(kernel: &Kernel) {
+    let params = kernel.signature().params();
+    let mut buffers = vec![[0u8; 16]; params.len()];
+    let mut args: Vec<Arg<'_>> = Vec::new();
+    for (param, buffer) in params.iter().zip(&mut buffers) {
+        args.push(match param.kind {
+            ParamKind::Scalar(_) => Arg::Scalar(1),
+            ParamKind::Buffer { .. } => Arg::Buffer(buffer),
+        });
+    }
+    let _ = kernel.launch(Launch { items: 2, args: &mut args, budget: 100 });
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = object(&kernels());
+    assert!(Program::load(&bytes).is_ok());
+    for length in 0..bytes.len() {
+        let error = Program::load(&bytes[..length]).unwrap_err();
+        assert!(!error.to_string().is_empty(), "{length} bytes");
+    }
+}
+
+#[test]
+fn every_byte_matters_or_does_no_harm() {
+    let bytes = object(&kernels());
+    for at in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= flip;
+            if let Ok(program) = Program::load(&bytes) {
+                program.kernels().iter().for_each(exercise);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn flipped_bytes(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12)) {
+        let mut bytes = object(&kernels());
+        for (at, byte) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(program) = Program::load(&bytes) {
+            program.kernels().iter().for_each(exercise);
+        }
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert!(Program::load(&bytes).is_err());
+    }
+
+    #[test]
+    fn any_instructions(seed: u64, count in 1usize..24) {
+        // One word in eight is anything at all.
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            state >> 32 ^ state << 16
+        };
+        let mut word = || match next() % 8 {
+            0 => u128::from(next()) << 64 | u128::from(next()),
+            _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
+        };
+        let mut code = kernels().remove(0);
+        code.words = (0..count).map(|_| word()).collect();
+        code.locs = vec![Loc::default(); count];
+        let program = Program::load(&object(&[code])).unwrap();
+        program.kernels().iter().for_each(exercise);
+    }
+}
+
+#[test]
+fn other_machines_versions_and_targets() {
+    let bytes = object(&kernels());
+    let with = |at: usize, value: &[u8]| {
+        let mut bytes = bytes.clone();
+        bytes[at..at + value.len()].copy_from_slice(value);
+        Program::load(&bytes).unwrap_err()
+    };
+    assert!(matches!(with(0, b"\x7fELG"), LoadError::Elf(_)));
+    // EI_CLASS, EI_DATA, e_machine, e_flags.
+    assert!(matches!(with(4, &[1]), LoadError::Elf(_)));
+    assert!(matches!(with(5, &[2]), LoadError::Elf(_)));
+    assert_eq!(with(18, &62u16.to_le_bytes()), LoadError::Machine(62));
+    assert_eq!(
+        with(18, &62u16.to_le_bytes()).to_string(),
+        format!("the object is for ELF machine 0x3e; expected {E_MACHINE:#x}")
+    );
+    assert_eq!(with(48, &(E_FLAGS + 1).to_le_bytes()), LoadError::Version(E_FLAGS + 1));
+
+    let header = Header { target: Target::Vp1, source: String::new() };
+    let error = Program::load(&write_object(&header, &[]).unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "the object is for target vp1, which cannot be run here");
+}
+
+#[test]
+fn records_that_disagree() {
+    let refused = |change: &dyn Fn(&mut Code)| {
+        let mut kernels = kernels();
+        change(&mut kernels[1]);
+        Program::load(&object(&kernels)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&|code| code.words.clear()),
+        "section `.text.second` has 0 bytes; expected a positive multiple of 16"
+    );
+    assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8");
+    assert_eq!(
+        refused(&|code| code.info.local_bytes = u32::MAX),
+        "section `.info.second`: an item takes 4294967295 bytes of local memory; at most 16777216 are possible"
+    );
+
+    // Renaming sections in the name table.
+    let renamed = |from: &str, to: &str| {
+        let mut bytes = object(&kernels());
+        let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        Program::load(&bytes).unwrap_err().to_string()
+    };
+    assert_eq!(renamed(".info.second", ".info.Second"), "there is no section `.info.second`");
+    assert_eq!(renamed(".halfbyte", ".halfbite"), "there is no section `.halfbyte`");
+    assert_eq!(renamed(".loc.second", ".loc.secund"), "there is no section `.loc.second`");
+    assert_eq!(renamed(".text.second", ".text.secand"), "there is no section `.info.secand`");
+}
+
+#[test]
+fn two_kernels_of_one_name() {
+    let [first, _] = &kernels()[..] else { unreachable!() };
+    let header = Header { target: Target::Halu, source: String::new() };
+    let error = write_object(&header, &[first.clone(), first.clone()]).unwrap_err();
+    assert_eq!(error, ObjectError::Duplicate("first".into()));
+}
+
+#[test]
+fn sections_that_share_bytes_do_not_multiply() {
+    // Point the second kernel's text at all of the file.
+    let mut bytes = object(&kernels());
+    let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+    // Null, header, three of `first`; then the text of `second`: sh_offset and sh_size.
+    let second = headers + 4 * 64 + 64;
+    let length = bytes.len() as u64;
+    bytes[second + 24..second + 32].copy_from_slice(&0u64.to_le_bytes());
+    bytes[second + 32..second + 40].copy_from_slice(&length.to_le_bytes());
+    assert_eq!(Program::load(&bytes).unwrap_err(), LoadError::Overlap);
+}
+
+#[test]
+fn a_kernel_named_with_the_prefix_of_a_section() {
+    let kernels = ["a", "text.a", ".text.a", "größe 1"].map(|name| code(name, "", 0, "    NOP ;"));
+    let program = Program::load(&object(&kernels)).unwrap();
+    assert_eq!(program.kernels().len(), 4);
+    for kernel in program.kernels() {
+        let trap = trap(kernel.launch(Launch::new(1, &mut [])));
+        assert_eq!(trap.kernel, kernel.signature().name());
+    }
+}
