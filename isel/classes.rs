@@ -16,9 +16,11 @@ pub fn type_class(class: &str, ty: Type) -> Option<bool> {
         "lanes" => is_video(ty),
         "lanes_packed" => is_video(ty) && !ty.is_scalar(),
         "lanes_scalar" => is_video(ty) && ty.is_scalar(),
+        "int_scalar" => is_word(ty) && ty.is_int() && ty.is_scalar(),
         // Bits of at most one register, truth values apart.
         "bits32" => is_word(ty) && (ty.is_int() || ty.is_mask()),
         "word" => is_word(ty),
+        "halfword" => ty.bits() == 16,
         "pair" => ty.bits() == 64,
         "quad" => ty.bits() == 128,
         "mask" => ty.is_mask() && is_word(ty),

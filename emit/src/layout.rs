@@ -7,6 +7,8 @@ use halfbyte_isa::word::Field;
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use thiserror::Error;
 
+use crate::straighten::straighten;
+
 /// A kernel in words, as it stands in an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
@@ -71,7 +73,8 @@ pub enum LayoutError {
 /// A function that breaks the rules of [`MachFunc`].
 pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
     let kernel = || func.signature.name().to_owned();
-    let lengths = lengths(&func.blocks);
+    let blocks = straighten(&func.blocks);
+    let lengths = lengths(&blocks);
     let mut starts = Vec::with_capacity(lengths.len());
     let mut words = 0;
     for length in &lengths {
@@ -91,7 +94,7 @@ pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
         words: Vec::with_capacity(words),
         locs: Vec::with_capacity(words),
     };
-    for (block, &length) in func.blocks.iter().zip(&lengths) {
+    for (block, &length) in blocks.iter().zip(&lengths) {
         for &MachInst { mut inst, target, loc } in block.insts.iter().take(length) {
             let opcode = inst.opcode();
             match (target_field(&inst), target) {

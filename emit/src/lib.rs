@@ -4,6 +4,7 @@
 mod elf;
 mod layout;
 mod listing;
+mod straighten;
 
 pub use elf::{ObjectError, write_object};
 pub use layout::{Code, LayoutError, layout};

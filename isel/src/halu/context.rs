@@ -98,7 +98,7 @@ macro_rules! classes {
 
 impl rules::Context for Lowering<'_> {
     ir_methods!();
-    classes!(half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word pair quad mask stored);
+    classes!(int_scalar half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
 
     fn fired(&mut self, rule: u32) -> Unit {
         self.fired.push(rule);
@@ -477,10 +477,6 @@ impl rules::Context for Lowering<'_> {
 
     fn sign_of(&mut self, cc: &IntCC) -> Sign {
         int_sign(*cc)
-    }
-
-    fn one_word_scalar(&mut self, ty: Type) -> Option<Unit> {
-        (ty.is_scalar() && ty.bits() <= 32).then_some(())
     }
 
     fn count_mask(&mut self, ty: Type) -> Src {

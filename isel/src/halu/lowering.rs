@@ -45,6 +45,13 @@ pub(super) struct Lowering<'k> {
     refusals: Vec<Refusal>,
 }
 
+/// A point in what is emitted.
+#[derive(Clone, Copy)]
+struct Here {
+    vregs: u32,
+    operands: usize,
+}
+
 /// How an instruction reaches memory.
 enum Address {
     /// Uniform pair, offset register, displacement.
@@ -165,10 +172,22 @@ impl Lowering<'_> {
         vreg
     }
 
-    /// Says where the value of a register is.
-    fn define(&mut self, vreg: VReg, at: Reg) {
+    /// Where the registers and operands of what is emitted next begin.
+    fn here(&self) -> Here {
+        Here { vregs: self.out.vregs.len() as u32, operands: self.out.operands.len() }
+    }
+
+    /// Says where the value of a register is, by what was emitted since.
+    fn define(&mut self, vreg: VReg, at: Reg, since: Here) {
         if self.own.get(vreg.0 as usize) == Some(&true) {
-            self.copy(vreg, at);
+            match at.vreg {
+                // Its own result: that is written to the register in the first place.
+                Some(made) if at.part == 0 && made.0 >= since.vregs && self.class(made) == self.class(vreg) => {
+                    let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
+                    operands.iter_mut().filter(|operand| operand.reg == made).for_each(|operand| operand.reg = vreg);
+                }
+                _ => self.copy(vreg, at),
+            }
             return;
         }
         let index = vreg.0 as usize;
@@ -226,6 +245,7 @@ impl Lowering<'_> {
     fn scale(&mut self, value: Value) {
         for (scale, vreg) in std::mem::take(&mut self.scaled[value]) {
             let index = self.value_reg(value);
+            let here = self.here();
             self.out.read(RA, index);
             let result = if scale.is_power_of_two() {
                 let inst = Word::new(Opcode::LEA).with(SHIFT, scale.trailing_zeros().into());
@@ -233,7 +253,7 @@ impl Lowering<'_> {
             } else {
                 self.out.word(Word::new(Opcode::IMAD_RIR).with(IMM32, scale.into()))
             };
-            self.define(vreg, result);
+            self.define(vreg, result, here);
         }
     }
 
@@ -276,12 +296,13 @@ impl Lowering<'_> {
         let after = std::mem::take(&mut self.out.insts);
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
+            let here = self.here();
             let reg = match data.attr {
                 Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
                 _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
             };
             match (reg, wanted) {
-                (Ok(reg), Some(vreg)) => self.define(vreg, reg),
+                (Ok(reg), Some(vreg)) => self.define(vreg, reg, here),
                 (Ok(_), None) => {}
                 (Err(reason), _) => self.refuse(inst, reason),
             }
@@ -340,8 +361,9 @@ impl Lowering<'_> {
             self.scale(param.value);
             after.append(&mut self.out.insts);
             let Some(vreg) = self.value_regs[param.value] else { continue };
+            let here = self.here();
             match self.parameter(number as u32, self.kernel.ty(param.value)) {
-                Ok(reg) => self.define(vreg, reg),
+                Ok(reg) => self.define(vreg, reg, here),
                 Err(reason) => self.refusals.push(Refusal {
                     op: None,
                     span: param.span,
