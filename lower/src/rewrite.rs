@@ -282,8 +282,8 @@ impl generated::Context for Rewriter<'_> {
         ty.is_float().then_some(ty)
     }
 
-    fn unmasked(&mut self, ty: Type) -> Option<()> {
-        holds(!ty.is_mask())
+    fn splittable(&mut self, ty: Type) -> Option<()> {
+        holds(!ty.is_mask() && ty.bits() <= 128)
     }
 
     fn packed_word(&mut self, ty: Type) -> Option<()> {

@@ -1,4 +1,4 @@
-//! Random straight-line kernels mean the same before and after all passes, on targets that lack this or that.
+//! Random kernels mean the same before and after all passes, on targets that lack this or that.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -36,11 +36,17 @@ struct Body {
     random: Random,
     text: String,
     values: Vec<(Type, String)>,
+    names: usize,
 }
 
 impl Body {
     fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         from.get(self.random.below(from.len())).copied()
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%v{}", self.names)
     }
 
     /// A value of that type; recent ones are likelier, so that chains form. Otherwise a constant.
@@ -49,7 +55,7 @@ impl Body {
             self.values.iter().filter(|(of, _)| *of == ty).map(|(_, name)| name.clone()).collect();
         let constant = of_type.is_empty() || self.random.below(6) == 0;
         if constant && ty != Type::PTR {
-            let name = format!("%v{}", self.values.len());
+            let name = self.name();
             let lane = |random: &mut Random| match random.below(3) {
                 0 => 0,
                 1 => 1,
@@ -141,27 +147,66 @@ impl Body {
                 args.push(self.value(part));
             }
         }
-        let name = format!("%v{}", self.values.len());
+        let name = self.name();
         let _ = write!(self.text, "{name} = {}{head}.{ty} {}{tail}; ", op.name(), args.join(", "));
         self.values.push((result, name));
         Some(())
+    }
+
+    fn insts(&mut self, count: usize) {
+        let mut done = 0;
+        while done < count {
+            let (op, ty) = (self.pick(Op::ALL).unwrap(), self.pick(TYPES).unwrap());
+            done += usize::from(self.inst(op, ty).is_some());
+        }
+    }
+
+    /// Two ways, by a branch or a switch, that meet with a value each; sometimes both are the same block.
+    fn fork(&mut self) {
+        let ty = self.pick(TYPES).unwrap();
+        let id = self.names;
+        let around = self.value(ty);
+        let join = format!("^join{id}({around})");
+        let then = if self.random.below(4) == 0 { join } else { format!("^then{id}") };
+        let text = match self.random.below(3) {
+            0 => {
+                let on = self.value(Type::I32);
+                format!("switch {on}, ^else{id}, [0: {then}, 1: ^else{id}, 7: {then}]; ")
+            }
+            _ => {
+                let on = self.value(Type::I1);
+                format!("br_if {on}, {then}, ^else{id}; ")
+            }
+        };
+        self.text += &text;
+        let outside = self.values.len();
+        for label in ["then", "else"] {
+            let _ = write!(self.text, "^{label}{id}:; ");
+            self.insts(4);
+            let value = self.value(ty);
+            let _ = write!(self.text, "br ^join{id}({value}); ");
+            self.values.truncate(outside);
+        }
+        let name = self.name();
+        let _ = write!(self.text, "^join{id}({name}: {ty}):; ");
+        self.values.push((ty, name));
     }
 }
 
 /// A check of the witness language with a random body, so that its runs are those of the rules.
 fn check(seed: u64) -> String {
-    let mut body = Body { random: Random(seed), text: String::new(), values: Vec::new() };
+    let mut body = Body { random: Random(seed), text: String::new(), values: Vec::new(), names: 0 };
     let inputs = [Type::I8X4, Type::F16X2, Type::I8X16, Type::I16X2, Type::I32, Type::I64];
     let mut head = Vec::new();
     for (number, ty) in inputs.into_iter().enumerate() {
         head.push(format!("%in{number}: {ty}"));
         body.values.push((ty, format!("%in{number}")));
     }
-    let mut insts = 0;
-    while insts < 24 {
-        let (op, ty) = (body.pick(Op::ALL).unwrap(), body.pick(TYPES).unwrap());
-        insts += usize::from(body.inst(op, ty).is_some());
+    for _ in 0..body.random.below(4) {
+        body.insts(6);
+        body.fork();
     }
+    body.insts(12);
     // The last values of all types, mixed into one word.
     let mut parts = Vec::new();
     let last: Vec<(Type, String)> = body.values.iter().rev().take(14).cloned().collect();
@@ -200,15 +245,16 @@ proptest! {
         let witnesses = witnesses(&check).unwrap();
         let [witness] = &witnesses[..] else { panic!("one kernel") };
         let before = kernel(&witness.text);
-        // Of pure ops other than the simplest about a quarter is missing.
+        // Of pure ops other than the simplest about a quarter is missing, and of constants but integers of a word.
         let lacking = |op: Op, ty: Type| {
-            let simple = matches!(op, Op::Const | Op::Split | Op::Concat | Op::Bitcast | Op::ItemId);
-            op.is_pure() && !simple && Random(gaps ^ ((op as u64) << 8 | ty.index() as u64)).below(4) == 0
+            let simple = matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::ItemId)
+                || op == Op::Const && ty.is_int() && ty.bits() <= 32;
+            (op.is_pure() || op == Op::Switch) && !simple && Random(gaps ^ ((op as u64) << 8 | ty.index() as u64)).below(4) == 0
         };
         let legality = target(lacking);
         let mut after = before.clone();
         let mut context = Context::new(&legality);
-        lower(&mut after, &["fold", "canon", "cse", "merge", "dce", "legalise", "fold", "cse", "dce"], &mut context);
+        lower(&mut after, &["fold", "canon", "cse", "merge", "dce", "legalise", "cse", "dce"], &mut context);
         for launch in witness.launches(64, seed) {
             same_output(&before, &after, witness, &launch);
         }

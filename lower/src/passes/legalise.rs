@@ -89,9 +89,18 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.rewriter.kernel_mut()
     }
 
+    /// Whether the target has the instruction: its op on its type, and the masks among its operands.
     fn has(&self, inst: Inst) -> bool {
         let data = &self.kernel().insts[inst];
-        self.context.legality.is_native(data.op, data.ty)
+        let mut operands = self.kernel().args(inst).iter().map(|&arg| self.kernel().ty(arg));
+        self.context.legality.is_native(data.op, data.ty) && operands.all(|ty| self.has_mask(ty))
+    }
+
+    /// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
+    fn has_mask(&self, ty: Type) -> bool {
+        let gives = |op, of: Type| of.mask_type() == Some(ty) && self.context.legality.is_native(op, of);
+        let mut compared = Type::ALL.iter();
+        !ty.is_mask() || ty.is_scalar() || compared.any(|&of| gives(Op::Icmp, of) || gives(Op::Fcmp, of))
     }
 
     /// The value that stands for this one now.
@@ -166,14 +175,15 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(self.current(value))
     }
 
-    /// What was placed since; for attempts that fail.
+    /// How much is placed; for attempts that fail.
     pub fn placed(&self) -> usize {
         self.out.len()
     }
 
-    /// Takes back what was placed since.
+    /// Takes back what was placed since. Words taken from vectors may be among that, so they are forgotten.
     pub fn withdraw(&mut self, placed: usize) {
         self.out.truncate(placed);
+        self.words_here.clear();
     }
 
     /// Keeps the instruction itself beside its words.

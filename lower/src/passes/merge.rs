@@ -42,7 +42,8 @@ fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryM
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
     for (&param, &arg) in kernel.block_params(from).iter().zip(args) {
-        replaced[param] = arg.into();
+        // What the argument stands for, if it was a parameter too: so no chain of replacements grows.
+        replaced[param] = replaced[arg].expand().unwrap_or(arg).into();
     }
     let insts = std::mem::take(&mut kernel.blocks[from].insts);
     kernel.blocks[to].insts.extend(insts);

@@ -56,9 +56,17 @@ fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value;
     {
         return Some([a, b, c, d]);
     }
+    let constant = kernel.def_inst(vector).and_then(|def| kernel.const_bits(def));
     let mut words = [vector; 4];
     for (number, word) in (0..).zip(&mut words) {
-        *word = legaliser.place(Op::Split, Type::I8X4, Attr::Lane(number), &[vector])?;
+        *word = match constant {
+            Some([low, high, ..]) => {
+                let bits = u128::from(high) << 64 | u128::from(low);
+                let bits = Attr::Bits(u64::from((bits >> (32 * number)) as u32));
+                legaliser.place(Op::Const, Type::I8X4, bits, &[])?
+            }
+            None => legaliser.place(Op::Split, Type::I8X4, Attr::Lane(number), &[vector])?,
+        };
     }
     legaliser.words_here.insert(vector, words);
     Some(words)

@@ -1,0 +1,70 @@
+//! A rule at a time, on the witness kernels of its checks: what proofs of the rules run.
+
+use halfbyte_ir::{Inst, Kernel, Legality, Op, Type};
+
+use crate::pass::{Context, LowerError, find, run};
+use crate::rewrite::RULES;
+
+/// Why a witness kernel does not show its rule at work.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The table has no such rule.
+    #[error("there is no rule {0}")]
+    NoRule(usize),
+    /// The pass went by without the rule.
+    #[error("the rule is not applied; the kernel becomes\n{0}")]
+    Unused(Box<Kernel>),
+    /// The kernel lacks the op that the rule expands.
+    #[error("the kernel has no `{0}`")]
+    NoRoot(String),
+    /// The expansion contains what it expands.
+    #[error("the rule leaves the op that it expands:\n{0}")]
+    Left(Box<Kernel>),
+    /// The pass broke the kernel.
+    #[error(transparent)]
+    Broken(#[from] LowerError),
+}
+
+/// A target with every op, on the types it takes, that `lacks` does not hold of.
+pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
+    let all = Op::ALL.iter().flat_map(|&op| Type::ALL.iter().map(move |&ty| (op, ty)));
+    let takes = |op: Op, ty| op.row().types.is_none_or(|set| (set.contains)(ty));
+    Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
+}
+
+/// Rewrites a witness kernel of a rule, given by its number in [`RULES`], by the rule's own pass: `canon` for what
+/// simplifies; for what expands `legalise`, on a target that lacks just the op in question, with this one expansion.
+///
+/// # Errors
+/// Where the pass does not use the rule or leaves the kernel broken, or an expansion leaves its op.
+pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
+    let row = RULES.get(rule).ok_or(TrialError::NoRule(rule))?;
+    if row.term == "simplify" {
+        return rewrite(rule, kernel, "canon", Context::new(&target(|_, _| false)));
+    }
+    let op = row.pattern.trim_start_matches(|c| c != '(').trim_start_matches('(');
+    let op = op.split([' ', ')']).next().unwrap_or_default().trim_end_matches(['2', '4']);
+    // Of the kernel's instructions of that op the last is the one checked; a witness adds its own at both ends.
+    let of_check = |inst: Inst| {
+        let name = kernel.result(inst).and_then(|value| kernel.value_name(value)).unwrap_or("");
+        kernel.insts[inst].op.row().ident == op && !name.ends_with("_out") && !name.ends_with("_zero")
+    };
+    let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| kernel.insts[inst]);
+    let root = root.ok_or_else(|| TrialError::NoRoot(op.to_owned()))?;
+    let lacking = target(|op, ty| (op, ty) == (root.op, root.ty));
+    rewrite(rule, kernel, "legalise", Context::new(&lacking).with_only_expansion(rule))?;
+    let is_left = |inst| (kernel.insts[inst].op, kernel.insts[inst].ty) == (root.op, root.ty);
+    if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
+}
+
+fn insts(kernel: &Kernel) -> impl Iterator<Item = Inst> {
+    kernel.layout.iter().flat_map(|&block| kernel.blocks[block].insts.iter().copied())
+}
+
+fn rewrite(rule: usize, kernel: &mut Kernel, pass: &str, mut context: Context<'_>) -> Result<(), TrialError> {
+    context.verify = true;
+    let passes: Vec<_> = find(pass).into_iter().collect();
+    run(kernel, &passes, &mut context, &mut ())?;
+    let fired = context.fired().get(rule).is_some_and(|&count| count > 0);
+    if fired { Ok(()) } else { Err(TrialError::Unused(Box::new(kernel.clone()))) }
+}
