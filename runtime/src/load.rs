@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, RecordError, TEXT_PREFIX,
     WORD_BYTES,
@@ -212,7 +213,7 @@ impl Word {
         let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);
         slots
             .map(|slot| (inst.get(slot.field) as usize, usize::from(slot.span)))
-            .filter(|&(first, _)| first != usize::from(RegFile::Gpr.constant()))
+            .filter(|&(first, _)| first != usize::from(RZ))
             .map(|(first, span)| first + span)
             .max()
             .unwrap_or(0)
