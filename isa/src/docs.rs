@@ -1,56 +1,133 @@
-//! The documents of the instruction set, made from its rows: a page a mnemonic and an index, in Markdown.
+//! The documents of the instruction sets, made from their rows: a page a mnemonic and an index, in Markdown.
 
-use crate::halu::{Opcode, mnemonics, opcodes_of};
-use crate::row::{Address, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
+use crate::row::{Address, Alias, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
 use crate::text::reader::describe;
 use crate::word::Field;
+use crate::{halu, vp1};
 use std::fmt::{self, Write};
 
-/// The page of a HALU mnemonic; `None` if there is no such mnemonic.
-pub fn page(mnemonic: &str) -> Option<String> {
-    let opcodes = opcodes_of(mnemonic);
-    let mut text = format!("# {}\n", opcodes.first()?.row().mnemonic);
-    // Rows that mean one thing share their text.
-    for group in opcodes.chunk_by(|a, b| a.row().doc == b.row().doc) {
-        // Writing to a string succeeds.
-        let _ = meaning(&mut text, group);
-    }
-    Some(text)
+/// An instruction set that has documents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Set {
+    /// [`halu`].
+    Halu,
+    /// [`vp1`].
+    Vp1,
 }
 
-/// The page that names every HALU mnemonic.
-pub fn index() -> String {
-    let mut text = "# HALU instructions\n\n\
-        A word has 128 bits, written low byte first. A bit that no field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: \
-        where it is false the instruction does nothing. RZ, URZ and PT read as 0, 0 and true, and swallow what is written to them. \
-        All sources are read before anything is written.\n\n\
-        | mnemonic | class | |\n|---|---|---|\n"
+/// A form of an instruction: its name, its row, and the alias that it goes by on a page.
+type Form = (&'static str, &'static Row, Option<&'static Alias>);
+
+impl Set {
+    /// Every set.
+    pub const ALL: [Set; 2] = [Set::Halu, Set::Vp1];
+
+    fn width(self) -> u8 {
+        match self {
+            Set::Halu => 128,
+            Set::Vp1 => 32,
+        }
+    }
+
+    /// Every mnemonic once, in the order of the index.
+    pub fn mnemonics(self) -> Vec<&'static str> {
+        match self {
+            Set::Halu => halu::mnemonics().collect(),
+            Set::Vp1 => vp1::mnemonics().to_vec(),
+        }
+    }
+
+    fn forms(self, mnemonic: &str) -> Vec<Form> {
+        match self {
+            Set::Halu => halu::opcodes_of(mnemonic).iter().map(|o| (o.name(), o.row(), None)).collect(),
+            Set::Vp1 => vp1::forms_of(mnemonic).iter().map(|&(o, alias)| (o.name(), o.row(), alias)).collect(),
+        }
+    }
+
+    /// The page of a mnemonic; `None` if there is no such mnemonic.
+    pub fn page(self, mnemonic: &str) -> Option<String> {
+        let forms = self.forms(mnemonic);
+        let (_, row, alias) = forms.first()?;
+        let mut text = format!("# {}\n", alias.map_or(row.mnemonic, |a| a.mnemonic));
+        // Rows that mean one thing share their text.
+        for group in forms.chunk_by(|a, b| a.1.doc == b.1.doc) {
+            // Writing to a string succeeds.
+            let _ = meaning(&mut text, self, group);
+        }
+        Some(text)
+    }
+
+    /// The page that names every mnemonic.
+    pub fn index(self) -> String {
+        let mut text = match self {
+            Set::Halu => HALU,
+            Set::Vp1 => VP1,
+        }
         .to_owned();
-    for mnemonic in mnemonics() {
-        let Some(row) = opcodes_of(mnemonic).first().map(|o| o.row()) else {
-            continue;
-        };
-        let paragraph = row.doc.lines().next().unwrap_or("").trim_end_matches('.');
-        let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
-        let summary = paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("");
-        let _ = writeln!(text, "| [{mnemonic}]({mnemonic}.md) | {:?} | {summary} |", row.class);
+        text.push_str("| mnemonic | class | |\n|---|---|---|\n");
+        for mnemonic in self.mnemonics() {
+            let Some((_, row, _)) = self.forms(mnemonic).first().copied() else { continue };
+            let _ = writeln!(text, "| [{mnemonic}]({mnemonic}.md) | {:?} | {} |", row.class, summary(row.doc));
+        }
+        if self == Set::Vp1 {
+            text.push_str(UNNAMED);
+            for op in vp1::Opcode::ALL.iter().filter(|o| !o.is_named()) {
+                let opcodes: Vec<String> = op.row().patterns().map(|(mask, word)| pattern(mask, word)).collect();
+                let _ = writeln!(text, "| {} | {} | {} |", op.name(), opcodes.join(" "), op.row().doc);
+            }
+        }
+        text
     }
-    text
 }
 
-fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
-    let rows = || group.iter().map(|o| o.row());
-    let Some(first) = rows().next() else {
+/// The first clause of a meaning.
+fn summary(doc: &str) -> &str {
+    let paragraph = doc.lines().next().unwrap_or("").trim_end_matches('.');
+    let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
+    paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("")
+}
+
+/// The highest byte of a word, and the other bits under a mask.
+fn pattern(mask: u128, word: u128) -> String {
+    let rest = (mask & 0xff_ffff) as u32;
+    let opcode = word >> 24;
+    if rest == 0 { format!("{opcode:02x}") } else { format!("{opcode:02x}.{:x}", word as u32 & rest) }
+}
+
+const HALU: &str = "# HALU instructions\n\n\
+    A word has 128 bits, written low byte first. A bit that no field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: \
+    where it is false the instruction does nothing. RZ, URZ and PT read as 0, 0 and true, and swallow what is written to them. \
+    All sources are read before anything is written.\n\n";
+
+const VP1: &str = "# VP1 instructions\n\n\
+    A word has 32 bits, written low byte first; bits 24 to 31 say which instruction it is and for which unit. A bit that no field names is \
+    ignored, and 0 in a word made from text.\n\n\
+    Words run in bundles: at most one of the address unit (c0 to df), the scalar unit (00 to 7f), the vector unit (80 to bf) and the branch \
+    unit (e0 to ff), in this order. A word begins a bundle if its address is a multiple of 4 or its unit does not come after that of the word \
+    before. All of a bundle is read before any of it is written, but for what the scalar unit hands to the vector unit.\n\n\
+    Words of text stand one blank apart, numbers are hexadecimal. `$r31` reads 0 and is written `0x0`. `{...}` may be left out: flags that \
+    are not written, and conditions that are always true. `(slct $cN bit $rMd)` is the register whose number is M xor that bit of `$cN`; with \
+    the bit b20 it is `$rMq`, M with its low two bits advanced by bits 4 and 5 of `$cN`, modulo 4.\n\n";
+
+const UNNAMED: &str = "\n## Words without a name\n\n\
+    Text has only `.word` for them. Those of db have no known meaning and trap.\n\n\
+    | | bits 24 to 31 and what else is fixed | |\n|---|---|---|\n";
+
+fn meaning(out: &mut String, set: Set, group: &[Form]) -> fmt::Result {
+    let Some(&(_, first, alias)) = group.first() else {
         return Ok(());
     };
+    let mnemonic = alias.map_or(first.mnemonic, |a| a.mnemonic);
     writeln!(out, "\n{}\n\n```", first.doc)?;
-    let mut lines: Vec<String> = rows().map(syntax).collect();
+    let mut lines: Vec<String> = group.iter().map(|f| syntax(set, f)).collect();
     lines.dedup();
     for line in lines {
         writeln!(out, "{line}")?;
     }
     writeln!(out, "```\n\nFor example:\n\n```")?;
-    for line in first.examples {
+    let is_own = |line: &&&str| line.strip_prefix(mnemonic).is_some_and(|rest| rest.starts_with([' ', '.']));
+    let has_own = alias.is_some() && first.examples.iter().any(|line| is_own(&line));
+    for line in first.examples.iter().filter(|line| !has_own || is_own(line)) {
         writeln!(out, "{line}")?;
     }
     writeln!(out, "```")?;
@@ -76,16 +153,16 @@ fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
     if !forbidden.is_empty() {
         writeln!(out, "\nNo instruction: {}.", forbidden.join("; "))?;
     }
-    for op in group {
-        form(out, *op)?;
+    // Several aliases of a row are one form.
+    for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[Form]>::first) {
+        form(out, set, f)?;
     }
     Ok(())
 }
 
 /// The layout of one form.
-fn form(out: &mut String, op: Opcode) -> fmt::Result {
-    let row = op.row();
-    writeln!(out, "\n## {}\n\nClass: {:?}.\n\n```", op.name(), row.class)?;
+fn form(out: &mut String, set: Set, (name, row, _): &Form) -> fmt::Result {
+    writeln!(out, "\n## {name}\n\nClass: {:?}.\n\n```", row.class)?;
     let mut fields: Vec<(Field, String)> = Vec::new();
     if let Some(guard) = row.guard {
         fields.push((guard.pred, "guard predicate".to_owned()));
@@ -102,7 +179,7 @@ fn form(out: &mut String, op: Opcode) -> fmt::Result {
             row.fixed.iter().find(|f| holds(f.0)).map(|(f, v)| if v >> (b - f.lo) & 1 == 1 { '1' } else { '0' });
         fixed.or_else(|| lettered.iter().find(|f| holds(f.1)).map(|f| f.0)).unwrap_or('.')
     };
-    for high in [127, 95, 63, 31u8] {
+    for high in (0..set.width()).skip(31).step_by(32).rev() {
         write!(out, "{high:3} ")?;
         for i in 0..32 {
             let gap = if i % 8 == 0 { " " } else { "" };
@@ -111,8 +188,11 @@ fn form(out: &mut String, op: Opcode) -> fmt::Result {
         writeln!(out, "  {}", high - 31)?;
     }
     writeln!(out, "```\n\n| | bits | field | holds |\n|---|---|---|---|")?;
-    for (field, value) in row.fixed {
-        writeln!(out, "| | {} | {} | {value:#x} |", place(*field), field.name)?;
+    let mut fixed = row.fixed.iter().peekable();
+    while let Some((field, value)) = fixed.next() {
+        let twins = if fixed.peek().is_none() { row.twins } else { &[] };
+        let values: Vec<String> = [*value].iter().chain(twins).map(|v| format!("{v:#x}")).collect();
+        writeln!(out, "| | {} | {} | {} |", place(*field), field.name, values.join(", or "))?;
     }
     for ((letter, field), (_, holds)) in lettered.iter().zip(&fields) {
         writeln!(out, "| {letter} | {} | {} | {holds} |", place(*field), field.name)?;
@@ -132,7 +212,21 @@ fn values(m: &Modifier, mark: &str) -> String {
 }
 
 /// The line of a form, as the seeds write theirs: `{}` around what may be left out, `|` between what may be written.
-fn syntax(row: &'static Row) -> String {
+fn syntax(set: Set, &(_, row, alias): &Form) -> String {
+    if set == Set::Vp1 {
+        let (mnemonic, operands) = alias.map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));
+        let words = operands.iter().filter(|o| !o.silent).map(operand);
+        let mut line = std::iter::once(mnemonic.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+        match alias {
+            Some(Alias { when: [], .. }) => line.push_str("  ; read, not printed"),
+            Some(Alias { when, .. }) => {
+                let values: Vec<String> = when.iter().map(|(f, v)| format!("{} = {v:#x}", f.name)).collect();
+                let _ = write!(line, "  ; {}", values.join(", "));
+            }
+            None => {}
+        }
+        return line;
+    }
     let mut line = String::new();
     if row.guard.is_some() {
         line.push_str("{@{!}pg} ");
@@ -162,11 +256,24 @@ fn syntax(row: &'static Row) -> String {
 fn operand(op: &Operand) -> String {
     let prefix = |field: Option<Field>, text: &'static str| if field.is_some() { text } else { "" };
     let what = match op.kind {
+        Kind::Reg { file, .. } if file.prefix().starts_with('$') => format!("${}", op.name),
         Kind::Reg { .. } => op.name.to_owned(),
         Kind::AllPreds | Kind::Const { .. } | Kind::Memory { .. } => describe(op).to_owned(),
         Kind::HalfPair { .. } => format!("{0}.h1, {0}.h0", op.name),
         Kind::F32(_) | Kind::Bits(_) | Kind::Target(_) => op.name.to_owned(),
-        Kind::Name(m) => m.choices.iter().map(|c| c.0).collect::<Vec<_>>().join("|"),
+        Kind::Name(m) => {
+            let names = m.choices.iter().map(|c| c.0).collect::<Vec<_>>().join("|");
+            if op.optional { format!("{{{names}}}") } else { names }
+        }
+        Kind::SplitReg { .. } => format!("${}", op.name),
+        Kind::Tuple { count, .. } => format!("${}{}", op.name, if count == 4 { 'q' } else { 'd' }),
+        Kind::Whole(file) => file.prefix().to_owned(),
+        Kind::FlagDef { .. } => format!("{{${}}}", op.name),
+        Kind::Condition { .. } if op.optional => "{$cs bit}".to_owned(),
+        Kind::Condition { .. } => "$cs bit".to_owned(),
+        Kind::Selected { .. } => format!("${0}|(slct $cs bit ${0}d)", op.name),
+        Kind::Number { .. } | Kind::SplitNumber { .. } | Kind::Group { .. } => op.name.to_owned(),
+        Kind::Word(text) => text.to_owned(),
     };
     let suffix = match op.suffix {
         Suffix::None => "",
@@ -192,6 +299,7 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
     let role = match op.role {
         Role::Def => "destination",
         Role::Use => "source",
+        Role::Update => "source and destination",
     };
     let mut fields = Vec::new();
     let mut add = |field: Field, holds: String| fields.push((field, holds));
@@ -200,6 +308,7 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
             RegFile::Gpr => "GPR",
             RegFile::Ur => "UR",
             RegFile::Pred => "predicate",
+            file => return format!("a `{}`", file.prefix()),
         };
         if span == 1 { one.to_owned() } else { format!("first of {span} {one}s, a multiple of {span}") }
     };
@@ -238,6 +347,44 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
             }
         }
         Kind::Target(field) => add(field, "distance in words from this word, signed".to_owned()),
+        Kind::Tuple { file, field, count: 4 } => {
+            add(field, format!("`{name}`, {role}: a quad of `{}`", file.prefix()));
+        }
+        Kind::Tuple { file, field, .. } => {
+            add(field, format!("`{name}`, {role}: a `{0}`, and the one of this number or 1", file.prefix()));
+        }
+        Kind::SplitReg { file, low, high } => {
+            add(low, format!("`{name}`, {role}: a `{}`, low bits of its number", file.prefix()));
+            add(high, "high bits of its number".to_owned());
+        }
+        Kind::FlagDef { file, field } => {
+            let silent = if op.silent { ", not in the text" } else { "" };
+            add(field, format!("`{name}`, {role}: a `{}`, from 4 on none{silent}", file.prefix()));
+        }
+        Kind::Condition { index, bit } => {
+            add(index, format!("`{name}`: a `$c`"));
+            add(bit.field, format!("a bit of it: {}", values(&bit, "")));
+        }
+        Kind::Selected { file, field, index, bit } => {
+            add(field, format!("`{name}`, {role}: a `{}`", file.prefix()));
+            add(index, "the `$c` that chooses".to_owned());
+            add(bit.field, format!("a bit of it: {}; false takes the register itself", values(&bit, "")));
+        }
+        Kind::Number { field, signed, shift } => {
+            let sort = if signed { "signed" } else { "unsigned" };
+            let scale = if shift == 0 { String::new() } else { format!(", times {:#x}", 1u64 << shift) };
+            add(field, format!("`{name}`: {sort}, {} bits{scale}", field.width));
+        }
+        Kind::SplitNumber { low, high, shift } => {
+            let scale = if shift == 0 { String::new() } else { format!(", times {:#x}", 1u64 << shift) };
+            add(low, format!("`{name}`: low bits, unsigned{scale}"));
+            add(high, format!("`{name}`: high bits"));
+        }
+        Kind::Group { field, relative: true } => {
+            add(field, "distance in groups of 4 words from the group of this word, signed".to_owned());
+        }
+        Kind::Group { field, relative: false } => add(field, "a group of 4 words".to_owned()),
+        Kind::Whole(_) | Kind::Word(_) => {}
     }
     for (field, what) in [(op.neg, "negates"), (op.abs, "takes the absolute value of"), (op.not, "inverts")] {
         if let Some(field) = field {

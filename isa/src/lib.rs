@@ -10,4 +10,5 @@ pub mod random;
 pub mod row;
 pub mod target;
 pub mod text;
+pub mod vp1;
 pub mod word;

@@ -1,6 +1,6 @@
 //! Random instructions from their rows.
 
-use crate::row::{Kind, Modifier, RegFile, RegSlot, Row, Suffix};
+use crate::row::{Kind, Modifier, RegSlot, Row, Suffix};
 
 /// Draws before giving up on a row whose forbidden combinations are dense. None is: a draw succeeds more often than not.
 const DRAWS: usize = 64;
@@ -24,11 +24,14 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
         for field in op.fields() {
             word = field.set(word, next());
         }
-        if let Kind::Name(m) = op.kind {
-            word = chosen(&m, word, next);
-        }
-        if let Kind::Const { offset, align, .. } = op.kind {
-            word = offset.set(word, next().wrapping_mul(align.into()));
+        match op.kind {
+            Kind::Name(m) | Kind::Condition { bit: m, .. } | Kind::Selected { bit: m, .. } => {
+                word = chosen(&m, word, next)
+            }
+            Kind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
+            // Zero ends ranges, and may be a register.
+            Kind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
+            _ => {}
         }
         match op.suffix {
             Suffix::Choice(m) => word = chosen(&m, word, next),
@@ -42,7 +45,7 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
     }
     if let Some(guard) = row.guard {
         let always = one_in(2, next);
-        let (pred, not) = if always { (RegFile::Pred.constant().into(), 0) } else { (next(), next()) };
+        let (pred, not) = if always { (guard.pred.get(row.template()), 0) } else { (next(), next()) };
         word = guard.not.set(guard.pred.set(word, pred), not);
     }
     for m in row.modifiers {
@@ -65,8 +68,12 @@ fn one_in(n: u64, next: &mut dyn FnMut() -> u64) -> bool {
 }
 
 fn register(slot: RegSlot, next: &mut dyn FnMut() -> u64) -> u64 {
-    let constant = u64::from(slot.file.constant());
-    if one_in(8, next) { constant } else { next() % (constant + 1) / u64::from(slot.span) * u64::from(slot.span) }
+    let number = match slot.file.constant().map(|c| u64::from(c.0)) {
+        Some(constant) if one_in(8, next) => return constant,
+        Some(constant) => next() % (constant + 1),
+        None => next(),
+    };
+    if slot.file.is_aligned() { number / u64::from(slot.span) * u64::from(slot.span) } else { number }
 }
 
 fn choose(m: &Modifier, next: &mut dyn FnMut() -> u64) -> u64 {

@@ -13,15 +13,76 @@ pub enum RegFile {
     Ur,
     /// Predicates of a work item, `P0` to `P6` and `PT`.
     Pred,
+    /// VP1: 32-bit scalar registers, `$r0` to `$r30`; number 31 is 0.
+    R,
+    /// VP1: vectors of 16 bytes, `$v0` to `$v31`.
+    V,
+    /// VP1: the extra vector `$vx`.
+    Vx,
+    /// VP1: the accumulator `$va`, 16 x 28 bits.
+    Va,
+    /// VP1: flags of vectors, `$vc0` to `$vc3`, a sign and a zero flag a component.
+    Vc,
+    /// VP1: addresses, `$a0` to `$a31`.
+    A,
+    /// VP1: flags, `$c0` to `$c3`.
+    C,
+    /// VP1: loop counters, `$l0` to `$l3`.
+    L,
+    /// VP1: method registers, `$m0` to `$m63`.
+    M,
+    /// VP1: extra storage, `$x0` to `$x15`.
+    X,
+    /// VP1: DMA objects, `$d0` to `$d7`.
+    D,
+    /// VP1: FIFO registers, `$f0` and `$f1`.
+    F,
+    /// VP1: special registers, `$sr0` to `$sr31`.
+    Sr,
+    /// VP1: `$mi0` to `$mi31`.
+    Mi,
+    /// VP1: `$uc0` to `$uc31`.
+    Uc,
 }
 
 impl RegFile {
-    /// The number that reads as a constant and swallows writes: RZ, URZ, PT.
-    pub const fn constant(self) -> u8 {
+    /// The number that reads as a constant and swallows writes, and how it is written; VP1's `$r31` is written as what it is.
+    pub const fn constant(self) -> Option<(u8, &'static str)> {
         match self {
-            RegFile::Gpr => 255,
-            RegFile::Ur => 63,
-            RegFile::Pred => 7,
+            RegFile::Gpr => Some((255, "RZ")),
+            RegFile::Ur => Some((63, "URZ")),
+            RegFile::Pred => Some((7, "PT")),
+            RegFile::R => Some((31, "0x0")),
+            _ => None,
+        }
+    }
+
+    /// Whether the first of several registers must be a multiple of their number.
+    pub const fn is_aligned(self) -> bool {
+        matches!(self, RegFile::Gpr | RegFile::Ur | RegFile::Pred)
+    }
+
+    /// What stands before the number in the name of a register.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            RegFile::Gpr => "R",
+            RegFile::Ur => "UR",
+            RegFile::Pred => "P",
+            RegFile::R => "$r",
+            RegFile::V => "$v",
+            RegFile::Vx => "$vx",
+            RegFile::Va => "$va",
+            RegFile::Vc => "$vc",
+            RegFile::A => "$a",
+            RegFile::C => "$c",
+            RegFile::L => "$l",
+            RegFile::M => "$m",
+            RegFile::X => "$x",
+            RegFile::D => "$d",
+            RegFile::F => "$f",
+            RegFile::Sr => "$sr",
+            RegFile::Mi => "$mi",
+            RegFile::Uc => "$uc",
         }
     }
 }
@@ -33,6 +94,8 @@ pub enum Role {
     Def,
     /// Read.
     Use,
+    /// Read, and then written.
+    Update,
 }
 
 /// A register position of an instruction.
@@ -44,7 +107,7 @@ pub struct RegSlot {
     pub file: RegFile,
     /// Written or read.
     pub role: Role,
-    /// Number of 32-bit registers, 1, 2 or 4; the first is a multiple of it.
+    /// Number of registers, 1, 2 or 4. Of HALU the first is a multiple of it.
     pub span: u8,
 }
 
@@ -174,6 +237,13 @@ pub enum Address {
     },
 }
 
+/// VP1: the words of a group, which a branch counts in.
+pub const GROUP: i64 = 4;
+/// VP1: the greatest number of a flag register that is one.
+pub const LAST_FLAGS: u64 = 3;
+/// VP1: the bit of `$c` that rotates a quad instead of choosing from a pair.
+pub const ROTATE: u64 = 4;
+
 /// What an operand is, and the bits that hold it.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -219,6 +289,80 @@ pub enum Kind {
     },
     /// A branch target: signed distance in words from this word. Text: a label, or `.+N`.
     Target(Field),
+    /// VP1: registers that belong to one number n: the pair n, n | 1, or the quad that agrees with n but for two bits.
+    Tuple {
+        /// The file.
+        file: RegFile,
+        /// The register number.
+        field: Field,
+        /// 2 or 4.
+        count: u8,
+    },
+    /// VP1: a register whose number lies in two fields, and so is no [`RegSlot`].
+    SplitReg {
+        /// The file.
+        file: RegFile,
+        /// Low bits of the number.
+        low: Field,
+        /// High bits of the number.
+        high: Field,
+    },
+    /// VP1: all registers of a file, or its only one.
+    Whole(RegFile),
+    /// VP1: flags that the result may go to: numbers from 4 on name none, and are left out.
+    FlagDef {
+        /// The file.
+        file: RegFile,
+        /// The register number.
+        field: Field,
+    },
+    /// VP1: a bit of `$c`: `$c2 lzf`.
+    Condition {
+        /// The register number.
+        index: Field,
+        /// The bit.
+        bit: Modifier,
+    },
+    /// VP1: a register chosen when the word runs: its number xor a bit of `$c`, or its quad rotated by two bits of it.
+    /// Text: `(slct $c2 lzf $r4d)`, or the register alone where the bit is the one that is always false.
+    Selected {
+        /// The file.
+        file: RegFile,
+        /// The register number.
+        field: Field,
+        /// The number of `$c`.
+        index: Field,
+        /// The bit.
+        bit: Modifier,
+    },
+    /// VP1: a number, two's complement if `signed`, times `1 << shift`.
+    Number {
+        /// The bits.
+        field: Field,
+        /// Whether they are two's complement.
+        signed: bool,
+        /// The power of two.
+        shift: u8,
+    },
+    /// VP1: an unsigned number whose bits lie in two fields, times `1 << shift`.
+    SplitNumber {
+        /// Low bits.
+        low: Field,
+        /// High bits.
+        high: Field,
+        /// The power of two.
+        shift: u8,
+    },
+    /// VP1: a fixed word of the text.
+    Word(&'static str),
+    /// VP1: a branch target in groups of four words: signed, from the group of this word, or from word 0.
+    /// Text: a label, or the address of the target in words.
+    Group {
+        /// The distance.
+        field: Field,
+        /// Whether it is from the group of this word.
+        relative: bool,
+    },
 }
 
 /// An operand, at its place in the text.
@@ -240,12 +384,24 @@ pub struct Operand {
     pub suffix: Suffix,
     /// May be left out, and then holds the row's default.
     pub optional: bool,
+    /// Never in the text; a word that is read from text holds the row's default.
+    pub silent: bool,
 }
 
 impl Operand {
     /// An operand without prefixes or suffixes.
     pub const fn new(name: &'static str, role: Role, kind: Kind) -> Operand {
-        Operand { name, role, kind, neg: None, abs: None, not: None, suffix: Suffix::None, optional: false }
+        Operand {
+            name,
+            role,
+            kind,
+            neg: None,
+            abs: None,
+            not: None,
+            suffix: Suffix::None,
+            optional: false,
+            silent: false,
+        }
     }
 
     /// A register.
@@ -292,6 +448,12 @@ impl Operand {
         self
     }
 
+    /// Is never in the text.
+    pub const fn silent(mut self) -> Operand {
+        self.silent = true;
+        self
+    }
+
     /// Every field of the operand.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         let kind = match self.kind {
@@ -299,9 +461,16 @@ impl Operand {
             | Kind::HalfPair { field, .. }
             | Kind::F32(field)
             | Kind::Bits(field)
-            | Kind::Target(field) => [Some(field), None, None],
+            | Kind::Target(field)
+            | Kind::Tuple { field, .. }
+            | Kind::FlagDef { field, .. }
+            | Kind::Number { field, .. }
+            | Kind::Group { field, .. } => [Some(field), None, None],
             Kind::Name(m) => [Some(m.field), None, None],
-            Kind::AllPreds => [None; 3],
+            Kind::AllPreds | Kind::Whole(_) | Kind::Word(_) => [None; 3],
+            Kind::SplitReg { low, high, .. } | Kind::SplitNumber { low, high, .. } => [Some(low), Some(high), None],
+            Kind::Condition { index, bit } => [Some(index), Some(bit.field), None],
+            Kind::Selected { field, index, bit, .. } => [Some(field), Some(index), Some(bit.field)],
             Kind::Const { bank, offset, .. } => [Some(offset), Some(bank), None],
             Kind::Memory { address, .. } => match address {
                 Address::Uniform { offset, base, imm } => [Some(offset), Some(base), Some(imm)],
@@ -323,6 +492,12 @@ impl Operand {
         let slot = |field, file, role, span| Some(RegSlot { field, file, role, span });
         let slots = match self.kind {
             Kind::Reg { file, field, span } => [slot(field, file, self.role, span), None],
+            Kind::FlagDef { file, field } => [slot(field, file, self.role, 1), None],
+            Kind::Tuple { file, field, count } => [slot(field, file, self.role, count), None],
+            Kind::Condition { index, .. } => [slot(index, RegFile::C, Role::Use, 1), None],
+            Kind::Selected { file, field, index, .. } => {
+                [slot(field, file, self.role, 1), slot(index, RegFile::C, Role::Use, 1)]
+            }
             Kind::Memory { address, .. } => match address {
                 Address::Uniform { offset, base, .. } => {
                     [slot(offset, RegFile::Gpr, Role::Use, 1), slot(base, RegFile::Ur, Role::Use, 2)]
@@ -366,10 +541,21 @@ pub struct Guard {
     pub not: Field,
 }
 
+/// Another way to write an instruction, or a special case of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias {
+    /// The name that it goes by.
+    pub mnemonic: &'static str,
+    /// The values that it stands for. Where they hold the instruction is printed so; without any it is only read.
+    pub when: &'static [(Field, u64)],
+    /// Operands, in the order of the text.
+    pub operands: &'static [Operand],
+}
+
 /// One instruction in one form. One row, one way to lay out the bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name it goes by in text. Several rows may share it.
+    /// The name it goes by in text. Several rows may share it. Empty where the set's text has no name for it.
     pub mnemonic: &'static str,
     /// Fixed words after the mnemonic, which tell this row from others of the mnemonic: `U8` in `LDG.U8`.
     pub tags: &'static [&'static str],
@@ -377,12 +563,18 @@ pub struct Row {
     pub guard: Option<Guard>,
     /// Bits that make a word this instruction.
     pub fixed: &'static [(Field, u64)],
+    /// Other values of the last fixed field that make the same instruction.
+    pub twins: &'static [u64],
     /// Modifiers, in the order in which they are printed.
     pub modifiers: &'static [Modifier],
     /// The order in which they may be read.
     pub order: ModifierOrder,
     /// Operands, in the order of the text.
     pub operands: &'static [Operand],
+    /// Fields that lie over others: both act.
+    pub overlaps: &'static [Field],
+    /// Other ways to write the instruction.
+    pub aliases: &'static [Alias],
     /// Defaults that differ from the usual: zero registers, PT, 0.
     pub defaults: &'static [(Field, u64)],
     /// Combinations that are no instruction.
@@ -444,6 +636,16 @@ impl Row {
             .chain(self.operands.iter().flat_map(Operand::fields))
     }
 
+    /// What makes a word this instruction, as masks and the values under them: the fixed bits, once for each twin.
+    pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
+        let set =
+            |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));
+        let first = self.fixed.iter().fold((0, 0), set);
+        let last = self.fixed.last().map(|f| f.0);
+        let twin = move |&value: &u64| Some(set(first, &(last?, value)));
+        std::iter::once(first).chain(self.twins.iter().filter_map(twin))
+    }
+
     /// Every register position of the row, the guard first.
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
         let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: Role::Use, span: 1 });
@@ -454,14 +656,18 @@ impl Row {
     pub fn template(&self) -> u128 {
         let mut word = 0;
         for slot in self.registers() {
-            word = slot.field.set(word, slot.file.constant().into());
+            word = slot.field.set(word, slot.file.constant().map_or(0, |c| c.0).into());
         }
         for m in self.modifiers {
             word = m.field.set(word, m.initial());
         }
         for op in self.operands {
-            if let Kind::Name(m) = op.kind {
-                word = m.field.set(word, m.initial());
+            match op.kind {
+                Kind::Name(m) | Kind::Condition { bit: m, .. } | Kind::Selected { bit: m, .. } => {
+                    word = m.field.set(word, m.initial());
+                }
+                Kind::FlagDef { field, .. } => word = field.set(word, field.max()),
+                _ => {}
             }
             word = match op.suffix {
                 Suffix::None => word,
@@ -503,7 +709,8 @@ impl Row {
                 _ => {}
             }
             for RegSlot { field, file, span, .. } in op.registers() {
-                let (first, span, end) = (field.get(word), u64::from(span), u64::from(file.constant()));
+                let Some(end) = file.constant().filter(|_| file.is_aligned()).map(|c| u64::from(c.0)) else { continue };
+                let (first, span) = (field.get(word), u64::from(span));
                 if span > 1 && first != end && (first % span != 0 || first + span > end) {
                     return Err(EncodeError::Misaligned { field, span: span as u8 });
                 }
@@ -534,9 +741,9 @@ pub struct RowError {
 }
 
 /// Checks the description of an instruction set of `width`-bit words whose `reserved` bits must be 0: no two fields of a row
-/// share a bit, none reaches into the reserved bits or past the word, no word is of two rows, every template is an
-/// instruction, no two modifiers of a row share a spelling unless their order is fixed, and forbidden combinations speak of
-/// fields of the row.
+/// share a bit unless declared, none reaches into the reserved bits or past the word, no word is of two rows, every template is an
+/// instruction, no two modifiers of a row share a spelling unless their order is fixed, and forbidden combinations and aliases
+/// speak of fields of the row.
 pub fn self_check<'a>(
     rows: impl Iterator<Item = (&'a str, &'static Row)> + Clone,
     width: u8,
@@ -551,7 +758,7 @@ pub fn self_check<'a>(
                 wrong(name, format!("{field:?} does not lie in the word"));
                 continue;
             }
-            if named & field.mask() != 0 {
+            if named & field.mask() != 0 && !row.overlaps.contains(&field) {
                 wrong(name, format!("{field:?} overlaps another field"));
             }
             if reserved & field.mask() != 0 {
@@ -569,6 +776,12 @@ pub fn self_check<'a>(
                 wrong(name, format!("a forbidden combination tests {field:?}, which the row does not have"));
             }
         }
+        for alias in row.aliases {
+            let given = alias.when.iter().map(|w| w.0).chain(alias.operands.iter().flat_map(Operand::fields));
+            for field in given.filter(|&f| row.fields().all(|g| g != f)) {
+                wrong(name, format!("its alias {} has {field:?}, which the row does not have", alias.mnemonic));
+            }
+        }
         if row.order == ModifierOrder::Free {
             let mut texts: Vec<_> = row.modifiers.iter().flat_map(|m| m.choices).map(|c| c.0).collect();
             texts.extend(row.tags);
@@ -577,23 +790,19 @@ pub fn self_check<'a>(
                 wrong(name, format!(".{} is spelled twice", pair[0]));
             }
         }
-        if row.doc.is_empty() || row.examples.is_empty() {
+        if row.doc.is_empty() || row.examples.is_empty() && !row.mnemonic.is_empty() {
             wrong(name, "it has no meaning text or no example".to_owned());
         }
     }
     for (i, (name, row)) in rows.clone().enumerate() {
         for (other, second) in rows.clone().skip(i + 1) {
-            let common = fixed_mask(row) & fixed_mask(second);
-            if (row.template() ^ second.template()) & common == 0 {
+            let meet = |a: (u128, u128)| second.patterns().any(|b| (a.1 ^ b.1) & a.0 & b.0 == 0);
+            if row.patterns().any(meet) {
                 wrong(name, format!("its words are {other}'s too"));
             }
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
-}
-
-fn fixed_mask(row: &Row) -> u128 {
-    row.fixed.iter().fold(0, |m, f| m | f.0.mask())
 }
 
 #[cfg(test)]
@@ -608,9 +817,12 @@ mod tests {
         tags: &[],
         guard: None,
         fixed: &[(CODE, 1)],
+        twins: &[],
         modifiers: &[Modifier { field: Field::new(12, 1, "m"), choices: &[("M", 1)], default: Some(0) }],
         order: ModifierOrder::Free,
         operands: &[Operand::reg("rd", Role::Def, RegFile::Gpr, D)],
+        overlaps: &[],
+        aliases: &[],
         defaults: &[],
         forbids: &[],
         class: Class::Compute,
@@ -647,6 +859,13 @@ mod tests {
             mistakes(&[("A", &STRAY)]),
             ["A: a forbidden combination tests x@13+1, which the row does not have"]
         );
+        const ALIAS: Row =
+            Row { aliases: &[Alias { mnemonic: "ALSO", when: &[(Field::new(13, 1, "x"), 1)], operands: &[] }], ..GOOD };
+        assert_eq!(mistakes(&[("A", &ALIAS)]), ["A: its alias ALSO has x@13+1, which the row does not have"]);
+        const TWIN: Row = Row { twins: &[3, 2], ..GOOD };
+        assert_eq!(mistakes(&[("A", &TWIN), ("B", &OTHER)]), ["A: its words are B's too"]);
+        const OVER: Row = Row { overlaps: &[Field::new(11, 1, "i")], ..OVERLAP };
+        assert_eq!(mistakes(&[("A", &OVER)]), [""; 0]);
         const TWICE: Row = Row { tags: &["M"], ..GOOD };
         assert_eq!(mistakes(&[("A", &TWICE)]), ["A: .M is spelled twice"]);
     }

@@ -57,9 +57,11 @@ fn every_opcode_keeps_to_its_roles() {
             let first = if slot.file == RegFile::Pred { n } else { 4 * n };
             inst.set(slot.field, first.into());
             let registers = (first..first + slot.span).map(|n| (slot.file, n));
-            match slot.role {
-                Role::Def => defs.extend(registers),
-                Role::Use => uses.extend(registers),
+            if slot.role != Role::Use {
+                defs.extend(registers.clone());
+            }
+            if slot.role != Role::Def {
+                uses.extend(registers);
             }
         }
         match op {

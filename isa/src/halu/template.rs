@@ -108,7 +108,7 @@ impl Template {
         let mut read = vec![false; operands.len()];
         for &slot in inst.registers() {
             let number = inst.get(slot.field) as u8;
-            if number == slot.file.constant() {
+            if slot.file.constant().is_some_and(|c| c.0 == number) {
                 continue;
             }
             let placeholder = match if slot.file == RegFile::Pred { number } else { number / APART } {
@@ -127,7 +127,7 @@ impl Template {
                 (Placeholder::Operand(n), Role::Use) => read[usize::from(n)] = true,
                 _ => return Err(TemplateError::Kind(name(placeholder))),
             }
-            template.inst.set(slot.field, slot.file.constant().into());
+            template.inst.set(slot.field, slot.file.constant().map_or(0, |c| c.0).into());
             template.slots.push((slot, placeholder));
         }
         if !written {

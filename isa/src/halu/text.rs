@@ -1,8 +1,8 @@
 //! HALU assembly: instructions and programs to text and back.
 
 use super::{Inst, Opcode};
-use crate::text::reader::{self, Candidate};
-use crate::text::{AsmError, AsmErrorKind, Code, Line, Piece, printer};
+use crate::text::reader::{self, Candidate, Place};
+use crate::text::{AsmError, Code, Line, Piece, Syntax, printer, program};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
@@ -57,12 +57,12 @@ pub fn word_text(word: u128) -> String {
 
 /// Reads one line with one word: an instruction, branch targets as `.+N`, or `.word` and a number.
 pub fn read_word(line: &str) -> Result<u128, AsmError> {
-    let Line { label, code } = Line::parse(line)?;
+    let Line { label, code } = Line::parse(line, Syntax::Halu)?;
     if let Some(label) = label {
         return Err(label.malformed("line", "an instruction, and no label"));
     }
     match code? {
-        Some(code) => code_word(&code, &|_| None),
+        Some(code) => code_word(&code, Place::ALONE),
         None => {
             let end = Piece { text: "", start: line.len() };
             Err(end.malformed("line", "an instruction"))
@@ -80,65 +80,24 @@ impl std::str::FromStr for Inst {
     }
 }
 
-fn code_word(code: &Code<'_>, distance: &dyn Fn(&str) -> Option<i64>) -> Result<u128, AsmError> {
+fn code_word(code: &Code<'_>, place: Place<'_>) -> Result<u128, AsmError> {
     match code {
         Code::Word(word) => Ok(*word),
         Code::Statement(statement) => {
-            let candidate = |&key: &Opcode| Candidate { key, row: key.row(), named: key.derived().named };
+            let candidate = |&key: &Opcode| Candidate { key, row: key.row(), named: key.derived().named, alias: None };
             let candidates = opcodes_of(statement.mnemonic()).iter().map(candidate);
-            reader::read(statement, candidates, distance).map(|(_, word)| word)
+            reader::read(statement, candidates, place).map(|(_, word)| word)
         }
     }
 }
 
 /// An assembled program.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Program {
-    /// The words, in order.
-    pub words: Vec<u128>,
-    /// For each word the line of the text that it came from, from 1.
-    pub lines: Vec<usize>,
-}
+pub type Program = program::Program<u128>;
 
 /// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
 /// may end a line. Errors are those of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
-    let mut errors = Vec::new();
-    let mut labels: HashMap<&str, (usize, usize)> = HashMap::new();
-    let mut code = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let mut fail = |e: AsmError| errors.push(AsmError { line: number, ..e });
-        let line = match Line::parse(line) {
-            Ok(line) => line,
-            Err(e) => {
-                fail(e);
-                continue;
-            }
-        };
-        if let Some(label) = line.label {
-            let (first, _) = *labels.entry(label.text).or_insert((number, code.len()));
-            if first != number {
-                fail(label.error(AsmErrorKind::DuplicateLabel { first }));
-            }
-        }
-        match line.code {
-            Ok(word) => code.extend(word.map(|c| (number, c))),
-            Err(e) => fail(e),
-        }
-    }
-    let mut program = Program::default();
-    for (at, (number, code)) in code.iter().enumerate() {
-        let distance = |label: &str| labels.get(label).map(|&(_, index)| index as i64 - at as i64);
-        match code_word(code, &distance) {
-            Ok(word) => {
-                program.words.push(word);
-                program.lines.push(*number);
-            }
-            Err(e) => errors.push(AsmError { line: *number, ..e }),
-        }
-    }
-    errors.sort_by_key(|e| (e.line, e.span.start));
-    if errors.is_empty() { Ok(program) } else { Err(errors) }
+    program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Place { base: at, label }))
 }
 
 /// The text of a program, a line a word, with labels where branches go. [`assemble`] reads it back to the same words.

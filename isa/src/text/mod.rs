@@ -3,7 +3,9 @@
 
 mod number;
 pub mod printer;
+pub(crate) mod program;
 pub mod reader;
+mod spaced;
 mod syntax;
 
 use crate::row::EncodeError;
@@ -12,7 +14,8 @@ use std::ops::Range;
 use thiserror::Error;
 
 pub use number::FloatFormat;
-pub use syntax::{Code, Line, Piece, Statement};
+pub use program::Program;
+pub use syntax::{Code, Line, Piece, Statement, Syntax};
 
 /// What is wrong with a line of assembly, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -107,6 +110,12 @@ pub enum AsmErrorKind {
     TooMany {
         /// The mnemonic.
         mnemonic: &'static str,
+    },
+    /// Two parts of the text give different values to bits that they share.
+    #[error("another part of the line gives {field} another value")]
+    Conflict {
+        /// The bits.
+        field: &'static str,
     },
     /// Each part is right and the whole is no instruction.
     #[error("{0}")]

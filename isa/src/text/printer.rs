@@ -1,11 +1,11 @@
 //! Prints a word of a row as its one canonical line.
 
 use super::number::{FloatFormat, float_text};
-use crate::row::{Address, Kind, ModifierOrder, Operand, RegFile, Row, Suffix};
+use crate::row::{Address, Alias, GROUP, Kind, LAST_FLAGS, ModifierOrder, Operand, ROTATE, RegFile, Row, Suffix};
 use crate::word::Field;
 use std::fmt::{self, Write};
 
-/// Writes a valid `word` of `row`. `target` writes a branch target, given its distance in words from this word.
+/// Writes a valid `word` of `row` as HALU text. `target` writes a branch target, given its distance in words from this word.
 pub fn print(
     out: &mut dyn Write,
     row: &Row,
@@ -51,15 +51,45 @@ pub fn print(
 }
 
 fn register(out: &mut dyn Write, file: RegFile, number: u64) -> fmt::Result {
-    let constant = number == u64::from(file.constant());
-    match file {
-        RegFile::Gpr if constant => out.write_str("RZ"),
-        RegFile::Ur if constant => out.write_str("URZ"),
-        RegFile::Pred if constant => out.write_str("PT"),
-        RegFile::Gpr => write!(out, "R{number}"),
-        RegFile::Ur => write!(out, "UR{number}"),
-        RegFile::Pred => write!(out, "P{number}"),
+    match file.constant() {
+        Some((n, name)) if u64::from(n) == number => out.write_str(name),
+        _ => write!(out, "{}{number}", file.prefix()),
     }
+}
+
+/// Writes a `word` of `row` as VP1 text: words with single spaces between them. `target` writes a branch target, given its
+/// distance in words from the first word of this word's group of four.
+pub fn print_spaced(
+    out: &mut dyn Write,
+    row: &Row,
+    word: u128,
+    target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result,
+) -> fmt::Result {
+    let names = |a: &&Alias| !a.when.is_empty() && a.when.iter().all(|(f, v)| f.get(word) == *v);
+    let (mnemonic, operands) =
+        row.aliases.iter().find(names).map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));
+    let template = row.template();
+    out.write_str(mnemonic)?;
+    for op in operands.iter().filter(|op| !op.silent) {
+        let omitted = match op.kind {
+            Kind::FlagDef { field, .. } => field.get(word) > LAST_FLAGS,
+            _ => op.optional && op.fields().all(|f| f.get(word) == f.get(template)),
+        };
+        if !omitted {
+            out.write_char(' ')?;
+            operand(out, op, word, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn tuple(out: &mut dyn Write, file: RegFile, number: u64, count: u8) -> fmt::Result {
+    write!(out, "{}{number}{}", file.prefix(), if count == 4 { 'q' } else { 'd' })
+}
+
+/// The number whose bits lie in two fields.
+fn joined(low: Field, high: Field, word: u128) -> u64 {
+    high.get(word) << low.width | low.get(word)
 }
 
 fn operand(
@@ -90,6 +120,33 @@ fn operand(
         Kind::Name(m) => out.write_str(m.text(m.field.get(word)).unwrap_or("?")),
         Kind::Memory { address, .. } => memory(out, address, word),
         Kind::Target(field) => target(out, field.get_signed(word)),
+        Kind::Tuple { file, field, count } => tuple(out, file, field.get(word), count),
+        Kind::SplitReg { file, low, high } => register(out, file, joined(low, high, word)),
+        Kind::Whole(file) => out.write_str(file.prefix()),
+        Kind::FlagDef { file, field } => register(out, file, field.get(word)),
+        Kind::Condition { index, bit } => {
+            register(out, RegFile::C, index.get(word))?;
+            write!(out, " {}", bit.text(bit.field.get(word)).unwrap_or("?"))
+        }
+        Kind::Selected { file, field, index, bit } => match bit.field.get(word) {
+            plain if bit.default == Some(plain) => register(out, file, field.get(word)),
+            slct => {
+                write!(out, "(slct ")?;
+                register(out, RegFile::C, index.get(word))?;
+                write!(out, " {} ", bit.text(slct).unwrap_or("?"))?;
+                tuple(out, file, field.get(word), if slct == ROTATE { 4 } else { 2 })?;
+                out.write_char(')')
+            }
+        },
+        Kind::Number { field, signed, shift } => {
+            let number = if signed { field.get_signed(word) } else { field.get(word) as i64 };
+            let sign = if number < 0 { "-" } else { "" };
+            write!(out, "{sign}{:#x}", number.unsigned_abs() << shift)
+        }
+        Kind::SplitNumber { low, high, shift } => write!(out, "{:#x}", joined(low, high, word) << shift),
+        Kind::Word(text) => out.write_str(text),
+        Kind::Group { field, relative: true } => target(out, GROUP * field.get_signed(word)),
+        Kind::Group { field, relative: false } => write!(out, "{:#x}", field.get(word) << GROUP.trailing_zeros()),
     }?;
     match op.suffix {
         Suffix::None => {}

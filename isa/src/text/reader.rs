@@ -3,9 +3,13 @@
 use super::number::{FloatFormat, Misfit, Number};
 use super::syntax::{Arg, Body, Piece, Statement, Terms};
 use super::{AsmError, AsmErrorKind};
-use crate::row::{Address, EncodeError, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
+use crate::row::{
+    Address, Alias, EncodeError, GROUP, Kind, LAST_FLAGS, Modifier, ModifierOrder, Operand, ROTATE, RegFile, Role, Row,
+    Suffix,
+};
 use crate::word::Field;
 use smallvec::SmallVec;
+use std::fmt;
 
 /// A row that a statement may turn out to be.
 #[derive(Clone, Copy, Debug)]
@@ -16,20 +20,38 @@ pub struct Candidate<T> {
     pub row: &'static Row,
     /// The union of its fields.
     pub named: u128,
+    /// The alias that the statement may use.
+    pub alias: Option<&'static Alias>,
 }
 
-/// Reads a statement as the candidate that it fits; the candidates are the rows of its mnemonic. `distance` gives the signed
-/// distance in words from this statement to a label, if the label exists.
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The word that branch distances count from.
+    pub base: i64,
+    /// The word that a label names, if it is one.
+    pub label: &'a dyn Fn(&str) -> Option<i64>,
+}
+
+impl Place<'_> {
+    /// A line on its own, as word 0 and without labels.
+    pub const ALONE: Place<'static> = Place { base: 0, label: &|_| None };
+}
+
+/// Reads a statement as the candidate that it fits; the candidates are the rows and aliases of its mnemonic.
 ///
 /// Where none fits, the error is that of the candidates that fit furthest, with all that they would have taken there.
 pub fn read<T>(
     statement: &Statement<'_>,
     candidates: impl Iterator<Item = Candidate<T>>,
-    distance: &dyn Fn(&str) -> Option<i64>,
+    place: Place<'_>,
 ) -> Result<(T, u128), AsmError> {
     let mut best: Option<Failure> = None;
-    for Candidate { key, row, named } in candidates {
-        let fit = Fit { statement, row, distance, word: row.template(), places: SmallVec::new() };
+    for Candidate { key, row, named, alias } in candidates {
+        let operands = alias.map_or(row.operands, |a| a.operands);
+        let given = alias.map_or(&[][..], |a| a.when);
+        let word = given.iter().fold(row.template(), |w, (f, v)| f.set(w, *v));
+        let fit = Fit { statement, row, operands, place, word, puts: SmallVec::new() };
         match fit.run(named) {
             Ok(word) => return Ok((key, word)),
             Err(failure) => match &mut best {
@@ -84,10 +106,11 @@ struct Mismatch {
 struct Fit<'s, 'a> {
     statement: &'s Statement<'a>,
     row: &'static Row,
-    distance: &'s dyn Fn(&str) -> Option<i64>,
+    operands: &'static [Operand],
+    place: Place<'s>,
     word: u128,
-    /// Where each field was written.
-    places: SmallVec<[(Field, Piece<'a>); 16]>,
+    /// What the text gives for each field, and where.
+    puts: SmallVec<[(Field, u64, Piece<'a>); 16]>,
 }
 
 impl<'a> Fit<'_, 'a> {
@@ -97,8 +120,12 @@ impl<'a> Fit<'_, 'a> {
         }
         self.modifiers().map_err(|(at, error)| Failure { progress: (Stage::Modifier, at, true), error })?;
         self.operands()?;
+        if let Some((field, _, piece)) = self.puts.iter().find(|(f, v, _)| f.get(self.word) != v & f.max()) {
+            let error = piece.error(AsmErrorKind::Conflict { field: field.name });
+            return Err(Failure { progress: (Stage::Whole, 0, true), error });
+        }
         self.row.validate(self.word, named).map_err(|e| {
-            let place = |f: Field| self.places.iter().find(|p| p.0 == f).map(|p| p.1);
+            let place = |f: Field| self.puts.iter().find(|p| p.0 == f).map(|p| p.2);
             let piece = match e {
                 EncodeError::Forbidden(forbid) => forbid.all.iter().find_map(|t| place(t.0)),
                 EncodeError::Value { field, .. }
@@ -115,7 +142,7 @@ impl<'a> Fit<'_, 'a> {
 
     fn put(&mut self, field: Field, value: u64, piece: Piece<'a>) {
         self.word = field.set(self.word, value);
-        self.places.push((field, piece));
+        self.puts.push((field, value, piece));
     }
 
     fn modifiers(&mut self) -> Result<(), (usize, AsmError)> {
@@ -155,12 +182,12 @@ impl<'a> Fit<'_, 'a> {
                 let allowed = loose.iter().flat_map(spellings).collect();
                 return Err((at, piece.error(AsmErrorKind::UnknownModifier { mnemonic, allowed })));
             };
-            if self.places.iter().any(|p| p.0 == m.field) {
+            if self.puts.iter().any(|p| p.0 == m.field) {
                 return Err((at, piece.error(AsmErrorKind::RepeatedModifier { allowed: spellings(m) })));
             }
             self.put(m.field, value, piece);
         }
-        match loose.iter().find(|m| m.default.is_none() && self.places.iter().all(|p| p.0 != m.field)) {
+        match loose.iter().find(|m| m.default.is_none() && self.puts.iter().all(|p| p.0 != m.field)) {
             None => Ok(()),
             Some(m) => Err((given.len(), self.missing(spellings(m)))),
         }
@@ -178,7 +205,11 @@ impl<'a> Fit<'_, 'a> {
         let mut at = 0;
         // Why an optional operand did not take the argument that the next one may.
         let mut passed: Option<Failure> = None;
-        for (i, op) in self.row.operands.iter().enumerate() {
+        let mut flags_read = false;
+        for (i, op) in self.operands.iter().enumerate() {
+            if op.silent || std::mem::take(&mut flags_read) {
+                continue;
+            }
             let args = statement.args.get(at..).unwrap_or(&[]);
             if args.is_empty() {
                 if op.optional {
@@ -188,8 +219,16 @@ impl<'a> Fit<'_, 'a> {
                 let error = piece.error(AsmErrorKind::TooFew { operand: op.name });
                 return Err(Failure { progress: (Stage::Operand, at, true), error });
             }
-            let earlier = self.row.operands.get(..i).unwrap_or(&[]);
-            match self.operand(op, earlier, args) {
+            let earlier = self.operands.get(..i).unwrap_or(&[]);
+            let taken = match self.flags_first(i, args) {
+                Some(flags) => {
+                    flags_read = true;
+                    let (first, rest) = args.split_at(1);
+                    self.operand(flags, earlier, first).and_then(|f| Ok(f + self.operand(op, earlier, rest)?))
+                }
+                None => self.operand(op, earlier, args),
+            };
+            match taken {
                 Ok(taken) => at += taken,
                 Err(Mismatch { kind_fits, error }) => {
                     // A pair may fail at its second number.
@@ -212,6 +251,13 @@ impl<'a> Fit<'_, 'a> {
                 },
             }),
         }
+    }
+
+    /// The flags that a row has after operand `i`, if the text gives them before it, as seed 004 does.
+    fn flags_first(&self, i: usize, args: &[Arg<'_>]) -> Option<&'static Operand> {
+        let flags = self.operands.get(i + 1).filter(|o| !o.silent)?;
+        let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (Kind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);
+        (args.len() > 1 && args.first().is_some_and(given)).then_some(flags)
     }
 
     /// Reads an operand from the front of `args`, which is not empty, and gives the number of arguments that it took.
@@ -259,7 +305,7 @@ impl<'a> Fit<'_, 'a> {
         let mismatch = || Mismatch::kind(op, arg);
         match (op.kind, arg.body) {
             (Kind::Reg { file, field, .. }, Body::Reg(given, n)) if file == given => {
-                self.put(field, n.into(), piece);
+                self.register(file, field, n, piece)?;
             }
             (Kind::Reg { file: RegFile::Gpr, .. }, Body::Reg(RegFile::Ur, _) | Body::Const(..) | Body::Number(_))
                 if earlier.iter().any(is_outside) =>
@@ -305,12 +351,116 @@ impl<'a> Fit<'_, 'a> {
                 self.put(field, signed(op, arg, "distance", number, field)?, piece);
             }
             (Kind::Target(field), Body::Name(label)) => {
-                let distance = (self.distance)(label);
-                let distance = distance.ok_or_else(|| Mismatch::detail(piece, AsmErrorKind::UndefinedLabel))?;
-                if i128::from(distance) < least(field) || i128::from(distance) > most(field) {
+                let distance = self.label(label, piece)? - i128::from(self.place.base);
+                if distance < least(field) || distance > most(field) {
                     return Err(out_of_range(piece, "distance", least(field), most(field)));
                 }
                 self.put(field, distance as u64, piece);
+            }
+            _ => return self.spaced(op, arg, second),
+        }
+        Ok(1)
+    }
+
+    /// The word that a label names.
+    fn label(&self, label: &str, piece: Piece<'_>) -> Result<i128, Mismatch> {
+        let word = (self.place.label)(label).map(i128::from);
+        word.ok_or_else(|| Mismatch::detail(piece, AsmErrorKind::UndefinedLabel))
+    }
+
+    /// Puts a register's number into its field.
+    fn register(&mut self, file: RegFile, field: Field, number: u8, piece: Piece<'a>) -> Result<(), Mismatch> {
+        self.put(field, register_number(file, number, field.max(), piece)?, piece);
+        Ok(())
+    }
+
+    /// Reads the operands that only VP1 has, and gives the number of arguments that it took.
+    fn spaced(&mut self, op: &Operand, arg: &Arg<'a>, second: Option<&Arg<'a>>) -> Result<usize, Mismatch> {
+        let piece = arg.piece;
+        let mismatch = || Mismatch::kind(op, arg);
+        match (op.kind, arg.body) {
+            // `$r31` is printed as what it is.
+            (Kind::Reg { file: file @ RegFile::R, field, .. }, Body::Number(number))
+            | (Kind::Selected { file: file @ RegFile::R, field, .. }, Body::Number(number))
+                if number.integer() == Ok(0) =>
+            {
+                let (zero, _) = file.constant().ok_or_else(mismatch)?;
+                self.put(field, zero.into(), piece);
+            }
+            (Kind::Tuple { file, field, count }, Body::Tuple(given, n, c)) if (file, count) == (given, c) => {
+                self.register(file, field, n, piece)?;
+            }
+            (Kind::SplitReg { file, low, high }, Body::Reg(given, n)) if file == given => {
+                let number = register_number(file, n, joined_max(low, high), piece)?;
+                self.put(low, number & low.max(), piece);
+                self.put(high, number >> low.width, piece);
+            }
+            (Kind::Whole(file), Body::Whole(given)) if file == given => {}
+            (Kind::FlagDef { file, field }, Body::Reg(given, n)) if file == given => {
+                // `$c1 zf` is a condition.
+                let is_bit = |name: &str| {
+                    let bits = |o: &Operand| matches!(o.kind, Kind::Condition { bit, .. } if bit.value(name).is_some());
+                    self.operands.iter().any(bits)
+                };
+                if second.is_some_and(|s| matches!(s.body, Body::Name(name) if is_bit(name))) {
+                    return Err(mismatch());
+                }
+                self.put(field, register_number(file, n, LAST_FLAGS, piece)?, piece);
+            }
+            (Kind::Condition { index, bit }, Body::Reg(RegFile::C, n)) => {
+                let Some(second) = second else { return Err(mismatch()) };
+                let Body::Name(name) = second.body else { return Err(Mismatch::kind(op, second)) };
+                let value = bit.value(name).ok_or_else(|| Mismatch::kind(op, second))?;
+                self.register(RegFile::C, index, n, piece)?;
+                self.put(bit.field, value, second.piece);
+                return Ok(2);
+            }
+            (Kind::Selected { file, field, .. }, Body::Reg(given, n)) if file == given => {
+                self.register(file, field, n, piece)?;
+            }
+            (Kind::Selected { file, field, index, bit }, Body::Selected(given)) if file == given.file => {
+                let value = bit.value(given.bit).filter(|v| bit.default != Some(*v)).ok_or_else(mismatch)?;
+                if (given.count == 4) != (value == ROTATE) {
+                    return Err(mismatch());
+                }
+                self.register(RegFile::C, index, given.index, piece)?;
+                self.put(bit.field, value, piece);
+                self.register(file, field, given.number, piece)?;
+            }
+            (Kind::Number { field, signed, shift }, Body::Number(number)) => {
+                let (least, most) = if signed { (least(field), most(field)) } else { (0, field.max().into()) };
+                self.put(field, scaled(op, arg, number, least, most, shift)?, piece);
+            }
+            (Kind::SplitNumber { low, high, shift }, Body::Number(number)) => {
+                let value = scaled(op, arg, number, 0, joined_max(low, high).into(), shift)?;
+                self.put(low, value & low.max(), piece);
+                self.put(high, value >> low.width, piece);
+            }
+            (Kind::Word(text), Body::Name(name)) if text == name => {}
+            (Kind::Group { field, relative }, body) => {
+                let target = match body {
+                    Body::Name(label) => self.label(label, piece)?,
+                    // An address before word 0 is printed as 64 bits.
+                    Body::Number(number) => match number.integer() {
+                        Ok(n) if n > i64::MAX.into() && n <= u64::MAX.into() => n - (1 << 64),
+                        Ok(n) => n,
+                        Err(Misfit::Sort) => return Err(mismatch()),
+                        Err(Misfit::Range) => i128::MAX >> 1,
+                    },
+                    _ => return Err(mismatch()),
+                };
+                let (base, least, most) = if relative {
+                    (self.place.base.into(), least(field), most(field))
+                } else {
+                    (0, 0, field.max().into())
+                };
+                let (distance, group) = (target - base, i128::from(GROUP));
+                if distance % group != 0 || distance / group < least || distance / group > most {
+                    let (first, last) = (base + group * least, base + group * most);
+                    let allowed = format!("a multiple of {group}, {:#x} to {:#x}", Signed(first), Signed(last));
+                    return Err(Mismatch::detail(piece, AsmErrorKind::Range { what: "branch target", allowed }));
+                }
+                self.put(field, (distance / group) as u64, piece);
             }
             _ => return Err(mismatch()),
         }
@@ -358,7 +508,11 @@ impl<'a> Fit<'_, 'a> {
 impl Mismatch {
     /// The argument is of another kind than the operand.
     fn kind(op: &Operand, arg: &Arg<'_>) -> Mismatch {
-        let kind = AsmErrorKind::Operand { operand: op.name, allowed: vec![describe(op)] };
+        let allowed = match op.kind {
+            Kind::Name(m) => spellings(&m),
+            _ => vec![describe(op)],
+        };
+        let kind = AsmErrorKind::Operand { operand: op.name, allowed };
         Mismatch { kind_fits: false, error: arg.piece.error(kind) }
     }
 
@@ -378,6 +532,11 @@ fn most(field: Field) -> i128 {
     (field.max() >> 1).into()
 }
 
+/// The greatest number whose bits lie in two fields.
+fn joined_max(low: Field, high: Field) -> u64 {
+    high.max() << low.width | low.max()
+}
+
 fn out_of_range(piece: Piece<'_>, what: &'static str, least: i128, most: i128) -> Mismatch {
     Mismatch::detail(piece, AsmErrorKind::Range { what, allowed: format!("{least} to {most}") })
 }
@@ -395,6 +554,46 @@ fn integer(
         Ok(n) if (least..=most).contains(&n) => Ok(n as u64),
         Err(Misfit::Sort) => Err(Mismatch::kind(op, arg)),
         Ok(_) | Err(Misfit::Range) => Err(out_of_range(arg.piece, what, least, most)),
+    }
+}
+
+/// A register's number, if it is not above the last.
+fn register_number(file: RegFile, number: u8, last: u64, piece: Piece<'_>) -> Result<u64, Mismatch> {
+    let number = u64::from(number);
+    if number > last {
+        let allowed = format!("{0}0 to {0}{last}", file.prefix());
+        return Err(Mismatch::detail(piece, AsmErrorKind::Range { what: "register number", allowed }));
+    }
+    Ok(number)
+}
+
+/// An integer divided by `1 << shift`, if that is exact and between two bounds.
+fn scaled(
+    op: &Operand,
+    arg: &Arg<'_>,
+    number: Number<'_>,
+    least: i128,
+    most: i128,
+    shift: u8,
+) -> Result<u64, Mismatch> {
+    match number.integer() {
+        Ok(n) if n % (1 << shift) == 0 && (least..=most).contains(&(n >> shift)) => Ok((n >> shift) as u64),
+        Err(Misfit::Sort) => Err(Mismatch::kind(op, arg)),
+        Ok(_) | Err(Misfit::Range) => {
+            let range = format!("{:#x} to {:#x}", Signed(least << shift), Signed(most << shift));
+            let allowed = if shift == 0 { range } else { format!("a multiple of {:#x}, {range}", 1 << shift) };
+            Err(Mismatch::detail(arg.piece, AsmErrorKind::Range { what: "immediate", allowed }))
+        }
+    }
+}
+
+/// Hexadecimal digits after a sign.
+struct Signed(i128);
+
+impl fmt::LowerHex for Signed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 < 0 { "-" } else { "" })?;
+        fmt::LowerHex::fmt(&self.0.unsigned_abs(), f)
     }
 }
 
@@ -454,6 +653,36 @@ pub(crate) fn describe(op: &Operand) -> &'static str {
         Kind::Memory { address: Address::Local { .. }, .. } => "[imm]",
         Kind::Memory { address: Address::Constant { .. }, .. } => "c[bank][Ra+imm]",
         Kind::Target(_) => "a label or `.+N`",
+        Kind::Reg { file, .. } | Kind::SplitReg { file, .. } | Kind::FlagDef { file, .. } => vp1_register(file),
+        Kind::Whole(file) => file.prefix(),
+        Kind::Tuple { count: 4, .. } => "a quad",
+        Kind::Tuple { .. } => "a pair",
+        Kind::Condition { .. } => "a `$c` and the name of a bit",
+        Kind::Selected { file: RegFile::V, .. } => "a `$v`, or `(slct $cN bit $vNd)`",
+        Kind::Selected { file: RegFile::A, .. } => "a `$a`, or `(slct $cN bit $aNd)`",
+        Kind::Selected { .. } => "a `$r`, or `(slct $cN bit $rNd)`",
+        Kind::Number { .. } | Kind::SplitNumber { .. } => "an integer",
+        Kind::Word(text) => text,
+        Kind::Group { .. } => "a label or the address of a word",
+    }
+}
+
+fn vp1_register(file: RegFile) -> &'static str {
+    match file {
+        RegFile::R => "a `$r`",
+        RegFile::V => "a `$v`",
+        RegFile::Vc => "a `$vc`",
+        RegFile::A => "a `$a`",
+        RegFile::C => "a `$c`",
+        RegFile::L => "a `$l`",
+        RegFile::M => "a `$m`",
+        RegFile::X => "a `$x`",
+        RegFile::D => "a `$d`",
+        RegFile::F => "a `$f`",
+        RegFile::Sr => "a `$sr`",
+        RegFile::Mi => "a `$mi`",
+        RegFile::Uc => "a `$uc`",
+        _ => file.prefix(),
     }
 }
 

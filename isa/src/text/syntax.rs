@@ -29,36 +29,45 @@ impl<'a> Piece<'a> {
         self.error(AsmErrorKind::Malformed { what, expected })
     }
 
-    fn from(self, offset: usize) -> Piece<'a> {
+    pub(super) fn from(self, offset: usize) -> Piece<'a> {
         Piece { text: self.text.get(offset..).unwrap_or(""), start: self.start + offset }
     }
 
-    fn to(self, end: usize) -> Piece<'a> {
+    pub(super) fn to(self, end: usize) -> Piece<'a> {
         Piece { text: self.text.get(..end).unwrap_or(self.text), start: self.start }
     }
 
-    fn trim(self) -> Piece<'a> {
+    pub(super) fn trim(self) -> Piece<'a> {
         let text = self.text.trim_start();
         Piece { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
 
     /// The piece without a leading character and the blanks after it, if it begins so.
-    fn strip(self, lead: char) -> Option<Piece<'a>> {
+    pub(super) fn strip(self, lead: char) -> Option<Piece<'a>> {
         let rest = self.text.strip_prefix(lead)?;
         Some(self.from(self.text.len() - rest.len()).trim())
     }
 
     /// What stands before and after the first such character.
-    fn split_at(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
+    pub(super) fn split_at(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
         let at = self.text.find(separator)?;
         Some((self.to(at), self.from(at + separator.len_utf8())))
     }
 
     /// The longest run of characters of a kind at its beginning, and what follows.
-    fn split_while(self, keep: impl Fn(char) -> bool) -> (Piece<'a>, Piece<'a>) {
+    pub(super) fn split_while(self, keep: impl Fn(char) -> bool) -> (Piece<'a>, Piece<'a>) {
         let end = self.text.find(|c| !keep(c)).unwrap_or(self.text.len());
         (self.to(end), self.from(end))
     }
+}
+
+/// How an instruction set writes its lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Syntax {
+    /// `@P0 HADD2.SAT R0, R1, R2 ;`
+    Halu,
+    /// `vadd s $v0 $vc1 $v2 $v3`
+    Vp1,
 }
 
 /// A line of a program: at most one label and one word.
@@ -81,24 +90,24 @@ pub enum Code<'a> {
 
 impl<'a> Line<'a> {
     /// Takes a line apart. `//` begins a comment, `;` may end the word.
-    pub fn parse(line: &'a str) -> Result<Line<'a>, AsmError> {
+    pub fn parse(line: &'a str, syntax: Syntax) -> Result<Line<'a>, AsmError> {
         let whole = Piece { text: line, start: 0 };
         let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
         let (label, code) = match code.split_at(':') {
             None => (None, code),
             Some((label, code)) => (Some(label.trim()), code.trim()),
         };
-        if let Some(label) = label.filter(|l| !is_label(l.text)) {
+        if let Some(label) = label.filter(|l| !is_label(l.text, syntax)) {
             const EXPECTED: &str = "letters, digits, `_` and `$`, not beginning with a digit, and no register";
             return Err(label.malformed("label", EXPECTED));
         }
-        let code = Code::parse(code);
+        let code = Code::parse(code, syntax);
         Ok(Line { label, code })
     }
 }
 
 impl<'a> Code<'a> {
-    fn parse(code: Piece<'a>) -> Result<Option<Code<'a>>, AsmError> {
+    fn parse(code: Piece<'a>, syntax: Syntax) -> Result<Option<Code<'a>>, AsmError> {
         if code.text.is_empty() {
             return Ok(None);
         }
@@ -108,13 +117,22 @@ impl<'a> Code<'a> {
         }
         let line = line.trim();
         let Some(number) = line.text.strip_prefix(".word") else {
-            return Statement::parse(line).map(|s| Some(Code::Statement(s)));
+            let statement = match syntax {
+                Syntax::Halu => Statement::parse(line),
+                Syntax::Vp1 => Statement::parse_spaced(line),
+            };
+            return statement.map(|s| Some(Code::Statement(s)));
         };
         let number = line.from(line.text.len() - number.len()).trim();
         let digits = number.text.strip_prefix("0x").unwrap_or("");
         let word =
             if digits.bytes().all(|b| b.is_ascii_hexdigit()) { u128::from_str_radix(digits, 16).ok() } else { None };
-        let malformed = || number.malformed("word", "0x and at most 32 hexadecimal digits");
+        let (bits, expected) = match syntax {
+            Syntax::Halu => (u128::BITS, "0x and at most 32 hexadecimal digits"),
+            Syntax::Vp1 => (u32::BITS, "0x and at most 8 hexadecimal digits"),
+        };
+        let malformed = || number.malformed("word", expected);
+        let word = word.filter(|w| w.leading_zeros() >= u128::BITS - bits);
         word.map(|w| Some(Code::Word(w))).ok_or_else(malformed)
     }
 }
@@ -153,6 +171,23 @@ pub(super) enum Body<'a> {
     /// `.+3`
     Relative(Number<'a>),
     Name(&'a str),
+    /// `$v2d`, `$v4q`
+    Tuple(RegFile, u8, u8),
+    /// `$vc`
+    Whole(RegFile),
+    /// `(slct $c2 lzf $r4d)`
+    Selected(Selected<'a>),
+}
+
+/// `(slct $c2 lzf $r4d)`
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Selected<'a> {
+    /// The number of `$c`.
+    pub index: u8,
+    pub bit: &'a str,
+    pub file: RegFile,
+    pub number: u8,
+    pub count: u8,
 }
 
 /// What stands between the brackets of an address.
@@ -168,33 +203,36 @@ fn is_word(c: char) -> bool {
 }
 
 /// Whether a branch can name a line so: letters, digits, `_` and `$`, not beginning with a digit, and no register.
-fn is_label(text: &str) -> bool {
+fn is_label(text: &str, syntax: Syntax) -> bool {
     let shaped = text.chars().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit());
-    shaped && matches!(name(Piece { text, start: 0 }), Ok(Body::Name(_)))
+    shaped
+        && match syntax {
+            Syntax::Halu => matches!(name(Piece { text, start: 0 }), Ok(Body::Name(_))),
+            Syntax::Vp1 => !text.starts_with('$'),
+        }
 }
 
 /// What a word names: a register, all predicates, or something the row must know.
 fn name(word: Piece<'_>) -> Result<Body<'_>, AsmError> {
-    const NUMBERED: [(&str, RegFile, &str); 3] = [
-        ("UR", RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
-        ("R", RegFile::Gpr, "register number above 254: R0 to R254, or RZ"),
-        ("P", RegFile::Pred, "not a predicate: P0 to P6, or PT"),
+    const FILES: [(RegFile, &str); 3] = [
+        (RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
+        (RegFile::Gpr, "register number above 254: R0 to R254, or RZ"),
+        (RegFile::Pred, "not a predicate: P0 to P6, or PT"),
     ];
-    let is = |name: &str| word.text.eq_ignore_ascii_case(name);
-    let constant = |file: RegFile| Ok(Body::Reg(file, file.constant()));
-    match () {
-        () if is("RZ") => return constant(RegFile::Gpr),
-        () if is("URZ") => return constant(RegFile::Ur),
-        () if is("PT") => return constant(RegFile::Pred),
-        () if is("PR") => return Ok(Body::AllPreds),
-        () => {}
+    if word.text.eq_ignore_ascii_case("PR") {
+        return Ok(Body::AllPreds);
     }
-    for (prefix, file, allowed) in NUMBERED {
+    for (file, allowed) in FILES {
+        let Some((constant, name)) = file.constant() else { continue };
+        if word.text.eq_ignore_ascii_case(name) {
+            return Ok(Body::Reg(file, constant));
+        }
+        let prefix = file.prefix();
         let lead = word.text.get(..prefix.len()).unwrap_or("");
         let digits = word.from(prefix.len()).text;
         if lead.eq_ignore_ascii_case(prefix) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
             return match digits.parse::<u8>() {
-                Ok(n) if n < file.constant() => Ok(Body::Reg(file, n)),
+                Ok(n) if n < constant => Ok(Body::Reg(file, n)),
                 _ => Err(word.error(AsmErrorKind::Register { allowed })),
             };
         }

@@ -1,0 +1,100 @@
+//! The shape of a line of VP1 assembly: a mnemonic and operands, with blanks between them.
+
+use super::AsmError;
+use super::number::Number;
+use super::syntax::{Arg, Body, Piece, Selected, Statement};
+use crate::row::RegFile;
+
+const FILES: [RegFile; 15] = [
+    RegFile::R,
+    RegFile::V,
+    RegFile::Vx,
+    RegFile::Va,
+    RegFile::Vc,
+    RegFile::A,
+    RegFile::C,
+    RegFile::L,
+    RegFile::M,
+    RegFile::X,
+    RegFile::D,
+    RegFile::F,
+    RegFile::Sr,
+    RegFile::Mi,
+    RegFile::Uc,
+];
+
+/// Registers that have a name besides their number.
+const NAMED: [(&str, RegFile, u8); 3] =
+    [("$tick", RegFile::Sr, 30), ("$csreq", RegFile::Sr, 31), ("$uccfg", RegFile::Uc, 16)];
+
+impl<'a> Statement<'a> {
+    pub(super) fn parse_spaced(line: Piece<'a>) -> Result<Statement<'a>, AsmError> {
+        let (mnemonic, mut rest) = token(line);
+        let mut args = Vec::new();
+        while !rest.text.is_empty() {
+            let (piece, after) = token(rest);
+            args.push(Arg { piece, bang: false, minus: false, bars: false, body: body(piece)?, suffix: None });
+            rest = after;
+        }
+        Ok(Statement { line, guard: None, mnemonic, modifiers: Vec::new(), args })
+    }
+}
+
+/// The first token and what follows it: a run without blanks, or what parentheses enclose.
+fn token(piece: Piece<'_>) -> (Piece<'_>, Piece<'_>) {
+    let enclosed = piece.text.starts_with('(').then(|| piece.text.find(')')).flatten();
+    let (token, rest) = match enclosed {
+        Some(end) => (piece.to(end + 1), piece.from(end + 1)),
+        None => piece.split_while(|c| !c.is_whitespace()),
+    };
+    (token, rest.trim())
+}
+
+fn body(piece: Piece<'_>) -> Result<Body<'_>, AsmError> {
+    if piece.text.starts_with('(') {
+        return selected(piece).map(Body::Selected);
+    }
+    if piece.text.starts_with('$') {
+        return register(piece);
+    }
+    Ok(Number::parse(piece.text).map_or(Body::Name(piece.text), Body::Number))
+}
+
+/// `$r5`, `$v2d`, `$v4q`, `$vc`.
+fn register(piece: Piece<'_>) -> Result<Body<'_>, AsmError> {
+    if let Some(&(_, file, number)) = NAMED.iter().find(|n| n.0 == piece.text) {
+        return Ok(Body::Reg(file, number));
+    }
+    let malformed =
+        || piece.malformed("register", "`$`, the name of a file, a number, and `d` of a pair or `q` of a quad");
+    let end = piece.text.find(|c: char| c.is_ascii_digit()).unwrap_or(piece.text.len());
+    let prefix = piece.to(end).text;
+    let file = FILES.into_iter().find(|f| f.prefix() == prefix).ok_or_else(malformed)?;
+    let (digits, suffix) = piece.from(end).split_while(|c| c.is_ascii_digit());
+    if digits.text.is_empty() {
+        return Ok(Body::Whole(file));
+    }
+    // No file has so many that a larger number could be right.
+    let number = digits.text.parse().unwrap_or(u8::MAX);
+    match suffix.text {
+        "" => Ok(Body::Reg(file, number)),
+        "d" => Ok(Body::Tuple(file, number, 2)),
+        "q" => Ok(Body::Tuple(file, number, 4)),
+        _ => Err(malformed()),
+    }
+}
+
+/// `(slct $c2 lzf $r4d)`
+fn selected(piece: Piece<'_>) -> Result<Selected<'_>, AsmError> {
+    let malformed = || piece.malformed("operand", "`(slct $cN bit $rNd)`");
+    let inside = piece.text.strip_suffix(')').map(|t| piece.to(t.len()).from(1).trim()).ok_or_else(malformed)?;
+    let (word, rest) = token(inside);
+    let (flags, rest) = token(rest);
+    let (bit, tuple) = token(rest);
+    match (word.text, register(flags), register(tuple)) {
+        ("slct", Ok(Body::Reg(RegFile::C, index)), Ok(Body::Tuple(file, number, count))) => {
+            Ok(Selected { index, bit: bit.text, file, number, count })
+        }
+        _ => Err(malformed()),
+    }
+}

@@ -1,0 +1,306 @@
+//! Multiplication in the vector unit, on its accumulator: `A + (B * C << S) + (D * E << S) + rounding`, and its readout (seed 004,
+//! "Multiplication, accumulation, and rounding").
+
+use super::bytes::{clamp_to, splat};
+use super::{Context, Outcome, f};
+use crate::row::ROTATE;
+use crate::vp1::domain::{Domain, Index, Logic, Reader, Write};
+
+/// Bits of a component of `$va`.
+const ACCUMULATOR_BITS: u32 = 28;
+
+/// How a sum of products is scaled, rounded and read.
+#[derive(Clone, Copy)]
+struct Mode {
+    /// The result is signed.
+    signed: bool,
+    /// The factors are integers, not fractions.
+    int: bool,
+    /// The low half of the 16-bit result is read, not the high one.
+    low: bool,
+    /// To nearest, not down.
+    round: bool,
+    /// The result is scaled by 2^shift.
+    shift: i32,
+}
+
+impl Mode {
+    /// Bits that the accumulator has below those of the result's high half.
+    fn readout(self) -> i32 {
+        let base = match (self.int, self.signed) {
+            (true, _) => 16,
+            (false, true) => 9,
+            (false, false) => 8,
+        };
+        base - self.shift
+    }
+}
+
+/// The factors of a multiplication: `b * c + d * e`.
+struct Products<W> {
+    b: W,
+    c: W,
+    second: Option<(W, W)>,
+}
+
+/// What a double multiplication takes, besides what the scalar unit hands over.
+#[derive(Clone, Copy)]
+pub(super) enum Inputs {
+    /// A pair, and SRC2 to add to.
+    PairAndBase,
+    /// A pair, and the accumulator.
+    Pair,
+    /// SRC1, SRC3, and the accumulator.
+    Two,
+}
+
+/// What an instruction writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Results {
+    /// `$va`.
+    Sum,
+    /// `$v[DST]`.
+    Read,
+    /// Both.
+    Both,
+}
+
+/// What the products are added to.
+enum Base<W> {
+    Zero,
+    Accumulator,
+    /// The result's high half to which nothing was added.
+    Value(W),
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// The mode of the multiplications, whose fields share their places.
+    fn mode(&self, signed: bool) -> Mode {
+        Mode {
+            signed,
+            int: self.flag(f::FRACTINT),
+            low: self.flag(f::HILO),
+            round: self.flag(f::RND),
+            shift: self.signed(f::SHIFT),
+        }
+    }
+
+    /// The mode of the interpolations, which are of fractions.
+    fn fraction_mode(&self, signed: bool, low: bool) -> Mode {
+        Mode { int: false, low, ..self.mode(signed) }
+    }
+
+    /// A vector as it enters a multiplication.
+    fn factor(&mut self, a: D::Bytes, int: bool, signed: bool) -> D::Wide {
+        if int { self.d.widen(signed, a) } else { self.fraction(a, signed) }
+    }
+
+    /// The accumulator, before it wraps.
+    fn accumulate(&mut self, mode: Mode, base: Base<D::Wide>, p: Products<D::Wide>) -> D::Wide {
+        let mut sum = self.d.wide_mul(p.b, p.c);
+        if let Some((d, e)) = p.second {
+            let second = self.d.wide_mul(d, e);
+            sum = self.d.wide_add(sum, second);
+        }
+        if mode.int {
+            sum = self.d.wide_shl(sum, 8);
+        }
+        let base = match base {
+            Base::Zero => None,
+            Base::Accumulator => Some(self.read.va(self.d)),
+            Base::Value(value) => Some(self.d.wide_shl(value, mode.readout() as u32)),
+        };
+        if let Some(base) = base {
+            sum = self.d.wide_add(base, sum);
+        }
+        let dropped = if mode.low { mode.readout() - 8 } else { mode.readout() };
+        if mode.round && dropped > 0 {
+            // Bit 0 of `$uccfg` breaks ties downward.
+            let (half, tie) = (self.d.word(1 << (dropped - 1)), self.read.uccfg(self.d));
+            let one = self.d.word(1);
+            let tie = self.d.logic(Logic::AND, tie, one);
+            let half = self.d.sub(half, tie);
+            let half = self.d.splat(half);
+            sum = self.d.wide_add(sum, half);
+        }
+        sum
+    }
+
+    /// The byte read from the accumulator.
+    fn readout(&mut self, mode: Mode, sum: D::Wide) -> D::Bytes {
+        const UNUSED: u32 = u32::BITS - ACCUMULATOR_BITS;
+        let sum = self.d.wide_shl(sum, UNUSED);
+        let sum = self.d.wide_sar(sum, UNUSED);
+        let down = mode.readout() - 8;
+        let result = match u32::try_from(down) {
+            Ok(down) => self.d.wide_sar(sum, down),
+            Err(_) => self.d.wide_shl(sum, down.unsigned_abs()),
+        };
+        let (low, high) = if mode.signed { (-0x8000, 0x7fff) } else { (0, 0xffff) };
+        let result = clamp_to(self.d, result, low, high);
+        let result = if mode.low { result } else { self.d.wide_sar(result, 8) };
+        self.d.narrow(result)
+    }
+
+    /// The effects of a multiplication.
+    fn multiplied(&mut self, mode: Mode, sum: D::Wide, results: Results) -> Outcome<D> {
+        let mut outcome = Outcome::default();
+        if results != Results::Read {
+            outcome.writes.push(Write::Va(sum));
+        }
+        if results != Results::Sum {
+            outcome.writes.push(Write::V(self.reg(f::DST), self.readout(mode, sum)));
+        }
+        outcome
+    }
+
+    /// `vmul` and `vmac`.
+    pub(super) fn multiply(&mut self, signed: bool, accumulate: bool, results: Results) -> Outcome<D> {
+        let mode = self.mode(signed);
+        let (src1, src2) = (self.v(f::SRC1), self.source_bytes());
+        let b = self.factor(src1, mode.int, self.flag(f::SIGN1));
+        let c = self.factor(src2, mode.int, self.flag(f::SIGN2));
+        let base = if accumulate { Base::Accumulator } else { Base::Zero };
+        let sum = self.accumulate(mode, base, Products { b, c, second: None });
+        self.multiplied(mode, sum, results)
+    }
+
+    /// `vmad2` and `vmac2`: two vectors, each by a factor or a mask that the scalar unit handed over.
+    pub(super) fn multiply_two(&mut self, signed: bool, inputs: Inputs, results: Results) -> Outcome<D> {
+        let mode = self.mode(signed);
+        let other = match inputs {
+            Inputs::Two => self.reg(f::SRC3),
+            Inputs::Pair | Inputs::PairAndBase => self.reg(f::SRC1) | 1,
+        };
+        let [b, d] = [self.reg(f::SRC1), other].map(|n| {
+            let v = self.read.v(self.d, Index::Fixed(n));
+            self.factor(v, mode.int, self.flag(f::SIGN1))
+        });
+        let base = match inputs {
+            Inputs::PairAndBase => {
+                let v = self.v(f::SRC2);
+                Base::Value(self.factor(v, mode.int, self.flag(f::SIGN2)))
+            }
+            Inputs::Pair | Inputs::Two => Base::Accumulator,
+        };
+        let [c, e] = if self.flag(f::S2VMODE) {
+            self.mask_factors()
+        } else {
+            let chosen = self.handed_mask();
+            self.chosen_factors(chosen)
+        };
+        let sum = self.accumulate(mode, base, Products { b, c, second: Some((d, e)) });
+        self.multiplied(mode, sum, results)
+    }
+
+    /// `vlrp`: between the registers of a pair, by a third.
+    pub(super) fn interpolate(&mut self) -> Outcome<D> {
+        let mode = self.fraction_mode(false, false);
+        let n = self.reg(f::SRC1);
+        let [x, y] = [n, n | 1].map(|n| self.wide(Index::Fixed(n), false));
+        let c = self.v(f::SRC2);
+        let c = self.d.widen(false, c);
+        let b = self.d.wide_sub(x, y);
+        let sum = self.accumulate(mode, Base::Value(y), Products { b, c, second: None });
+        self.multiplied(mode, sum, Results::Read)
+    }
+
+    /// `vlrp2`: between three registers of a quad, by two factors.
+    pub(super) fn interpolate_two(&mut self) -> Outcome<D> {
+        let mode = self.fraction_mode(self.flag(f::SIGND), false);
+        let signed = self.flag(f::SIGNS);
+        let corner = self.quad(f::SRC1, 0);
+        let corner = self.read.v(self.d, corner);
+        let base = if self.flag(f::LRP2X) {
+            let sign = self.d.bytes([0x80; 16]);
+            self.d.bytes_logic(Logic::XOR, corner, sign)
+        } else {
+            corner
+        };
+        let [corner, base] = [corner, base].map(|v| self.fraction(v, signed));
+        let products = self.gradients(corner, signed);
+        let sum = self.accumulate(mode, Base::Value(base), products);
+        self.multiplied(mode, sum, if self.flag(f::VAWRITE) { Results::Both } else { Results::Read })
+    }
+
+    /// `vlrp4a`: as `vlrp2`, into the accumulator.
+    pub(super) fn interpolate_first(&mut self) -> Outcome<D> {
+        let mode = self.fraction_mode(false, true);
+        let corner = self.quad(f::SRC1, 0);
+        let corner = self.wide(corner, false);
+        let products = self.gradients(corner, false);
+        let sum = self.accumulate(mode, Base::Value(corner), products);
+        self.multiplied(mode, sum, Results::Sum)
+    }
+
+    /// The differences of registers 2 and 3 of the quad to the corner, each by its factor.
+    fn gradients(&mut self, corner: D::Wide, signed: bool) -> Products<D::Wide> {
+        let [b, d] = [2, 3].map(|k| {
+            let n = self.quad(f::SRC1, k);
+            let v = self.read.v(self.d, n);
+            let end = self.fraction(v, signed);
+            self.d.wide_sub(end, corner)
+        });
+        let [c, e] = self.own_factors();
+        Products { b, c, second: Some((d, e)) }
+    }
+
+    /// `vlrpf`: between factors, by registers 2 and 3 of the quad, into the accumulator.
+    pub(super) fn interpolate_factors(&mut self) -> Outcome<D> {
+        let mode = self.fraction_mode(false, true);
+        let [x, y] = [2, 3].map(|k| {
+            let n = self.quad(f::SRC1, k);
+            self.wide(n, false)
+        });
+        let b = self.d.wide_sub(x, y);
+        let [c, e] = self.own_factors();
+        let base = self.v(f::SRC2);
+        let base = self.d.widen(true, base);
+        let sum = self.accumulate(mode, Base::Value(base), Products { b, c, second: Some((y, e)) });
+        self.multiplied(mode, sum, Results::Sum)
+    }
+
+    /// `vlrp4b`: adds to the accumulator what register 1 of the quad and `$vx` differ from register 0, each by its factor.
+    pub(super) fn interpolate_last(&mut self, signed: bool) -> Outcome<D> {
+        let mode =
+            Mode { round: self.flag(f::ALTRND), shift: self.signed(f::ALTSHIFT), ..self.fraction_mode(signed, false) };
+        let [corner, end] = if self.get(f::SLCT) == ROTATE {
+            [0, 1].map(|k| self.quad(f::SRC1, k))
+        } else {
+            [self.toggled(f::SRC1); 2]
+        };
+        let [corner, end] = [corner, end].map(|n| self.wide(n, false));
+        let extra = self.read.vx(self.d);
+        let extra = self.d.widen(false, extra);
+        let (b, d) = (self.d.wide_sub(end, corner), self.d.wide_sub(extra, corner));
+        let [c, e] = self.own_factors();
+        let sum = self.accumulate(mode, Base::Accumulator, Products { b, c, second: Some((d, e)) });
+        self.multiplied(mode, sum, Results::Both)
+    }
+
+    /// The factors that the word's own `$vc` selects.
+    fn own_factors(&mut self) -> [D::Wide; 2] {
+        let chosen = self.read.vc(self.d, self.reg(f::VCSRC))[self.get(f::VCSEL) as usize & 1];
+        self.chosen_factors(chosen)
+    }
+
+    /// For each component the first or, where the mask is set, the second factor of each pair.
+    fn chosen_factors(&mut self, chosen: D::Mask) -> [D::Wide; 2] {
+        let [a, b, c, d] = self.factors();
+        [(a, b), (c, d)].map(|(first, second)| {
+            let (first, second) = (self.d.splat(first), self.d.splat(second));
+            self.d.wide_select(chosen, second, first)
+        })
+    }
+
+    /// The mask of each pair of factors: 256 where its bit is set, 0 elsewhere.
+    fn mask_factors(&mut self) -> [D::Wide; 2] {
+        let (zero, one) = (splat(self.d, 0), splat(self.d, 0x100));
+        let [a, b, c, d] = self.factors();
+        [(a, b), (c, d)].map(|(low, high)| {
+            let bits = self.mask_of_factors(low, high);
+            let mask = self.d.mask(bits);
+            self.d.wide_select(mask, one, zero)
+        })
+    }
+}

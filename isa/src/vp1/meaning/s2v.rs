@@ -1,0 +1,176 @@
+//! What the scalar unit hands to the vector unit of the same bundle.
+
+use super::{Bit, Context, Outcome, f};
+use crate::row::ROTATE;
+use crate::vp1::Unit;
+use crate::vp1::domain::{Domain, Index, Reader};
+
+/// What an instruction made to hand something over does.
+#[derive(Clone, Copy)]
+pub(super) struct Handed<W> {
+    /// Factors: signed, 10 bits each.
+    pub factors: [W; 4],
+    /// Which of them each component takes.
+    pub choice: Choice,
+}
+
+/// Sixteen flags of a `$vc`, spread over the components.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// The number of the `$vc`, whose pair `vc | 1` counts too.
+    pub vc: u8,
+    /// 0 the sign flags, 1 the zero flags.
+    pub half: usize,
+    /// Which of [`SPREAD`].
+    pub spread: usize,
+}
+
+/// The flag that each component gets, of the sixteen of the first register of the pair and the sixteen of the second.
+const SPREAD: [[u8; 16]; 8] = [
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    [2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14],
+    [4, 5, 4, 5, 4, 5, 4, 5, 12, 13, 12, 13, 12, 13, 12, 13],
+    [0, 0, 2, 0, 4, 4, 6, 4, 8, 8, 10, 8, 12, 12, 14, 12],
+    [1, 1, 1, 3, 5, 5, 5, 7, 9, 9, 9, 11, 13, 13, 13, 15],
+    [0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14],
+    [1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13],
+    [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30],
+];
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// The factors, chosen among as the word says.
+    fn hand(&self, factors: [D::Word; 4]) -> Outcome<D> {
+        let choice = Choice {
+            vc: self.reg(f::VCIDX),
+            half: self.get(f::VCFLAG) as usize,
+            spread: self.split(f::VCXFRM_LOW, f::VCXFRM_HIGH) as usize,
+        };
+        Outcome { handed: Some(Handed { factors, choice }), ..Outcome::default() }
+    }
+
+    /// `vec`: two constants.
+    pub(super) fn hand_constants(&mut self) -> Outcome<D> {
+        let [a, b] = [f::FACTOR1, f::FACTOR2].map(|field| self.d.word(self.signed(field) as u32));
+        self.hand([a, a, b, b])
+    }
+
+    /// `bvec`: twice the signed bytes.
+    pub(super) fn hand_bytes(&mut self) -> Outcome<D> {
+        let word = self.r(f::SRC1);
+        let factors = [0, 1, 2, 3].map(|i| self.signed_byte(word, i, 1));
+        self.hand(factors)
+    }
+
+    /// `vecms`: bits that leave the register.
+    pub(super) fn hand_bits(&mut self) -> Outcome<D> {
+        let (bits, four) = (self.r(f::SRC1), self.d.word(4));
+        let rest = self.d.sar(bits, four);
+        let factors = self.bit_factors(bits);
+        Outcome { writes: self.define(f::SRC1, rest).into_iter().collect(), ..self.hand(factors) }
+    }
+
+    /// `bvecmad`.
+    pub(super) fn hand_positioned(&mut self) -> Outcome<D> {
+        let factors = self.positioned_factors(8);
+        self.hand(factors)
+    }
+
+    /// `bvecmadsel`: as `bvecmad`, but of each pair one factor stands for both.
+    pub(super) fn hand_selected(&mut self) -> Outcome<D> {
+        let [a, b, c, d] = self.positioned_factors(7);
+        // With the condition b19, which selects the bytes, b18 selects the factor.
+        let [first, second] = if self.get(f::SLCT) == 2 {
+            let flags = self.c();
+            let second = self.bits(flags, 7, 1);
+            [(a, b), (c, d)].map(|(x, y)| self.d.select(second, y, x))
+        } else {
+            [a, c]
+        };
+        self.hand([first, first, second, second])
+    }
+
+    /// `vecms`: factors 0 and 1 that select by bits 0 to 3 of a word.
+    pub(super) fn bit_factors(&mut self, word: D::Word) -> [D::Word; 4] {
+        let zero = self.d.word(0);
+        let [a, b] = [0, 2].map(|low| {
+            let (first, second) = (self.bits(word, low, 1), self.bits(word, low + 1, 1));
+            let (x, y) = (self.d.word(0x1e), self.d.word(0x1e0));
+            let (first, second) = (self.d.mul(first, x), self.d.mul(second, y));
+            self.or(first, second)
+        });
+        [a, b, zero, zero]
+    }
+
+    /// Bytes of one register plus those of another times the position in `$r[SRC1]`, which has `bits` bits.
+    fn positioned_factors(&mut self, bits: u32) -> [D::Word; 4] {
+        let [x, y] = [0, 2].map(|element| {
+            let n = self.second_of_quad(element);
+            self.read.r(self.d, n)
+        });
+        let position = self.r(f::SRC1);
+        let position = self.bits(position, 11, (1 << bits) - 1);
+        [0, 1, 2, 3].map(|i| {
+            let (x, y) = (self.signed_byte(x, i, 8), self.signed_byte(y, i, 0));
+            let y = self.d.mul(position, y);
+            let (half, seven) = (self.d.word(0x40), self.d.word(7));
+            let sum = self.d.add(x, y);
+            let sum = self.d.add(sum, half);
+            self.d.sar(sum, seven)
+        })
+    }
+
+    /// The register of `bvecmad` whose number is SRC2 or-ed with an element and with the condition.
+    pub(super) fn second_of_quad(&mut self, element: u8) -> Index<D::Word> {
+        let n = self.reg(f::SRC2) | element;
+        let condition = if self.get(f::SLCT) == ROTATE {
+            let c = self.c();
+            Bit::Word(self.bits(c, 4, 3))
+        } else {
+            self.condition()
+        };
+        match condition {
+            Bit::Known(bit) => Index::Fixed(n | u8::from(bit)),
+            Bit::Word(bits) => {
+                let start = self.d.word((n & 3).into());
+                Index::InQuad { first: n & !3, element: self.or(start, bits) }
+            }
+        }
+    }
+
+    /// Signed byte `i` of a word, times 2^scale.
+    fn signed_byte(&mut self, word: D::Word, i: u32, scale: u32) -> D::Word {
+        let (up, down, scale) = (self.d.word(24 - 8 * i), self.d.word(24), self.d.word(scale));
+        let word = self.d.shl(word, up);
+        let word = self.d.sar(word, down);
+        self.d.shl(word, scale)
+    }
+
+    /// The mask of a pair of factors: bits 1 to 8 of the first, then those of the second.
+    pub(super) fn mask_of_factors(&mut self, low: D::Word, high: D::Word) -> D::Word {
+        let (low, high) = (self.bits(low, 1, 0xff), self.bits(high, 1, 0xff));
+        let eight = self.d.word(8);
+        let high = self.d.shl(high, eight);
+        self.or(low, high)
+    }
+
+    /// The factors that the vector unit finds.
+    pub(super) fn factors(&mut self) -> [D::Word; 4] {
+        match (self.handed, self.bundle.inst(Unit::Scalar)) {
+            (Some(handed), _) => handed.factors,
+            (None, Some(inst)) => self.beside(inst).leftover_factors(),
+            (None, None) => [self.d.word(0); 4],
+        }
+    }
+
+    /// The flags handed over; if none are, those that the vector unit's own word names.
+    pub(super) fn handed_mask(&mut self) -> D::Mask {
+        let Choice { vc, half, spread } = match self.handed {
+            Some(handed) => handed.choice,
+            None => Choice { vc: self.reg(f::VCSRC), half: self.get(f::VCSEL) as usize, spread: 0 },
+        };
+        let spread = &SPREAD[spread & 7];
+        let first = self.read.vc(self.d, vc)[half & 1];
+        let second = if spread.iter().any(|&i| i > 15) { self.read.vc(self.d, vc | 1)[half & 1] } else { first };
+        self.d.mask_shuffle(first, second, spread)
+    }
+}

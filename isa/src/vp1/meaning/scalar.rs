@@ -1,0 +1,158 @@
+//! The scalar unit: results in `$r`, and their flags.
+
+use super::{Context, Outcome, f};
+use crate::vp1::domain::{ByteKind, Domain, Logic, Reader};
+
+/// The bits of `$c` that the unit writes.
+const GROUP: u32 = 0xff;
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// A result in `$r[DST]`, without flags.
+    fn plain(&mut self, result: D::Word) -> Outcome<D> {
+        Outcome::writes(self.define(f::DST, result))
+    }
+
+    /// A result in `$r[DST]`, with flags: b20d where the result is compared with something, and only then sf.
+    fn result(&mut self, result: D::Word, compared: Option<D::Word>) -> Outcome<D> {
+        let flags = self.result_flags(result, compared);
+        self.plain(result).with_flags(self.flags(GROUP, flags))
+    }
+
+    /// A result in `$r[DST]`, with flags that are all 0.
+    fn unflagged(&mut self, result: D::Word) -> Outcome<D> {
+        Outcome { writes: self.define(f::DST, result).into_iter().collect(), ..self.clear_flags() }
+    }
+
+    /// Flags that are all 0, and no result.
+    pub(super) fn clear_flags(&mut self) -> Outcome<D> {
+        let zero = self.d.word(0);
+        Outcome::default().with_flags(self.flags(GROUP, zero))
+    }
+
+    /// An operation on `$r[SRC1]` and the last source.
+    pub(super) fn arithmetic(&mut self, operation: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word) -> Outcome<D> {
+        let (a, b) = (self.r(f::SRC1), self.source_word());
+        let result = operation(self.d, a, b);
+        self.result(result, Some(a))
+    }
+
+    /// `mul`, of low halves.
+    pub(super) fn multiply_low(&mut self) -> Outcome<D> {
+        self.arithmetic(|d, a, b| {
+            let (a, b) = (sign_extend_low(d, a), sign_extend_low(d, b));
+            d.mul(a, b)
+        })
+    }
+
+    /// `mov` of a constant.
+    pub(super) fn load_constant(&mut self) -> Outcome<D> {
+        let value = self.source_word();
+        self.plain(value)
+    }
+
+    /// `neg`, whose b20d compares with 0.
+    pub(super) fn negate(&mut self) -> Outcome<D> {
+        let (zero, a) = (self.d.word(0), self.r(f::SRC1));
+        let result = self.d.sub(zero, a);
+        self.result(result, Some(zero))
+    }
+
+    /// A bit operation on `$r[SRC1]` and the last source.
+    pub(super) fn bitwise(&mut self, logic: Logic) -> Outcome<D> {
+        let (a, b) = (self.r(f::SRC1), self.source_word());
+        let result = self.d.logic(logic, a, b);
+        self.result(result, None)
+    }
+
+    /// An operation on the bytes of `$r[SRC1]` and the last source.
+    pub(super) fn bytewise(&mut self, kind: ByteKind, signed: bool) -> Outcome<D> {
+        let (a, b) = (self.r(f::SRC1), self.source_bytes());
+        let result = self.byte_op(kind, signed, a, b);
+        self.unflagged(result)
+    }
+
+    /// A bit operation on `$r[SRC1]` and a byte in all four places.
+    pub(super) fn bytewise_logic(&mut self, logic: Logic) -> Outcome<D> {
+        let (a, b) = (self.r(f::SRC1), self.source_bytes());
+        let b = self.d.word_of(b, 0);
+        let result = self.d.logic(logic, a, b);
+        self.unflagged(result)
+    }
+
+    /// `bmul`.
+    pub(super) fn byte_multiply(&mut self, signed: bool) -> Outcome<D> {
+        let (a, b) = (self.r(f::SRC1), self.source_bytes());
+        let result = self.byte_product(signed, a, b);
+        self.plain(result)
+    }
+
+    /// `sethi`.
+    pub(super) fn set_high(&mut self) -> Outcome<D> {
+        let low = self.r(f::DST);
+        let (low, high) = (self.and(low, 0xffff), self.source_word());
+        let result = self.or(low, high);
+        self.plain(result)
+    }
+
+    /// The scalar bits of `$c`: sf, zf, b19, b20d, b20, b21, b19 again, b18.
+    fn result_flags(&mut self, result: D::Word, compared: Option<D::Word>) -> D::Word {
+        let zero = self.d.word(0);
+        let mut flags = self.d.equal(result, zero);
+        let one = self.d.word(1);
+        flags = self.d.shl(flags, one);
+        for (down, mask) in [(17, 1 << 2), (16, 3 << 4), (13, 1 << 6), (11, 1 << 7)] {
+            let bits = self.bits(result, down, mask);
+            flags = self.or(flags, bits);
+        }
+        if let Some(other) = compared {
+            let sign = self.bits(result, 31, 1);
+            let difference = self.d.logic(Logic::XOR, result, other);
+            let difference = self.bits(difference, 17, 1 << 3);
+            flags = self.or(flags, sign);
+            flags = self.or(flags, difference);
+        }
+        flags
+    }
+}
+
+/// The lesser signed number.
+pub(super) fn min<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
+    let less = d.less(true, a, b);
+    d.select(less, a, b)
+}
+
+/// The greater signed number.
+pub(super) fn max<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
+    let less = d.less(true, a, b);
+    d.select(less, b, a)
+}
+
+/// The absolute value; that of the least number is itself.
+pub(super) fn abs<D: Domain>(d: &mut D, a: D::Word, _: D::Word) -> D::Word {
+    let zero = d.word(0);
+    let opposite = d.sub(zero, a);
+    max(d, a, opposite)
+}
+
+/// A shift right by the low 6 bits of `n`, which are signed; left by -n where they are negative, but -32 shifts not at all.
+pub(super) fn shift_right<D: Domain>(
+    d: &mut D,
+    right: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word,
+    a: D::Word,
+    n: D::Word,
+) -> D::Word {
+    let (zero, sign) = (d.word(0), d.word(1 << 5));
+    // Counts are modulo 32, so the opposite of -32 is 0.
+    let opposite = d.sub(zero, n);
+    let (left, right) = (d.shl(a, opposite), right(d, a, n));
+    let negative = d.logic(Logic::AND, n, sign);
+    let positive = d.equal(negative, zero);
+    d.select(positive, right, left)
+}
+
+/// The low half of a word, sign-extended.
+fn sign_extend_low<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
+    let sixteen = d.word(16);
+    let a = d.shl(a, sixteen);
+    d.sar(a, sixteen)
+}

@@ -1,0 +1,235 @@
+//! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four of them.
+
+pub mod bundle;
+pub mod concrete;
+pub mod data_store;
+pub mod domain;
+pub mod fields;
+pub mod meaning;
+mod rows;
+pub mod state;
+mod text;
+
+use crate::row::{RegSlot, Row};
+use crate::word::Field;
+
+pub use bundle::{Bundle, BundleError, Slot, bundles};
+pub use text::{Form, Program, assemble, disassemble, forms_of, mnemonics, read_word, word_text};
+
+use fields::OP;
+use std::sync::LazyLock;
+
+/// The unit that a word is for, in the order in which a bundle has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Unit {
+    /// Loads, stores, address arithmetic.
+    Address,
+    /// `$r`, and moves between register files.
+    Scalar,
+    /// `$v`.
+    Vector,
+    /// Branches and loop counters.
+    Branch,
+}
+
+impl Unit {
+    /// Every unit, in the order of a bundle.
+    pub const ALL: [Unit; 4] = [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch];
+
+    /// The unit of a word; every word has one, whether or not it is an instruction.
+    pub const fn of_word(word: u32) -> Unit {
+        match word >> 24 {
+            0..=0x7f => Unit::Scalar,
+            0x80..=0xbf => Unit::Vector,
+            0xc0..=0xdf => Unit::Address,
+            _ => Unit::Branch,
+        }
+    }
+}
+
+/// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
+macro_rules! opcodes {
+    ($($module:ident: $($name:ident)*;)*) => {
+        /// A VP1 instruction in one form: its mnemonic; `S` or `U` where results are signed or unsigned; `R` or `I` for
+        /// sources that are registers or immediates, where there are both; `VA` where only the accumulator is written;
+        /// destination and source of a move.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u16)]
+        #[allow(non_camel_case_types, missing_docs)]
+        pub enum Opcode { $($($name,)*)* }
+
+        impl Opcode {
+            /// Every opcode, in order.
+            pub const ALL: &'static [Opcode] = &[$($(Opcode::$name,)*)*];
+
+            /// The opcode's name, `VADD_S_RR`.
+            pub const fn name(self) -> &'static str {
+                const NAMES: &[&str] = &[$($(stringify!($name),)*)*];
+                NAMES[self as usize]
+            }
+
+            /// The description that everything else follows from.
+            pub const fn row(self) -> &'static Row {
+                static ROWS: &[Row] = &[$($(rows::$module::$name,)*)*];
+                &ROWS[self as usize]
+            }
+        }
+    };
+}
+
+opcodes! {
+    scalar:
+        MUL_RR MUL_RI MIN_RR MIN_RI MAX_RR MAX_RI ABS NEG ADD_RR ADD_RI SUB_RR SUB_RI SAR_RR SAR_RI SHR_RR SHR_RI
+        BITOP_RR AND_RI XOR_RI OR_RI MOV_I SETHI
+        BMIN_S_RR BMIN_S_RI BMIN_U_RR BMIN_U_RI BMAX_S_RR BMAX_S_RI BMAX_U_RR BMAX_U_RI BABS_S BABS_U BNEG_S BNEG_U
+        BADD_S_RR BADD_S_RI BADD_U_RR BADD_U_RI BSUB_S_RR BSUB_S_RI BSUB_U_RR BSUB_U_RI
+        BSHR_S_RR BSHR_S_RI BSHR_U_RR BSHR_U_RI BAND_RI BOR_RI BXOR_RI
+        BMUL_S_RR BMUL_S_RI BMUL_U_RR BMUL_U_RI BMULA_S_RR BMULA_S_RI BMULA_U_RR BMULA_U_RI
+        BVECMAD BVECMADSEL BVEC VEC VECMS SNOP S_CLEAR S_NONE;
+    transfer:
+        MOV_V_R MOV_SR_R MOV_MI_R MOV_UC_R MOV_L_R MOV_A_R MOV_M_R MOV_D_R MOV_F_R MOV_X_R MOV_V2_R MOV_NONE_R
+        MOV_R_V MOV_R_SR MOV_R_MI MOV_R_UC MOV_R_L MOV_R_A MOV_R_C MOV_R_M MOV_R_D MOV_R_F MOV_R_X MOV_R_NONE;
+    vector:
+        VMIN_S_RR VMIN_S_RI VMIN_U_RR VMIN_U_RI VMAX_S_RR VMAX_S_RI VMAX_U_RR VMAX_U_RI VABS_S VABS_U VNEG_S
+        VADD_S_RR VADD_S_RI VADD_U_RR VADD_U_RI VSUB_S_RR VSUB_U_RR VSUB_U_RI VADD9 VCLIP VMINABS
+        VSHR_S_RR VSHR_S_RI VSHR_U_RR VSHR_U_RI VBITOP_RR VAND_RI VXOR_RI VOR_RI VMOV_I MOV_V MOV_VC VSWZ VCMPAD
+        VMUL_S_RR VMUL_S_RI VMUL_U_RR VMUL_U_RI VMUL_S_RR_VA VMUL_S_RI_VA VMUL_U_RI_VA
+        VMAC_S_RR VMAC_S_RI VMAC_U_RR VMAC_U_RI VMAC_S_RR_VA VMAC_U_RR_VA VMAC_S_RI_VA
+        VMAD2_S VMAD2_U VMAD2_S_VA VMAC2_S VMAC2_U VMAC2_S_VA VMAC2_S_RR VMAC2_S_RR_VA VMAC2_U_RR_VA
+        VLRP VLRP2 VLRP4A VLRPF VLRP4B_U VLRP4B_S VNOP;
+    address:
+        LDAVH_R LDAVV_R LDAS_R LDAVH_I LDAVV_I LDAS_I STAVH_R STAVV_R STAS_R STAVH_I STAVV_I STAS_I
+        LDVH LDVV LDS STVH STVV STS LDAXH LDAXV LDR STAR
+        AADD ADD_A BITOP_A SETLO_A SETHI_A XDLD_I XDLD XDST_I XDST XDBAR_R XDBAR_I XDWAIT_R XDWAIT_I ANOP;
+    branch:
+        BRA BRA_LOOP BRA_NOT BRA_LOOP_NOT CALL CALL_LOOP CALL_NOT CALL_LOOP_NOT RET ABRA MOV_L_I EXIT BNOP B_NONE;
+}
+
+/// What follows from the rows and is asked for at every word.
+struct Derived {
+    template: u32,
+    registers: Vec<RegSlot>,
+}
+
+static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
+    let derive =
+        |op: &Opcode| Derived { template: op.row().template() as u32, registers: op.row().registers().collect() };
+    Opcode::ALL.iter().map(derive).collect()
+});
+
+/// For each value of OP the opcodes that have it: their fixed bits as a mask and the value under it.
+type Decode = [Vec<(u32, u32, Opcode)>; 256];
+
+static DECODE: LazyLock<Decode> = LazyLock::new(|| {
+    let mut table = Decode::from([const { Vec::new() }; 256]);
+    for &op in Opcode::ALL {
+        for (mask, value) in op.row().patterns() {
+            table[OP.get(value) as usize].push((mask as u32, value as u32, op));
+        }
+    }
+    table
+});
+
+impl Opcode {
+    fn derived(self) -> &'static Derived {
+        &DERIVED[self as usize]
+    }
+
+    /// The row's register positions. The same as [`Row::registers`], made once.
+    pub fn registers(self) -> &'static [RegSlot] {
+        &self.derived().registers
+    }
+
+    /// The opcode of a word; `None` for 0xdb, of which nothing is known.
+    pub fn of_word(word: u32) -> Option<Opcode> {
+        let candidates = &DECODE[(word >> 24) as usize];
+        candidates.iter().find(|(mask, value, _)| word & mask == *value).map(|c| c.2)
+    }
+
+    /// The unit that the opcode is for.
+    pub fn unit(self) -> Unit {
+        Unit::of_word(self.derived().template)
+    }
+
+    /// Whether the text has a name for it. Without one it is `.word`, though its words have a meaning.
+    pub const fn is_named(self) -> bool {
+        !self.row().mnemonic.is_empty()
+    }
+}
+
+/// An instruction: a word together with its row. Every word but those of OP 0xdb is one: what no field names is ignored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Inst {
+    opcode: Opcode,
+    word: u32,
+}
+
+impl Inst {
+    /// The opcode with every field at its default: `$r31`, no flags written, plain registers, always taken, all else 0.
+    pub fn new(opcode: Opcode) -> Inst {
+        Inst { opcode, word: opcode.derived().template }
+    }
+
+    /// The instruction of a word; `None` where the word is none.
+    pub fn decode(word: u32) -> Option<Inst> {
+        Some(Inst { opcode: Opcode::of_word(word)?, word })
+    }
+
+    /// A random instruction of an opcode, every value of every field within reach ([`crate::random`]).
+    pub fn random(opcode: Opcode, next: &mut dyn FnMut() -> u64) -> Inst {
+        Inst { opcode, word: crate::random::word(opcode.row(), u128::from(u32::MAX), next) as u32 }
+    }
+
+    /// The opcode.
+    pub fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+
+    /// The opcode's row.
+    pub fn row(&self) -> &'static Row {
+        self.opcode.row()
+    }
+
+    /// The unit that it is for.
+    pub fn unit(&self) -> Unit {
+        Unit::of_word(self.word)
+    }
+
+    /// The 32 bits.
+    pub fn word(&self) -> u32 {
+        self.word
+    }
+
+    /// The value of a field. Of one that is not the row's too: some bits act without being part of the text.
+    pub fn get(&self, field: Field) -> u64 {
+        field.get(self.word.into())
+    }
+
+    /// The value of a field, as two's complement.
+    pub fn get_signed(&self, field: Field) -> i64 {
+        field.get_signed(self.word.into())
+    }
+
+    /// Sets a field of the row to the low bits of a value.
+    pub fn set(&mut self, field: Field, value: u64) {
+        debug_assert!(self.row().fields().any(|f| f == field), "{} has no {field:?}", self.opcode.name());
+        self.word = field.set(self.word.into(), value) as u32;
+    }
+
+    /// The instruction with a field of the row set.
+    #[must_use]
+    pub fn with(mut self, field: Field, value: u64) -> Inst {
+        self.set(field, value);
+        self
+    }
+
+    /// The register positions.
+    pub fn registers(&self) -> &'static [RegSlot] {
+        self.opcode.registers()
+    }
+}
+
+/// Checks the VP1 rows ([`crate::row::self_check`]).
+pub fn self_check() -> Result<(), Vec<crate::row::RowError>> {
+    crate::row::self_check(Opcode::ALL.iter().map(|o| (o.name(), o.row())), 32, 0)
+}

@@ -1,0 +1,52 @@
+//! The branch unit. A branch takes effect after one more bundle, which runs either way.
+
+use super::*;
+
+const L_D: Operand = def("ld", RegFile::L, LDST);
+const L_1: Operand = reg("l1", RegFile::L, LSRC);
+const LOOP: Operand = word("loop");
+const TAKEN: Operand = PREDICATE.optional();
+const TARGET: Operand = Operand::new("target", Role::Use, Kind::Group { field: BTARG, relative: true });
+const SAME: Row = Row { overlaps: &[LC], ..CONTROL };
+const COUNTED: Row = Row { overlaps: &[CDST, COND], ..CONTROL };
+
+/// Where a branch goes, when, and what it does to the flags.
+macro_rules! branch {
+    ($what:literal, $when:literal) => {
+        concat!(
+            $what, " if the bit of `$c`, as it was before the bundle, is ", $when, ". One more bundle runs first. The target is a multiple of 4 words.\n\nlzf of `cd`: 1."
+        )
+    };
+    (counted $what:literal, $when:literal) => {
+        concat!(
+            $what, " if the bit of `$c`, as it was before the bundle, is ", $when, ". One more bundle runs first. The target is a multiple of 4 words.\n\n\
+            `ld` gets the counter `l1` with its low byte less 1, or with its low byte or-ed with the high one if that was 0. lzf of `cd`: the new low byte is 0. \
+            The number of `l1` is also that of the condition's `$c`."
+        )
+    };
+}
+
+rows! {
+    CONTROL BRA = 0xe0; "bra" [C_D, TAKEN, TARGET] "bra $c0 $c1 b20 0xe9fc", branch!("Goes to the target", "1");
+    COUNTED BRA_LOOP = 0xe1; "bra" [LOOP, L_D, C_D, L_1, TAKEN, TARGET] "bra loop $l3 $l2 $c2 b18 0x9eb8", branch!(counted "Goes to the target", "1");
+    CONTROL BRA_NOT = 0xe2; "bra" [C_D, NOT, TAKEN, TARGET] "bra not $c1 zf 0x2f0c", branch!("Goes to the target", "0");
+    COUNTED BRA_LOOP_NOT = 0xe3; "bra" [LOOP, L_D, C_D, L_1, NOT, TAKEN, TARGET] "bra loop $l2 $c2 $l0 not $c0 lzf 0xf42c", branch!(counted "Goes to the target", "0");
+    CONTROL CALL = 0xe4; "call" [C_D, TAKEN, TARGET] "call $c3 aef 0x1a7c", branch!("Pushes the address after the next bundle and goes to the target", "1");
+    COUNTED CALL_LOOP = 0xe5; "call" [LOOP, L_D, C_D, L_1, TAKEN, TARGET] "call loop $l3 $l2 $c2 azf 0xe280", branch!(counted "Pushes the address after the next bundle and goes to the target", "1");
+    CONTROL CALL_NOT = 0xe6; "call" [C_D, NOT, TAKEN, TARGET] "call $c2 not $c2 lzf 0x88a8", branch!("Pushes the address after the next bundle and goes to the target", "0");
+    COUNTED CALL_LOOP_NOT = 0xe7; "call" [LOOP, L_D, C_D, L_1, NOT, TAKEN, TARGET] "call loop $l3 $l1 not $c1 b20 0x60ec", branch!(counted "Pushes the address after the next bundle and goes to the target", "0");
+    CONTROL RET = 0xe8; "ret" [C_D, ignored(IGNORED_RET)] "ret $c3", "Pops an address and goes there, after one more bundle.\n\nlzf of `cd`: 1.";
+    CONTROL ABRA = 0xea; "abra" [Operand::new("target", Role::Use, Kind::Group { field: ABTARG, relative: false }), ignored(DST)] "abra 0x9438",
+        "Goes to the target, a multiple of 4 words, after one more bundle. Writes no flags.";
+    SAME MOV_L_I = 0xf0; "mov" [def("ld", RegFile::L, LC), Operand::reg("cd", Role::Def, RegFile::C, LC), unsigned("imm", IMM16)] "mov $l2 $c2 0x2b27",
+        "Loads a counter: the low byte counts, the high byte is what it starts from again.\n\nlzf of the `$c` of the same number: the low byte is 0.";
+    CONTROL EXIT = 0xff; "exit" [mark("intr", M_INTR), unsigned("code", IMM16), ignored(DST)] "exit intr 0xdead", "Stops the engine with an exit code; `intr` raises an interrupt.";
+}
+
+pub(crate) const BNOP: Row = Row { mnemonic: "bnop", fixed: &[(OP, 0xef)], examples: &["bnop"], ..NOP };
+
+unnamed! {
+    B_NONE = 0xe9 / 0xeb / 0xec / 0xed / 0xee / 0xf1 / 0xf2 / 0xf3 / 0xf4 / 0xf5 / 0xf6 / 0xf7 / 0xf8 / 0xf9 / 0xfa / 0xfb
+        / 0xfc / 0xfd / 0xfe;
+        [C_SILENT] "Goes nowhere. lzf of `cd`: 1.";
+}

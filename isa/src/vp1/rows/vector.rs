@@ -1,0 +1,261 @@
+//! The vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation (seed 004).
+
+use super::*;
+
+/// A meaning, and what sf of `$vc` is.
+macro_rules! doc {
+    (s $text:literal) => {
+        concat!(
+            $text,
+            ", clipped to -0x80..0x7f.\n\nzf of `vcd`: the stored byte is 0. sf: the true result is negative."
+        )
+    };
+    (u $text:literal) => {
+        concat!(
+            $text,
+            ", clipped to 0..0xff.\n\nzf of `vcd`: the stored byte is 0. sf: the true result is outside 0..0xff."
+        )
+    };
+    (bits $text:literal) => {
+        concat!($text, "\n\nzf of `vcd`: the stored byte is 0. sf: 0.")
+    };
+    (high $text:literal) => {
+        concat!($text, "\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.")
+    };
+}
+
+rows! {
+    VP1 VMIN_S_RR = 0x88; "vmin" [S, V_D, VC_D, V_1, V_2] "vmin s $v25 $vc3 $v18 $v26", doc!(s "The lesser of two signed bytes");
+    VP1 VMIN_U_RR = 0x98; "vmin" [U, V_D, VC_D, V_1, V_2] "vmin u $v26 $v24 $v20", doc!(u "The lesser of two unsigned bytes");
+    VP1 VMIN_S_RI = 0xa8; "vmin" [S, V_D, VC_D, V_1, BIMM8] "vmin s $v10 $v1 0xd1", doc!(s "The lesser of two signed bytes");
+    VP1 VMIN_U_RI = 0xb8; "vmin" [U, V_D, VC_D, V_1, BIMM8] "vmin u $v19 $vc3 $v27 0x60", doc!(u "The lesser of two unsigned bytes");
+    VP1 VMAX_S_RR = 0x89; "vmax" [S, V_D, VC_D, V_1, V_2] "vmax s $v23 $v23 $v18", doc!(s "The greater of two signed bytes");
+    VP1 VMAX_U_RR = 0x99; "vmax" [U, V_D, VC_D, V_1, V_2] "vmax u $v18 $v1 $v27", doc!(u "The greater of two unsigned bytes");
+    VP1 VMAX_S_RI = 0xa9; "vmax" [S, V_D, VC_D, V_1, BIMM8] "vmax s $v25 $vc0 $v28 0x1", doc!(s "The greater of two signed bytes");
+    VP1 VMAX_U_RI = 0xb9; "vmax" [U, V_D, VC_D, V_1, BIMM8] "vmax u $v27 $v22 0x23", doc!(u "The greater of two unsigned bytes");
+    VP1 VABS_S = 0x8a; "vabs" [S, V_D, VC_D, V_1] "vabs s $v1 $vc2 $v4", doc!(s "The absolute value");
+    VP1 VABS_U = 0x9a; "vabs" [U, V_D, VC_D, V_1] "vabs u $v13 $v3", doc!(u "The byte itself");
+    VP1 VNEG_S = 0x8b; "vneg" [S, V_D, VC_D, V_1] "vneg s $v8 $v3", doc!(s "`0 - v1`");
+    VP1 VADD_S_RR = 0x8c; "vadd" [S, V_D, VC_D, V_1, V_2] "vadd s $v7 $vc3 $v19 $v0", doc!(s "Adds signed bytes");
+    VP1 VADD_U_RR = 0x9c; "vadd" [U, V_D, VC_D, V_1, V_2] "vadd u $v23 $v29 $v18", doc!(u "Adds unsigned bytes");
+    VP1 VADD_S_RI = 0xac; "vadd" [S, V_D, VC_D, V_1, BIMM8] "vadd s $v30 $v28 0x65", doc!(s "Adds signed bytes");
+    VP1 VADD_U_RI = 0xbc; "vadd" [U, V_D, VC_D, V_1, BIMM8] "vadd u $v31 $v12 0xc0", doc!(u "Adds unsigned bytes");
+    VP1 VSUB_S_RR = 0x8d; "vsub" [S, V_D, VC_D, V_1, V_2] "vsub s $v7 $vc3 $v19 $v0", doc!(s "Subtracts signed bytes");
+    VP1 VSUB_U_RR = 0x9d; "vsub" [U, V_D, VC_D, V_1, V_2] "vsub u $v7 $v19 $v23", doc!(u "Subtracts unsigned bytes");
+    VP1 VSUB_U_RI = 0xbd; "vsub" [U, V_D, VC_D, V_1, BIMM8] "vsub u $v13 $v10 0xe5", doc!(u "Subtracts unsigned bytes");
+    VP1 VADD9 = 0x9f; "vadd9" [V_D, VC_D, V_1, V_2, V_3] "vadd9 $v29 $v31 $v10 $v29", doc!(u "Adds signed 9-bit numbers to unsigned bytes: `v2` holds those of components 0 to 7 in the low 9 bits of its 16-bit halves, `v3` those of 8 to 15");
+    VP1 VCLIP = 0xa4; "vclip" [V_D, VC_D, V_1, V_2, V_3] "vclip $v0 $vc3 $v30 $v7 $v29",
+        "The median of three signed bytes: `v1` held between `v2` and `v3`.\n\nzf of `vcd`: the stored byte is 0. sf: not `v2 < v1 < v3`.";
+    VP1 VMINABS = 0xa5; "vminabs" [V_D, VC_D, V_1, V_2] "vminabs $v16 $v6 $v22", doc!(bits "The lesser of the absolute values of two signed bytes, clipped to 0x7f.");
+    VP1 VAND_RI = 0xaa; "vand" [V_D, VC_D, V_1, BIMM8] "vand $v2 $vc0 $v5 0x41", doc!(bits "Bitwise and of each byte with an immediate.");
+    VP1 VXOR_RI = 0xab; "vxor" [V_D, VC_D, V_1, BIMM8] "vxor $v10 $v20 0xfb", doc!(bits "Bitwise exclusive or of each byte with an immediate.");
+    VP1 VOR_RI = 0xaf; "vor" [V_D, VC_D, V_1, BIMM8] "vor $v10 $v15 0xe9", doc!(bits "Bitwise or of each byte with an immediate.");
+    MOVE VMOV_I = 0xad; "vmov" [V_D, VC_D, BIMM8] "vmov $v4 $vc0 0xfb", doc!(high "Loads a constant into every byte.");
+    MOVE MOV_V = 0xba; "mov" [V_D, VC_D, V_1] "mov $v25 $vc3 $v27", doc!(bits "Copies a vector.");
+    MOVE MOV_VC = 0xbb; "mov" [V_D, Operand::new("vc", Role::Use, Kind::Whole(RegFile::Vc))] "mov $v9 $vc",
+        "Copies all of `$vc`: bytes 4k and 4k + 1 are the sf of `$vck`, component 0 lowest, bytes 4k + 2 and 4k + 3 its zf.";
+}
+
+pub(crate) const VSWZ: Row = Row {
+    mnemonic: "vswz",
+    fixed: &[(OP, 0x9b)],
+    operands: &[V_D, V_1, V_2, LOHI, V_3],
+    aliases: &[Alias { mnemonic: "vswz", when: &[], operands: &[LOHI, V_D, V_1, V_2, V_3] }],
+    doc: "Byte i of the result is a byte of `v1` or `v2`, as byte i of `v3` says: `lo` takes the byte's number from bits 0 to 3 and the vector \
+          from bit 4, `hi` from bits 4 to 7 and bit 0. 0 is `v1`.",
+    examples: &["vswz $v16 $v23 $v3 hi $v28"],
+    ..VP1
+};
+
+const LOHI: Operand = choice("lohi", M_SWZLOHI);
+
+const VSHR_S: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Copies of the sign come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
+const VSHR_U: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Zeros come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
+
+/// Reads a right shift by the name of its kind.
+macro_rules! shift_alias {
+    ($name:literal, $b:expr) => {
+        &[Alias { mnemonic: $name, when: &[], operands: &[V_D, VC_D, V_1, $b] }]
+    };
+}
+
+const SAR_RR: Row = Row { aliases: shift_alias!("vsar", V_2), ..VP1 };
+const SHR_RR: Row = Row { aliases: shift_alias!("vshr", V_2), ..VP1 };
+const SAR_RI: Row = Row { aliases: shift_alias!("vsar", BIMM8), ..VP1 };
+const SHR_RI: Row = Row { aliases: shift_alias!("vshr", BIMM8), ..VP1 };
+
+rows! {
+    SAR_RR VSHR_S_RR = 0x8e; "vshr" [S, V_D, VC_D, V_1, V_2] "vshr s $v25 $vc2 $v14 $v3", VSHR_S;
+    SHR_RR VSHR_U_RR = 0x9e; "vshr" [U, V_D, VC_D, V_1, V_2] "vshr u $v11 $v15 $v4", VSHR_U;
+    SAR_RI VSHR_S_RI = 0xae; "vshr" [S, V_D, VC_D, V_1, BIMM8] "vshr s $v27 $v17 0x20", VSHR_S;
+    SHR_RI VSHR_U_RI = 0xbe; "vshr" [U, V_D, VC_D, V_1, BIMM8] "vshr u $v7 $vc0 $v13 0x40", VSHR_U;
+}
+
+pub(crate) const VBITOP_RR: Row = Row {
+    mnemonic: "vbitop",
+    fixed: &[(OP, 0x94)],
+    operands: &[TABLE, V_D, VC_D, V_1, V_2],
+    aliases: bitop_names!("vnor" "vand" "vxor" "vnand" "vnxor" "vor", [V_D, VC_D], V_1, V_2),
+    doc: concat!(bitop_doc!(), "\n\nzf of `vcd`: the stored byte is 0. sf: 0."),
+    examples: &[
+        "vbitop 0xc $v8 $v5 $v22",
+        "vnor $v31 $vc3 $v24 $v0",
+        "vand $v0 $vc0 $v8 not $v9",
+        "vxor $v27 $vc1 $v29 $v16",
+        "vnand $v6 $v16 $v17",
+        "vnxor $v2 $v27 $v22",
+        "vor $v4 $vc0 not $v2 $v18",
+    ],
+    ..VP1
+};
+
+const VCMPAD_OPERANDS: &[Operand] = &[unsigned("table", CMPOP), VC_D, V_1D, selected("v2", RegFile::V)];
+
+pub(crate) const VCMPAD: Row = Row {
+    mnemonic: "vcmpad",
+    fixed: &[(OP, 0x8f)],
+    operands: VCMPAD_OPERANDS,
+    aliases: &[Alias { mnemonic: "vcmppad", when: &[], operands: VCMPAD_OPERANDS }],
+    doc: "Compares an absolute difference: with d = `|v2 - v1|` and t the second register of the pair, all bytes unsigned, zf of `vcd` is \
+          `d == t` and sf is bit `2 * (d < t) + f` of the table. f is the flag that the scalar unit of the bundle hands over; if it hands \
+          over none, that of `$vc[w & 3]`, sf if bit 2 of the word is 0 and zf otherwise.",
+    examples: &["vcmpad 0xc $vc2 $v28d (slct $c0 sf $v1d)", "vcmpad 0x1 $vc0 $v15d $v31"],
+    ..VP1
+};
+
+/// What the multiply-add instructions share: the parameters of the accumulator's arithmetic.
+macro_rules! product {
+    ($what:literal, $out:literal) => {
+        concat!(
+            $what, " `$va` gets the sum, 28 bits that wrap", $out, "\n\n\
+             A source under `u` is its byte, under `s` the signed byte, doubled under `fract`; products count 256 times under `int`. \
+             R is 16 - SHIFT under `int`, 8 - SHIFT for an unsigned result, 9 - SHIFT for a signed one. \
+             `rn` adds half of the last place that is read, less 1 if `$uccfg` breaks ties downward, unless that place has no bits below it. \
+             What is read is the sum shifted right by R - 8 and clipped to 16 bits of the result's sign; `hi` takes bits 8 to 15 of it, `lo` bits 0 to 7."
+        )
+    };
+}
+
+const VMUL: &str = product!("Multiplies: `v1 * v2`.", ", and `vd` what is read.");
+const VMUL_VA: &str = product!("Multiplies: `v1 * v2`.", ".");
+const VMAC: &str = product!("Multiplies and accumulates: `$va + v1 * v2`.", ", and `vd` what is read.");
+const VMAC_VA: &str = product!("Multiplies and accumulates: `$va + v1 * v2`.", ".");
+const VMAD2: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, and a base: `(v2 << R) + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    ", and `vd` what is read."
+);
+const VMAD2_VA: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, and a base: `(v2 << R) + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    "."
+);
+const VMAC2: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    ", and `vd` what is read."
+);
+const VMAC2_VA: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v1' * f2`, with v1' the second register of the pair. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks.",
+    "."
+);
+const VMAC2_3: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v3 * f2`. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks. SRC3 lies over HILO, SHIFT and RND, and all of them act.",
+    ", and `vd` what is read."
+);
+const VMAC2_3_VA: &str = product!(
+    "Two products with what the scalar unit of the bundle hands over, accumulated: `$va + v1 * f1 + v3 * f2`. Under `factor`, f1 and f2 are factors c and 2 + c, c being the component's flag; under `mask`, 0x100 or 0 by the two masks. SRC3 lies over HILO, SHIFT and RND, and all of them act.",
+    "."
+);
+
+const ROUND: Operand = choice("rnd", M_RND);
+const FI: Operand = choice("fractint", M_FRACTINT);
+const SHIFTED: Operand = signed("shift", SHIFT);
+const HL: Operand = choice("hilo", M_HILO);
+const SG1: Operand = choice("sign1", M_SIGN1);
+const SG2: Operand = choice("sign2", M_SIGN2);
+const MODE: Operand = choice("s2v", M_S2VMODE);
+const VA_D: Operand = implicit("va", Role::Def, RegFile::Va);
+const VA_U: Operand = implicit("va", Role::Update, RegFile::Va);
+const V_1D: Operand = pair("v1", RegFile::V, SRC1);
+const BAD: Row = Row { overlaps: &[BIMMBAD, SRC3], ..VP1 };
+
+rows! {
+    VP1 VMUL_S_RR = 0x81; "vmul" [S, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, V_2, VA_D] "vmul s rn int -0x2 lo $v2 s $v9 s $v29", VMUL;
+    VP1 VMUL_U_RR = 0x91; "vmul" [U, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, V_2, VA_D] "vmul u rd fract 0x0 hi $v28 s $v18 u $v7", VMUL;
+    VP1 VMUL_S_RI = 0xa1; "vmul" [S, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, BIMMMUL, VA_D] "vmul s rn fract 0x1 hi $v30 s $v13 s 0xa0", VMUL;
+    VP1 VMUL_U_RI = 0xb1; "vmul" [U, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, BIMMMUL, VA_D] "vmul u rd int 0x0 lo $v23 s $v20 s 0xe8", VMUL;
+    VP1 VMUL_S_RR_VA = 0x80; "vmul" [S, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, V_2, VA_D] "vmul s rn int -0x2 hi # u $v22 s $v2", VMUL_VA;
+    VP1 VMUL_S_RI_VA = 0xa0; "vmul" [S, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, BIMMMUL, VA_D] "vmul s rd int 0x0 hi # u $v17 u 0x64", VMUL_VA;
+    BAD VMUL_U_RI_VA = 0xb0; "vmul" [U, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, unsigned("imm", BIMMBAD), VA_D] "vmul u rn int -0x1 hi # s $v24 s 0xef", VMUL_VA;
+    VP1 VMAC_S_RR = 0x82; "vmac" [S, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, V_2, VA_U] "vmac s rn int -0x2 lo $v7 s $v20 s $v4", VMAC;
+    VP1 VMAC_U_RR = 0x92; "vmac" [U, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, V_2, VA_U] "vmac u rn fract -0x2 hi $v7 s $v12 u $v19", VMAC;
+    VP1 VMAC_S_RI = 0xa2; "vmac" [S, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, BIMMMUL, VA_U] "vmac s rd fract 0x3 lo $v24 s $v15 s 0xfc", VMAC;
+    VP1 VMAC_U_RI = 0xb2; "vmac" [U, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, SG2, BIMMMUL, VA_U] "vmac u rn fract -0x1 hi $v6 s $v4 u 0xa0", VMAC;
+    VP1 VMAC_S_RR_VA = 0x83; "vmac" [S, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, V_2, VA_U] "vmac s rd int 0x2 hi # s $v16 s $v29", VMAC_VA;
+    VP1 VMAC_U_RR_VA = 0x93; "vmac" [U, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, V_2, VA_U] "vmac u rd fract 0x1 lo # u $v1 u $v24", VMAC_VA;
+    VP1 VMAC_S_RI_VA = 0xa3; "vmac" [S, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, SG2, BIMMMUL, VA_U] "vmac s rn fract 0x1 hi # s $v10 s 0xf4", VMAC_VA;
+    VP1 VMAD2_S = 0x85; "vmad2" [S, MODE, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1D, SG2, V_2, VA_D] "vmad2 s factor rd int 0x0 hi $v27 u $v18d u $v27", VMAD2;
+    VP1 VMAD2_U = 0x95; "vmad2" [U, MODE, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1D, SG2, V_2, VA_D] "vmad2 u mask rn fract -0x2 lo $v18 s $v19d u $v24", VMAD2;
+    VP1 VMAD2_S_VA = 0x84; "vmad2" [S, MODE, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1D, SG2, V_2, VA_D] "vmad2 s mask rn fract 0x1 hi # u $v3d s $v4", VMAD2_VA;
+    VP1 VMAC2_S = 0x87; "vmac2" [S, MODE, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1D, VA_U] "vmac2 s mask rn int 0x2 lo $v29 s $v4d", VMAC2;
+    VP1 VMAC2_U = 0x97; "vmac2" [U, MODE, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1D, VA_U] "vmac2 u factor rn int -0x2 lo $v19 s $v19d", VMAC2;
+    VP1 VMAC2_S_VA = 0x86; "vmac2" [S, MODE, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1D, VA_U] "vmac2 s factor rn fract -0x2 hi # u $v6d", VMAC2_VA;
+    BAD VMAC2_S_RR = 0xa7; "vmac2" [S, MODE, ROUND, FI, SHIFTED, HL, V_D, SG1, V_1, V_3, VA_U] "vmac2 s mask rn fract -0x2 hi $v12 u $v28 $v28", VMAC2_3;
+    BAD VMAC2_S_RR_VA = 0xa6; "vmac2" [S, MODE, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, V_3, VA_U] "vmac2 s factor rn fract -0x2 lo # u $v19 $v29", VMAC2_3_VA;
+    BAD VMAC2_U_RR_VA = 0x96; "vmac2" [U, MODE, ROUND, FI, SHIFTED, HL, NONE, SG1, V_1, V_3, VA_U] "vmac2 u mask rn int -0x4 hi # s $v26 $v24", VMAC2_3_VA;
+}
+
+const V_1Q: Operand = quad("v1", RegFile::V, SRC1);
+/// `$vc` whose flags choose between factors.
+const VC_S: Operand = reg("vcs", RegFile::Vc, VCSRC);
+const VC_F: Operand = choice("flag", M_VCSEL);
+
+/// What the interpolations share.
+macro_rules! lerp {
+    ($what:literal) => {
+        concat!(
+            $what, "\n\nq0 to q3 are the registers of the quad, the numbers rotated by bits 4 and 5 of `$c`; f1 and f2 are factors c and 2 + c of what the scalar \
+            unit of the bundle hands over, c being the component's flag in `vcs`. The arithmetic is that of `vmul` under `fract`, R being 8 - SHIFT for unsigned results and 9 - SHIFT for signed ones."
+        )
+    };
+}
+
+const VX_USE: Operand = implicit("vx", Role::Use, RegFile::Vx);
+
+rows! {
+    VP1 VLRP = 0x90; "vlrp" [ROUND, SHIFTED, V_D, V_1D, V_2] "vlrp rn -0x2 $v18 $v15d $v19",
+        "Interpolates between unsigned bytes: `v1' + ((v1 - v1') * v2 << SHIFT) / 256`, clipped, with v1' the second register of the pair. Rounds as `vmul`; does not write `$va`.";
+    VP1 VLRP2 = 0xb3; "vlrp2" [choice("signd", M_SIGND), mark("va", M_VAWRITE), ROUND, SHIFTED, V_D, choice("signs", M_SIGNS), mark("xor", M_LRP2X), V_1Q, C_ROTATE, VC_S, VC_F, VA_U]
+        "vlrp2 s va rd 0x1 $v29 u xor $v1q $c0 $vc3 zf", lerp!("Interpolates in two directions: `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, high half read. `xor` flips bit 7 of the base, not of the differences. `va` writes `$va`, too.");
+    VP1 VLRP4A = 0xb4; "vlrp4a" [ROUND, SHIFTED, NONE, V_1Q, C_ROTATE, VC_S, VC_F, VA_D] "vlrp4a rn 0x3 # $v27q $c1 $vc2 sf",
+        lerp!("First half of an interpolation between four unsigned vectors: `$va` gets `(q0 << R) + (q2 - q0) * f1 + (q3 - q0) * f2`, rounded for the low half.");
+    VP1 VLRPF = 0xb5; "vlrpf" [ROUND, SHIFTED, NONE, V_1Q, C_ROTATE, V_2, VC_S, VC_F, VA_D] "vlrpf rd -0x1 # $v18q $c3 $v22 $vc3 zf",
+        lerp!("Interpolates factors: `$va` gets `(v2 << R) + (q2 - q3) * f1 + q3 * f2`, v2 signed, rounded for the low half.");
+}
+
+/// `vlrp4b`, whose text names COND twice; the seed's names it once.
+macro_rules! vlrp4b {
+    ($($name:ident = $op:literal $sign:expr, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: "vlrp4b",
+            fixed: &[(OP, $op)],
+            operands: vlrp4b!(@ $sign, C_ROTATE, PREDICATE),
+            overlaps: &[COND],
+            aliases: &[Alias { mnemonic: "vlrp4b", when: &[], operands: vlrp4b!(@ $sign, PREDICATE) }],
+            doc: lerp!(
+                "Second half of an interpolation between four vectors: `$va + (s1 - s0) * f1 + ($vx - s0) * f2`, high half read; `$va` gets the \
+                sum. With the bit b20, s0 and s1 are q0 and q1; with any other both are the register of `v1`'s number xor the bit."
+            ),
+            examples: &[$example],
+            ..VP1
+        };
+    )* };
+    (@ $sign:expr, $($cond:expr),*) => {
+        &[$sign, choice("altrnd", M_ALTRND), signed("altshift", ALTSHIFT), V_D, V_1Q, $($cond,)* VC_S, VC_F, VX_USE, VA_U]
+    };
+}
+
+vlrp4b! {
+    VLRP4B_U = 0xb6 U, "vlrp4b u rd -0x2 $v15 $v7q $c3 $c3 false $vc3 zf";
+    VLRP4B_S = 0xb7 S, "vlrp4b s rn 0x2 $v10 $v3q $c2 $c2 lzf $vc3 zf";
+}
+
+pub(crate) const VNOP: Row = Row { mnemonic: "vnop", fixed: &[(OP, 0xbf)], examples: &["vnop"], ..NOP };

@@ -1,0 +1,121 @@
+//! VP1 assembly: instructions and programs to text and back.
+
+use super::{Inst, Opcode};
+use crate::row::{Alias, GROUP};
+use crate::text::reader::{self, Candidate, Place};
+use crate::text::{AsmError, Code, Line, Piece, Syntax, printer, program};
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+use std::sync::LazyLock;
+
+/// An opcode, and the alias that it goes by.
+pub type Form = (Opcode, Option<&'static Alias>);
+
+#[derive(Default)]
+struct Mnemonics {
+    /// Those that are printed, each once, in the order of the opcodes.
+    order: Vec<&'static str>,
+    forms: HashMap<&'static str, Vec<Form>>,
+}
+
+static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
+    let mut mnemonics = Mnemonics::default();
+    // An alias may have the mnemonic of its row: that of a seed which orders the operands in another way.
+    for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
+        let row = op.row();
+        let aliases = row.aliases.iter().map(|a| (a.mnemonic, Some(a)));
+        for (mnemonic, alias) in std::iter::once((row.mnemonic, None)).chain(aliases) {
+            let forms = mnemonics.forms.entry(mnemonic).or_default();
+            let is_printed = alias.is_none_or(|a| !a.when.is_empty());
+            if is_printed && forms.is_empty() {
+                mnemonics.order.push(mnemonic);
+            }
+            forms.push((op, alias));
+        }
+    }
+    mnemonics
+});
+
+/// Every mnemonic that is printed once, in the order of the opcodes. A few more are read ([`Alias`]).
+pub fn mnemonics() -> &'static [&'static str] {
+    &MNEMONICS.order
+}
+
+/// The opcodes of a mnemonic, and the alias where that is the name of one; none if it is no mnemonic.
+pub fn forms_of(mnemonic: &str) -> &'static [Form] {
+    MNEMONICS.forms.get(mnemonic).map_or(&[], Vec::as_slice)
+}
+
+/// The first word of the group of four that a word stands in.
+const fn group(at: i64) -> i64 {
+    at.div_euclid(GROUP) * GROUP
+}
+
+/// Writes any word as it stands at word `at` of a program: the line of its instruction, or `.word` and its digits.
+fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
+    let target = |out: &mut dyn Write, distance: i64| write!(out, "{:#x}", group(at.into()) + distance);
+    match Opcode::of_word(word).filter(|op| op.is_named()) {
+        Some(op) => printer::print_spaced(out, op.row(), word.into(), &target),
+        None => write!(out, ".word {word:#010x}"),
+    }
+}
+
+/// The canonical line of a word that stands at word `at` of a program, which branch targets depend on.
+pub fn word_text(word: u32, at: u32) -> String {
+    let mut text = String::new();
+    // Writing to a string succeeds.
+    let _ = print(&mut text, word, at);
+    text
+}
+
+/// The canonical line of the instruction as word 0 of a program.
+impl fmt::Display for Inst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, self.word(), 0)
+    }
+}
+
+/// Reads one line with the word that stands at word `at` of a program: an instruction, or `.word` and a number.
+pub fn read_word(line: &str, at: u32) -> Result<u32, AsmError> {
+    let Line { label, code } = Line::parse(line, Syntax::Vp1)?;
+    if let Some(label) = label {
+        return Err(label.malformed("line", "an instruction, and no label"));
+    }
+    match code? {
+        Some(code) => code_word(&code, at.into(), &|_| None),
+        None => Err(Piece { text: "", start: line.len() }.malformed("line", "an instruction")),
+    }
+}
+
+fn code_word(code: &Code<'_>, at: i64, label: program::Label<'_>) -> Result<u32, AsmError> {
+    match code {
+        // The syntax holds it to 32 bits.
+        Code::Word(word) => Ok(*word as u32),
+        Code::Statement(statement) => {
+            let candidate = |&(key, alias): &Form| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
+            let candidates = forms_of(statement.mnemonic()).iter().map(candidate);
+            let place = Place { base: group(at), label };
+            reader::read(statement, candidates, place).map(|(_, word)| word as u32)
+        }
+    }
+}
+
+/// An assembled program.
+pub type Program = program::Program<u32>;
+
+/// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
+/// may end a line. A label of a branch must stand before a word whose address is a multiple of 4. Errors are those of all
+/// lines.
+pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
+    program::assemble(text, Syntax::Vp1, code_word)
+}
+
+/// The text of a program, a line a word. [`assemble`] reads it back to words of the same text.
+pub fn disassemble(words: &[u32]) -> String {
+    let mut text = String::new();
+    for (&word, at) in words.iter().zip(0..) {
+        let _ = print(&mut text, word, at);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,149 @@
+//! What rows say of registers is what meanings do: an instruction reads only registers of which its row makes a use, and writes only
+//! those of which it makes a definition or an update, every definition indeed.
+#![allow(clippy::unwrap_used)]
+
+mod random;
+
+use std::collections::BTreeSet;
+
+use halfbyte_isa::row::{Kind, Operand, ROTATE, RegFile, Role};
+use halfbyte_isa::vp1::concrete::Concrete;
+use halfbyte_isa::vp1::domain::{Index, Next, Reader, Shape, Write};
+use halfbyte_isa::vp1::meaning::meaning;
+use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
+use halfbyte_isa::word::Field;
+
+/// Registers, by the numbers of their files.
+type Registers = BTreeSet<(u8, u8)>;
+
+/// Flags that are set, and what was read.
+struct Recorder {
+    c: u32,
+    reads: Registers,
+}
+
+impl Recorder {
+    fn read(&mut self, file: RegFile, n: u8) -> u32 {
+        self.reads.insert((file as u8, n));
+        0
+    }
+}
+
+/// The number of a register.
+fn number(index: Index<u32>) -> u8 {
+    match index {
+        Index::Fixed(n) => n,
+        Index::InQuad { first, element } => first + element as u8,
+    }
+}
+
+#[rustfmt::skip]
+impl Reader<Concrete> for Recorder {
+    fn r(&mut self, _: &mut Concrete, n: Index<u32>) -> u32 { self.read(RegFile::R, number(n)) }
+    fn v(&mut self, _: &mut Concrete, n: Index<u32>) -> [u8; 16] { self.read(RegFile::V, number(n)); [0; 16] }
+    fn vx(&mut self, _: &mut Concrete) -> [u8; 16] { self.read(RegFile::Vx, 0); [0; 16] }
+    fn va(&mut self, _: &mut Concrete) -> [i32; 16] { self.read(RegFile::Va, 0); [0; 16] }
+    fn vc(&mut self, _: &mut Concrete, n: u8) -> [u16; 2] { self.read(RegFile::Vc, n); [0; 2] }
+    fn a(&mut self, _: &mut Concrete, n: Index<u32>) -> u32 { self.read(RegFile::A, number(n)) }
+    fn c(&mut self, _: &mut Concrete, n: u8) -> u32 { self.read(RegFile::C, n); self.c }
+    fn l(&mut self, _: &mut Concrete, n: u8) -> u32 { self.read(RegFile::L, n) }
+    fn m(&mut self, _: &mut Concrete, n: u8) -> u32 { self.read(RegFile::M, n) }
+    fn x(&mut self, _: &mut Concrete, n: u8) -> u32 { self.read(RegFile::X, n) }
+    fn uccfg(&mut self, _: &mut Concrete) -> u32 { 0 }
+    fn load(&mut self, _: &mut Concrete, _: Shape, _: u32) -> [u8; 16] { [0; 16] }
+    fn load_word(&mut self, _: &mut Concrete, _: u32) -> u32 { 0 }
+    fn gather(&mut self, _: &mut Concrete, _: u32, _: [u8; 16]) -> [u8; 16] { [0; 16] }
+}
+
+/// The register that a write goes to; none of those outside the register files.
+fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
+    let (file, n) = match *write {
+        Write::R(n, _) => (RegFile::R, n),
+        Write::V(n, _) => (RegFile::V, n),
+        Write::VWhere { index, .. } => (RegFile::V, number(index)),
+        Write::Vx(_) => (RegFile::Vx, 0),
+        Write::Va(_) => (RegFile::Va, 0),
+        Write::Vc(n, _) => (RegFile::Vc, n),
+        Write::A(n, _) => (RegFile::A, n),
+        Write::C(n, _) => (RegFile::C, n),
+        Write::L(n, _) => (RegFile::L, n),
+        Write::M(n, _) => (RegFile::M, n),
+        Write::X(n, _) => (RegFile::X, n),
+        Write::Uccfg(_) => (RegFile::Uc, 16),
+        Write::Store(..) | Write::StoreWord(..) => return None,
+    };
+    Some((file as u8, n))
+}
+
+/// The registers that an operand may mean, and those that it is sure to.
+fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
+    let of = |file: RegFile, numbers: &[u8]| numbers.iter().map(|&n| (file as u8, n)).collect::<Registers>();
+    let get = |field: Field| inst.get(field) as u8;
+    let quad = |n: u8| [n & !3, n & !3 | 1, n & !3 | 2, n & !3 | 3];
+    match operand.kind {
+        // A read takes the number modulo 4, a write to another than the four is dropped.
+        Kind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
+            (of(RegFile::L, &[get(field) & 3]), Registers::new())
+        }
+        Kind::Reg { file, field, .. } => (of(file, &[get(field)]), of(file, &[get(field)])),
+        Kind::SplitReg { file, low, high } => {
+            let n = get(high) << low.width | get(low);
+            (of(file, &[n]), of(file, &[n]))
+        }
+        Kind::FlagDef { file, field } if get(field) < 4 => (of(file, &[get(field)]), of(file, &[get(field)])),
+        Kind::Tuple { file, field, count: 2 } => (of(file, &[get(field), get(field) | 1]), Registers::new()),
+        Kind::Tuple { file, field, .. } => (of(file, &quad(get(field))), Registers::new()),
+        Kind::Condition { index, .. } => (of(RegFile::C, &[get(index)]), Registers::new()),
+        Kind::Selected { file, field, index, bit } => {
+            let n = get(field);
+            let mut all = if inst.get(bit.field) == ROTATE { of(file, &quad(n)) } else { of(file, &[n, n ^ 1]) };
+            all.extend(of(RegFile::C, &[get(index)]));
+            (all, Registers::new())
+        }
+        Kind::Whole(file) => {
+            let one = matches!(file, RegFile::Va | RegFile::Vx);
+            (of(file, if one { &[0] } else { &[0, 1, 2, 3] }), if one { of(file, &[0]) } else { Registers::new() })
+        }
+        _ => Default::default(),
+    }
+}
+
+#[test]
+fn every_opcode_keeps_to_its_roles() {
+    let mut random = random::Random(1);
+    let mut next = || random.next();
+    for &op in Opcode::ALL {
+        for _ in 0..200 {
+            let inst = Inst::random(op, &mut next);
+            let mut recorder = Recorder { c: 0x8000 | next() as u32 & 0x27ff, reads: Registers::new() };
+            // Something is handed to the vector unit, so that it need not make do with what is left over.
+            let vec = Inst::new(Opcode::VEC);
+            let words = [vec.word(), inst.word()];
+            let words = if inst.unit() == Unit::Vector { &words[..] } else { &words[1..] };
+            let effects = meaning(&Bundle::new(words).unwrap(), &mut Concrete, &mut recorder);
+            if matches!(effects.next, Next::Trap(_)) {
+                continue;
+            }
+            let written: Registers = effects.writes.iter().filter_map(target).collect();
+            let (mut uses, mut defs, mut surely) = (Registers::new(), Registers::new(), Registers::new());
+            if inst.unit() == Unit::Vector {
+                uses.insert((RegFile::Vc as u8, vec.get(f::VCIDX) as u8));
+            }
+            for operand in op.row().operands {
+                let (may, must) = registers(&inst, operand);
+                // A unit keeps the bits of a `$c` that are not its own.
+                uses.extend(may.iter().filter(|&&(file, _)| operand.role != Role::Def || file == RegFile::C as u8));
+                if operand.role != Role::Use {
+                    defs.extend(&may);
+                }
+                if operand.role == Role::Def {
+                    surely.extend(must.iter().filter(|&&register| register != (RegFile::R as u8, f::R_ZERO)));
+                }
+            }
+            let context = || format!("{} {:#010x}", op.name(), inst.word());
+            assert!(recorder.reads.is_subset(&uses), "{} reads {:?}, not {uses:?}", context(), recorder.reads);
+            assert!(written.is_subset(&defs), "{} writes {written:?}, not {defs:?}", context());
+            assert!(surely.is_subset(&written), "{} writes {written:?} only, not {surely:?}", context());
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! VP1 assembly text: the vectors, the seed's spellings, the lines that must be refused, and round trips.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "random/mod.rs"]
+mod random;
+
+use halfbyte_isa::vp1::{Inst, Opcode, assemble, disassemble, read_word, word_text};
+use random::Random;
+
+struct Vector {
+    word: u32,
+    at: u32,
+    text: String,
+    unclaimed: u32,
+}
+
+fn vectors() -> Vec<Vector> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/vp1-disasm.jsonl");
+    let number = |v: &serde_json::Value| {
+        v.as_str().map_or(0, |s| u32::from_str_radix(s.strip_prefix("0x").unwrap(), 16).unwrap())
+    };
+    let vector = |line: &str| {
+        let v: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = v["text"].as_str().unwrap();
+        Vector {
+            word: number(&v["word"]),
+            at: number(&v["pos"]),
+            // What no field claims is not part of an instruction's text.
+            text: text.split(" [unknown").next().unwrap().to_owned(),
+            unclaimed: number(&v["unclaimed"]),
+        }
+    };
+    std::fs::read_to_string(path).expect(path).lines().map(vector).collect()
+}
+
+#[test]
+fn every_vector_disassembles() {
+    let vectors = vectors();
+    assert!(vectors.len() > 5900);
+    for v in vectors {
+        let expected = if v.text == "???" { format!(".word {:#010x}", v.word) } else { v.text };
+        assert_eq!(word_text(v.word, v.at), expected, "{:#010x}", v.word);
+    }
+}
+
+/// The bits that a row does not name are those that the vectors' decoder claims for nothing, and what it claims for nothing
+/// changes no text.
+#[test]
+fn what_is_ignored_is_what_no_field_claims() {
+    for v in vectors() {
+        let Some(op) = Opcode::of_word(v.word).filter(|op| op.is_named()) else { continue };
+        let named = op.row().fields().fold(0, |m, f| m | f.mask()) as u32;
+        assert_eq!(v.word & !named & !v.unclaimed, 0, "{:#010x} {}", v.word, op.name());
+        for bit in (0..32).filter(|b| v.unclaimed >> b & 1 == 1) {
+            assert_eq!(word_text(v.word ^ 1 << bit, v.at), v.text, "{:#010x} bit {bit}", v.word);
+        }
+    }
+}
+
+/// Reads the text of a word, and checks that the word read has the same text.
+fn read_back(word: u32, at: u32) -> u32 {
+    let text = word_text(word, at);
+    let read = read_word(&text, at).unwrap_or_else(|e| panic!("{word:#010x} {text}: {e}"));
+    assert_eq!(word_text(read, at), text, "{word:#010x} read as {read:#010x}");
+    read
+}
+
+#[test]
+fn every_vector_reads_back() {
+    for v in vectors() {
+        let read = read_back(v.word, v.at);
+        assert_eq!(read_back(read, v.at), read, "{}", v.text);
+    }
+}
+
+#[test]
+fn every_example_of_a_row_is_canonical() {
+    for op in Opcode::ALL {
+        for line in op.row().examples {
+            let word = read_word(line, 0).unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert_eq!(word_text(word, 0), *line);
+            assert_eq!(Opcode::of_word(word), Some(*op), "{line}");
+        }
+    }
+}
+
+/// What the text of an opcode's words does not tell.
+#[derive(Default, Clone, Copy)]
+struct Untold {
+    /// Bits that never change the text.
+    always: u32,
+    /// Bits that change the text of some words, and not of others.
+    sometimes: u32,
+}
+
+/// Flips the bits of random words of an opcode.
+fn untold(op: Opcode, random: &mut Random) -> Untold {
+    let mut changes = 0;
+    let mut untold = Untold::default();
+    for _ in 0..200 {
+        let word = Inst::random(op, &mut || random.next()).word();
+        let text = word_text(word, 0);
+        for bit in (0..24).map(|b| 1 << b) {
+            let same = word_text(word ^ bit, 0) == text && Opcode::of_word(word ^ bit) == Some(op);
+            *(if same { &mut untold.always } else { &mut changes }) |= bit;
+        }
+    }
+    Untold { always: untold.always & !changes, sometimes: untold.always & changes }
+}
+
+const EQUAL_TEXTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vp1_equal_texts.txt");
+const EQUAL_TEXTS_HEAD: &str = "\
+# Words that one text stands for. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test vp1_text` rewrites the list.
+#
+# opcode | bits that no text of it tells | bits that some texts of it do not tell | opcodes that read some of its texts
+# Besides, an opcode with several values of OP is read as the first of them.
+";
+
+/// Every printed text reads as a word of the same text; and as the same word, but for the classes of the checked-in list.
+#[test]
+fn words_of_one_text_are_listed() {
+    let mut random = Random(4);
+    let mut list = EQUAL_TEXTS_HEAD.to_owned();
+    for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
+        let untold = untold(op, &mut random);
+        let mut others: Vec<&str> = Vec::new();
+        for _ in 0..500 {
+            let word = Inst::random(op, &mut || random.next()).word();
+            let read = Inst::decode(read_back(word, 0)).unwrap();
+            if read.opcode() != op {
+                others.push(read.opcode().name());
+                continue;
+            }
+            let stray = (word ^ read.word()) & 0xff_ffff & !untold.always & !untold.sometimes;
+            assert_eq!(stray, 0, "{word:#010x} and {:#010x} are both {read}", read.word());
+        }
+        others.sort_unstable();
+        others.dedup();
+        if untold.always | untold.sometimes != 0 || !others.is_empty() {
+            let Untold { always, sometimes } = untold;
+            list += &format!("{} | {always:06x} | {sometimes:06x} | {}", op.name(), others.join(" "));
+            list.truncate(list.trim_end().len());
+            list.push('\n');
+        }
+    }
+    if std::env::var_os("HALFBYTE_BLESS").is_some() {
+        std::fs::write(EQUAL_TEXTS, &list).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(EQUAL_TEXTS).unwrap() == list,
+        "vp1_equal_texts.txt is stale: run again with HALFBYTE_BLESS=1"
+    );
+}
+
+#[test]
+fn random_instructions_come_back() {
+    let mut random = Random(5);
+    let named: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|o| o.is_named()).collect();
+    let mut same = 0;
+    for i in 0..100_000 {
+        let op = named[i % named.len()];
+        let at = random.next() as u32 >> 8;
+        let inst = Inst::random(op, &mut || random.next());
+        assert_eq!(Inst::decode(inst.word()), Some(inst));
+        let canonical = read_back(inst.word(), at);
+        assert_eq!(read_back(canonical, at), canonical, "{inst}");
+        same += u32::from(canonical == inst.word());
+    }
+    assert!(same > 40_000, "only {same} of 100,000 came back bit for bit");
+}
+
+#[test]
+fn random_words_come_back() {
+    let mut random = Random(6);
+    for _ in 0..300_000 {
+        let (word, at) = (random.next() as u32, random.next() as u32);
+        let canonical = read_back(word, at);
+        assert_eq!(read_back(canonical, at), canonical);
+        if word >> 24 == 0xdb {
+            assert_eq!(canonical, word);
+        }
+    }
+}
+
+#[test]
+fn words_without_a_name_are_numbers() {
+    let unnamed = Opcode::ALL.iter().filter(|o| !o.is_named());
+    let words = unnamed.flat_map(|o| o.row().patterns()).map(|p| p.1 as u32).chain([0xdb00_0000, 0xdbff_ffff]);
+    for word in words {
+        let text = word_text(word, 0);
+        assert_eq!(text, format!(".word {word:#010x}"));
+        assert_eq!(read_word(&text, 0), Ok(word));
+    }
+}
+
+#[test]
+fn fields_are_where_the_seed_puts_them() {
+    let word = |line| read_word(line, 0).unwrap();
+    assert_eq!(word("vadd s $v7 $vc3 $v19 $v0"), 0x8c << 24 | 7 << 19 | 19 << 14 | 3);
+    assert_eq!(
+        word("vmul u rn int -0x1 lo $v1 s $v2 u 0x84"),
+        0xb1 << 24 | 1 << 19 | 2 << 14 | 1 << 9 | 1 << 8 | 7 << 5 | 1 << 4 | 1 << 3 | 1 << 2 | 1
+    );
+    assert_eq!(word("vswz $v1 $v2 $v3 hi $v4"), 0x9b << 24 | 1 << 19 | 2 << 14 | 3 << 9 | 4 << 4 | 1 << 3);
+    assert_eq!(
+        word("vlrp2 s va rn 0x3 $v1 s xor $v4q $c2 $vc3 zf"),
+        0xb3 << 24 | 1 << 19 | 4 << 14 | 1 << 12 | 1 << 11 | 1 << 10 | 1 << 9 | 1 << 8 | 3 << 5 | 2 << 3 | 1 << 2 | 3
+    );
+    assert_eq!(
+        word("vlrp4b s rn -0x4 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
+        0xb7 << 24 | 1 << 19 | 4 << 14 | 4 << 11 | 1 << 9 | 13 << 5 | 2 << 3 | 1
+    );
+    // No flags written, a plain register.
+    assert_eq!(word("add $r1 $r2 $r3"), 0x4c << 24 | 1 << 19 | 2 << 14 | 3 << 9 | 14 << 5 | 7);
+    assert_eq!(word("bra 0x8"), 0xe0 << 24 | 2 << 9 | 15 << 5 | 7);
+    assert_eq!(word("vnop"), 0xbfff_ffff);
+}
+
+#[test]
+fn the_seeds_spellings_are_read() {
+    let canonical = [
+        ("vadd s $vc3 $v7 $v19 $v0", "vadd s $v7 $vc3 $v19 $v0"),
+        ("vsar $v1 $v2 $v3", "vshr s $v1 $v2 $v3"),
+        ("vsar $vc1 $v1 $v2 0x4", "vshr s $v1 $vc1 $v2 0x4"),
+        ("vshr $v1 $v2 $v3", "vshr u $v1 $v2 $v3"),
+        ("vshr $v1 $v2 0xfc", "vshr u $v1 $v2 0xfc"),
+        ("vbitop 0x6 $vc2 $v1 $v2 $v3", "vxor $v1 $vc2 $v2 $v3"),
+        ("vswz hi $v1 $v2 $v3 $v4", "vswz $v1 $v2 $v3 hi $v4"),
+        ("vcmppad 0xc $vc0 $v2d $v3", "vcmpad 0xc $vc0 $v2d $v3"),
+        ("vlrp4b u rn 0x0 $v1 $v4q $c2 lzf $vc1 sf", "vlrp4b u rn 0x0 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
+        ("mov $vc1 $v1 $v2", "mov $v1 $vc1 $v2"),
+        ("vmov $vc0 $v1 0x80", "vmov $v1 $vc0 0x80"),
+        // Ours: decimal numbers, $r31 by its name, names of special registers, blanks, a comment.
+        ("  add  $r1 $r31   -1 // decrement", "add $r1 0x0 -0x1"),
+        ("mov $r1 $tick", "mov $r1 $sr30"),
+        ("mov $uccfg $r31", "mov $uc16 0x0"),
+        ("bra $c2 true 4", "bra $c2 true 0x4"),
+        ("bra $c0 true 4 ;", "bra 0x4"),
+    ];
+    for (line, text) in canonical {
+        let word = read_word(line, 0).unwrap_or_else(|e| panic!("{line}: {e}"));
+        assert_eq!(word_text(word, 0), text);
+    }
+}
+
+#[test]
+fn branches_are_relative_to_the_group() {
+    for at in [0, 1, 3, 4, 0x10003] {
+        let target = at - at % 4 + 0x20;
+        let text = format!("bra {target:#x}");
+        let word = read_word(&text, at).unwrap();
+        assert_eq!(word, 0xe0 << 24 | 8 << 9 | 15 << 5 | 7);
+        assert_eq!(word_text(word, at), text);
+    }
+    let back = read_word("bra 0xfffffffffffffffc", 2).unwrap();
+    assert_eq!(back, 0xe0 << 24 | 0x7fff << 9 | 15 << 5 | 7);
+    assert_eq!(read_word("abra 0x9438", 77), Ok(0xea << 24 | 0x250e));
+}
+
+/// Checks that a line is refused at the marked place and says what was found and what is allowed there: the second line marks
+/// bytes of the first with `^`, and the message follows.
+fn refused(line: &str, marked: &str) {
+    let start = marked.find('^').unwrap();
+    let marks = marked[start..].find(|c| c != '^').unwrap();
+    let message = marked[start + marks..].trim_start();
+    let error = read_word(line, 0).expect_err(line);
+    let place = if error.span.is_empty() { error.span.start..error.span.start + 1 } else { error.span.clone() };
+    assert_eq!((place, error.to_string().as_str()), (start..start + marks, message), "{line}");
+}
+
+#[test]
+#[rustfmt::skip]
+fn errors_say_where_what_and_what_else() {
+    refused("vfoo $v0 $v1",
+            "^^^^ `vfoo`: unknown instruction");
+    refused("",
+            "^ malformed line, expected an instruction");
+    refused("vadd $v0 $v1 $v2",
+            "     ^^^ `$v0`: this word must be s or u");
+    refused("vadd s $v0 $v1",
+            "              ^ too few operands: v2 is missing");
+    refused("vadd s $v0 $v1 $v2 $v3",
+            "                   ^^^ `$v3`: too many operands: vadd takes none here");
+    refused("vadd s $v32 $v1 $v2",
+            "       ^^^^ `$v32`: register number out of range: $v0 to $v31");
+    refused("vadd s $v0 $vc4 $v1 $v2",
+            "           ^^^^ `$vc4`: register number out of range: $vc0 to $vc3");
+    refused("vadd s $v0 $r1 $v2",
+            "           ^^^ `$r1`: v1 must be a `$v`");
+    refused("vadd s $v0 $v1 0x100",
+            "               ^^^^^ `0x100`: immediate out of range: 0x0 to 0xff");
+    refused("add $r1 $r2 -0x401",
+            "            ^^^^^^ `-0x401`: immediate out of range: -0x400 to 0x3ff");
+    refused("add $r1 $r2 (slct $c0 foo $r3d)",
+            "            ^^^^^^^^^^^^^^^^^^^ `(slct $c0 foo $r3d)`: r2 must be a `$r`, or `(slct $cN bit $rNd)` or an integer");
+    refused("vcmpad 0xc $v2d (slct $c0 b20 $v3d)",
+            "                ^^^^^^^^^^^^^^^^^^^ `(slct $c0 b20 $v3d)`: v2 must be a `$v`, or `(slct $cN bit $vNd)`");
+    refused("add $r1 $r2 (slct $c0 sf $r3",
+            "            ^^^^^ `(slct`: malformed operand, expected `(slct $cN bit $rNd)`");
+    refused("add $r1 $r2 (slct $c4 sf $r3d)",
+            "            ^^^^^^^^^^^^^^^^^^ `(slct $c4 sf $r3d)`: register number out of range: $c0 to $c3");
+    refused("vmul s rn int 0x0 hi $v0 u $v1 u 0x5",
+            "                                 ^^^ `0x5`: immediate out of range: a multiple of 0x4, 0x0 to 0xfc");
+    refused("vmul s rx int 0x0 hi $v0 u $v1 u 0x4",
+            "       ^^ `rx`: rnd must be rd or rn");
+    refused("bra 0x6",
+            "    ^^^ `0x6`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
+    refused("bra 0xffffffffffffffffffffffffffffffffffff",
+            "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `0xffffffffffffffffffffffffffffffffffff`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
+    refused("bra nowhere",
+            "    ^^^^^^^ `nowhere`: no such label");
+    refused("mov $q1 $r2",
+            "    ^^^ `$q1`: malformed register, expected `$`, the name of a file, a number, and `d` of a pair or `q` of a quad");
+    refused("mov $m999 $r2",
+            "    ^^^^^ `$m999`: register number out of range: $m0 to $m63");
+    refused("mov $l0 $c1 0x0",
+            "    ^^^ `$l0`: another part of the line gives LC another value");
+    refused("vlrp4b u rn 0x0 $v1 $v4q $c1 $c2 lzf $vc1 sf",
+            "                         ^^^ `$c1`: another part of the line gives COND another value");
+    refused("vmul u rd fract 0x0 hi # s $v1 u 0x0",
+            "                         ^ `s`: another part of the line gives SIGN1 another value");
+    refused("bra loop $l1 $c2 $l0 0x0",
+            "         ^^^ `$l1`: another part of the line gives LDST another value");
+    refused("xdld $a13 $a0d 0x2000",
+            "               ^^^^^^ `0x2000`: immediate out of range: 0x0 to 0x1fff");
+    refused(".word 0x100000000",
+            "      ^^^^^^^^^^^ `0x100000000`: malformed word, expected 0x and at most 8 hexadecimal digits");
+    refused("$v1: vnop",
+            "^^^ `$v1`: malformed label, expected letters, digits, `_` and `$`, not beginning with a digit, and no register");
+    refused("lbl: vnop",
+            "^^^ `lbl`: malformed line, expected an instruction, and no label");
+    refused("vabs s $v0 $v1 ; vnop",
+            "                 ^^^^ `vnop`: malformed line, expected nothing after the `;`");
+}
+
+#[test]
+fn programs_come_back() {
+    let text = "\
+// Counts down from 3.
+    mov $l0 $c0 0x0303
+    snop ; vnop
+loop:
+    ldavh $v0 $a0 0x10  // one bundle
+    vadd u $v1 $v1 $v0
+    .word 0xdb000000
+    vnop
+    bra loop $l0 $c0 $l0 not $c0 lzf loop
+    vnop
+    abra done
+    bnop
+done: exit 0x7
+";
+    let text = text.replace("snop ; vnop", "snop\n    vnop\n    bnop");
+    let program = assemble(&text).unwrap();
+    let listing = disassemble(&program.words);
+    assert_eq!(program.lines, [2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    assert_eq!(word_text(program.words[8], 8), "bra loop $l0 $c0 $l0 not $c0 lzf 0x4");
+    assert_eq!(word_text(program.words[10], 10), "abra 0xc");
+    assert_eq!(listing.lines().count(), program.words.len());
+    assert_eq!(assemble(&listing).unwrap().words, program.words);
+}
+
+#[test]
+fn every_error_of_a_program_is_reported() {
+    let text = "one:\n  vadd s $v0\none: vnop\nbra two\n  .word 1\ntwo: vfoo\n snop\nthree: bra three\n";
+    let errors = assemble(text).unwrap_err();
+    let summary: Vec<_> = errors.iter().map(|e| (e.line, e.span.start, e.found.as_str())).collect();
+    assert_eq!(summary, [(2, 12, ""), (3, 0, "one"), (4, 4, "two"), (5, 8, "1"), (6, 5, "vfoo"), (8, 11, "three")]);
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    let mut random = Random(7);
+    let alphabet: Vec<char> = "$vrcadq0123x-()# .;:é\u{0}/ns".chars().collect();
+    let named: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|o| o.is_named()).collect();
+    for i in 0..40_000 {
+        let inst = Inst::random(named[i % named.len()], &mut || random.next());
+        let mut line: Vec<char> = inst.to_string().chars().collect();
+        for _ in 0..=random.next() % 3 {
+            let at = random.next() as usize % line.len();
+            let c = alphabet[random.next() as usize % alphabet.len()];
+            match random.next() % 3 {
+                0 => line[at] = c,
+                1 => line.insert(at, c),
+                _ => line.truncate(at + 1),
+            }
+        }
+        let line: String = line.into_iter().collect();
+        match read_word(&line, 0) {
+            Ok(word) => assert_eq!(word_text(read_back(word, 0), 0), word_text(word, 0), "{line}"),
+            Err(e) => assert_eq!(line.get(e.span.clone()), Some(e.found.as_str()), "{line}: {e:?}"),
+        }
+    }
+    for long in ["(", "$", "$v0 ", "9", "é"].map(|piece| piece.repeat(100_000)) {
+        assert!(read_word(&long, 0).is_err());
+        assert!(read_word(&format!("vadd s {long}"), u32::MAX).is_err());
+        assert!(read_word(&format!("bra {long}"), u32::MAX).is_err());
+    }
+}
