@@ -601,11 +601,11 @@ impl Verifier<'_> {
                 (exists, defined)
             }
         };
-        let name = kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
+        let name = || kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if !exists {
-            self.found(Place::Inst(inst, part), format!("{name} has no definition in a block"), "");
+            self.found(Place::Inst(inst, part), format!("{} has no definition in a block", name()), "");
         } else if !defined {
-            let message = format!("{name} is not defined on every way that leads here");
+            let message = format!("{} is not defined on every way that leads here", name());
             self.related(Place::Inst(inst, part), message, "a definition that comes before", Some(value));
         }
     }

@@ -1,6 +1,6 @@
 //! A rule at a time, on the witness kernels of its checks: what proofs of the rules run.
 
-use halfbyte_ir::{Inst, Kernel, Legality, Op, Type};
+use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
 use crate::pass::{Context, LowerError, find, run};
 use crate::rewrite::RULES;
@@ -8,8 +8,8 @@ use crate::rewrite::RULES;
 /// Why a witness kernel does not show its rule at work.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The table has no such rule.
-    #[error("there is no rule {0}")]
+    /// The number is none of [`rules`].
+    #[error("rule {0} is not applied alone")]
     NoRule(usize),
     /// The pass went by without the rule.
     #[error("the rule is not applied; the kernel becomes\n{0}")]
@@ -32,6 +32,11 @@ pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
     Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 
+/// The rules that rewrite instructions, by number in [`RULES`]. The others are parts that these share.
+pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
+    RULES.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
+}
+
 /// Rewrites a witness kernel of a rule, given by its number in [`RULES`], by the rule's own pass: `canon` for what
 /// simplifies; for what expands `legalise`, on a target that lacks just the op in question, with this one expansion.
 ///
@@ -39,8 +44,10 @@ pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
 /// Where the pass does not use the rule or leaves the kernel broken, or an expansion leaves its op.
 pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     let row = RULES.get(rule).ok_or(TrialError::NoRule(rule))?;
-    if row.term == "simplify" {
-        return rewrite(rule, kernel, "canon", Context::new(&target(|_, _| false)));
+    match row.term {
+        "simplify" => return rewrite(rule, kernel, "canon", Context::new(&target(|_, _| false))),
+        "expand" => {}
+        _ => return Err(TrialError::NoRule(rule)),
     }
     let op = row.pattern.trim_start_matches(|c| c != '(').trim_start_matches('(');
     let op = op.split([' ', ')']).next().unwrap_or_default().trim_end_matches(['2', '4']);

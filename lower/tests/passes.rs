@@ -10,8 +10,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{kernel, lower, target};
+use common::{kernel, lower};
 use halfbyte_ir::{Kernel, Op, Type};
+use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};
 
 fn blessed() -> bool {

@@ -5,11 +5,12 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{kernel, lower, same_output, target};
+use common::{kernel, lower, same_output};
 use halfbyte_ir::op::{ArgType, AttrKind, OpRow};
 use halfbyte_ir::witness::{Random, witnesses};
 use halfbyte_ir::{FloatCC, IntCC, Op, Type};
 use halfbyte_lower::Context;
+use halfbyte_lower::trial::target;
 use proptest::prelude::*;
 
 /// Types of values and how many of each are at hand.

@@ -704,6 +704,17 @@ pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
     rules::constructor_src(lowering, value)
 }
 
+/// A value in a register, zero above it where it is narrower than that.
+pub(super) fn zero_extended(lowering: &mut Lowering<'_>, value: Value) -> Reg {
+    let ty = lowering.kernel.ty(value);
+    let reg = lowering.value_reg(value);
+    if ty == Type::I1 || ty.bits() >= 32 {
+        return reg;
+    }
+    let extended = rules::Context::extend(lowering, &Sign::U, ty, Src::plain(Place::Reg(reg)));
+    lowering.out.reg(extended)
+}
+
 /// An i1 as a predicate.
 pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
     rules::constructor_pred(lowering, value)

@@ -180,13 +180,16 @@ impl Lowering<'_> {
     /// Says where the value of a register is, by what was emitted since.
     fn define(&mut self, vreg: VReg, at: Reg, since: Here) {
         if self.own.get(vreg.0 as usize) == Some(&true) {
-            match at.vreg {
-                // Its own result: that is written to the register in the first place.
-                Some(made) if at.part == 0 && made.0 >= since.vregs && self.class(made) == self.class(vreg) => {
-                    let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
-                    operands.iter_mut().filter(|operand| operand.reg == made).for_each(|operand| operand.reg = vreg);
-                }
-                _ => self.copy(vreg, at),
+            let class = self.class(vreg);
+            let whole = |made: &VReg| at.part == 0 && made.0 >= since.vregs && self.class(*made) == class;
+            let made = at.vreg.filter(whole);
+            let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
+            let writes = |operand: &Operand| Some(operand.reg) == made && operand.access != Access::Use;
+            // Its own result is written to the register in the first place; another value's is that value's.
+            if operands.iter().any(writes) {
+                operands.iter_mut().filter(|operand| Some(operand.reg) == made).for_each(|operand| operand.reg = vreg);
+            } else {
+                self.copy(vreg, at);
             }
             return;
         }

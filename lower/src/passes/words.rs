@@ -39,16 +39,14 @@ fn word_type(vector: Type) -> Option<Type> {
     }
 }
 
-/// The words of a vector, or of a mask that was made in words.
+/// The words of a vector, or of a mask that is constant or was made in words.
 fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
     let known = [&legaliser.words, &legaliser.words_here].into_iter().find_map(|words| words.get(&vector));
     if let Some(&words) = known {
         return Some(words);
     }
     let kernel = legaliser.kernel();
-    if kernel.ty(vector) != Type::I8X16 {
-        return None;
-    }
+    let ty = word_type(kernel.ty(vector))?;
     if let Some(def) = kernel.def_inst(vector)
         && kernel.insts[def].op == Op::Concat
         && let &[a, b, c, d] = kernel.args(def)
@@ -62,10 +60,11 @@ fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value;
         *word = match constant {
             Some([low, high, ..]) => {
                 let bits = u128::from(high) << 64 | u128::from(low);
-                let bits = Attr::Bits(u64::from((bits >> (32 * number)) as u32));
-                legaliser.place(Op::Const, Type::I8X4, bits, &[])?
+                let bits = (bits >> (ty.bits() * u32::from(number))) as u64 & (u64::MAX >> (64 - ty.bits()));
+                legaliser.place(Op::Const, ty, Attr::Bits(bits), &[])?
             }
-            None => legaliser.place(Op::Split, Type::I8X4, Attr::Lane(number), &[vector])?,
+            None if ty.is_mask() => return None,
+            None => legaliser.place(Op::Split, ty, Attr::Lane(number), &[vector])?,
         };
     }
     legaliser.words_here.insert(vector, words);

@@ -4,7 +4,7 @@
 use halfbyte_ir::eval::{self, Arg, Prepared};
 use halfbyte_ir::text::read;
 use halfbyte_ir::witness::{Launch, Source, Witness};
-use halfbyte_ir::{Kernel, Legality, Op, Type};
+use halfbyte_ir::{Kernel, Type};
 use halfbyte_lower::{Context, find, run};
 
 /// The one kernel of a text.
@@ -14,13 +14,6 @@ pub fn kernel(text: &str) -> Kernel {
         Ok(_) => panic!("one kernel is wanted:\n{text}"),
         Err(errors) => panic!("{}\n{text}", errors.first().map_or(String::new(), |e| e.message.clone())),
     }
-}
-
-/// A target with every op, on the types it takes, that `lacks` does not hold of.
-pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
-    let all = Op::ALL.iter().flat_map(|&op| Type::ALL.iter().map(move |&ty| (op, ty)));
-    let takes = |op: Op, ty| op.row().types.is_none_or(|set| (set.contains)(ty));
-    Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 
 /// Runs passes by name, the verifier after each.

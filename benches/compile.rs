@@ -1,0 +1,92 @@
+//! From text to words: ops a second on one thread, and where the time goes.
+//!
+//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads and stores, branches and
+//! loops. `compile` is the whole way from text to an object file; the other lines are its parts, `verify` one of `read`. A
+//! part's time on a kernel is the least of several rounds, so that whatever else the machine does counts little.
+#![allow(clippy::unwrap_used)]
+
+use std::time::{Duration, Instant};
+
+use halfbyte::generate::{Palette, Shape};
+use halfbyte::ir::witness::Random;
+use halfbyte::ir::{Kernel, Type, verify};
+use halfbyte::pipeline::{Compiler, Options};
+use halfbyte::{Module, Target, emit, isa};
+
+const KERNELS: usize = 2000;
+const ROUNDS: usize = 9;
+const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0 };
+const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
+
+/// The parts of a compilation, in order.
+const PARTS: [&str; 6] = ["read", "lower", "select", "allocate", "layout", "object"];
+
+fn main() {
+    let text = text();
+    let module = Module::parse(&text).unwrap();
+    let ops: usize = module.ir().kernels.iter().map(ops).sum();
+    println!("bytes ours={} B", text.len());
+    println!("ops_a_kernel ours={:.1} ops", ops as f64 / KERNELS as f64);
+
+    let mut best = vec![[Duration::MAX; PARTS.len()]; KERNELS];
+    for _ in 0..ROUNDS {
+        for (best, times) in best.iter_mut().zip(compile(&text)) {
+            best.iter_mut().zip(times).for_each(|(best, time)| *best = time.min(*best));
+        }
+    }
+    let part = |number: usize| best.iter().map(|times| times[number]).sum::<Duration>();
+    let total: Duration = (0..PARTS.len()).map(part).sum();
+    println!("compile ours={:.3} Mops/s", ops as f64 / total.as_secs_f64() / 1e6);
+    for (number, name) in PARTS.iter().enumerate() {
+        println!("{name} ours={:.0} ns/op", part(number).as_nanos() as f64 / ops as f64);
+    }
+    let start = Instant::now();
+    module.ir().kernels.iter().for_each(|kernel| verify(kernel).unwrap());
+    println!("verify ours={:.0} ns/op", start.elapsed().as_nanos() as f64 / ops as f64);
+}
+
+fn ops(kernel: &Kernel) -> usize {
+    kernel.layout.iter().map(|&block| kernel.blocks[block].insts.len()).sum()
+}
+
+fn options() -> Options {
+    Options { verify: false, ..Options::new(Target::Halu) }
+}
+
+fn text() -> String {
+    let takes = |kernel: &Kernel| {
+        let module = Module::parse(&kernel.to_string()).unwrap();
+        Compiler::new(&module, &options()).compile(kernel, &mut |_| {}).is_ok()
+    };
+    let mut palette = Palette::new(takes).with_types(TYPES);
+    let mut random = Random(1);
+    let kernel = |number| palette.kernel(&format!("k{number}"), &SHAPE, &mut random).to_string();
+    (0..KERNELS).map(kernel).collect::<Vec<_>>().join("\n")
+}
+
+/// Compiles the text, and says how long each part took on each kernel. What is done once for all is the first kernel's.
+fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
+    let mut times = vec![[Duration::ZERO; PARTS.len()]; KERNELS];
+    let mut last = Instant::now();
+    let mut lap = |kernel: usize, part: usize| {
+        let now = Instant::now();
+        times[kernel][part] += now - std::mem::replace(&mut last, now);
+    };
+    let module = Module::parse(text).unwrap();
+    lap(0, 0);
+    let options = options();
+    let mut compiler = Compiler::new(&module, &options);
+    let mut code: Vec<emit::Code> = Vec::with_capacity(KERNELS);
+    for (number, kernel) in module.ir().kernels.iter().enumerate() {
+        let lowered = compiler.lower(kernel, &mut |_| {}).unwrap();
+        lap(number, 1);
+        let (func, _) =
+            compiler.machine(&lowered, &mut |step| lap(number, if step.name == "select" { 2 } else { 3 })).unwrap();
+        code.push(emit::layout(&func).unwrap());
+        lap(number, 4);
+    }
+    let header = isa::object::Header { target: Target::Halu, source: module.file().to_owned() };
+    emit::write_object(&header, &code).unwrap();
+    lap(0, 5);
+    times
+}

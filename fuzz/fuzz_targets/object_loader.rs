@@ -1,0 +1,35 @@
+//! Any bytes are an object or refused; the kernels of what loads run, or trap.
+#![no_main]
+
+use halfbyte::isa::abi::ParamKind;
+use halfbyte::runtime::{Arg, Launch, Program};
+use libfuzzer_sys::fuzz_target;
+
+const ITEMS: u32 = 3;
+const ELEMENTS: usize = 8;
+const BUDGET: u64 = 16;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(program) = Program::load(data) else { return };
+    for kernel in program.kernels() {
+        let params = kernel.signature().params();
+        let mut buffers: Vec<Vec<u8>> = params
+            .iter()
+            .map(|param| match param.kind {
+                ParamKind::Scalar(_) => Vec::new(),
+                ParamKind::Buffer { elem, .. } => vec![0x80; ELEMENTS * usize::from(elem.bytes())],
+            })
+            .collect();
+        let mut args: Vec<Arg<'_>> = params
+            .iter()
+            .zip(&mut buffers)
+            .map(|(param, bytes)| match param.kind {
+                ParamKind::Scalar(_) => Arg::Scalar(1),
+                ParamKind::Buffer { .. } => Arg::Buffer(bytes),
+            })
+            .collect();
+        if let Err(error) = kernel.launch(Launch { items: ITEMS, args: &mut args, budget: BUDGET }) {
+            let _ = error.to_string();
+        }
+    }
+});

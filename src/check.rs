@@ -1,0 +1,225 @@
+//! Checks a kernel file: every launch that its run lines ask for gives the same bits on the evaluator, on every target
+//! named and on every engine; every refusal that it expects is made.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::eval::Writers;
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::Program;
+
+use crate::compare::compare;
+use crate::launch::{Bound, Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
+use crate::report::Report;
+use crate::runlines::{self, RefuseLine, RunLine, RunLines};
+use crate::values::brief;
+use crate::{Module, pipeline};
+
+/// What came of checking a file.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Launches made.
+    pub runs: usize,
+    /// Refusals found as expected.
+    pub refusals: usize,
+    /// What results were computed on, by name, beside `ir`.
+    pub compared: BTreeSet<&'static str>,
+    /// Targets that the file names and that cannot be compiled for yet.
+    pub skipped: BTreeSet<&'static str>,
+    /// What is wrong; none where all is well.
+    pub failures: Option<Report>,
+}
+
+/// Checks the text of a file. Files that it names lie in the folder.
+pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
+    let mut outcome = Outcome::default();
+    let failures = match (Module::named(file, text), runlines::read(text)) {
+        (Ok(module), Ok(lines)) => {
+            let checker = Checker {
+                module: &module,
+                lines: Lines::new(text),
+                folder,
+                engines,
+                programs: HashMap::new(),
+                outcome: &mut outcome,
+                failures: Vec::new(),
+            };
+            checker.check(&lines)
+        }
+        (module, lines) => {
+            let mut wrong = module.err().map_or(Vec::new(), |report| report.diagnostics().to_vec());
+            wrong.extend(lines.err().unwrap_or_default());
+            wrong.sort_by_key(|diagnostic| diagnostic.span.start);
+            wrong
+        }
+    };
+    if !failures.is_empty() {
+        outcome.failures = Some(Report::new(file, text, failures));
+    }
+    outcome
+}
+
+struct Checker<'a> {
+    module: &'a Module,
+    lines: Lines<'a>,
+    folder: &'a Path,
+    engines: &'a [Engine],
+    /// By the kernel's number and the target: what the compiler makes of it.
+    programs: HashMap<(usize, Target), Result<Program, Vec<Diagnostic>>>,
+    outcome: &'a mut Outcome,
+    failures: Vec<Diagnostic>,
+}
+
+impl Checker<'_> {
+    fn check(mut self, lines: &RunLines) -> Vec<Diagnostic> {
+        let refused = self.refusals(&lines.refusals);
+        for run in &lines.runs {
+            self.run(run, &refused);
+        }
+        self.failures
+    }
+
+    /// What the compiler makes of a kernel, compiled when it is first asked for.
+    fn program(&mut self, kernel: usize, target: Target) -> &Result<Program, Vec<Diagnostic>> {
+        let module = self.module;
+        self.programs.entry((kernel, target)).or_insert_with(|| {
+            let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
+            let binary = pipeline::compile(module, kernels, &pipeline::Options::new(target), &mut |_| {})?;
+            // The compiler's own object is at fault where it does not load; the kernel's name shows which.
+            let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
+            Program::load(&binary.object)
+                .map_err(|error| vec![Diagnostic::new(span, format!("the object does not load: {error}"))])
+        })
+    }
+
+    /// Checks the expected refusals, and gives the kernels and targets that they are about.
+    fn refusals(&mut self, expected: &[RefuseLine]) -> BTreeSet<(usize, &'static str)> {
+        let mut wanted: HashMap<(usize, Target), Vec<&RefuseLine>> = HashMap::new();
+        for refusal in expected {
+            let kernels = self.module.ir().kernels.iter().enumerate();
+            let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.start);
+            match before.last() {
+                None => self.failures.push(Diagnostic::new(refusal.span, "no kernel stands before this line")),
+                Some(_) if !pipeline::TARGETS.contains(&refusal.target) => {
+                    self.outcome.skipped.insert(refusal.target.name());
+                }
+                Some((kernel, _)) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
+            }
+        }
+        let mut keys: Vec<_> = wanted.keys().copied().collect();
+        keys.sort_by_key(|&(kernel, target)| (kernel, target.name()));
+        for &(kernel, target) in &keys {
+            let wanted = wanted.get(&(kernel, target)).map(Vec::as_slice).unwrap_or_default();
+            let mut made = match self.program(kernel, target) {
+                Ok(_) => Vec::new(),
+                Err(made) => made.clone(),
+            };
+            for refusal in wanted {
+                let on_line = |made: &Diagnostic| (refusal.line.start..=refusal.line.end).contains(&made.span.start);
+                match made.iter().position(|made| on_line(made) && made.to_string().contains(&refusal.text)) {
+                    Some(place) => {
+                        made.remove(place);
+                        self.outcome.refusals += 1;
+                    }
+                    None => {
+                        let message = format!("{target} does not refuse this with `{}`", brief(&refusal.text));
+                        self.failures.push(Diagnostic::new(refusal.span, message));
+                    }
+                }
+            }
+            self.failures.extend(made);
+        }
+        keys.into_iter().map(|(kernel, target)| (kernel, target.name())).collect()
+    }
+
+    fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
+        let kernels = &self.module.ir().kernels;
+        let (name, name_span) = &run.kernel;
+        let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
+            let names: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
+            let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
+            return self.failures.push(unknown.expected(names.join(", ")));
+        };
+        let params = Param::of_kernel(kernel);
+        let Bound { args, results } = match bind(&params, &run.args, &run.results, self.folder, *name_span) {
+            Ok(bound) => bound,
+            Err(errors) => return self.failures.extend(errors),
+        };
+        self.outcome.runs += 1;
+        let mut reference = args.clone();
+        let writers = match evaluate(kernel, run.items, &mut reference) {
+            Ok(writers) => writers,
+            Err(fault) => {
+                let failure = fault_diagnostic(&fault, run.span);
+                return self.failures.push(failure.note(Some(run.span), "in this launch"));
+            }
+        };
+        for (param, bytes) in &results {
+            let (Some(declared), Some(found)) = (params.get(*param), reference.get(*param)) else { continue };
+            let (expected, found) = (("the run line", bytes.as_slice()), ("ir", found.as_slice()));
+            if let Some(difference) = compare(name, (*param, declared), expected, found, &writers) {
+                self.failures.push(Diagnostic::new(run.span, difference.to_string()));
+            }
+        }
+        let launch =
+            Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
+        for &target in &run.targets {
+            if !pipeline::TARGETS.contains(&target) {
+                self.outcome.skipped.insert(target.name());
+            } else if refused.contains(&(number, target.name())) {
+                let message = format!("@{name} cannot run on {target}: a refusal is expected in it");
+                self.failures.push(Diagnostic::new(run.span, message));
+            } else {
+                self.run_on(target, &launch);
+            }
+        }
+    }
+
+    /// Makes a launch on a target, with every engine, and compares the results with the evaluator's.
+    fn run_on(&mut self, target: Target, launch: &Reference<'_>) {
+        let Reference { run, params, writers, .. } = *launch;
+        let name = &run.kernel.0;
+        for &engine in self.engines {
+            let on = format!("{target} ({engine})");
+            let program = match self.program(launch.kernel, target) {
+                Ok(program) => program,
+                Err(errors) => {
+                    // A kernel that several run lines name is refused once.
+                    let errors = errors.clone();
+                    let fresh = errors.into_iter().filter(|error| !self.failures.contains(error));
+                    let fresh: Vec<Diagnostic> = fresh.collect();
+                    return self.failures.extend(fresh);
+                }
+            };
+            let Some(kernel) = program.kernel(name) else {
+                return self.failures.push(Diagnostic::new(run.span, format!("the object has no kernel `@{name}`")));
+            };
+            let mut results = launch.args.to_vec();
+            if let Err(error) = execute(kernel, engine, run.items, &mut results) {
+                let failure = launch_diagnostic(&error, &self.lines, run.span, &on);
+                self.failures.push(failure.note(Some(run.span), "in this launch"));
+                continue;
+            }
+            self.outcome.compared.insert(target.name());
+            for ((param, declared), (expected, found)) in
+                params.iter().enumerate().zip(launch.results.iter().zip(&results))
+            {
+                let difference = compare(name, (param, declared), ("ir", expected), (&on, found), writers);
+                let failure = difference.map(|difference| Diagnostic::new(run.span, difference.to_string()));
+                self.failures.extend(failure);
+            }
+        }
+    }
+}
+
+/// A launch that the evaluator has made.
+struct Reference<'a> {
+    run: &'a RunLine,
+    /// The kernel's number in the module.
+    kernel: usize,
+    params: &'a [Param],
+    args: &'a [Vec<u8>],
+    results: &'a [Vec<u8>],
+    writers: &'a Writers,
+}

@@ -1,0 +1,63 @@
+//! `halfbyte asm`
+
+use std::path::PathBuf;
+
+use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::isa::halu::assemble;
+use halfbyte::isa::text::AsmError;
+use halfbyte::report::Report;
+use serde_json::json;
+
+use super::io::{Input, print};
+use super::{Done, Machine, json};
+
+/// Assembles: a word a line, most significant digit first
+///
+/// The input has a line an instruction, with labels (`loop:`) where branches go; `//` begins a comment.
+/// With --json, lines {"asm"} become {"words": [..]} or {"error": ".."}.
+#[derive(clap::Args)]
+pub(super) struct Asm {
+    /// The machine
+    #[arg(long, value_enum)]
+    target: Machine,
+    /// Answer JSON lines
+    #[arg(long)]
+    json: bool,
+    /// The assembly; - is standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+}
+
+impl Asm {
+    pub(super) fn run(self) -> Done {
+        self.target.implemented()?;
+        if self.json {
+            return json::answer(&self.file, |members| {
+                let program = assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?;
+                let words: Vec<String> = program.words.into_iter().map(json::word_text).collect();
+                Ok(json!({ "words": words }))
+            });
+        }
+        let input = Input::read(&self.file)?;
+        let text = input.text()?;
+        let program = assemble(text).map_err(|errors| report(&input.name, text, &errors))?;
+        let lines = program.words.into_iter().map(|word| json::word_text(word) + "\n");
+        print(lines.collect::<String>().as_bytes())
+    }
+}
+
+/// Errors in one line.
+pub(super) fn joined(errors: &[AsmError]) -> String {
+    errors.iter().map(AsmError::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Errors at their places.
+fn report(name: &str, text: &str, errors: &[AsmError]) -> Report {
+    let lines = halfbyte::ir::diag::Lines::new(text);
+    let diagnostic = |error: &AsmError| {
+        let start = lines.start(error.line);
+        let at = |byte: usize| (start + byte) as u32;
+        Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, error.to_string())
+    };
+    Report::new(name, text, errors.iter().map(diagnostic).collect())
+}

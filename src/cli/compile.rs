@@ -1,0 +1,205 @@
+//! `halfbyte compile`
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use halfbyte::Module;
+use halfbyte::emit::listing;
+use halfbyte::ir::{Diagnostic, Kernel};
+use halfbyte::pipeline::{self, Compiler, Options, PASSES, STEPS, Step};
+use halfbyte::print::Allocated;
+use halfbyte::report::Report;
+use halfbyte::target::On;
+
+use super::io::{Input, write};
+use super::json::word_text;
+use super::{Done, Failure, OnArgs, say};
+
+/// Compiles a kernel file
+#[derive(clap::Args)]
+pub(super) struct Compile {
+    /// The kernel file; - is standard input
+    file: PathBuf,
+    #[command(flatten)]
+    on: OnArgs,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// What to write
+    #[arg(long, value_enum, default_value = "asm")]
+    emit: Kind,
+    /// Where to; - is standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Show each kernel after this step, on standard error
+    #[arg(long, value_name = "STEP")]
+    print_after: Vec<String>,
+    /// Show each kernel after every step
+    #[arg(long)]
+    print_after_all: bool,
+    /// Say how long each step took, over all kernels
+    #[arg(long)]
+    time_passes: bool,
+    /// The passes over the IR in order, separated by commas; an empty list is none
+    #[arg(long, value_name = "LIST")]
+    passes: Option<String>,
+    /// Count ops, words, registers, spills and the rules taken
+    #[arg(long)]
+    stats: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Kind {
+    /// The kernels as read
+    Ir,
+    /// The kernels after the passes
+    Lowered,
+    /// Machine instructions by blocks, with registers
+    Mach,
+    /// Assembly that `asm` turns into the same words
+    Asm,
+    /// A word a line
+    Words,
+    /// Addresses, words, assembly and the text it comes from
+    Listing,
+    /// An ELF object file
+    Obj,
+    /// PTX text
+    Ptx,
+}
+
+impl Compile {
+    pub(super) fn run(self) -> Done {
+        let On::Words(target) = self.on.on()? else {
+            return Err(Failure::Call("`ir` is run as it is; compile for halu".into()));
+        };
+        if self.emit == Kind::Ptx {
+            return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
+        }
+        let mut options = Options::new(target);
+        if let Some(names) = &self.passes {
+            let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+            options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
+        }
+        let known =
+            |name: &String| options.passes.iter().any(|pass| pass.name == *name) || STEPS.contains(&name.as_str());
+        if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
+            let steps: Vec<&str> = options.passes.iter().map(|pass| pass.name).chain(STEPS).collect();
+            let message = format!("no step `{unknown}` is taken; the steps are {}", steps.join(", "));
+            return Err(Failure::Call(message));
+        }
+        let input = Input::read(&self.file)?;
+        let text = input.text()?;
+        let module = Module::named(&input.name, text)?;
+        let kernels = select(&module, self.kernel.as_deref())?;
+        let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
+        let mut watch = |step: &Step<'_>| {
+            if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
+                let unchanged = if step.changed { "" } else { " (unchanged)" };
+                say(&format!("; @{} after {}{unchanged}\n{}", step.kernel, step.name, step.result));
+            }
+            let order = PASSES.iter().chain(&STEPS).position(|name| *name == step.name).unwrap_or(usize::MAX);
+            times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
+        };
+        let wrong = |errors: Vec<Diagnostic>| Report::new(input.name.clone(), text, errors);
+        let mut out = Vec::new();
+        match self.emit {
+            Kind::Ir => {
+                let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
+                out = texts.join("\n").into_bytes();
+            }
+            Kind::Lowered | Kind::Mach => {
+                let mut compiler = Compiler::new(&module, &options);
+                let (mut texts, mut errors) = (Vec::new(), Vec::new());
+                for kernel in kernels {
+                    let done = compiler.lower(kernel, &mut watch).and_then(|lowered| match self.emit {
+                        Kind::Lowered => Ok(lowered.to_string()),
+                        _ => Ok(Allocated(&compiler.machine(&lowered, &mut watch)?.0).to_string()),
+                    });
+                    match done {
+                        Ok(text) => texts.push(text),
+                        Err(refused) => errors.extend(refused),
+                    }
+                }
+                if !errors.is_empty() {
+                    return Err(wrong(errors).into());
+                }
+                out = texts.join("\n").into_bytes();
+            }
+            Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
+                let binary = pipeline::compile(&module, kernels, &options, &mut watch).map_err(wrong)?;
+                match self.emit {
+                    Kind::Obj => out = binary.object,
+                    Kind::Words => {
+                        let words = binary.code.iter().flat_map(|code| &code.words);
+                        out.extend(words.flat_map(|&word| (word_text(word) + "\n").into_bytes()));
+                    }
+                    Kind::Listing => {
+                        let listings = binary.code.iter().map(|code| listing(code, &input.name, Some(text)));
+                        out = listings.collect::<Vec<_>>().join("\n").into_bytes();
+                    }
+                    _ => {
+                        for code in &binary.code {
+                            let assembly = halfbyte::isa::halu::disassemble(&code.words);
+                            out.extend(format!("// @{}\n{assembly}", code.info.signature.name()).bytes());
+                        }
+                    }
+                }
+                if self.stats {
+                    say(&statistics(&binary.stats));
+                }
+            }
+        }
+        if self.time_passes {
+            say(&timing(times.values()));
+        }
+        write(self.output.as_deref().or(Some(Path::new("-"))), &out)
+    }
+}
+
+/// All kernels, or the one of that name.
+fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
+    let kernels = &module.ir().kernels;
+    let Some(name) = name else {
+        return Ok(kernels);
+    };
+    let name = name.strip_prefix('@').unwrap_or(name);
+    let found = kernels.iter().position(|kernel| kernel.name == name);
+    found.and_then(|number| kernels.get(number..=number)).ok_or_else(|| no_kernel(module, name))
+}
+
+/// There is no kernel of that name.
+pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
+    let names: Vec<String> = module.ir().kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
+    Failure::Call(format!("{} has no kernel `@{name}`; it has {}", module.file(), names.join(", ")))
+}
+
+fn timing<'t>(times: impl Iterator<Item = &'t (&'static str, Duration)> + Clone) -> String {
+    let all: Duration = times.clone().map(|(_, time)| *time).sum();
+    let mut text = String::new();
+    for (name, time) in times {
+        let share = 100.0 * time.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
+        // Writing to a string succeeds.
+        let _ = writeln!(text, "{name:<10} {:>10.1} us {share:>5.1} %", time.as_secs_f64() * 1e6);
+    }
+    let _ = write!(text, "{:<10} {:>10.1} us", "all", all.as_secs_f64() * 1e6);
+    text
+}
+
+fn statistics(stats: &[pipeline::Stats]) -> String {
+    let mut text = String::new();
+    for of in stats {
+        let _ = writeln!(
+            text,
+            "@{}: {} ops, {} after the passes, {} words, {} registers, {} spills, {} bytes of local memory",
+            of.kernel, of.ops, of.lowered, of.words, of.registers, of.spills, of.local_bytes
+        );
+        for (rule, count) in &of.rules {
+            let _ = writeln!(text, "    {count:>4} {rule}");
+        }
+    }
+    text.trim_end().to_owned()
+}

@@ -1,0 +1,64 @@
+//! `halfbyte disasm`
+
+use std::path::PathBuf;
+
+use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::isa::halu::word_text;
+use halfbyte::report::Report;
+use serde_json::json;
+
+use super::io::{Input, print};
+use super::{Done, Machine, json};
+
+/// Disassembles: a line a word, which `asm` turns back into the word
+///
+/// The input has a word a line: 0x and 32 hexadecimal digits. A word that is no instruction becomes `.word 0x..`.
+/// With --json, lines {"word"} become {"text"} or {"error"}.
+#[derive(clap::Args)]
+pub(super) struct Disasm {
+    /// The machine
+    #[arg(long, value_enum)]
+    target: Machine,
+    /// Answer JSON lines
+    #[arg(long)]
+    json: bool,
+    /// The words; - is standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+}
+
+impl Disasm {
+    pub(super) fn run(self) -> Done {
+        self.target.implemented()?;
+        if self.json {
+            return json::answer(&self.file, |members| {
+                let word = json::word(json::text(members, "word")?)?;
+                Ok(json!({ "text": word_text(word) }))
+            });
+        }
+        let input = Input::read(&self.file)?;
+        let text = input.text()?;
+        let mut lines = String::new();
+        let mut errors = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let digits = line.trim();
+            if !digits.is_empty() {
+                match json::word(digits) {
+                    Ok(word) => lines = lines + &word_text(word) + "\n",
+                    Err(error) => {
+                        let from = start + (line.len() - line.trim_start().len()) as u32;
+                        let span = Span { start: from, end: from + digits.len() as u32 };
+                        errors.push(Diagnostic::new(span, error));
+                    }
+                }
+            }
+            start += line.len() as u32;
+        }
+        if errors.is_empty() {
+            print(lines.as_bytes())
+        } else {
+            Err(Report::new(input.name.clone(), text, errors).into())
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Files and standard streams.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write, stdin, stdout};
+use std::path::{Path, PathBuf};
+
+use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::report::Report;
+
+use super::{Done, Failure};
+
+/// A file that was read.
+pub(super) struct Input {
+    /// Its name in messages.
+    pub name: String,
+    /// Where files lie that it names.
+    pub folder: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl Input {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(path: &Path) -> Result<Input, Failure> {
+        let mut bytes = Vec::new();
+        open(path)?.read_to_end(&mut bytes).map_err(|error| Failure::Call(format!("{}: {error}", name_of(path))))?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Input { name: name_of(path), folder, bytes })
+    }
+
+    /// Its text.
+    pub(super) fn text(&self) -> Result<&str, Report> {
+        str::from_utf8(&self.bytes).map_err(|error| {
+            let start = error.valid_up_to() as u32;
+            let wrong =
+                Diagnostic::new(Span { start, end: start + 1 }, "this is not UTF-8 text").expected("a text file");
+            Report::new(self.name.clone(), String::from_utf8_lossy(&self.bytes), vec![wrong])
+        })
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    if path == Path::new("-") { "<stdin>".into() } else { path.display().to_string() }
+}
+
+/// A file to read, or standard input for `-`.
+pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufReader::new(stdin())));
+    }
+    let file = File::open(path).map_err(|error| Failure::Call(format!("{}: {error}", path.display())))?;
+    Ok(Box::new(BufReader::new(file)))
+}
+
+/// Writes to a file, or to standard output for `-` and without a path.
+pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
+    match path.filter(|&path| path != Path::new("-")) {
+        Some(path) => {
+            std::fs::write(path, bytes).map_err(|error| Failure::Call(format!("{}: {error}", path.display())))
+        }
+        None => print(bytes),
+    }
+}
+
+/// Writes to standard output.
+pub(super) fn print(bytes: &[u8]) -> Done {
+    let mut out = stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(unwritten)
+}
+
+/// What it means that standard output cannot be written.
+pub(super) fn unwritten(error: std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::Call(format!("standard output: {error}")),
+    }
+}

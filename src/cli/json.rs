@@ -1,0 +1,55 @@
+//! The `--json` forms: for every line of input exactly one line of output, in order, and on after a bad one.
+
+use std::io::{BufWriter, Write, stdout};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::io::{open, unwritten};
+use super::{Done, Failure};
+
+/// The members of a line.
+pub(super) type Members = Map<String, Value>;
+
+/// Answers each line of a file; an error is answered as `{"error": ".."}`.
+pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Value, String>) -> Done {
+    let mut input = open(path)?;
+    let mut out = BufWriter::new(stdout().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|error| Failure::Call(format!("{}: {error}", path.display())))? == 0 {
+            return out.flush().map_err(unwritten);
+        }
+        let members = serde_json::from_slice(&line).map_err(|error| format!("not a JSON object: {error}"));
+        let answer = members.and_then(|members| reply(&members));
+        let answer = answer.unwrap_or_else(|error| json!({ "error": error }));
+        writeln!(out, "{answer}").map_err(unwritten)?;
+        // Whoever asks line by line waits for the answer.
+        if input.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            out.flush().map_err(unwritten)?;
+        }
+    }
+}
+
+/// A member that is a text.
+pub(super) fn text<'a>(members: &'a Members, name: &str) -> Result<&'a str, String> {
+    match members.get(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("`{name}` is not a string")),
+        None => Err(format!("there is no member `{name}`")),
+    }
+}
+
+/// A 128-bit word as the command line writes it.
+pub(super) fn word_text(word: u128) -> String {
+    format!("{word:#034x}")
+}
+
+/// A 128-bit word: `0x` and up to 32 hexadecimal digits.
+pub(super) fn word(text: &str) -> Result<u128, String> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let word = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    word.ok_or_else(|| "not a 128-bit word; expected 0x and 32 hexadecimal digits".into())
+}

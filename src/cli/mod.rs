@@ -1,0 +1,211 @@
+//! The command line, a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
+//! well, 1 the input is at fault, 2 the call is.
+
+mod asm;
+mod check;
+mod compile;
+mod disasm;
+mod io;
+mod isa;
+mod json;
+mod prove;
+mod run;
+mod step;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use halfbyte::Target;
+use halfbyte::launch::Engine;
+use halfbyte::report::Report;
+use halfbyte::target::On;
+
+/// Compiles kernels on packed half and byte vectors, and runs their machine words bit for bit.
+#[derive(Parser)]
+#[command(name = "halfbyte", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte check examples
+  halfbyte compile examples/axpy.hb --target halu --emit asm
+  halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
+  echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
+
+A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is.";
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Check),
+    Run(run::Run),
+    Compile(compile::Compile),
+    Asm(asm::Asm),
+    Disasm(disasm::Disasm),
+    Step(step::Step),
+    Isa(isa::Isa),
+    Prove(prove::Prove),
+}
+
+/// Why a call did not go well.
+enum Failure {
+    /// The input is at fault; the message has been made.
+    Input(Message),
+    /// The call is at fault.
+    Call(String),
+    /// Nobody reads on.
+    Closed,
+}
+
+/// What is said about the input.
+enum Message {
+    Report(Box<Report>),
+    Text(String),
+    /// It has been said.
+    Said,
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Failure {
+        Failure::Input(Message::Report(Box::new(report)))
+    }
+}
+
+impl Failure {
+    fn input(text: impl ToString) -> Failure {
+        Failure::Input(Message::Text(text.to_string()))
+    }
+}
+
+type Done = Result<(), Failure>;
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors, and a reader that leaves early is none.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let done = match cli.command {
+        Command::Check(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Compile(command) => command.run(),
+        Command::Asm(command) => command.run(),
+        Command::Disasm(command) => command.run(),
+        Command::Step(command) => command.run(),
+        Command::Isa(command) => command.run(),
+        Command::Prove(command) => command.run(),
+    };
+    match done {
+        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::Input(message)) => {
+            match message {
+                Message::Report(report) => say(&render(&report)),
+                Message::Text(text) => say(&format!("error: {text}")),
+                Message::Said => {}
+            }
+            ExitCode::from(1)
+        }
+        Err(Failure::Call(text)) => {
+            say(&format!("error: {text}\n\nFor more information, try '--help'."));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A report, with colours if it goes to a terminal.
+fn render(report: &Report) -> String {
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    report.render(colours)
+}
+
+/// Writes a message; where nobody listens, it is lost.
+fn say(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), format!("{text}\n").as_bytes());
+}
+
+/// What a kernel runs on.
+#[derive(Args)]
+struct OnArgs {
+    /// What to run on
+    #[arg(long, value_enum)]
+    target: OnName,
+    /// The SM version that PTX is for
+    #[arg(long, value_name = "N", default_value_t = 90)]
+    sm: u16,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum OnName {
+    /// The evaluator of the IR
+    Ir,
+    /// 128-bit words
+    Halu,
+    /// 32-bit words in bundles
+    Vp1,
+    /// Text for NVIDIA GPUs
+    Ptx,
+}
+
+impl OnArgs {
+    fn on(&self) -> Result<On, Failure> {
+        let target = match self.target {
+            OnName::Ir => return Ok(On::Ir),
+            OnName::Halu => Target::Halu,
+            OnName::Vp1 => Target::Vp1,
+            OnName::Ptx => Target::Ptx { sm: self.sm },
+        };
+        implemented(target).map(On::Words)
+    }
+}
+
+/// Refuses a target that is not there yet.
+fn implemented(target: Target) -> Result<Target, Failure> {
+    if halfbyte::pipeline::TARGETS.contains(&target) {
+        return Ok(target);
+    }
+    let there: Vec<&str> = halfbyte::pipeline::TARGETS.iter().map(|target| target.name()).collect();
+    let message = format!("target `{}` is not there yet; there are ir, {}", target.name(), there.join(", "));
+    Err(Failure::Call(message))
+}
+
+/// A machine with words.
+#[derive(Clone, Copy, ValueEnum)]
+enum Machine {
+    /// 128-bit words
+    Halu,
+    /// 32-bit words in bundles
+    Vp1,
+}
+
+impl Machine {
+    fn implemented(self) -> Done {
+        match self {
+            Machine::Halu => Ok(()),
+            Machine::Vp1 => Err(Failure::Call("target `vp1` is not there yet; there is halu".into())),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EngineName {
+    /// The interpreter
+    Interp,
+    /// Compiled to the host's code
+    Jit,
+}
+
+impl EngineName {
+    fn engine(self) -> Result<Engine, Failure> {
+        match self {
+            EngineName::Interp => Ok(Engine::Interp),
+            EngineName::Jit => Err(Failure::Call("engine `jit` is not there yet; there is interp".into())),
+        }
+    }
+}

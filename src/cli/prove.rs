@@ -1,0 +1,165 @@
+//! `halfbyte prove`
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use halfbyte::prove::{Effort, Finding, Plan, Progress, Shard, Subject, prove, subjects};
+
+use super::io::print;
+use super::{Done, Failure, Message, say};
+
+/// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
+///
+/// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
+/// is a kernel with a run line for `check`, or a line for `step --target halu --json`.
+#[derive(clap::Args)]
+pub(super) struct Prove {
+    /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
+    #[arg(long)]
+    full: bool,
+    /// Run one of n equal parts
+    #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// What random cases depend on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Only subjects whose name has one of these in it, such as `halu::`, `HFMA2` or a rule's name
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+}
+
+impl Prove {
+    pub(super) fn run(self) -> Done {
+        let effort = if self.full { Effort::Full } else { Effort::Sample };
+        let mut subjects = subjects(effort);
+        subjects.retain(|s| self.filters.is_empty() || self.filters.iter().any(|filter| s.name.contains(filter)));
+        if subjects.is_empty() {
+            return Err(Failure::Call(format!("no subject has {} in its name", self.filters.join(" or "))));
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let plan = Plan { shard: self.shard, seed: self.seed, threads: self.threads.unwrap_or(processors) };
+        let mut meter = Meter::new();
+        let start = Instant::now();
+        let findings = prove(&subjects, plan, &mut |progress| meter.show(progress));
+        meter.clear();
+        let table = table(&subjects, &findings, !self.filters.is_empty());
+        let failures: Vec<_> = findings.iter().filter_map(|finding| finding.failure.as_ref()).collect();
+        let verdict = format!(
+            "shard {} with seed {}: {} cases in {}, {} of {} subjects failed\n",
+            self.shard,
+            self.seed,
+            grouped(findings.iter().map(|finding| finding.cases).sum()),
+            seconds(start.elapsed()),
+            failures.len(),
+            subjects.len(),
+        );
+        print((table + &verdict).as_bytes())?;
+        for failure in &failures {
+            say(&format!("error: {failure}"));
+        }
+        if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+}
+
+/// A line a subject, or where `each` is not asked for, one for all rules of a part.
+fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
+    let mut rows: Vec<(String, usize, u64, Duration, bool)> = Vec::new();
+    let mut summed = "";
+    let mut rules = 0;
+    for (subject, finding) in subjects.iter().zip(findings) {
+        let failed = finding.failure.is_some();
+        let row = (subject.name.clone(), subject.instances, finding.cases, finding.time, failed);
+        match rows.last_mut() {
+            Some(last) if !each && subject.is_rule && summed == subject.part => {
+                rules += 1;
+                *last = (
+                    format!("{}::, {rules} rules", subject.part),
+                    last.1 + row.1,
+                    last.2 + row.2,
+                    last.3 + row.3,
+                    last.4 || row.4,
+                );
+            }
+            _ => {
+                (summed, rules) = (subject.part, 1);
+                rows.push(row);
+            }
+        }
+    }
+    let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let mut text = format!("{:<6} {:<width$}  {:>9}  {:>15}  {:>9}\n", "", "subject", "instances", "cases", "time");
+    for (name, instances, cases, time, failed) in rows {
+        let verdict = if failed { "FAILED" } else { "ok" };
+        let (instances, cases, time) = (grouped(instances as u64), grouped(cases), seconds(time));
+        // Writing to a string succeeds.
+        let _ = writeln!(text, "{verdict:<6} {name:<width$}  {instances:>9}  {cases:>15}  {time:>9}");
+    }
+    text
+}
+
+/// Progress on standard error: a line that is rewritten on a terminal, else one every some seconds.
+struct Meter {
+    start: Instant,
+    shown: Instant,
+    is_terminal: bool,
+}
+
+impl Meter {
+    fn new() -> Meter {
+        let now = Instant::now();
+        Meter { start: now, shown: now, is_terminal: std::io::stderr().is_terminal() }
+    }
+
+    fn show(&mut self, progress: &Progress<'_>) {
+        let every = if self.is_terminal { Duration::from_millis(100) } else { Duration::from_secs(15) };
+        if self.shown.elapsed() < every {
+            return;
+        }
+        self.shown = Instant::now();
+        let &Progress { done, pieces, cases, subject } = progress;
+        let percent = done * 100 / pieces.max(1);
+        let time = seconds(self.start.elapsed());
+        let line = format!("{percent:>3} %  {done} of {pieces} pieces, {} cases in {time}; {subject}", grouped(cases));
+        if self.is_terminal {
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("\r\x1b[K{line}").as_bytes());
+        } else {
+            say(&line);
+        }
+    }
+
+    fn clear(&self) {
+        if self.is_terminal {
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), b"\r\x1b[K");
+        }
+    }
+}
+
+/// Digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn digits_are_grouped() {
+        let grouped = [0, 999, 1000, 65_536, 4_294_967_296].map(super::grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "65,536", "4,294,967,296"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! `halfbyte run`
+
+use std::path::{Path, PathBuf};
+
+use halfbyte::Module;
+use halfbyte::ir::diag::Lines;
+use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::launch::{Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
+use halfbyte::pipeline::{self, Options};
+use halfbyte::report::Report;
+use halfbyte::runlines::Name;
+use halfbyte::runtime::{LaunchError, Program};
+use halfbyte::target::On;
+use halfbyte::values::{Value, list, npy};
+
+use super::compile::no_kernel;
+use super::io::{Input, print, write};
+use super::{Done, EngineName, Failure, OnArgs};
+
+/// Runs one kernel once
+///
+/// VALUE is a number, a [list], @FILE.npy, @FILE (its bytes), zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED).
+/// A number in 0x hexadecimal is the bits of a whole element; any other is the value of every lane. What --out
+/// does not name is printed.
+#[derive(clap::Args)]
+pub(super) struct Run {
+    /// The kernel file, or an object file that compile has made; - is standard input
+    file: PathBuf,
+    /// The kernel; may be left out where there is one
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    #[command(flatten)]
+    on: OnArgs,
+    /// What executes words
+    #[arg(long, value_enum, default_value = "interp")]
+    engine: EngineName,
+    /// The number of work items
+    #[arg(long, value_name = "N")]
+    items: u32,
+    /// Host threads at most; the interpreter takes one
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: u32,
+    /// A parameter's value
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    args: Vec<String>,
+    /// Where a buffer goes afterwards: an .npy file, or its bytes
+    #[arg(long = "out", value_name = "NAME=FILE")]
+    outs: Vec<String>,
+}
+
+/// The kernel to run, ready for its arguments.
+enum Ready<'a> {
+    Ir(&'a halfbyte::ir::Kernel),
+    Words(&'a halfbyte::runtime::Kernel, Engine),
+}
+
+impl Run {
+    pub(super) fn run(self) -> Done {
+        let (on, engine) = (self.on.on()?, self.engine.engine()?);
+        let input = Input::read(&self.file)?;
+        if input.bytes.starts_with(b"\x7fELF") {
+            let On::Words(target) = on else {
+                return Err(Failure::Call(format!(
+                    "{} is an object file; it runs on its target, not on ir",
+                    input.name
+                )));
+            };
+            let program =
+                Program::load(&input.bytes).map_err(|error| Failure::input(format!("{}: {error}", input.name)))?;
+            if program.header().target != target {
+                return Err(Failure::Call(format!("{} is for {}", input.name, program.header().target)));
+            }
+            let names: Vec<&str> = program.kernels().iter().map(|kernel| kernel.signature().name()).collect();
+            let name = self.name(&names, &input.name)?;
+            let missing =
+                || Failure::Call(format!("{} has no kernel `@{name}`; it has {}", input.name, names.join(", ")));
+            let kernel = program.kernel(name).ok_or_else(missing)?;
+            let params = Param::of_signature(kernel.signature());
+            let params =
+                params.ok_or_else(|| Failure::input(format!("{}: a parameter's type is unknown", input.name)))?;
+            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""));
+        }
+        let text = input.text()?;
+        let module = Module::named(&input.name, text)?;
+        let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        let name = self.name(&names, &input.name)?;
+        let kernels = &module.ir().kernels;
+        let number = kernels.iter().position(|kernel| kernel.name == name).ok_or_else(|| no_kernel(&module, name))?;
+        let kernels = kernels.get(number..=number).unwrap_or_default();
+        let Some(kernel) = kernels.first() else {
+            return Err(no_kernel(&module, name));
+        };
+        let params = Param::of_kernel(kernel);
+        let On::Words(target) = on else {
+            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text));
+        };
+        let binary = pipeline::compile(&module, kernels, &Options::new(target), &mut |_| {});
+        let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
+        let program = Program::load(&binary.object).map_err(Failure::input)?;
+        let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
+        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text))
+    }
+
+    /// The kernel's name.
+    fn name<'n>(&'n self, names: &[&'n str], file: &str) -> Result<&'n str, Failure> {
+        match (&self.kernel, names) {
+            (Some(name), _) => Ok(name.strip_prefix('@').unwrap_or(name)),
+            (None, [name]) => Ok(name),
+            (None, []) => Err(Failure::input(format!("{file} has no kernel"))),
+            (None, _) => Err(Failure::Call(format!("say which --kernel of {file}: {}", names.join(", ")))),
+        }
+    }
+
+    fn launch(&self, ready: &Ready<'_>, name: &str, params: &[Param], (file, text): (&str, &str)) -> Done {
+        let outs = self.outs(params)?;
+        let mut args = self.values(name, params)?;
+        let start = Span::default();
+        let failed = match ready {
+            Ready::Ir(kernel) => {
+                evaluate(kernel, self.items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel.span))
+            }
+            Ready::Words(kernel, engine) => match execute(kernel, *engine, self.items, &mut args) {
+                Ok(_) => None,
+                // An object has no text to show.
+                Err(error @ LaunchError::Trap(_)) if text.is_empty() => return Err(Failure::input(error)),
+                Err(error) => Some(launch_diagnostic(
+                    &error,
+                    &Lines::new(text),
+                    start,
+                    &format!("{} ({engine})", self.target_name()),
+                )),
+            },
+        };
+        if let Some(diagnostic) = failed {
+            return Err(Report::new(file, text, vec![diagnostic]).into());
+        }
+        for (param, bytes) in params.iter().zip(&args).filter(|(param, _)| param.is_result()) {
+            match outs.iter().find(|(name, _)| *name == param.name) {
+                Some((_, path)) if Path::new(path).extension().is_some_and(|extension| extension == "npy") => {
+                    write(Some(Path::new(path)), &npy::write(bytes, param.ty()))?;
+                }
+                Some((_, path)) => write(Some(Path::new(path)), bytes)?,
+                None => print(format!("{}={}\n", param.name, list(param.ty(), bytes)).as_bytes())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn target_name(&self) -> &'static str {
+        self.on.on().map_or("", On::name)
+    }
+
+    /// Where buffers go, by name.
+    fn outs<'s>(&'s self, params: &[Param]) -> Result<Vec<(&'s str, &'s str)>, Failure> {
+        let results: Vec<&str> =
+            params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
+        let out = |out: &'s String| {
+            let Some((name, path)) = out.split_once('=') else {
+                return Err(Failure::Call(format!("--out {out}: expected NAME=FILE")));
+            };
+            if results.contains(&name) {
+                return Ok((name, path));
+            }
+            let names = if results.is_empty() { "none".into() } else { results.join(", ") };
+            Err(Failure::Call(format!("--out {out}: `{name}` is no out or inout buffer; these are {names}")))
+        };
+        self.outs.iter().map(out).collect()
+    }
+
+    /// The arguments' bytes. Messages show the arguments, a line each, as their text.
+    fn values(&self, kernel: &str, params: &[Param]) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut shown = String::new();
+        let (mut values, mut errors): (Vec<(Name, Value)>, _) = (Vec::new(), Vec::new());
+        for arg in &self.args {
+            let start = shown.len() as u32 + "--arg ".len() as u32;
+            shown += &format!("--arg {arg}\n");
+            let whole = Span { start, end: start + arg.len() as u32 };
+            let Some((name, text)) = arg.split_once('=') else {
+                errors.push(Diagnostic::new(whole, "this gives no value").expected("NAME=VALUE"));
+                continue;
+            };
+            let span = Span { start, end: start + name.len() as u32 };
+            if values.iter().any(|((other, _), _)| other == name) {
+                errors.push(Diagnostic::new(span, format!("`{name}` is given twice")));
+                continue;
+            }
+            match Value::parse(text) {
+                Ok(mut value) => {
+                    value.shift(span.end + 1);
+                    values.push(((name.to_owned(), span), value));
+                }
+                Err(mut error) => {
+                    error.span.start += span.end + 1;
+                    error.span.end += span.end + 1;
+                    errors.push(error);
+                }
+            }
+        }
+        let end = shown.trim_end().len() as u32;
+        if errors.is_empty() {
+            // Files are named from where the call is made.
+            match bind(params, &values, &[], Path::new(""), Span { start: end, end }) {
+                Ok(bound) => return Ok(bound.args),
+                Err(wrong) => errors = wrong,
+            }
+        }
+        let report = Report::new(format!("arguments of @{kernel}"), shown, errors);
+        Err(Failure::Call(report.render(false).trim_start_matches("error: ").to_owned()))
+    }
+}

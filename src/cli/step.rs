@@ -1,0 +1,150 @@
+//! `halfbyte step`
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use halfbyte::isa::halu::Inst;
+use halfbyte::isa::halu::concrete::Concrete;
+use halfbyte::isa::halu::domain::{Reader, SpecialReg, Write};
+use halfbyte::isa::halu::meaning::{guard, meaning};
+use serde_json::{Value, json};
+
+use super::json::{self, Members};
+use super::{Done, EngineName, Machine};
+
+/// Executes single instructions on given registers
+///
+/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" name locations: R0, UR5 and
+/// c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. What "pre" does not name is 0; "post" holds what
+/// the instruction writes.
+#[derive(clap::Args)]
+pub(super) struct Step {
+    /// The machine
+    #[arg(long, value_enum)]
+    target: Machine,
+    /// What executes
+    #[arg(long, value_enum, default_value = "interp")]
+    engine: EngineName,
+    /// Answer JSON lines, the only form there is
+    #[arg(long, required = true)]
+    json: bool,
+    /// The lines; - is standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+}
+
+impl Step {
+    pub(super) fn run(self) -> Done {
+        self.target.implemented()?;
+        self.engine.engine()?;
+        json::answer(&self.file, |members| {
+            let inst = instruction(members)?;
+            let mut state = State::read(members.get("pre"))?;
+            let mut post = Members::new();
+            if guard(&inst, &mut Concrete, &mut state) != Some(false) {
+                let effects = meaning(&inst, &mut Concrete, &mut state);
+                if effects.access.is_some() {
+                    return Err("the instruction reaches memory, of which a step has none".into());
+                }
+                for write in effects.writes {
+                    let (name, value) = match write {
+                        Write::Gpr(n, word) => (format!("R{n}"), json!(format!("{word:#010x}"))),
+                        Write::Ur(n, word) => (format!("UR{n}"), json!(format!("{word:#010x}"))),
+                        Write::Pred(n, truth) => (format!("P{n}"), json!(truth)),
+                    };
+                    post.insert(name, value);
+                }
+            }
+            Ok(json!({ "post": post }))
+        })
+    }
+}
+
+/// The one instruction of a line.
+fn instruction(members: &Members) -> Result<Inst, String> {
+    if members.contains_key("asm") {
+        return json::text(members, "asm")?.parse::<Inst>().map_err(|error| error.to_string());
+    }
+    let words = match members.get("words") {
+        Some(Value::Array(words)) => words.as_slice(),
+        _ => return Err("there is neither `asm` nor a list `words`".into()),
+    };
+    let [Value::String(word)] = words else {
+        return Err("`words` is not a list of one string".into());
+    };
+    let word = json::word(word)?;
+    Inst::decode(word).ok_or_else(|| format!("{} is no instruction", json::word_text(word)))
+}
+
+/// The locations that a line names; all others are 0.
+#[derive(Default)]
+struct State {
+    words: HashMap<Location, u32>,
+    preds: [bool; 8],
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Location {
+    Gpr(u8),
+    Ur(u8),
+    Constant(u8, u16),
+}
+
+impl State {
+    fn read(pre: Option<&Value>) -> Result<State, String> {
+        let mut state = State::default();
+        let members = match pre {
+            None => return Ok(state),
+            Some(Value::Object(members)) => members,
+            Some(_) => return Err("`pre` is not an object".into()),
+        };
+        for (name, value) in members {
+            let number = |prefix: &str, below: u8| {
+                let number = name.strip_prefix(prefix)?.parse::<u8>().ok();
+                number.filter(|&n| n < below)
+            };
+            if let Some(pred) = number("P", 7) {
+                let truth = value.as_bool().ok_or_else(|| format!("`{name}` is not a boolean"))?;
+                state.preds[usize::from(pred % 8)] = truth;
+                continue;
+            }
+            let location = number("R", 255).map(Location::Gpr).or(number("UR", 63).map(Location::Ur));
+            let location =
+                location.or_else(|| constant(name)).ok_or_else(|| format!("there is no location `{name}`"))?;
+            let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
+            let word = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let word = word.ok_or_else(|| format!("`{name}` is not a string of 0x and 8 hexadecimal digits"))?;
+            state.words.insert(location, word);
+        }
+        Ok(state)
+    }
+
+    fn word(&self, location: &Location) -> u32 {
+        self.words.get(location).copied().unwrap_or(0)
+    }
+}
+
+/// `c[0x3][0x1a4]`
+fn constant(name: &str) -> Option<Location> {
+    let (bank, offset) = name.strip_prefix("c[0x")?.strip_suffix(']')?.split_once("][0x")?;
+    Some(Location::Constant(u8::from_str_radix(bank, 16).ok()?, u16::from_str_radix(offset, 16).ok()?))
+}
+
+impl Reader<Concrete> for State {
+    fn gpr(&mut self, _: &mut Concrete, n: u8) -> u32 {
+        self.word(&Location::Gpr(n))
+    }
+    fn ur(&mut self, _: &mut Concrete, n: u8) -> u32 {
+        self.word(&Location::Ur(n))
+    }
+    fn pred(&mut self, _: &mut Concrete, n: u8) -> bool {
+        self.preds[usize::from(n % 8)]
+    }
+    fn constant(&mut self, _: &mut Concrete, bank: u8, offset: u16) -> u32 {
+        self.word(&Location::Constant(bank, offset))
+    }
+    fn special(&mut self, _: &mut Concrete, _: SpecialReg) -> u32 {
+        // A step is of item 0.
+        0
+    }
+}

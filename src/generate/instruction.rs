@@ -1,0 +1,61 @@
+//! Random instructions of a target, as intrinsics.
+
+use halfbyte_ir::witness::Random;
+use halfbyte_ir::{IntrinsicData, Type};
+use halfbyte_isa::halu::fields::{GUARD, GUARD_NOT, PT, RZ, URZ};
+use halfbyte_isa::halu::{Inst, Opcode};
+use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::target::Target;
+
+/// Registers from here on have numbers of three digits, so that none is the beginning of another's.
+const FIRST: u64 = 100;
+
+/// Types whose values are in one register.
+const WORDS: [Type; 8] =
+    [Type::I32, Type::F16X2, Type::BF16X2, Type::I8X4, Type::I16X2, Type::F32, Type::F16, Type::I8];
+
+/// An intrinsic: its text, its result's type and its operands'.
+pub(super) struct Drawn {
+    pub data: IntrinsicData,
+    pub result: Type,
+    pub operands: Vec<Type>,
+}
+
+/// A random instruction of HALU with every register position a value, or now and then zero or true. It need not be one
+/// that an intrinsic may be. None where it has no result.
+pub(super) fn halu(random: &mut Random) -> Option<Drawn> {
+    let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
+    let mut inst = Inst::random(opcode, &mut || random.bits());
+    let mut result = None;
+    let mut operands = Vec::new();
+    let mut places = Vec::new();
+    for (number, slot) in (0..).zip(inst.registers()) {
+        let (register, ty, none) = match (slot.file, slot.span) {
+            (RegFile::Gpr, 1) => (FIRST + 4 * number, WORDS.get(random.below(WORDS.len())).copied(), RZ),
+            (RegFile::Gpr, span) => (FIRST + 4 * number, Some(if span == 2 { Type::I64 } else { Type::I8X16 }), RZ),
+            (RegFile::Pred, _) => (number, Some(Type::I1), PT),
+            _ => (0, None, URZ),
+        };
+        let placeholder = match (slot.role, ty) {
+            _ if slot.field == GUARD || register == u64::from(none) => None,
+            (Role::Def, Some(ty)) if result.is_none() => {
+                result = Some(ty);
+                Some("$d".to_string())
+            }
+            (Role::Use, Some(ty)) if random.below(8) > 0 => {
+                operands.push(ty);
+                Some(format!("${}", operands.len() - 1))
+            }
+            _ => None,
+        };
+        inst.set(slot.field, if placeholder.is_some() { register } else { none.into() });
+        let letter = if slot.file == RegFile::Pred { 'P' } else { 'R' };
+        places.extend(placeholder.map(|placeholder| (format!("{letter}{register}"), placeholder)));
+    }
+    inst.set(GUARD_NOT, 0);
+    let line = inst.to_string();
+    let (mnemonic, registers) = line.split_once(' ')?;
+    let registers = places.iter().fold(registers.to_string(), |text, (register, place)| text.replace(register, place));
+    let text = format!("{mnemonic} {registers}");
+    Some(Drawn { data: IntrinsicData { target: Target::Halu.name().to_string(), text }, result: result?, operands })
+}

@@ -1,0 +1,240 @@
+//! Launches with arguments as bytes: values are bound to a kernel's parameters, then it runs on one of the engines.
+
+use std::fmt;
+use std::path::Path;
+
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::eval::{self, Fault, Prepared, Writers};
+use halfbyte_ir::{Direction, ParamKind, Span, Type};
+use halfbyte_isa::abi::{self, buffer_base};
+use halfbyte_isa::object::Loc;
+use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
+
+use crate::intrinsics::Meanings;
+use crate::runlines::Name;
+use crate::values::{Value, brief};
+
+/// A way to execute words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// The interpreter.
+    Interp,
+}
+
+impl Engine {
+    /// Every engine there is.
+    pub const ALL: [Engine; 1] = [Engine::Interp];
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Interp => "interp",
+        })
+    }
+}
+
+/// A parameter to bind a value to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Its name, without `%`.
+    pub name: String,
+    /// Scalar or buffer.
+    pub kind: ParamKind,
+}
+
+impl Param {
+    /// The type of a scalar or of a buffer's elements.
+    pub fn ty(&self) -> Type {
+        match self.kind {
+            ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,
+        }
+    }
+
+    /// Whether a launch leaves results in it.
+    pub fn is_result(&self) -> bool {
+        matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
+    }
+
+    /// The parameters of a kernel.
+    pub fn of_kernel(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
+        let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
+        kernel.params.iter().map(param).collect()
+    }
+
+    /// The parameters of a loaded kernel; none where one has a type that the IR does not know.
+    pub fn of_signature(signature: &abi::Signature) -> Option<Vec<Param>> {
+        let ty = |elem: abi::ElemType| Type::from_name(&elem.to_string());
+        let param = |param: &abi::Param| {
+            let kind = match param.kind {
+                abi::ParamKind::Scalar(elem) => ParamKind::Scalar(ty(elem)?),
+                abi::ParamKind::Buffer { direction, elem, align } => {
+                    let direction = match direction {
+                        abi::Direction::In => Direction::In,
+                        abi::Direction::Out => Direction::Out,
+                        abi::Direction::InOut => Direction::InOut,
+                    };
+                    ParamKind::Buffer { direction, elem: ty(elem)?, align }
+                }
+            };
+            Some(Param { name: param.name.clone(), kind })
+        };
+        signature.params().iter().map(param).collect()
+    }
+}
+
+/// The bytes of a launch, and those expected of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bound {
+    /// By parameter: a scalar's bytes or a buffer's.
+    pub args: Vec<Vec<u8>>,
+    /// By number of the parameter: what a buffer holds afterwards.
+    pub results: Vec<(usize, Vec<u8>)>,
+}
+
+/// Binds values to the parameters of a kernel. An `out` buffer without a value is as long as its expected result.
+///
+/// # Errors
+/// Names that are no parameter's, values that do not fit, and, at `place`, parameters without a value.
+pub fn bind(
+    params: &[Param],
+    values: &[(Name, Value)],
+    results: &[(Name, Value)],
+    folder: &Path,
+    place: Span,
+) -> Result<Bound, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let mut args: Vec<Option<Vec<u8>>> = vec![None; params.len()];
+    let names = |which: &dyn Fn(&Param) -> bool| {
+        let names: Vec<&str> = params.iter().filter(|param| which(param)).map(|param| param.name.as_str()).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    };
+    let find = |(name, span): &Name| {
+        let found = params.iter().enumerate().find(|(_, param)| param.name == *name);
+        let unknown = || Diagnostic::new(*span, format!("`{}` is no parameter", brief(name)));
+        found.ok_or_else(|| unknown().expected(format!("one of: {}", names(&|_| true))))
+    };
+    for (name, value) in values {
+        let bytes = find(name).and_then(|(number, param)| Ok((number, value.bytes(param.kind, folder)?)));
+        match bytes {
+            Ok((number, bytes)) => args[number] = Some(bytes),
+            Err(error) => errors.push(error),
+        }
+    }
+    let mut expected = Vec::new();
+    for (name, value) in results {
+        let bytes = find(name).and_then(|(number, param)| {
+            if !param.is_result() {
+                let wrong = Diagnostic::new(name.1, format!("`{}` is not written", param.name));
+                return Err(wrong.expected(format!("an out or inout buffer: {}", names(&Param::is_result))));
+            }
+            Ok((number, value.bytes(param.kind, folder)?))
+        });
+        match bytes {
+            Ok((number, bytes)) => {
+                let before = args[number].get_or_insert_with(|| vec![0; bytes.len()]);
+                if before.len() == bytes.len() {
+                    expected.push((number, bytes));
+                } else {
+                    let size = params[number].ty().bytes() as usize;
+                    let message =
+                        format!("{} elements are expected of a buffer of {}", bytes.len() / size, before.len() / size);
+                    errors.push(Diagnostic::new(value.span, message));
+                }
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    for (param, _) in params.iter().zip(&args).filter(|(_, arg)| arg.is_none()) {
+        // A value that is wrong has been reported.
+        if !values.iter().chain(results).any(|((name, _), _)| *name == param.name) {
+            let hint = match param.kind {
+                ParamKind::Scalar(_) => format!("`{}=VALUE`", param.name),
+                ParamKind::Buffer { direction: Direction::Out, .. } => format!("`{}=zeros(N)`", param.name),
+                ParamKind::Buffer { .. } => format!("`{}=[..]`, @file.npy, zeros(N) or random(N, SEED)", param.name),
+            };
+            errors.push(Diagnostic::new(place, format!("`{}` has no value", param.name)).expected(hint));
+        }
+    }
+    if errors.is_empty() {
+        Ok(Bound { args: args.into_iter().flatten().collect(), results: expected })
+    } else {
+        Err(errors)
+    }
+}
+
+/// Runs a kernel on the evaluator. Buffers lie at the same addresses as on every target.
+///
+/// # Errors
+/// A trap or a race.
+pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
+    let mut bound: Vec<eval::Arg<'_>> = (kernel.params.iter().zip(args).enumerate())
+        .map(|(number, (param, bytes))| match param.kind {
+            ParamKind::Scalar(_) => {
+                let mut words = [0; 8];
+                for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+                    *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                }
+                eval::Arg::Scalar(words)
+            }
+            ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
+        })
+        .collect();
+    let launch = eval::Launch { intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
+    Prepared::new(kernel).run_watched(&launch, &mut bound)
+}
+
+/// Runs a loaded kernel.
+///
+/// # Errors
+/// Arguments that do not fit the kernel; a trap.
+pub fn execute(
+    kernel: &halfbyte_runtime::Kernel,
+    engine: Engine,
+    items: u32,
+    args: &mut [Vec<u8>],
+) -> Result<Stats, LaunchError> {
+    let mut bound: Vec<Arg<'_>> = (kernel.signature().params().iter().zip(args))
+        .map(|(param, bytes)| match param.kind {
+            abi::ParamKind::Scalar(_) => {
+                Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
+            }
+            abi::ParamKind::Buffer { .. } => Arg::Buffer(bytes),
+        })
+        .collect();
+    match engine {
+        Engine::Interp => kernel.launch(Launch::new(items, &mut bound)),
+    }
+}
+
+/// A fault of the evaluator as a message with its place in the text.
+pub fn fault_diagnostic(fault: &Fault, place: Span) -> Diagnostic {
+    match fault {
+        Fault::Args(error) => Diagnostic::new(place, error.to_string()),
+        Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: {trap}")),
+        Fault::Race(race) => {
+            let first = format!("{} it", race.first);
+            Diagnostic::new(race.second.span, format!("on ir: {race}")).note(Some(race.first.span), first)
+        }
+    }
+}
+
+/// A failed launch as a message with its place in the text.
+pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
+    let LaunchError::Trap(trap) = error else {
+        return Diagnostic::new(place, error.to_string());
+    };
+    let message = format!("trap on {on}: item {}: {}", trap.item, trap.kind);
+    let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
+    Diagnostic::new(place, message).note(None, format!("word {:#x}: {}", trap.address, trap.instruction))
+}
+
+/// From a place to the end of its line.
+fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
+    let (line, column) = (loc.line as usize, loc.column as usize);
+    let text = lines.text(line);
+    let start = lines.start(line);
+    let before = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(byte, _)| byte);
+    let code = text.split(';').next().unwrap_or_default().trim_end().len();
+    Span { start: (start + before) as u32, end: (start + code.max(before)) as u32 }
+}

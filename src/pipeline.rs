@@ -1,0 +1,275 @@
+//! The way from a kernel to words, step by step.
+//!
+//! The passes over the IR run in the order of [`PASSES`]. Then instructions are selected, registers allocated, and the
+//! words laid out; the words of all kernels make an object.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+use halfbyte_emit::{Code, layout, write_object};
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{Kernel, Legality, Span};
+use halfbyte_isa::object::{Header, Loc};
+use halfbyte_isa::target::Target;
+use halfbyte_isel::mach::MachFunc;
+use halfbyte_isel::regalloc::{self, Allocator};
+use halfbyte_isel::{legality, select};
+use halfbyte_lower::{Context, Observer, Pass, UnknownPass};
+
+use crate::Module;
+use crate::print::{Allocated, Selected};
+
+/// The passes over the IR, in order.
+pub const PASSES: &[&str] = &["fold", "canon", "cse", "canon", "merge", "dce", "legalise", "cse", "dce"];
+
+/// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
+pub const STEPS: [&str; 3] = ["select", "allocate", "layout"];
+
+/// The targets that there are.
+pub const TARGETS: &[Target] = &[Target::Halu];
+
+/// How to compile.
+#[derive(Clone)]
+pub struct Options {
+    /// For which machine.
+    pub target: Target,
+    /// The passes over the IR, in order.
+    pub passes: Vec<&'static Pass>,
+    /// Whether each step's result is verified: kernels after each pass, and the register allocation.
+    pub verify: bool,
+}
+
+impl Options {
+    /// All passes in order; verified where debug assertions are on.
+    pub fn new(target: Target) -> Options {
+        let passes = PASSES.iter().filter_map(|name| halfbyte_lower::find(name).ok());
+        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions) }
+    }
+
+    /// Other passes, by name.
+    ///
+    /// # Errors
+    /// A name that is no pass's.
+    pub fn with_passes<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Result<Options, UnknownPass> {
+        self.passes = names.map(halfbyte_lower::find).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+}
+
+/// A step that has been taken.
+pub struct Step<'a> {
+    /// The step: a pass, or one of [`STEPS`].
+    pub name: &'static str,
+    /// The kernel, without `@`.
+    pub kernel: &'a str,
+    /// The time it took.
+    pub time: Duration,
+    /// Whether it changed anything.
+    pub changed: bool,
+    /// What it made of the kernel, as text.
+    pub result: &'a dyn Display,
+}
+
+/// Is shown every step.
+pub type Watch<'w> = dyn FnMut(&Step<'_>) + 'w;
+
+/// Compiles kernels one after another.
+pub struct Compiler<'a> {
+    options: &'a Options,
+    legality: Legality,
+    lines: Lines<'a>,
+    allocator: Allocator,
+}
+
+/// What became of a kernel.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// The kernel, without `@`.
+    pub kernel: String,
+    /// Its ops in the text.
+    pub ops: usize,
+    /// Its ops after the passes.
+    pub lowered: usize,
+    /// Its words.
+    pub words: usize,
+    /// The general registers that it uses.
+    pub registers: u32,
+    /// The bytes of local memory that an item needs.
+    pub local_bytes: u32,
+    /// Values that went there.
+    pub spills: u32,
+    /// How often each selection rule was taken, by name, in the order of the rules.
+    pub rules: Vec<(&'static str, usize)>,
+}
+
+/// Compiled kernels.
+#[derive(Clone, Debug)]
+pub struct Binary {
+    /// An object file.
+    pub object: Vec<u8>,
+    /// The kernels' words.
+    pub code: Vec<Code>,
+    /// What became of the kernels.
+    pub stats: Vec<Stats>,
+}
+
+/// Compiles kernels of a module.
+///
+/// # Errors
+/// What the target cannot do, over all kernels.
+pub fn compile(
+    module: &Module,
+    kernels: &[Kernel],
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Binary, Vec<Diagnostic>> {
+    let mut compiler = Compiler::new(module, options);
+    let (mut code, mut stats, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for kernel in kernels {
+        match compiler.compile(kernel, watch) {
+            Ok((compiled, of)) => {
+                code.push(compiled);
+                stats.push(of);
+            }
+            Err(refused) => errors.extend(refused),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let header = Header { target: options.target, source: module.file().to_owned() };
+    let object = write_object(&header, &code);
+    let object = object.map_err(|error| vec![Diagnostic::new(Span::default(), error.to_string())])?;
+    Ok(Binary { object, code, stats })
+}
+
+impl<'a> Compiler<'a> {
+    /// For kernels of this module.
+    pub fn new(module: &'a Module, options: &'a Options) -> Compiler<'a> {
+        Compiler {
+            options,
+            legality: legality(options.target),
+            lines: Lines::new(module.text()),
+            allocator: Allocator::default(),
+        }
+    }
+
+    /// From a kernel to its words.
+    ///
+    /// # Errors
+    /// What the target cannot do.
+    pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), Vec<Diagnostic>> {
+        let lowered = self.lower(kernel, watch)?;
+        let (func, rules) = self.machine(&lowered, watch)?;
+        let start = Instant::now();
+        let code = layout(&func).map_err(|error| defect(kernel, error))?;
+        let listing = || halfbyte_isa::halu::disassemble(&code.words);
+        watch(&step("layout", kernel, start, &Lazy(listing)));
+        let stats = Stats {
+            kernel: kernel.name.clone(),
+            ops: ops(kernel),
+            lowered: ops(&lowered),
+            words: code.words.len(),
+            registers: func.registers,
+            local_bytes: func.local_bytes,
+            spills: func.spills,
+            rules,
+        };
+        Ok((code, stats))
+    }
+
+    /// The kernel after the passes over the IR.
+    ///
+    /// # Errors
+    /// A pass that left the kernel broken, where steps are verified.
+    pub fn lower(&self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
+        let mut lowered = kernel.clone();
+        let mut context = Context::new(&self.legality);
+        context.verify = self.options.verify;
+        let done = halfbyte_lower::run(&mut lowered, &self.options.passes, &mut context, &mut Passes(watch));
+        done.map_err(|error| defect(kernel, error))?;
+        Ok(lowered)
+    }
+
+    /// From a lowered kernel to machine instructions with registers, and the rules that were taken.
+    ///
+    /// # Errors
+    /// What the target cannot do.
+    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(MachFunc, Rules), Vec<Diagnostic>> {
+        let lines = &self.lines;
+        let locate = |span: Span| {
+            let position = lines.position(span.start);
+            Loc { line: position.line as u32, column: position.column as u32 }
+        };
+        let start = Instant::now();
+        let selected = select(kernel, self.options.target, &locate).map_err(|refusals| {
+            let refused = |refusal: &halfbyte_isel::Refusal| Diagnostic::new(refusal.span, refusal.to_string());
+            refusals.iter().map(refused).collect::<Vec<_>>()
+        })?;
+        watch(&step("select", kernel, start, &Selected(&selected.code)));
+        let rules = taken(self.options.target, &selected.fired);
+        let start = Instant::now();
+        let options = regalloc::Options { check: self.options.verify };
+        let func = self.allocator.allocate(selected.code, &options).map_err(|error| defect(kernel, error))?;
+        watch(&step("allocate", kernel, start, &Allocated(&func)));
+        Ok((func, rules))
+    }
+}
+
+/// Selection rules by name, with how often each was taken.
+pub type Rules = Vec<(&'static str, usize)>;
+
+fn taken(target: Target, fired: &[u32]) -> Rules {
+    let rules = halfbyte_isel::rules(target);
+    let mut counts = vec![0; rules.len()];
+    for &rule in fired {
+        if let Some(count) = counts.get_mut(rule as usize) {
+            *count += 1;
+        }
+    }
+    rules.iter().zip(counts).filter(|&(_, count)| count > 0).map(|(rule, count)| (rule.name, count)).collect()
+}
+
+fn ops(kernel: &Kernel) -> usize {
+    kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).map(|block| block.insts.len()).sum()
+}
+
+/// An error that no kernel should cause: the compiler's own.
+fn defect(kernel: &Kernel, error: impl Display) -> Vec<Diagnostic> {
+    vec![Diagnostic::new(kernel.span, format!("cannot compile @{}: {error}", kernel.name))]
+}
+
+fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Instant, result: &'a dyn Display) -> Step<'a> {
+    Step { name, kernel: &kernel.name, time: start.elapsed(), changed: true, result }
+}
+
+/// A text that is made when it is shown.
+struct Lazy<F>(F);
+
+impl<F: Fn() -> String> Display for Lazy<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&(self.0)())
+    }
+}
+
+/// Shows passes as steps.
+struct Passes<'a, 'w>(&'a mut Watch<'w>);
+
+impl Observer for Passes<'_, '_> {
+    fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration) {
+        (self.0)(&Step { name: pass.name, kernel: &kernel.name, time, changed, result: kernel });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pass_in_the_order_exists_and_none_is_left_out() {
+        assert_eq!(Options::new(Target::Halu).passes.len(), PASSES.len());
+        for pass in halfbyte_lower::PASSES {
+            assert!(PASSES.contains(&pass.name), "{}", pass.name);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Words and their text: what decodes prints, reads and encodes to the same word; what does not is `.word`.
+
+use halfbyte_ir::witness::Random;
+use halfbyte_isa::halu::{Inst, Opcode, read_word, word_text};
+use halfbyte_isa::row::{Kind, Modifier, Suffix};
+use halfbyte_isa::word::Field;
+
+use super::{Counterexample, Effort, Outcome, Subject};
+
+const PART: &str = "assembly";
+
+/// Random words of every opcode.
+const LEGAL: u64 = 10_000;
+
+/// What is proved of encodings.
+pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
+    let opcodes = Opcode::ALL.len();
+    let of = |piece: usize| Opcode::ALL.get(piece).copied().unwrap_or(Opcode::NOP);
+    let per_piece = effort.choose(50_000, 500_000);
+    vec![
+        Subject::new(PART, format!("{PART}::legal words"), (opcodes, opcodes), move |piece, random| {
+            for _ in 0..LEGAL {
+                let word = Inst::random(of(piece), &mut || random.bits()).word();
+                comes_back(word)?;
+                if Inst::decode(word).map(|inst| inst.opcode()) != Some(of(piece)) {
+                    return fail(word, &format!("it does not decode as {}", of(piece).name()));
+                }
+            }
+            Ok(LEGAL)
+        }),
+        Subject::new(PART, format!("{PART}::undefined bits and values"), (opcodes, opcodes), move |piece, random| {
+            undefined(of(piece), random)
+        }),
+        Subject::new(PART, format!("{PART}::random words"), (1, effort.choose(4, 20)), move |_, random| {
+            for number in 0..per_piece {
+                let bits = u128::from(random.bits()) << 64 | u128::from(random.bits());
+                // Few random words decode; those near an instruction find what is only almost one.
+                let word = match number % 4 {
+                    0 => Inst::random(of(random.below(opcodes)), &mut || random.bits()).word() ^ 1 << (bits % 128),
+                    1 => bits & !0xFFF | Inst::new(of(random.below(opcodes))).word() & 0xFFF,
+                    _ => bits,
+                };
+                comes_back(word)?;
+            }
+            Ok(per_piece)
+        }),
+    ]
+}
+
+fn fail(word: u128, reason: &str) -> Outcome {
+    Err(Box::new(Counterexample {
+        subject: format!("word {word:#034x}"),
+        reason: reason.to_owned(),
+        reproduction: format!("{{\"word\":\"{word:#034x}\"}}"),
+    }))
+}
+
+/// A word prints as what reads back to it, and as `.word` if it is no instruction.
+fn comes_back(word: u128) -> Outcome {
+    let text = word_text(word);
+    let decoded = Inst::decode(word);
+    if decoded.is_some_and(|inst| inst.word() != word) {
+        return fail(word, "it decodes to another word");
+    }
+    if decoded.is_none() != text.starts_with(".word 0x") {
+        return fail(word, &format!("it prints as `{text}`"));
+    }
+    match read_word(&text) {
+        Ok(again) if again == word => Ok(1),
+        Ok(again) => fail(word, &format!("it prints as `{text}`, which is {again:#034x}")),
+        Err(error) => fail(word, &format!("it prints as `{text}`, which does not read: {error}")),
+    }
+}
+
+/// Sets each bit that the opcode does not name, and each enumerated field to each value that means nothing.
+fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
+    let row = opcode.row();
+    let named = row.fields().fold(0, |named, field| named | field.mask());
+    let mut cases = 0;
+    let mut refused = |word: u128, what: &str| {
+        cases += comes_back(word)?;
+        if Inst::decode(word).is_some() { fail(word, &format!("{what}, but it decodes")) } else { Ok(1) }
+    };
+    for bit in (0..128).filter(|bit| named >> bit & 1 == 0) {
+        let word = Inst::random(opcode, &mut || random.bits()).word();
+        refused(word | 1 << bit, &format!("bit {bit} is undefined"))?;
+    }
+    let operands = row.operands.iter().flat_map(|operand| {
+        let name = if let Kind::Name(names) = operand.kind { Some(names) } else { None };
+        let suffix = if let Suffix::Choice(choices) = operand.suffix { Some(choices) } else { None };
+        name.into_iter().chain(suffix)
+    });
+    let unspelled = |choices: Modifier| {
+        let values = (0..=choices.field.max()).filter(move |&value| !choices.admits(value));
+        values.map(move |value| (choices.field, value))
+    };
+    let masks = row.operands.iter().filter_map(|operand| match operand.suffix {
+        Suffix::Mask { field, .. } => Some((field, 0)),
+        _ => None,
+    });
+    let values: Vec<(Field, u64)> =
+        row.modifiers.iter().copied().chain(operands).flat_map(unspelled).chain(masks).collect();
+    for (field, value) in values {
+        let word = Inst::random(opcode, &mut || random.bits()).word();
+        refused(field.set(word, value), &format!("{} has no value {value}", field.name))?;
+    }
+    Ok(cases)
+}

@@ -1,0 +1,260 @@
+//! Rules, executed on both sides: the kernels that their checks stand for, before and after.
+//!
+//! A selection rule meets its witness kernel as it is, without passes before, so that it meets its own pattern; the words
+//! must give the evaluator's bits. A rule of `lower` is applied by its own pass, and the kernel must mean the same as
+//! before. Either way the rule must be among those taken. Inputs are all there are where an item reads at most 16 bits a
+//! lane, else edge and random ones.
+
+use halfbyte_emit::{layout, write_object};
+use halfbyte_ir::diag::Diagnostics;
+use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
+use halfbyte_ir::{Kernel, ParamKind, Type, text};
+use halfbyte_isa::object::{Header, Loc};
+use halfbyte_isa::target::Target;
+use halfbyte_isel::regalloc::{Options, allocate};
+use halfbyte_isel::select;
+use halfbyte_lower::trial;
+use halfbyte_runtime::Program;
+
+use super::{Counterexample, Effort, Subject};
+use crate::compare::compare;
+use crate::launch::{Engine, Param, evaluate, execute};
+use crate::values::{element_bits, list};
+
+/// Cases of a rule, shared among its witnesses.
+const SAMPLE: u32 = 4096;
+const FULL: u32 = 2_000_000;
+
+/// The least of a witness.
+const LEAST: u32 = 256;
+
+/// Cases of a launch, so that their data fit the caches.
+const LAUNCH: u32 = 1 << 16;
+
+/// Items whose data a run line lists.
+const LISTED: u32 = 64;
+
+/// The rules of every target's selection, and those of `lower`.
+pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for &target in crate::pipeline::TARGETS {
+        for (number, rule) in halfbyte_isel::rules(target).iter().enumerate() {
+            let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
+            subjects.push(place.subject(rule.checks, effort, move |kernel| {
+                let (program, fired) = assemble(target, kernel)?;
+                match fired.contains(&(number as u32)) {
+                    true => Ok(After::Words(target, program)),
+                    false => Err("its witness is selected without it".to_owned()),
+                }
+            }));
+        }
+    }
+    for (number, rule) in trial::rules() {
+        let place = Place { part: "lower", name: rule.name, file: rule.file, line: rule.line };
+        subjects.push(place.subject(rule.checks, effort, move |kernel| {
+            let mut after = kernel.clone();
+            trial::apply(number, &mut after).map_err(|error| error.to_string())?;
+            Ok(After::Kernel(Box::new(after)))
+        }));
+    }
+    subjects
+}
+
+/// Where a rule stands.
+#[derive(Clone, Copy)]
+struct Place {
+    part: &'static str,
+    name: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Place {
+    fn fail(&self, reason: String, reproduction: String) -> Box<Counterexample> {
+        let Place { part, name, file, line } = self;
+        Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
+    }
+
+    /// The subject of the rule with these checks, which `translate` applies to a witness kernel.
+    fn subject(
+        self,
+        checks: &[&str],
+        effort: Effort,
+        translate: impl Fn(&Kernel) -> Result<After, String> + Send + Sync + 'static,
+    ) -> Subject {
+        let all: Result<Vec<Vec<Witness>>, CheckError> = checks.iter().map(|check| witnesses(check)).collect();
+        let all = all.map(|all| all.concat()).map_err(|error| error.to_string());
+        let all = all.and_then(|all| if all.is_empty() { Err("it has no check".to_owned()) } else { Ok(all) });
+        let count = all.as_ref().map_or(0, Vec::len);
+        let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
+        let name = format!("{}::{}", self.part, self.name);
+        // A rule without a witness has a piece too, which fails.
+        let run = move |piece, random: &mut Random| {
+            let all = all.as_ref().map_err(|error| self.fail(error.clone(), String::new()))?;
+            match all.get(piece) {
+                Some(witness) => prove(witness, share, random, &translate).map_err(|wrong| match wrong {
+                    Wrong::Kernel(reason) => self.fail(reason, witness.text.clone()),
+                    Wrong::Launch(reason, run_line) => self.fail(reason, format!("{}{run_line}", witness.text)),
+                }),
+                None => Ok(0),
+            }
+        };
+        Subject { is_rule: true, ..Subject::new(self.part, name, (count, count.max(1)), run) }
+    }
+}
+
+/// What a rule makes of a kernel.
+enum After {
+    Kernel(Box<Kernel>),
+    Words(Target, Program),
+}
+
+/// What is wrong with a witness: itself, or a launch of it, with its run line.
+enum Wrong {
+    Kernel(String),
+    Launch(String, String),
+}
+
+/// Runs a witness on about `cases` cases.
+fn prove(
+    witness: &Witness,
+    cases: u32,
+    random: &mut Random,
+    translate: impl Fn(&Kernel) -> Result<After, String>,
+) -> Result<u64, Wrong> {
+    let module = text::read(&witness.text).map_err(|errors| {
+        let list = &errors;
+        Wrong::Kernel(Diagnostics { file: "check", source: &witness.text, list }.to_string())
+    })?;
+    let kernel = module.kernels.first().ok_or_else(|| Wrong::Kernel("no kernel".to_owned()))?;
+    let after = translate(kernel).map_err(Wrong::Kernel)?;
+    let sides = Sides { kernel, after, params: Param::of_kernel(kernel), output: witness.output };
+    let mut run = 0;
+    let mut last = Vec::new();
+    while run < u64::from(cases) {
+        let launches = witness.launches(cases.min(LAUNCH), random.bits());
+        // What does not depend on the seed is everything there is.
+        if launches == last {
+            break;
+        }
+        for Launch { items, args } in &launches {
+            let found = match sides.run(*items, args) {
+                Ok(None) => {
+                    run += u64::from(*items);
+                    continue;
+                }
+                Ok(Some(difference)) => difference,
+                Err(reason) => Difference { item: None, reason },
+            };
+            return Err(sides.reproduce(*items, args, found));
+        }
+        last = launches;
+    }
+    Ok(run)
+}
+
+/// Where the two sides differ.
+struct Difference {
+    item: Option<u32>,
+    reason: String,
+}
+
+/// A kernel and what a rule makes of it, compared by the parameter `output`.
+struct Sides<'k> {
+    kernel: &'k Kernel,
+    after: After,
+    params: Vec<Param>,
+    output: usize,
+}
+
+impl Sides<'_> {
+    fn run(&self, items: u32, args: &[Vec<u8>]) -> Result<Option<Difference>, String> {
+        let name = &self.kernel.name;
+        let mut expected = args.to_vec();
+        let writers = evaluate(self.kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+        let differ = |on: &str, found: &[Vec<u8>]| {
+            let output = self.output;
+            let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
+            compare(name, (output, param), ("ir", a), (on, b), &writers)
+        };
+        let mut found = args.to_vec();
+        let difference = match &self.after {
+            After::Kernel(after) => {
+                evaluate(after, items, &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
+                differ("ir, rewritten", &found).map(|d| (d.item, format!("{d}\nrewritten:\n{after}")))
+            }
+            After::Words(target, program) => {
+                let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
+                let mut run = |engine| {
+                    found.clone_from_slice(args);
+                    execute(loaded, engine, items, &mut found).map_err(|error| format!("on {target}: {error}"))?;
+                    Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
+                };
+                let first = Engine::ALL.into_iter().find_map(|engine| run(engine).transpose()).transpose()?;
+                first.map(|d| (d.item, d.to_string()))
+            }
+        };
+        Ok(difference.map(|(item, reason)| Difference { item, reason }))
+    }
+
+    /// A failed launch as a run line: of the one item that differs where it differs alone too, else of all.
+    fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> Wrong {
+        if let Some(item) = found.item {
+            // With the elements that every item reads, and then with those after it, which some read too.
+            for count in [1, 1 + Launch::SPARE] {
+                let own = |(param, bytes): (&Param, &Vec<u8>)| match param.kind {
+                    ParamKind::Scalar(_) => bytes.clone(),
+                    ParamKind::Buffer { elem, .. } => elements(elem, bytes, item as usize, count as usize).to_vec(),
+                };
+                let alone: Vec<Vec<u8>> = self.params.iter().zip(args).map(own).collect();
+                if let Ok(Some(difference)) = self.run(1, &alone) {
+                    return Wrong::Launch(difference.reason, self.run_line(1, &alone));
+                }
+            }
+        }
+        if items > LISTED {
+            return Wrong::Kernel(format!("{} (in a launch of {items} items)", found.reason));
+        }
+        Wrong::Launch(found.reason, self.run_line(items, args))
+    }
+
+    /// A launch as kernel files write it, with what the evaluator makes of it.
+    fn run_line(&self, items: u32, args: &[Vec<u8>]) -> String {
+        let value = |param: &Param, bytes: &[u8]| match param.kind {
+            ParamKind::Scalar(ty) => format!(" {}={}", param.name, element_bits(ty, bytes)),
+            ParamKind::Buffer { elem, .. } => format!(" {}={}", param.name, list(elem, bytes)),
+        };
+        let mut results = args.to_vec();
+        let is_run = evaluate(self.kernel, items, &mut results).is_ok();
+        let (mut given, mut expected) = (String::new(), String::new());
+        for (number, ((param, before), result)) in self.params.iter().zip(args).zip(&results).enumerate() {
+            if number == self.output && is_run {
+                expected = format!(" ->{}", value(param, result));
+            } else {
+                given += &value(param, before);
+            }
+        }
+        let on = match self.after {
+            After::Words(target, _) => target,
+            After::Kernel(_) => Target::Halu,
+        };
+        format!("; run: {on}: @{} items={items}{given}{expected}\n", self.kernel.name)
+    }
+}
+
+fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
+    let size = ty.bytes() as usize;
+    bytes.get(first * size..(first + count) * size).unwrap_or(bytes)
+}
+
+/// A kernel in words, and the rules that made them.
+fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), String> {
+    let selected = select(kernel, target, &|_| Loc::default())
+        .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    let func = allocate(selected.code, &Options { check: true }).map_err(|error| error.to_string())?;
+    let code = layout(&func).map_err(|error| error.to_string())?;
+    let header = Header { target, source: "check".to_string() };
+    let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
+    let program = Program::load(&object).map_err(|error| error.to_string())?;
+    Ok((program, selected.fired))
+}

@@ -1,0 +1,65 @@
+//! Every selector of the video instructions, in each source, and every mask.
+
+use super::instruction::Instruction;
+use super::{Counterexample, Outcome, Subject};
+
+const PART: &str = "video";
+
+/// The bytes of R1, R2 and R3, lowest first: elements are told apart by value, and no sum leaves its lane.
+const BYTES: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 0x40, 0x50, 0x60, 0x70];
+
+/// What is proved of selectors and masks.
+pub(super) fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::new(PART, format!("{PART}::vadd2, every selector and mask"), (256, 1), |_, _| lanes_of(2)),
+        Subject::new(PART, format!("{PART}::vadd4, every selector and mask"), (4096, 1), |_, _| lanes_of(4)),
+    ]
+}
+
+/// Adds elements of R1 and R2 chosen by selectors into lanes of R3 chosen by masks. All pairs of selectors for two lanes;
+/// for four each selector of either source with some of the other.
+fn lanes_of(lanes: usize) -> Outcome {
+    const OTHERS: usize = 16;
+    let elements = 2 * lanes;
+    let selectors = elements.pow(lanes as u32);
+    let masks = (1 << lanes) - 1;
+    let mut cases = 0;
+    for a in 0..selectors {
+        for number in 0..OTHERS {
+            let b = if lanes == 2 { number } else { (a * 2741 + number * 293 + 7) % selectors };
+            // Empty masks do not assemble.
+            let mask = 1 + (a + number) % masks;
+            add(lanes, [a, b], mask)?;
+            cases += 1;
+        }
+    }
+    Ok(cases)
+}
+
+fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Counterexample>> {
+    let (letter, elements) = if lanes == 2 { ('h', 4) } else { ('b', 8) };
+    // Selectors are numbered by the element of lane 0, then by that of lane 1, and so on.
+    let elements_of = |lane: usize| usize::pow(elements, lane as u32);
+    let element = |selector: usize, lane: usize| selector / elements_of(lane) % elements;
+    let digits = |number: &dyn Fn(usize) -> Option<usize>| {
+        let digits = (0..lanes).rev().filter_map(|lane| char::from_digit(number(lane)? as u32, 10));
+        digits.collect::<String>()
+    };
+    let [a, b] = selectors.map(|selector| digits(&|lane| Some(element(selector, lane))));
+    let masked = digits(&|lane| (mask >> lane & 1 != 0).then_some(lane));
+    let text = format!("vadd{lanes}.u32.u32.u32 R0.{letter}{masked}, R1.{letter}{a}, R2.{letter}{b}, R3;");
+    let sources = ["R1", "R2", "R3"].map(|name| Some(name.to_owned())).to_vec();
+
+    let word = |from: usize| (0..4).rev().fold(0, |word, i| word << 8 | u32::from(BYTES[from + i]));
+    let width = 32 / lanes;
+    let lane_of = |word: u32, lane: usize| u64::from(word) >> (lane * width) & ((1 << width) - 1);
+    // Elements are numbered through both registers.
+    let value = |number: usize| lane_of(word(4 * (number / lanes)), number % lanes);
+    let [a, b] = selectors;
+    let lane = |lane: usize| match mask >> lane & 1 {
+        0 => lane_of(word(8), lane),
+        _ => (value(element(a, lane)) + value(element(b, lane))) & ((1 << width) - 1),
+    };
+    let expected = (0..lanes).rev().fold(0, |word, i| word << width | lane(i)) as u32;
+    Instruction::new(text, sources)?.check([word(0), word(4), word(8)], false, expected)
+}

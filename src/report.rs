@@ -1,0 +1,123 @@
+//! What is wrong with a text, shown with the text.
+
+use std::fmt;
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
+use halfbyte_ir::Span;
+use halfbyte_ir::diag::{Diagnostic, Lines};
+
+/// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
+/// the place, and say what was expected.
+#[derive(Clone, Debug)]
+pub struct Report {
+    file: String,
+    source: String,
+    list: Vec<Diagnostic>,
+}
+
+impl Report {
+    /// Findings about the text of a file.
+    pub fn new(file: impl Into<String>, source: impl Into<String>, list: Vec<Diagnostic>) -> Report {
+        Report { file: file.into(), source: source.into(), list }
+    }
+
+    /// The file's name, as messages show it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The findings, in the order they are shown.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// The messages, with terminal colours or without.
+    pub fn render(&self, colours: bool) -> String {
+        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+        let lines = Lines::new(&self.source);
+        let shown = self.list.iter().map(|diagnostic| {
+            let title = Level::ERROR.primary_title(diagnostic.message.as_str());
+            let label = diagnostic.expected.as_ref().map(|expected| format!("expected {expected}"));
+            let mut groups = vec![title.element(self.snippet(&lines, diagnostic.span, label))];
+            for note in &diagnostic.notes {
+                let snippet = note.span.map(|span| Element::from(self.snippet(&lines, span, None)));
+                match (snippet, groups.last_mut()) {
+                    (None, Some(last)) => {
+                        let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
+                        *last = plain.element(Level::NOTE.message(note.message.as_str()));
+                    }
+                    (snippet, _) => {
+                        let title = Level::NOTE.secondary_title(note.message.as_str());
+                        groups.push(title.elements(snippet));
+                    }
+                }
+            }
+            renderer.render(&groups)
+        });
+        shown.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The line of a place with a mark under it. A place of several lines is marked to the end of its first.
+    fn snippet<'a>(
+        &'a self,
+        lines: &Lines<'a>,
+        span: Span,
+        label: Option<String>,
+    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let position = lines.position(span.start);
+        let text = lines.text(position.line);
+        let start = text.char_indices().nth(position.column - 1).map_or(text.len(), |(byte, _)| byte);
+        let length = span.end.saturating_sub(span.start) as usize;
+        let end = text.floor_char_boundary(start.saturating_add(length).min(text.len()));
+        let mark = AnnotationKind::Primary.span(start..end.max(start)).label(label);
+        Snippet::source(text).line_start(position.line).path(self.file.as_str()).annotation(mark)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(source: &str, start: u32, end: u32) -> String {
+        let diagnostic = Diagnostic::new(Span { start, end }, "wrong").expected("right");
+        Report::new("k.hb", source, vec![diagnostic]).to_string()
+    }
+
+    #[test]
+    fn names_file_line_and_column_and_marks_the_place() {
+        let shown = at("first\nsecond %x\n", 13, 15);
+        assert!(shown.starts_with("error: wrong\n --> k.hb:2:8\n"), "{shown}");
+        assert!(shown.contains("2 | second %x\n"), "{shown}");
+        assert!(shown.ends_with("|        ^^ expected right"), "{shown}");
+    }
+
+    #[test]
+    fn any_place_of_any_text_can_be_shown() {
+        let long = format!("{}é{}", "x".repeat(100_000), "\u{7}y".repeat(100_000));
+        for source in ["", "\n", "é\r\n\tü", long.as_str()] {
+            for (start, end) in [(0, 0), (0, 1), (1, 1), (3, 9), (100_000, 100_001), (7, u32::MAX), (u32::MAX, 0)] {
+                let shown = at(source, start, end);
+                assert!(shown.contains("k.hb:"), "{shown}");
+                assert!(shown.len() < 5000, "{} bytes", shown.len());
+            }
+        }
+    }
+
+    #[test]
+    fn notes_stand_below() {
+        let diagnostic = Diagnostic::new(Span { start: 6, end: 7 }, "wrong")
+            .note(None, "because")
+            .note(Some(Span { start: 0, end: 5 }), "first seen here");
+        let shown = Report::new("k.hb", "first\ns\n", vec![diagnostic]).to_string();
+        assert!(shown.contains("= note: because"), "{shown}");
+        assert!(shown.contains("note: first seen here") && shown.contains("1 | first"), "{shown}");
+    }
+}

@@ -1,0 +1,269 @@
+//! NumPy's `.npy` files, versions 1 to 3, as buffers of a type and back.
+//!
+//! An array's numbers fill the lanes in C order, whatever its shape. A number of the array is a lane of the type, or, of
+//! an unsigned integer type as wide as the whole element, an element's bits.
+
+use halfbyte_ir::{Elem, Type};
+use thiserror::Error;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Why a file is no array for a buffer.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum NpyError {
+    /// Not this format, or damaged.
+    #[error("not an .npy file: {0}")]
+    Format(&'static str),
+    /// Numbers that the type cannot hold.
+    #[error("the array's type is {descr:?}; a buffer of {ty} takes {expected}")]
+    Type {
+        /// NumPy's name of the array's type.
+        descr: String,
+        /// The buffer's element type.
+        ty: Type,
+        /// NumPy's names of the types that fit.
+        expected: String,
+    },
+    /// Columns first.
+    #[error("the array is in Fortran order; save it with numpy.ascontiguousarray")]
+    FortranOrder,
+    /// The data end early or go on.
+    #[error("the shape asks for {expected} bytes of data, but the file has {found}")]
+    Size {
+        /// What the shape asks for.
+        expected: u128,
+        /// What the file has.
+        found: usize,
+    },
+    /// The numbers do not fill the last element.
+    #[error("{numbers} numbers do not fill whole elements of {ty}")]
+    Lanes {
+        /// Numbers of the array.
+        numbers: usize,
+        /// The buffer's element type.
+        ty: Type,
+    },
+}
+
+/// The bytes of a buffer from an array.
+///
+/// # Errors
+/// Bytes that are no such file, or an array of another type.
+pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
+    let (header, data) = split(file)?;
+    let Header { descr, fortran, shape } = Header::parse(header).ok_or(NpyError::Format("the header is malformed"))?;
+    let fits = fitting(ty);
+    let misfit = || NpyError::Type { descr: descr.to_owned(), ty, expected: fits.join(", ") };
+    let mut chars = descr.chars();
+    let big_endian = match chars.next() {
+        Some('<' | '|' | '=') => false,
+        Some('>') => true,
+        _ => return Err(misfit()),
+    };
+    if !fits.iter().any(|fit| fit == chars.as_str()) {
+        return Err(misfit());
+    }
+    if fortran && shape.iter().filter(|&&n| n != 1).count() > 1 {
+        return Err(NpyError::FortranOrder);
+    }
+    let size = chars.as_str().get(1..).and_then(|digits| digits.parse::<usize>().ok()).unwrap_or(1);
+    let dims = shape.iter().map(|&n| u128::from(n));
+    let expected = if shape.contains(&0) { 0 } else { dims.fold(size as u128, |product, n| product.saturating_mul(n)) };
+    if expected != data.len() as u128 {
+        return Err(NpyError::Size { expected, found: data.len() });
+    }
+    if data.len() % ty.bytes() as usize != 0 {
+        return Err(NpyError::Lanes { numbers: data.len() / size, ty });
+    }
+    let mut bytes = data.to_vec();
+    if big_endian {
+        bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+    }
+    Ok(bytes)
+}
+
+/// An array of a buffer's elements: one axis, and for vectors a second for the lanes. Integers are unsigned, `bf16` and
+/// masks are their bits.
+pub fn write(bytes: &[u8], ty: Type) -> Vec<u8> {
+    let (letter, size) = match ty.elem() {
+        Elem::F16 | Elem::F32 => ('f', ty.lane_type().bytes()),
+        Elem::I1 => ('u', ty.bytes()),
+        _ => ('u', ty.lane_type().bytes()),
+    };
+    let order = if size == 1 { '|' } else { '<' };
+    let elements = bytes.len() / ty.bytes() as usize;
+    let shape = match ty.bytes() / size {
+        1 => format!("({elements},)"),
+        lanes => format!("({elements}, {lanes})"),
+    };
+    let header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': False, 'shape': {shape}, }}");
+    // The data start at a multiple of 64; before the padding stand ten bytes, after it a line break.
+    let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    let mut file = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
+    file.extend(format!("{header:<width$}\n", width = length - 1).bytes());
+    file.extend(bytes);
+    file
+}
+
+/// NumPy's names, without byte order, of the types whose numbers make a buffer of this type.
+fn fitting(ty: Type) -> Vec<String> {
+    let letters = match ty.elem() {
+        Elem::I1 => ["u", "i", "b"].as_slice(),
+        Elem::F16 | Elem::F32 => &["f", "u"],
+        Elem::BF16 => &["u", "V"],
+        Elem::Ptr => &[],
+        _ => &["u", "i"],
+    };
+    let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
+    let whole = (!ty.is_scalar() && lane < ty.bytes() && ty.bytes() <= 8).then(|| format!("u{}", ty.bytes()));
+    let booleans = |letter: &str| letter != "b" || ty.is_scalar();
+    let lanes = letters.iter().filter(|letter| booleans(letter)).map(|letter| format!("{letter}{lane}"));
+    lanes.chain(whole).collect()
+}
+
+/// The text of the header, and the data.
+fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
+    let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Format("it does not begin as one"))?;
+    let truncated = NpyError::Format("the header is cut off");
+    let (length, rest) = match rest {
+        [1, 0, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
+        [2 | 3, 0, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+        [0..=3, _, ..] | [] | [_] => return Err(truncated),
+        _ => return Err(NpyError::Format("its version is unknown")),
+    };
+    let (header, data) = rest.split_at_checked(length).ok_or(truncated)?;
+    let header = str::from_utf8(header).map_err(|_| NpyError::Format("the header is not text"))?;
+    Ok((header, data))
+}
+
+/// What the header says, in the one form that NumPy writes: `{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }`.
+struct Header<'a> {
+    descr: &'a str,
+    fortran: bool,
+    shape: Vec<u64>,
+}
+
+impl<'a> Header<'a> {
+    fn parse(text: &'a str) -> Option<Header<'a>> {
+        let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+        let (mut descr, mut fortran, mut shape) = (None, None, None);
+        while !rest.is_empty() {
+            let (key, after) = rest.strip_prefix('\'')?.split_once('\'')?;
+            let value = after.trim_start().strip_prefix(':')?.trim_start();
+            let after = match key {
+                "descr" => {
+                    let (text, after) = value.strip_prefix('\'')?.split_once('\'')?;
+                    descr = Some(text);
+                    after
+                }
+                "fortran_order" => {
+                    let length = value.find(|c: char| !c.is_ascii_alphabetic())?;
+                    let (word, after) = value.split_at_checked(length)?;
+                    fortran = Some(match word {
+                        "True" => true,
+                        "False" => false,
+                        _ => return None,
+                    });
+                    after
+                }
+                "shape" => {
+                    let (dims, after) = value.strip_prefix('(')?.split_once(')')?;
+                    let dims = dims.trim();
+                    let dims = dims.strip_suffix(',').unwrap_or(dims);
+                    let numbers = dims.split(',').filter(|_| !dims.is_empty());
+                    shape = Some(numbers.map(|n| n.trim().parse().ok()).collect::<Option<Vec<u64>>>()?);
+                    after
+                }
+                _ => return None,
+            };
+            let after = after.trim_start();
+            rest = match after.strip_prefix(',') {
+                Some(next) => next.trim_start(),
+                None if after.is_empty() => after,
+                None => return None,
+            };
+        }
+        Some(Header { descr: descr?, fortran: fortran?, shape: shape? })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut file = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
+        file.extend(data);
+        file
+    }
+
+    fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+        file(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), data)
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for &ty in Type::ALL.iter().filter(|ty| ty.elem() != Elem::Ptr) {
+            let bytes: Vec<u8> = (0..ty.bytes() * 3).map(|n| n as u8).collect();
+            let file = write(&bytes, ty);
+            assert_eq!(read(&file, ty), Ok(bytes), "{ty}");
+            assert_eq!((file.len() - 3 * ty.bytes() as usize) % 64, 0, "{ty}");
+        }
+    }
+
+    #[test]
+    fn the_header_is_numpys() {
+        let file = write(&[0; 12], Type::F16X2);
+        assert_eq!(&file[..10], b"\x93NUMPY\x01\x00\x76\x00");
+        let header = str::from_utf8(&file[10..128]).unwrap();
+        assert_eq!(header.trim_end(), "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }");
+        assert!(header.ends_with(" \n"));
+    }
+
+    #[test]
+    fn numbers_fill_lanes() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(read(&array("|u1", "(2, 4)", &bytes), Type::I8X4), Ok(bytes.to_vec()));
+        assert_eq!(read(&array("|i1", "(8,)", &bytes), Type::I8X4), Ok(bytes.to_vec()));
+        assert_eq!(read(&array(">u4", "(2,)", &bytes), Type::I8X4), Ok(vec![4, 3, 2, 1, 8, 7, 6, 5]));
+        assert_eq!(read(&array(">f2", "(2, 2)", &bytes), Type::F16X2), Ok(vec![2, 1, 4, 3, 6, 5, 8, 7]));
+        assert_eq!(read(&array("<f4", "()", &bytes[..4]), Type::F32), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(read(&array("<f4", "(0, 18446744073709551615)", &[]), Type::F32), Ok(vec![]));
+    }
+
+    #[test]
+    fn each_misfit_has_its_error() {
+        let error = |file: &[u8], ty| read(file, ty).unwrap_err().to_string();
+        let halves = array("<f2", "(3,)", &[0; 6]);
+        assert_eq!(error(&halves, Type::I8X4), "the array's type is \"<f2\"; a buffer of i8x4 takes u1, i1, u4");
+        assert_eq!(error(&halves, Type::F16X2), "3 numbers do not fill whole elements of f16x2");
+        assert_eq!(
+            error(&array("<f2", "(4294967295, 4294967295, 4294967295, 4294967295, 4294967295)", &[0; 6]), Type::F16),
+            format!("the shape asks for {} bytes of data, but the file has 6", u128::MAX)
+        );
+        let fortran = file("{'descr': '<f2', 'fortran_order': True, 'shape': (2, 3), }", &[0; 12]);
+        assert_eq!(read(&fortran, Type::F16), Err(NpyError::FortranOrder));
+        assert_eq!(error(b"\x93NUMPX", Type::F16), "not an .npy file: it does not begin as one");
+        for header in [
+            "",
+            "{",
+            "{}",
+            "{'descr': 1}",
+            "{'shape': (1,}",
+            "{'descr': '<f2' 'fortran_order': False}",
+            "((((((((((",
+            "{'é",
+        ] {
+            assert_eq!(error(&file(header, &[]), Type::F16), "not an .npy file: the header is malformed", "{header}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_refused() {
+        let whole = write(&[0; 12], Type::F16X2);
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length], Type::F16X2).is_err(), "{length}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How values of a launch are written, on run lines and on the command line alike.
+
+use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::{Span, Type};
+
+use super::{Value, ValueKind};
+
+/// A run of a source text, read from its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'s> {
+    source: &'s str,
+    at: usize,
+    end: usize,
+}
+
+impl<'s> Cursor<'s> {
+    /// Over the bytes of a span.
+    pub(crate) fn new(source: &'s str, span: Span) -> Cursor<'s> {
+        Cursor { source, at: span.start as usize, end: span.end as usize }
+    }
+
+    fn rest(&self) -> &'s str {
+        self.source.get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// The place read up to.
+    pub(crate) fn here(&self) -> u32 {
+        self.at as u32
+    }
+
+    /// From a place to the one read up to.
+    pub(crate) fn since(&self, start: u32) -> Span {
+        Span { start, end: self.here() }
+    }
+
+    /// Passes over blanks.
+    pub(crate) fn skip_blanks(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// After blanks: nothing is left.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.skip_blanks();
+        self.rest().is_empty()
+    }
+
+    /// After blanks: takes this text, if it stands there.
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
+        self.skip_blanks();
+        let there = self.rest().starts_with(text);
+        self.at += if there { text.len() } else { 0 };
+        there
+    }
+
+    /// After blanks: takes the characters of a kind, perhaps none.
+    pub(crate) fn take(&mut self, belongs: impl Fn(char) -> bool) -> (&'s str, Span) {
+        self.skip_blanks();
+        let rest = self.rest();
+        let taken = rest.split(|c| !belongs(c)).next().unwrap_or_default();
+        let start = self.here();
+        self.at += taken.len();
+        (taken, self.since(start))
+    }
+
+    /// A name: letters, digits and underscores.
+    pub(crate) fn name(&mut self, what: &str) -> Result<(&'s str, Span), Diagnostic> {
+        match self.take(|c| c.is_ascii_alphanumeric() || c == '_') {
+            ("", _) => Err(self.unexpected(what)),
+            taken => Ok(taken),
+        }
+    }
+
+    /// This text.
+    pub(crate) fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
+        if self.eat(text) { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
+    }
+
+    /// An integer in decimal or `0x` hexadecimal that fits 64 bits.
+    pub(crate) fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
+        let (text, span) = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
+        if text.is_empty() {
+            return Err(self.unexpected(what));
+        }
+        let value = match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => text.parse(),
+        };
+        let wrong = |_| Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(what);
+        value.map(|value| (value, span)).map_err(wrong)
+    }
+
+    /// What stands here is not what should.
+    pub(crate) fn unexpected(&mut self, expected: &str) -> Diagnostic {
+        self.skip_blanks();
+        let rest = self.rest();
+        let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        let length = word.len().max(rest.chars().next().map_or(0, char::len_utf8));
+        let span = Span { start: self.here(), end: (self.at + length) as u32 };
+        let message = match rest.get(..length) {
+            None | Some("") => "the line ends too early".into(),
+            Some(found) => format!("unexpected `{}`", brief(found)),
+        };
+        Diagnostic::new(span, message).expected(expected)
+    }
+
+    /// A value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`, `random(8, 1)`.
+    pub(crate) fn value(&mut self) -> Result<Value, Diagnostic> {
+        self.skip_blanks();
+        let start = self.here();
+        let kind = if self.eat("@") {
+            match self.take(|c| !c.is_whitespace()) {
+                ("", _) => return Err(self.unexpected("a file name")),
+                (path, _) => ValueKind::File(path.to_owned()),
+            }
+        } else if self.eat("zeros(") {
+            let (count, _) = self.integer(COUNT)?;
+            self.expect(")")?;
+            ValueKind::Zeros { ty: None, count }
+        } else if self.eat("zeros:") {
+            let (name, span) = self.name("a type")?;
+            let unknown = || Diagnostic::new(span, format!("`{}` is no type", brief(name))).expected(TYPES);
+            let ty = Type::from_name(name).ok_or_else(unknown)?;
+            self.expect(":")?;
+            ValueKind::Zeros { ty: Some(ty), count: self.integer(COUNT)?.0 }
+        } else if self.eat("random(") {
+            let (count, _) = self.integer(COUNT)?;
+            self.expect(",")?;
+            let (seed, _) = self.integer("a seed: an integer of at most 64 bits")?;
+            self.expect(")")?;
+            ValueKind::Random { count, seed }
+        } else {
+            return self.literal(0);
+        };
+        Ok(Value { span: self.since(start), kind })
+    }
+
+    /// A number or a list of literals, in which a list stands for the lanes of one element.
+    fn literal(&mut self, depth: u32) -> Result<Value, Diagnostic> {
+        self.skip_blanks();
+        let start = self.here();
+        if depth < 2 && self.eat("[") {
+            let mut list = Vec::new();
+            while !self.eat("]") {
+                if !list.is_empty() && !self.eat(",") {
+                    return Err(self.unexpected("`,` or `]`"));
+                }
+                list.push(self.literal(depth + 1)?);
+            }
+            return Ok(Value { span: self.since(start), kind: ValueKind::List(list) });
+        }
+        match self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+')) {
+            ("", _) => Err(self.unexpected(if depth == 0 { VALUE } else { "a number" })),
+            (text, span) => Ok(Value { span, kind: ValueKind::Number(text.to_owned()) }),
+        }
+    }
+}
+
+const COUNT: &str = "a number of elements";
+const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)";
+const TYPES: &str = "a type such as i8x4, f16x2 or i32";
+
+/// A piece of input as messages show it.
+pub(crate) fn brief(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,60 @@
+//! The examples pass, and what they pass is a comparison.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::halfbyte;
+use halfbyte::check::check;
+use halfbyte::launch::Engine;
+
+#[test]
+fn check_says_one_line_a_file_and_the_count() {
+    let called = halfbyte(&["check", "examples"]);
+    let lines: Vec<&str> = called.output().lines().collect();
+    let (last, files) = lines.split_last().unwrap();
+    assert!(files.len() >= 5);
+    assert!(files.iter().all(|line| line.starts_with("ok ") && line.contains("on ir, halu")), "{files:#?}");
+    assert_eq!(*last, format!("{} passed, 0 failed", files.len()));
+}
+
+/// The kernels of the text tests compute what the evaluator says, too.
+#[test]
+fn text_tests_run() {
+    let called = halfbyte(&["check", "tests/files"]);
+    let lines: Vec<&str> = called.output().lines().collect();
+    assert!(lines.iter().filter(|line| line.contains("on ir, halu")).count() >= 4, "{lines:#?}");
+}
+
+/// A result that is off by one bit in the text is found in every example that states results.
+#[test]
+fn every_stated_result_is_compared() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut changed = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "hb") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| line.contains("->")) {
+            let (before, last) = line.rsplit_once(", ").unwrap();
+            let other = |digit: &str| last.replacen(|c: char| c.is_ascii_digit(), digit, 1).replace("nan", "-0.25");
+            let other = if other("1") == last { other("2") } else { other("1") };
+            let wrong = format!("{before}, {other}");
+            assert_ne!(wrong, line);
+            let text: String = text
+                .lines()
+                .enumerate()
+                .map(|(n, old)| format!("{}\n", if n == number { wrong.as_str() } else { old }))
+                .collect();
+            let outcome = check("changed.hb", &text, &folder, &Engine::ALL);
+            let report = outcome.failures.unwrap().to_string();
+            assert!(report.contains("by the run line, found"), "{wrong}\n{report}");
+            changed += 1;
+        }
+    }
+    assert!(changed >= 6, "{changed}");
+}

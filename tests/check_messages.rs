@@ -1,0 +1,191 @@
+//! What `check` says of files that do not pass: the place and the reason.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use halfbyte::check::{Outcome, check};
+use halfbyte::ir::diag::Lines;
+use halfbyte::launch::Engine;
+
+/// Line 1 to 8; run lines follow.
+const COPY: &str = "\
+kernel @copy(%x: in f16x2, %y: out f16x2) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  store %v, %y[%i]
+  ret
+}
+";
+
+fn checked(text: &str) -> Outcome {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    check("t.hb", text, &folder, &Engine::ALL)
+}
+
+/// Line, column, message of each failure.
+fn failures(text: &str) -> Vec<(usize, usize, String)> {
+    let outcome = checked(text);
+    let lines = Lines::new(text);
+    let report = outcome.failures.unwrap();
+    let one = |diagnostic: &halfbyte::ir::Diagnostic| {
+        let position = lines.position(diagnostic.span.start);
+        (position.line, position.column, diagnostic.to_string())
+    };
+    report.diagnostics().iter().map(one).collect()
+}
+
+#[track_caller]
+fn fails(run: &str, line: usize, column: usize, message: &str) {
+    let found = failures(&format!("{COPY}{run}\n"));
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0], (line, column, message.to_owned()));
+}
+
+#[test]
+fn what_is_right_passes() {
+    let outcome = checked(&format!("{COPY}; run: halu, ir, halu: @copy items=2 x=[1, 2] -> y=[1, 2]\n"));
+    assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
+    assert_eq!(outcome.runs, 1);
+    assert!(outcome.compared.contains("halu") && outcome.skipped.is_empty());
+}
+
+#[test]
+fn targets_to_come_are_skipped_and_named() {
+    let outcome = checked(&format!("{COPY}; run: vp1, ptx: @copy items=1 x=[1] -> y=[1]\n"));
+    assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
+    assert_eq!(outcome.skipped.into_iter().collect::<Vec<_>>(), ["ptx", "vp1"]);
+}
+
+#[test]
+fn names_and_values_that_do_not_fit_the_kernel() {
+    fails("; run: halu: @cpy items=1 x=[1] y=[1]", 8, 15, "there is no kernel `@cpy`; expected @copy");
+    fails("; run: halu: @copy items=1 x=[1] z=[1] -> y=[1]", 8, 34, "`z` is no parameter; expected one of: x, y");
+    fails("; run: halu: @copy items=1 x=[1]", 8, 15, "`y` has no value; expected `y=zeros(N)`");
+    fails(
+        "; run: halu: @copy items=1 -> y=[1]",
+        8,
+        15,
+        "`x` has no value; expected `x=[..]`, @file.npy, zeros(N) or random(N, SEED)",
+    );
+    fails(
+        "; run: halu: @copy items=1 x=[1] y=zeros(1) -> x=[1]",
+        8,
+        48,
+        "`x` is not written; expected an out or inout buffer: y",
+    );
+    fails("; run: halu: @copy items=2 x=[1, 2] y=zeros(2) -> y=[1]", 8, 53, "1 elements are expected of a buffer of 2");
+    fails(
+        "; run: halu: @copy items=1 x=1 y=zeros(1)",
+        8,
+        30,
+        "one number is given for a buffer; expected a list such as [1, 2]",
+    );
+    fails(
+        "; run: halu: @copy items=1 x=[1, 70000] y=zeros(2)",
+        8,
+        34,
+        "`70000` rounds to infinity in f16; expected a number in range, or inf; or the bits of all lanes in 0x hexadecimal",
+    );
+    fails(
+        "; run: halu: @copy items=1 x=@chelsea.npy y=zeros(4)",
+        8,
+        30,
+        "chelsea.npy: the array's type is \"|u1\"; a buffer of f16x2 takes f2, u2, u4",
+    );
+    let five = tempfile::Builder::new().suffix(".bin").tempfile().unwrap();
+    std::fs::write(five.path(), [0; 5]).unwrap();
+    let line = format!("; run: halu: @copy items=1 x=@{} y=zeros(4)", five.path().display());
+    fails(&line, 8, 30, "5 bytes are given for f16x2; expected a multiple of 4");
+}
+
+#[test]
+fn a_wrong_result_names_kernel_item_element_and_bits() {
+    fails(
+        "; run: halu: @copy items=3 x=[1, 2, 3] -> y=[1, 5, 6]",
+        8,
+        3,
+        "@copy on ir: y[1], written by item 1, expected 0x45004500 by the run line, found 0x40004000; 2 of 3 elements differ",
+    );
+    fails(
+        "; run: halu: @copy items=1 x=[1, 2] -> y=[1, [0, 1]]",
+        8,
+        3,
+        "@copy on ir: y[1], written by no item, expected 0x3c000000 by the run line, found 0x00000000; 1 of 2 elements differ",
+    );
+}
+
+#[test]
+fn traps_stand_at_their_instruction() {
+    let found = failures(&format!("{COPY}; run: halu: @copy items=3 x=[1, 2] y=zeros(3)\n"));
+    assert_eq!(found.len(), 1);
+    let (line, column, message) = &found[0];
+    assert_eq!((*line, *column), (4, 3));
+    assert!(message.starts_with("trap on ir: item 2: 4 bytes at 0x10000000008 "), "{message}");
+    let outcome = checked(&format!("{COPY}; run: halu: @copy items=3 x=[1, 2] y=zeros(3)\n"));
+    let shown = outcome.failures.unwrap().to_string();
+    assert!(
+        shown.contains("t.hb:4:3") && shown.contains("note: in this launch") && shown.contains("t.hb:8:3"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn races_name_both_accesses() {
+    let text = "\
+kernel @race(%y: out i32) {
+^entry:
+  %i = item_id
+  store %i, %y[0]
+  ret
+}
+; run: halu: @race items=2 y=zeros(1)
+";
+    let found = failures(text);
+    assert_eq!(found.len(), 1);
+    let (line, column, message) = &found[0];
+    assert_eq!((*line, *column), (4, 3));
+    assert!(message.starts_with("on ir: race: item 1 writes byte 0"), "{message}");
+}
+
+const SWIZZLE: &str = "\
+kernel @swizzle(%x: in i8x16, %y: out i8x16) {
+^entry:
+  %v = load %x
+  %r = swizzle.i8x16 %v, %v
+  store %r, %y
+  ret
+}
+";
+
+#[test]
+fn refusals_must_be_expected_and_made() {
+    let outcome = checked(&SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: swizzle\n"));
+    assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
+    assert_eq!(outcome.refusals, 1);
+
+    let found = failures(&SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: no such text\n"));
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert_eq!(found[0], (4, 31, "halu does not refuse this with `no such text`".into()));
+    assert!(found[1].2.contains("`swizzle.i8x16`"), "{found:#?}");
+
+    let found = failures(&format!("{SWIZZLE}; run: halu: @swizzle items=1 x=[0] y=[0]\n"));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].0, found[0].1), (4, 3));
+    assert!(found[0].2.contains("halu cannot do `swizzle.i8x16`"), "{found:#?}");
+
+    let found = failures(&COPY.replace("load %x[%i]", "load %x[%i] ; refuse: halu: load"));
+    assert_eq!(found, [(4, 22, "halu does not refuse this with `load`".into())]);
+
+    let expected = SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: swizzle\n");
+    let found = failures(&format!("{expected}; run: halu: @swizzle items=1 x=[0] y=[0]\n"));
+    assert_eq!(found, [(8, 3, "@swizzle cannot run on halu: a refusal is expected in it".into())]);
+}
+
+#[test]
+fn errors_of_kernels_and_of_run_lines_come_together_in_order() {
+    let text = COPY.replace("%v, %y", "%w, %y") + "; run: halo: @copy items=1\n";
+    let found = failures(&text);
+    let places: Vec<(usize, usize)> = found.iter().map(|&(line, column, _)| (line, column)).collect();
+    assert_eq!(places, [(5, 9), (8, 8)], "{found:#?}");
+}

@@ -1,0 +1,58 @@
+//! The program under test, called as people call it.
+#![allow(dead_code)] // Each test file uses its own part.
+#![allow(clippy::unwrap_used)]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What a call came to.
+pub struct Called {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+/// Calls `halfbyte` from the repository's root.
+pub fn halfbyte(args: &[&str]) -> Called {
+    halfbyte_on(args, b"")
+}
+
+/// Calls `halfbyte` with something on standard input.
+pub fn halfbyte_on(args: &[&str], input: &[u8]) -> Called {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_halfbyte"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // The call may end without reading everything.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Called {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+impl Called {
+    /// The exit code and what was said, neither of them a panic.
+    #[track_caller]
+    pub fn fails(&self, code: i32, message: &str) {
+        assert_eq!(self.code, code, "{}", self.err);
+        assert!(self.err.contains(message), "{message:?} is not in:\n{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+
+    /// The output of a call that went well.
+    #[track_caller]
+    pub fn output(&self) -> &str {
+        assert_eq!(self.code, 0, "{}", self.err);
+        &self.out
+    }
+}

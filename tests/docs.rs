@@ -1,0 +1,86 @@
+//! What README and tour show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const PROMPT: &str = "$ ";
+const PROGRAM: &str = "target/release/halfbyte";
+
+/// What a command prints, messages after data.
+fn run(command: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let command = command.replace(PROGRAM, env!("CARGO_BIN_EXE_halfbyte"));
+    let output = Command::new("sh").args(["-c", &command]).current_dir(root).output().unwrap();
+    let both = [output.stdout, output.stderr].concat();
+    String::from_utf8(both).unwrap()
+}
+
+/// The text with every command of its `sh` blocks followed by what the command prints, and the number of these commands.
+fn renewed(text: &str) -> (String, usize) {
+    let (mut out, mut commands) = (String::new(), 0);
+    let mut in_block = false;
+    let mut shows = false;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            in_block = line == "```sh";
+            shows = false;
+        }
+        if let Some(command) = line.strip_prefix(PROMPT).filter(|_| in_block) {
+            out += &format!("{line}\n{}", run(command));
+            commands += 1;
+            shows = true;
+        } else if !shows {
+            out += &format!("{line}\n");
+        }
+    }
+    (out, commands)
+}
+
+#[test]
+fn commands_print_what_the_documents_say() {
+    for (file, least) in [("README.md", 2), ("docs/tour.md", 10)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let (renewed, commands) = renewed(&text);
+        assert!(commands >= least, "{file}: {commands} commands");
+        if std::env::var_os("HALFBYTE_BLESS").is_some() {
+            fs::write(&path, &renewed).unwrap();
+        } else {
+            assert_eq!(text, renewed, "{file}");
+        }
+    }
+}
+
+/// The README's first commands are the ones that a fresh machine needs, and the second is what CI runs.
+#[test]
+fn ci_runs_the_test_command() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let commands: Vec<&str> = block.lines().collect();
+    let [check, test] = commands[..] else { panic!("two commands: {commands:?}") };
+    assert_eq!(check, "cargo run --release -- check examples");
+    let ci = fs::read_to_string(root.join(".ci/run")).unwrap();
+    assert_eq!(ci.lines().last(), Some(test));
+}
+
+/// The kernel that the tour shows is the one in its file, and its Rust compiles: it is the example below.
+#[test]
+fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let example = fs::read_to_string(root.join("examples/brighten.hb"))?;
+    let tour = fs::read_to_string(root.join("docs/tour.md"))?;
+    let shown = tour.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(example.contains(shown), "{shown}");
+
+    use halfbyte::{Module, Program, Target};
+    let module = Module::parse(&example)?;
+    let program = Program::load(&module.compile(Target::Halu)?.object)?;
+    let pixels = [[0_u8, 100, 215, 216]];
+    let mut lighter = [[0_u8; 4]];
+    program.launch("brighten").arg([40_u8; 4]).input(&pixels).buffer(&mut lighter).run(1)?;
+    assert_eq!(lighter, [[40, 140, 255, 255]]);
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Any instruction from text: an intrinsic gives the same bits evaluated and compiled, and what it cannot be is refused.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use halfbyte::check::check;
+use halfbyte::launch::Engine;
+
+/// A kernel of one intrinsic on three loaded operands, of which the first uses.
+fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
+    let names = ["a", "b", "c"];
+    let mut params = Vec::new();
+    let mut body = String::new();
+    let mut values = Vec::new();
+    let mut run = String::new();
+    for (name, &ty) in names.iter().zip(operands) {
+        let loaded = if ty == "i1" { "i32" } else { ty };
+        params.push(format!("%{name}s: in {loaded}"));
+        body += &format!("  %{name} = load %{name}s[%i]\n");
+        run += &format!(" {name}s=random(64, {})", params.len());
+        if ty == "i1" {
+            body += &format!("  %{name}_set = icmp.lt_s.i32 %{name}, %zero\n");
+            values.push(format!("%{name}_set"));
+        } else {
+            values.push(format!("%{name}"));
+        }
+    }
+    let stored = if result == "i1" { "i32" } else { result };
+    body += &format!("  %r = intrinsic.{result} halu \"{intrinsic}\", {}\n", values.join(", "));
+    let out = if result == "i1" {
+        body += "  %w = mask_expand.i32 %r\n";
+        "w"
+    } else {
+        "r"
+    };
+    format!(
+        "kernel @k({}, %y: out {stored}) {{\n^entry:\n  %i = item_id\n  %zero = const.i32 0\n{body}  store %{out}, %y[%i]\n  ret\n}}\n; run: halu: @k items=64{run} y=zeros(64)\n",
+        params.join(", ")
+    )
+}
+
+fn outcome(text: &str) -> Option<String> {
+    check("k.hb", text, Path::new("."), &Engine::ALL).failures.map(|report| report.to_string())
+}
+
+#[test]
+fn evaluated_and_compiled_agree() {
+    for (operands, result, intrinsic) in [
+        (&["i8x4", "i8x4", "i8x4"][..], "i8x4", "vadd4.s32.u32.s32.sat $d.b210, $0.b3210, $1.b7004, $2"),
+        (&["i16x2", "i16x2", "i32"], "i32", "vabsdiff2.s32.s32.u32.add $d.h1, $0.h31, $1, $2"),
+        (&["f16x2", "f16x2"], "f16x2", "HFMA2.FTZ.RM $d, -|$0.H1_H1|, $1.H0_H0, 1, -0"),
+        (&["bf16x2", "bf16x2"], "i16x2", "HSET2.BF16_V2.GTU.AND $d, $0, $1"),
+        (&["f16x2", "f16x2", "i1"], "i1", "HSETP2.LE.XOR $d, PT, $0, $1, !$2"),
+        (&["f16x2", "f16x2", "i1"], "f16x2", "HMNMX2.NAN $d, $0, $1, $2"),
+        (&["f16x2", "f16x2"], "f32", "HADD2.F32 $d, $0, $1"),
+        (&["i32", "i32", "i64"], "i64", "IMAD.WIDE.S32 $d, $0, $1, $2"),
+        (&["i8", "i16"], "i32", "IADD3 $d, $0, -$1, RZ"),
+        (&["f16", "i8x4"], "i8x4", "PRMT $d, $0, 0x4e51, $1"),
+        (&["i32", "i32", "i32"], "i32", "LOP3 $d, $0, $1, $2, 0x96"),
+        (&["i1", "i1", "i1"], "i1", "PLOP3 $d, PT, $0, !$1, $2, 0x96"),
+    ] {
+        assert_eq!(outcome(&kernel(operands, result, intrinsic)), None, "{intrinsic}");
+    }
+}
+
+#[test]
+fn what_is_no_intrinsic_is_refused() {
+    for (intrinsic, reason) in [
+        ("HADD2 $d, $0, R1", "register `R1` cannot be named"),
+        ("HADD2 $d, $0, $1", "`$1` is no placeholder"),
+        ("LDG $d, [$0.U32+URZ]", "an intrinsic only computes"),
+        ("@!PT HADD2 $d, $0, $0", "an intrinsic has no guard"),
+        ("IMAD.WIDE.U32 $d, $0, $0, RZ", "register of another kind or width"),
+        ("HADD9 $d, $0, $0", "unknown instruction"),
+    ] {
+        let message = outcome(&kernel(&["i32"], "i32", intrinsic)).unwrap();
+        assert!(message.contains(reason), "{intrinsic}: {message}");
+    }
+    let masks = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %m = icmp.lt_s.i8x4 %a, %a\n  %r = intrinsic.i8x4 halu \"MOV $d, $0\", %m\n  store %r, %y[%i]\n  ret\n}\n; run: halu: @k items=1 x=[1] y=zeros(1)\n";
+    let message = outcome(masks).unwrap();
+    assert!(message.contains("no register holds i1x4"), "{message}");
+}

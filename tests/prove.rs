@@ -1,0 +1,18 @@
+//! A sample of everything that `halfbyte prove --full` runs: every rule, the half arithmetic, encodings. A test a subject.
+#![allow(clippy::unwrap_used)]
+
+use halfbyte::prove::{Effort, Subject, subjects};
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trial = |subject: Subject| {
+        let name = subject.name.clone();
+        Trial::test(name, move || match subject.prove(1) {
+            Ok(0) => Err("it has no cases".into()),
+            Ok(_) => Ok(()),
+            Err(failure) => Err(failure.to_string().into()),
+        })
+    };
+    libtest_mimic::run(&arguments, subjects(Effort::Sample).into_iter().map(trial).collect()).exit();
+}

@@ -1,0 +1,65 @@
+//! Both sides of a kernel: the evaluator and the words, on the same arguments.
+#![allow(dead_code)]
+
+use halfbyte::compare::compare;
+use halfbyte::launch::{Engine, Param, evaluate, execute};
+use halfbyte::pipeline::{Options, compile};
+use halfbyte::report::Report;
+use halfbyte::{Module, Target};
+
+use halfbyte_runtime::Program;
+
+/// The ways to compile that must give the same bits: with all passes, and with those alone without which the target cannot
+/// do a kernel, which is none.
+pub fn with_passes() -> Options {
+    Options { verify: true, ..Options::new(Target::Halu) }
+}
+
+pub fn without_passes() -> Options {
+    Options { passes: Vec::new(), ..with_passes() }
+}
+
+/// The only kernel of a module, in words.
+pub fn program(module: &Module, options: &Options) -> Result<Program, String> {
+    let binary = compile(module, &module.ir().kernels, options, &mut |_| {})
+        .map_err(|errors| Report::new(module.file(), module.text(), errors).to_string())?;
+    Program::load(&binary.object).map_err(|error| error.to_string())
+}
+
+/// Where the words differ from the evaluator on a launch of the module's only kernel.
+pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -> Result<(), String> {
+    let kernel = module.ir().kernels.first().ok_or("no kernel")?;
+    let loaded = program.kernel(&kernel.name).ok_or("the object lacks the kernel")?;
+    let mut expected = args.to_vec();
+    let writers = evaluate(kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+    for engine in Engine::ALL {
+        let mut found = args.to_vec();
+        execute(loaded, engine, items, &mut found).map_err(|error| format!("on halu ({engine}): {error}"))?;
+        let params = Param::of_kernel(kernel);
+        for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
+            let on = format!("halu ({engine})");
+            if let Some(difference) = compare(&kernel.name, (number, param), ("ir", expected), (&on, found), &writers) {
+                return Err(difference.to_string());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text from which no line can be left out without another outcome than failure.
+pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    loop {
+        let before = lines.len();
+        for number in (0..before).rev() {
+            let mut fewer = lines.clone();
+            fewer.remove(number);
+            if fails(&fewer.join("\n")) {
+                lines = fewer;
+            }
+        }
+        if lines.len() == before {
+            return lines.join("\n");
+        }
+    }
+}
