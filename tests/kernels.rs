@@ -1,42 +1,54 @@
-//! Every kernel of the examples on random arguments, with NaN of several payloads, subnormals, infinities, 0x80 and 0xff in
-//! all that it reads: the words give the evaluator's bits, with passes and without.
+//! The kernels of the examples, and some that were compiled wrongly once, on random arguments with NaN of several payloads,
+//! subnormals, infinities, 0x80 and 0xff in all that they read: the words give the evaluator's bits.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod support;
 
 use std::path::Path;
 
+use halfbyte::Module;
 use halfbyte::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
-use halfbyte::{Module, pipeline};
+use halfbyte::pipeline::Options;
 use support::{agree, with_passes, without_passes};
 
 const ITEMS: u32 = 1000;
 const LAUNCHES: u64 = 8;
 
 #[test]
-fn examples_agree_on_edge_values() {
+fn examples() {
+    let kernels = check_folder("examples", &[with_passes(), without_passes()]);
+    assert!(kernels >= 5, "{kernels} kernels");
+}
+
+/// Kernels that were compiled wrongly once. Each says in its first line what it is about.
+#[test]
+fn regressions() {
+    check_folder("tests/regressions", &[with_passes()]);
+}
+
+/// Checks all kernels in a folder, and says how many there are.
+fn check_folder(folder: &str, ways: &[Options]) -> usize {
     let mut kernels = 0;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    for entry in folder.read_dir().unwrap() {
+    for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "hb") {
             continue;
         }
-        let module = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        for kernel in &module.ir().kernels {
+        let file = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        for kernel in &file.ir().kernels {
             kernels += 1;
             let module = Module::parse(&kernel.to_string()).unwrap();
-            for options in [with_passes(), without_passes()] {
-                check(&module, &options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            for options in ways {
+                check(&module, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             }
         }
     }
-    assert!(kernels >= 5, "{kernels} kernels");
+    kernels
 }
 
-fn check(module: &Module, options: &pipeline::Options) -> Result<(), String> {
+fn check(module: &Module, options: &Options) -> Result<(), String> {
     let program = support::program(module, options)?;
     for seed in 0..LAUNCHES {
         let args = arguments(&module.ir().kernels[0], &mut Random(seed));

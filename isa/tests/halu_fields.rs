@@ -1,0 +1,71 @@
+//! The packed-half rows hold their fields at exactly the bits of seed 001.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use halfbyte_isa::halu::Opcode;
+use halfbyte_isa::row::{Kind, Operand, Suffix};
+
+/// Opcode, then `lo,width,name` of each field.
+const SEED: &str = include_str!("../../tests/vectors/halu-fields.txt");
+
+/// Bits that the seed leaves out, by mnemonic: rounding, which it comments out, and `.F32`.
+fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
+    match mnemonic {
+        "HADD2" => &[(78, 2), (92, 1)],
+        "HMUL2" | "HFMA2" => &[(78, 2)],
+        _ => &[],
+    }
+}
+
+/// First bits of a source: register, sign, absolute value, half selector.
+type Source = [Option<u8>; 4];
+
+fn source(operand: &Operand) -> Source {
+    let place = match operand.kind {
+        Kind::Reg { field, .. } | Kind::HalfPair { field, .. } => Some(field.lo),
+        Kind::Const { offset, .. } => Some(offset.lo),
+        _ => None,
+    };
+    let select = match operand.suffix {
+        Suffix::Choice(modifier) => Some(modifier.field.lo),
+        _ => None,
+    };
+    [place, operand.neg.map(|f| f.lo), operand.abs.map(|f| f.lo), select]
+}
+
+#[test]
+fn fields_are_where_the_seed_has_them() {
+    let mut opcodes = 0;
+    for line in SEED.lines().filter(|line| !line.starts_with('#')) {
+        let (name, fields) = line.split_once(": ").unwrap();
+        let opcode = *Opcode::ALL.iter().find(|opcode| opcode.name() == name).unwrap();
+        let row = opcode.row();
+        let mut seed = BTreeSet::new();
+        let mut sources: BTreeMap<&str, Source> = BTreeMap::new();
+        for field in fields.split(' ') {
+            let [lo, width, name] = field.split(',').collect::<Vec<_>>()[..] else { panic!("{field}") };
+            let (lo, width) = (lo.parse::<u8>().unwrap(), width.parse::<u8>().unwrap());
+            // Constant memory is one field there: offset, bank, and a bit that is 0.
+            if width == 22 {
+                seed.extend([(lo, 16), (lo + 16, 5)]);
+            } else {
+                seed.insert((lo, width));
+            }
+            let (operand, part) = name.split_once('.').unwrap_or((name, "place"));
+            let index = ["place", "neg", "abs", "hsel2"].iter().position(|p| *p == part);
+            if let Some(index) = index {
+                sources.entry(operand).or_default()[index] = Some(lo);
+            }
+        }
+        seed.extend(ours(row.mnemonic));
+        let found: BTreeSet<(u8, u8)> = row.fields().map(|field| (field.lo, field.width)).collect();
+        assert_eq!(found, seed, "{name}");
+        for operand in row.operands {
+            let source = source(operand);
+            assert!(sources.values().any(|seed| *seed == source), "{name} {}: {source:?}", operand.name);
+        }
+        opcodes += 1;
+    }
+    assert_eq!(opcodes, 27);
+}
