@@ -296,8 +296,9 @@ impl Witness {
     /// Launches that run about `cases` cases, always the same for one `seed`.
     ///
     /// Where the inputs have at most 16 bits a lane together (two bytes, one half) every combination is among them, in
-    /// every lane if `cases` allows. Otherwise lanes are edge values, values near those, values that resemble another
-    /// input's, and random bits. Scalars change from launch to launch.
+    /// every lane if `cases` allows; where there are several lanes a second launch is as for larger inputs. Of these lanes
+    /// are edge values, values near those, values that resemble another input's, and random bits. Scalars change from
+    /// launch to launch.
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);
         let has = |source| self.params.iter().any(|p| p.source == source);
@@ -313,7 +314,10 @@ impl Witness {
             let bits: u32 = self.params.iter().map(lane_bits).sum();
             let lanes = self.params.iter().map(|p| p.ty.lanes() as u32).min();
             if bits <= 16 {
-                return vec![self.exhaustive(1 << bits, lanes.unwrap_or(1), cases)];
+                let lanes = lanes.unwrap_or(1);
+                let all = self.exhaustive(1 << bits, lanes, cases);
+                // The lanes of an item stand at fixed distances there; ops across lanes want any.
+                return if lanes == 1 { vec![all] } else { vec![all, self.random(cases, &mut random)] };
             }
         }
         (0..launches).map(|_| self.random(cases.div_ceil(launches), &mut random)).collect()
@@ -558,7 +562,7 @@ mod tests {
     #[test]
     fn two_bytes_meet_every_pair_in_every_lane() {
         let w = &witnesses("(%a: i8x4, %b: i8x4): %r = add.i8x4 %a, %b").unwrap()[0];
-        let [launch] = &w.launches(1 << 16, 1)[..] else { panic!("one launch") };
+        let [launch, any] = &w.launches(1 << 16, 1)[..] else { panic!("two launches") };
         for lane in 0..4 {
             let mut seen = vec![false; 1 << 16];
             for item in 0..launch.items as usize {
@@ -568,6 +572,9 @@ mod tests {
             assert!(seen.iter().all(|&s| s));
         }
         assert_eq!(launch.args[2].len(), 4 * (65536 + 8));
+        assert_eq!(any.items, 1 << 16);
+        assert_eq!(w.launches(1 << 16, 2)[0], *launch);
+        assert_ne!(w.launches(1 << 16, 2)[1], *any);
     }
 
     #[test]

@@ -25,15 +25,21 @@ fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
     BadNumber { message: format!("`{sign}{shown}{rest}` is not {what}"), expected: expected.into() }
 }
 
+/// An integer of at most 64 bits, decimal or `0x` hexadecimal, without a sign.
+pub fn magnitude(text: &str) -> Option<u64> {
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    // What the library parses may begin with a plus.
+    u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
+}
+
 /// An integer, decimal or `0x` hexadecimal, of at most 64 bits and a sign.
 pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
-    let magnitude = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    match magnitude {
-        Ok(magnitude) => Ok(if negative { -i128::from(magnitude) } else { magnitude.into() }),
-        Err(_) => {
+    match magnitude(text) {
+        Some(magnitude) => Ok(if negative { -i128::from(magnitude) } else { magnitude.into() }),
+        None => {
             Err(bad(text, negative, "an integer of at most 64 bits", "decimal digits, or 0x and hexadecimal digits"))
         }
     }
@@ -96,9 +102,9 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     }
     let no_number =
         || bad(text, negative, "a number", "1.0, -0.5, 6e-8, inf, -inf, nan, or 0x and the bits in hexadecimal");
-    if let Some(digits) = text.strip_prefix("0x") {
-        return match u64::from_str_radix(digits, 16) {
-            Ok(bits) if bits <= elem.mask() && !negative => Ok(bits),
+    if text.starts_with("0x") {
+        return match magnitude(text) {
+            Some(bits) if bits <= elem.mask() && !negative => Ok(bits),
             _ => Err(bad(
                 text,
                 negative,
@@ -109,7 +115,8 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     }
     let decimal = |byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     let exponent_has_digits = text.ends_with(|c: char| c.is_ascii_digit() || c == '.');
-    if text.len() > MAX_LENGTH || !text.bytes().all(decimal) || !exponent_has_digits {
+    let signed_again = text.starts_with(['+', '-']);
+    if text.len() > MAX_LENGTH || !text.bytes().all(decimal) || !exponent_has_digits || signed_again {
         return Err(no_number());
     }
     let rounded = F::from_str_r(text, Round::NearestTiesToEven).map_err(|_| no_number())?;
@@ -208,6 +215,10 @@ mod tests {
         assert_eq!(read(&"1".repeat(1000), Elem::F32), None);
         for text in ["", ".", "e5", "1e", "1e+", "1.2.3", "0x", "-0x1", "1_0", "-nan", "NaN", "1e5-", "1e5e5"] {
             assert_eq!(read(text, Elem::F16), None, "{text}");
+        }
+        for text in ["+1", "--1", "-+1", "0x+1", "-0x-1"] {
+            assert_eq!(read(text, Elem::F16), None, "{text}");
+            assert_eq!(read(text, Elem::I32), None, "{text}");
         }
     }
 

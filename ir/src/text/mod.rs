@@ -8,7 +8,7 @@ mod print;
 mod read;
 mod suggest;
 
-pub use literal::{BadNumber, lane as number};
+pub use literal::{BadNumber, lane as number, magnitude};
 pub use print::{print, print_inst};
 pub use read::read;
 pub use suggest::closest;

@@ -493,10 +493,12 @@ impl<'s> Reader<'s> {
                 undefined.push(undefined_name('^', name, named.span, &body.blocks));
             }
         }
-        let untyped = std::mem::take(&mut body.untyped).into_iter();
-        undefined.extend(
-            untyped.filter(|(base, _)| !body.partial.unknown.contains(*base)).map(|(_, diagnostic)| diagnostic),
-        );
+        // Where nothing else is wrong, what such an access goes by is itself such an access.
+        let (follows, first): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut body.untyped).into_iter().partition(|(base, _)| body.partial.unknown.contains(*base));
+        let alone = first.is_empty() && undefined.is_empty() && self.diagnostics.is_empty();
+        let told = if alone { follows } else { first };
+        undefined.extend(told.into_iter().map(|(_, diagnostic)| diagnostic));
         for diagnostic in undefined {
             self.report(diagnostic);
         }
