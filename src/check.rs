@@ -151,7 +151,7 @@ impl Checker<'_> {
         let writers = match evaluate(kernel, run.items, &mut reference) {
             Ok(writers) => writers,
             Err(fault) => {
-                let failure = fault_diagnostic(&fault, run.span);
+                let failure = fault_diagnostic(&fault, kernel, run.span);
                 return self.failures.push(failure.note(Some(run.span), "in this launch"));
             }
         };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::{self, Fault, Prepared, Writers};
+use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Direction, ParamKind, Span, Type};
 use halfbyte_isa::abi::{self, buffer_base};
 use halfbyte_isa::object::Loc;
@@ -207,14 +207,18 @@ pub fn execute(
     }
 }
 
-/// A fault of the evaluator as a message with its place in the text.
-pub fn fault_diagnostic(fault: &Fault, place: Span) -> Diagnostic {
+/// A fault of the evaluator as a message with its place in the text; at `place` where no instruction is at fault.
+pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span) -> Diagnostic {
+    let name = &kernel.name;
     match fault {
         Fault::Args(error) => Diagnostic::new(place, error.to_string()),
-        Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: {trap}")),
+        Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: @{name}, {trap}")),
         Fault::Race(race) => {
-            let first = format!("{} it", race.first);
-            Diagnostic::new(race.second.span, format!("on ir: {race}")).note(Some(race.first.span), first)
+            let Race { param, offset, first, second } = race;
+            let buffer = kernel.params.get(*param).map_or("", |param| param.name.as_str());
+            let message =
+                format!("race on ir: @{name}, {second} byte {offset} of buffer `{buffer}`, which {first} too");
+            Diagnostic::new(second.span, message).note(Some(first.span), format!("{first} it"))
         }
     }
 }
@@ -224,7 +228,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     let LaunchError::Trap(trap) = error else {
         return Diagnostic::new(place, error.to_string());
     };
-    let message = format!("trap on {on}: item {}: {}", trap.item, trap.kind);
+    let message = format!("trap on {on}: @{}, item {}: {}", trap.kernel, trap.item, trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
     Diagnostic::new(place, message).note(None, format!("word {:#x}: {}", trap.address, trap.instruction))
 }
@@ -237,4 +241,15 @@ fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
     let before = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(byte, _)| byte);
     let code = text.split(';').next().unwrap_or_default().trim_end().len();
     Span { start: (start + before) as u32, end: (start + code.max(before)) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The IR and the machine each say what a launch allows, and neither knows the other.
+    #[test]
+    fn both_sides_allow_as_many_backward_branches() {
+        assert_eq!(u64::from(eval::DEFAULT_BUDGET), abi::DEFAULT_BUDGET);
+    }
 }

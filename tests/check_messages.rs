@@ -121,7 +121,7 @@ fn traps_stand_at_their_instruction() {
     assert_eq!(found.len(), 1);
     let (line, column, message) = &found[0];
     assert_eq!((*line, *column), (4, 3));
-    assert!(message.starts_with("trap on ir: item 2: 4 bytes at 0x10000000008 "), "{message}");
+    assert!(message.starts_with("trap on ir: @copy, item 2: 4 bytes at 0x10000000008 "), "{message}");
     let outcome = checked(&format!("{COPY}; run: halu: @copy items=3 x=[1, 2] y=zeros(3)\n"));
     let shown = outcome.failures.unwrap().to_string();
     assert!(
@@ -145,7 +145,10 @@ kernel @race(%y: out i32) {
     assert_eq!(found.len(), 1);
     let (line, column, message) = &found[0];
     assert_eq!((*line, *column), (4, 3));
-    assert!(message.starts_with("on ir: race: item 1 writes byte 0"), "{message}");
+    assert!(
+        message.starts_with("race on ir: @race, item 1 writes byte 0 of buffer `y`, which item 0 writes too"),
+        "{message}"
+    );
 }
 
 const SWIZZLE: &str = "\

@@ -67,11 +67,43 @@ fn an_object_runs_without_its_text() {
 #[test]
 fn a_trap_shows_the_text() {
     let called = run(&["x=[1.0]", "--arg", "y=[1.0, 0.0]"]);
-    called.fails(1, "trap on halu (interp): item 1");
+    called.fails(1, "trap on halu (interp): @axpy, item 1");
     called.fails(1, "examples/axpy.hb:6:3");
     called.fails(1, "6 |   %xi = load %x[%i]");
     called.fails(1, "LDG");
     assert_eq!(called.out, "");
+}
+
+/// An access in pieces traps where the whole does, and a loop gets as many backward branches.
+#[test]
+fn words_trap_where_the_text_does() {
+    let pieces = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[1] align 8\n  \
+                  store.i8x16 %v, %y[0] align 4\n  ret\n}\n";
+    let store = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load.i8x16 %x[0] align 4\n  \
+                 store.i8x16 %v, %y[1] align 8\n  ret\n}\n";
+    // A round of the loop takes two backward branches.
+    let rounds = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %n = load %x\n  br ^c(%n)\n^a(%p: i32):\n  \
+                  %one = const.i32 1\n  %q = sub.i32 %p, %one\n  %zero = const.i32 0\n  \
+                  %more = icmp.ne.i32 %q, %zero\n  br_if %more, ^c(%q), ^end\n^b(%r: i32):\n  br ^a(%r)\n\
+                  ^c(%s: i32):\n  br ^b(%s)\n^end:\n  ret\n}\n";
+    for (text, first, rc, says) in [
+        (pieces, "1", 1, "8"),
+        (store, "1", 1, "8"),
+        (rounds, "524288", 0, ""),
+        (rounds, "524289", 1, "more than 1048576 backward branches"),
+    ] {
+        let x = format!("x=[{first}, 0, 0, 0, 0, 0, 0, 0]");
+        for target in ["ir", "halu"] {
+            let args = ["run", "-", "--target", target, "--items", "1", "--arg", &x, "--arg", "y=zeros(8)"];
+            let called = halfbyte_on(&args, text.as_bytes());
+            if rc == 0 {
+                called.output();
+            } else {
+                called.fails(rc, &format!("trap on {target}"));
+                called.fails(rc, says);
+            }
+        }
+    }
 }
 
 #[test]
@@ -101,6 +133,8 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"]).fails(2, "no step `frob`");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "mach", "--stats"]).fails(2, "--stats");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ir", "--time-passes"]).fails(2, "no step");
     halfbyte(&["compile", "examples", "--target", "halu"]).fails(2, "examples");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--items", "4294967296"]).fails(2, "4294967296");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu"]).fails(2, "--items");

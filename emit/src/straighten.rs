@@ -1,4 +1,6 @@
 //! Branches take the shortest way: past blocks that only branch on, and inverted where that lets control fall through.
+//!
+//! A launch limits the backward branches that an item takes, so a way stays as it is where the shorter one has fewer.
 
 use halfbyte_isa::halu::fields::GUARD_NOT;
 use halfbyte_isa::halu::{Inst, Opcode};
@@ -7,36 +9,53 @@ use halfbyte_isel::mach::{BlockIndex, MachBlock, MachInst};
 /// The blocks with shorter ways. Blocks keep their numbers; one that nothing reaches any more is empty.
 pub(crate) fn straighten(blocks: &[MachBlock]) -> Vec<MachBlock> {
     let mut blocks = blocks.to_vec();
-    let destinations: Vec<BlockIndex> = (0..blocks.len()).map(|index| destination(&blocks, index)).collect();
-    for inst in blocks.iter_mut().flat_map(|block| &mut block.insts) {
-        if let Some(target) = &mut inst.target
-            && let Some(&to) = destinations.get(*target as usize)
-        {
-            *target = to;
+    // From the last block on, so that most ways on have been shortened when a branch asks for them.
+    for index in (0..blocks.len()).rev() {
+        for at in 0..blocks.get(index).map_or(0, |block| block.insts.len()) {
+            let branch = |blocks: &[MachBlock]| blocks.get(index)?.insts.get(at)?.target;
+            let Some(target) = branch(&blocks) else { continue };
+            let to = destination(&blocks, index as BlockIndex, target);
+            if let Some(inst) = blocks.get_mut(index).and_then(|block| block.insts.get_mut(at)) {
+                inst.target = Some(to);
+            }
         }
     }
     empty_unreached(&mut blocks);
-    for index in 0..blocks.len() {
-        let next = next_filled(&blocks, index);
-        if let Some(block) = blocks.get_mut(index) {
-            invert(&mut block.insts, index, next);
+    // The next block of which there is anything.
+    let mut next = blocks.len();
+    for (index, block) in blocks.iter_mut().enumerate().rev() {
+        invert(&mut block.insts, index, next);
+        if !block.insts.is_empty() {
+            next = index;
         }
     }
     blocks
 }
 
+/// So many blocks that merely branch on are passed by one branch. More only make the code longer to look at.
+const MAX_PASSED: usize = 16;
+
 fn is_jump(inst: &MachInst) -> bool {
     inst.inst.opcode() == Opcode::BRA && inst.inst.is_unconditional()
 }
 
-/// Where control is after a block and those that it merely branches on to.
-fn destination(blocks: &[MachBlock], start: usize) -> BlockIndex {
-    let mut at = start as BlockIndex;
-    // A ring of such blocks has no end: any of them will do.
-    for _ in 0..blocks.len() {
+/// Control never goes past it.
+fn is_end(inst: &MachInst) -> bool {
+    matches!(inst.inst.opcode(), Opcode::BRA | Opcode::EXIT) && inst.inst.is_unconditional()
+}
+
+/// Where a branch from one block to another may go at once: past blocks that merely branch on, as long as it is backward
+/// when and only when one of the branches on the longer way is.
+fn destination(blocks: &[MachBlock], from: BlockIndex, target: BlockIndex) -> BlockIndex {
+    let backward = |from: BlockIndex, to: BlockIndex| u32::from(to <= from);
+    let mut at = target;
+    for _ in 0..MAX_PASSED {
         let only = blocks.get(at as usize).map(|block| block.insts.as_slice());
         match only {
-            Some([jump]) if is_jump(jump) => at = jump.target.unwrap_or(at),
+            Some(&[jump]) if is_jump(&jump) => match jump.target {
+                Some(to) if backward(from, at) + backward(at, to) == backward(from, to) => at = to,
+                _ => break,
+            },
             _ => break,
         }
     }
@@ -57,7 +76,7 @@ fn empty_unreached(blocks: &mut [MachBlock]) {
             *reached = true;
         }
         falls = match block.insts.last() {
-            Some(last) => !is_jump(last) && !(last.inst.opcode() == Opcode::EXIT && last.inst.is_unconditional()),
+            Some(last) => !is_end(last),
             None => falls,
         };
     }
@@ -66,12 +85,6 @@ fn empty_unreached(blocks: &mut [MachBlock]) {
             block.insts.clear();
         }
     }
-}
-
-/// The next block of which there is anything.
-fn next_filled(blocks: &[MachBlock], index: usize) -> usize {
-    let later = blocks.iter().enumerate().skip(index + 1);
-    later.filter(|(_, block)| !block.insts.is_empty()).map(|(index, _)| index).next().unwrap_or(blocks.len())
 }
 
 /// `@P BRA next; BRA other` becomes `@!P BRA other`.
@@ -127,6 +140,29 @@ mod tests {
         assert_eq!(blocks[0].len(), 1);
         assert_eq!(blocks[0][0], ("@P0 BRA".to_string(), Some(0)));
         assert!(blocks[1].is_empty());
+    }
+
+    #[test]
+    fn backward_branches_keep_their_number() {
+        // A round of the loop 0, 2, 1 takes two of them.
+        let blocks = straightened(&[
+            &[("@!P0 BRA .+0", Some(3)), ("BRA .+0", Some(2))],
+            &[("BRA .+0", Some(0))],
+            &[("BRA .+0", Some(1))],
+            &[("EXIT", None)],
+        ]);
+        assert_eq!(blocks[0].last().map(|(_, target)| *target), Some(Some(2)));
+        assert_eq!(blocks[1][0].1, Some(0));
+        assert_eq!(blocks[2][0].1, Some(1));
+    }
+
+    #[test]
+    fn long_chains_of_branches_take_no_long_time() {
+        let count = 100_000;
+        let chain: Vec<MachBlock> =
+            (1..=count).map(|next| MachBlock { insts: vec![inst("BRA .+0", Some(next % count))] }).collect();
+        let blocks = straighten(&chain);
+        assert_eq!(blocks[0].insts.len(), 1);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! The packed-half rows hold their fields at exactly the bits of seed 001.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 

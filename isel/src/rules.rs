@@ -1,25 +1,8 @@
-//! The table of selection rules, made from the rule files themselves.
+//! The table of selection rules, made from the rule files themselves. A rule of term `lower` selects an op; others are for
+//! operands and sequences.
 
+pub use halfbyte_ir::Rule;
 use halfbyte_isa::target::Target;
-
-/// A selection rule.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// Its name, unique in its target.
-    pub name: &'static str,
-    /// The term it defines: `lower` for ops, others for operands and sequences.
-    pub term: &'static str,
-    /// Its file.
-    pub file: &'static str,
-    /// Its line there, from 1.
-    pub line: u32,
-    /// The pattern it matches.
-    pub pattern: &'static str,
-    /// Its further conditions, in order.
-    pub guards: &'static [&'static str],
-    /// The kernels that prove it: see `halfbyte_ir::witness`.
-    pub checks: &'static [&'static str],
-}
 
 mod halu {
     use super::Rule;

@@ -79,6 +79,12 @@ impl Compile {
         if self.emit == Kind::Ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
         }
+        if self.stats && matches!(self.emit, Kind::Ir | Kind::Lowered | Kind::Mach) {
+            return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
+        }
+        if self.emit == Kind::Ir && (self.print_after_all || self.time_passes || !self.print_after.is_empty()) {
+            return Err(Failure::Call("no step is taken for `--emit ir`; emit anything else to see the steps".into()));
+        }
         let mut options = Options::new(target);
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());

@@ -49,7 +49,12 @@ pub(super) fn word_text(word: u128) -> String {
 
 /// A 128-bit word: `0x` and up to 32 hexadecimal digits.
 pub(super) fn word(text: &str) -> Result<u128, String> {
-    let digits = text.strip_prefix("0x").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let word = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
-    word.ok_or_else(|| "not a 128-bit word; expected 0x and 32 hexadecimal digits".into())
+    hexadecimal(text).ok_or_else(|| "not a 128-bit word; expected 0x and 32 hexadecimal digits".into())
+}
+
+/// `0x` and hexadecimal digits, as a number that the type holds.
+pub(super) fn hexadecimal<T: TryFrom<u128>>(text: &str) -> Option<T> {
+    // The library takes a plus before the digits.
+    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'))?;
+    u128::from_str_radix(digits, 16).ok()?.try_into().ok()
 }

@@ -117,7 +117,7 @@ impl Run {
         let start = Span::default();
         let failed = match ready {
             Ready::Ir(kernel) => {
-                evaluate(kernel, self.items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel.span))
+                evaluate(kernel, self.items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
             }
             Ready::Words(kernel, engine) => match execute(kernel, *engine, self.items, &mut args) {
                 Ok(_) => None,

@@ -100,8 +100,8 @@ impl State {
         };
         for (name, value) in members {
             let number = |prefix: &str, below: u8| {
-                let number = name.strip_prefix(prefix)?.parse::<u8>().ok();
-                number.filter(|&n| n < below)
+                let digits = name.strip_prefix(prefix)?;
+                digits.parse::<u8>().ok().filter(|&n| n < below && n.to_string() == digits)
             };
             if let Some(pred) = number("P", 7) {
                 let truth = value.as_bool().ok_or_else(|| format!("`{name}` is not a boolean"))?;
@@ -111,8 +111,7 @@ impl State {
             let location = number("R", 255).map(Location::Gpr).or(number("UR", 63).map(Location::Ur));
             let location =
                 location.or_else(|| constant(name)).ok_or_else(|| format!("there is no location `{name}`"))?;
-            let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
-            let word = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let word = value.as_str().and_then(json::hexadecimal);
             let word = word.ok_or_else(|| format!("`{name}` is not a string of 0x and 8 hexadecimal digits"))?;
             state.words.insert(location, word);
         }
@@ -126,8 +125,8 @@ impl State {
 
 /// `c[0x3][0x1a4]`
 fn constant(name: &str) -> Option<Location> {
-    let (bank, offset) = name.strip_prefix("c[0x")?.strip_suffix(']')?.split_once("][0x")?;
-    Some(Location::Constant(u8::from_str_radix(bank, 16).ok()?, u16::from_str_radix(offset, 16).ok()?))
+    let (bank, offset) = name.strip_prefix("c[")?.strip_suffix(']')?.split_once("][")?;
+    Some(Location::Constant(json::hexadecimal(bank)?, json::hexadecimal(offset)?))
 }
 
 impl Reader<Concrete> for State {

@@ -170,7 +170,8 @@ impl Value {
     fn bits(&self, digits: &str, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let most = u128::MAX >> 128u32.saturating_sub(ty.bits());
         match u128::from_str_radix(digits, 16) {
-            Ok(bits) if bits <= most && ty.bits() <= 128 => {
+            // The library takes a plus before the digits.
+            Ok(bits) if bits <= most && ty.bits() <= 128 && !digits.starts_with('+') => {
                 bytes.extend(bits.to_le_bytes().iter().take(ty.bytes() as usize));
                 Ok(())
             }
@@ -211,18 +212,30 @@ fn push(ty: Type, lanes: &[u64; 16], bytes: &mut Vec<u8>) {
 
 /// A buffer's elements as a list that reads back: each the bits of an element where these fit 128, else its lanes.
 pub fn list(ty: Type, bytes: &[u8]) -> String {
-    let elements = bytes.chunks_exact(ty.bytes() as usize).map(|element| element_bits(ty, element));
-    format!("[{}]", elements.collect::<Vec<_>>().join(", "))
+    let mut text = String::from("[");
+    for (number, element) in bytes.chunks_exact(ty.bytes() as usize).enumerate() {
+        text += if number == 0 { "" } else { ", " };
+        push_bits(&mut text, ty, element);
+    }
+    text + "]"
 }
 
 /// An element's bits in hexadecimal, all digits written; by lanes in brackets where there are more than 128 bits.
 pub fn element_bits(ty: Type, element: &[u8]) -> String {
-    let hex = |bytes: &[u8]| bytes.iter().rev().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}"));
-    if ty.bits() <= 128 {
-        return hex(element);
+    let mut text = String::new();
+    push_bits(&mut text, ty, element);
+    text
+}
+
+/// Adds an element's bits. Buffers are large, so nothing is allocated for one element.
+fn push_bits(text: &mut String, ty: Type, element: &[u8]) {
+    if ty.bits() > 128 {
+        *text += &list(ty.lane_type(), element);
+        return;
     }
-    let lanes = element.chunks_exact(ty.lane_type().bytes() as usize).map(hex);
-    format!("[{}]", lanes.collect::<Vec<_>>().join(", "))
+    *text += "0x";
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or('0');
+    text.extend(element.iter().rev().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
 }
 
 #[cfg(test)]
@@ -298,6 +311,8 @@ mod tests {
             ("@", x, "1..1: the line ends too early; expected a file name"),
             ("[1.0] x", x, "6..7: unexpected `x`; expected the end of the value"),
             ("256", a, "0..3: 256 does not fit i8; expected -128 to 255; or the bits of all lanes in 0x hexadecimal"),
+            ("0x+1", a, "0..4: `0x+1` is not the bits of i8x4; expected 0x0 to 0xffffffff"),
+            ("zeros(+2)", x, "6..8: `+2` does not do here; expected a number of elements"),
             ("zeros(2)", a, "0..8: 8 bytes are given for i8x4; expected 4 bytes"),
         ] {
             assert_eq!(read(text, kind), Err(message.into()), "{text}");

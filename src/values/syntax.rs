@@ -1,6 +1,7 @@
 //! How values of a launch are written, on run lines and on the command line alike.
 
 use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::text::magnitude;
 use halfbyte_ir::{Span, Type};
 
 use super::{Value, ValueKind};
@@ -82,12 +83,8 @@ impl<'s> Cursor<'s> {
         if text.is_empty() {
             return Err(self.unexpected(what));
         }
-        let value = match text.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16),
-            None => text.parse(),
-        };
-        let wrong = |_| Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(what);
-        value.map(|value| (value, span)).map_err(wrong)
+        let wrong = || Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(what);
+        magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
     /// What stands here is not what should.

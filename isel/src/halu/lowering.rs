@@ -474,6 +474,15 @@ impl Lowering<'_> {
             let inst = self.access(uniform, wide, &address, 0);
             return Reg::new(self.out.put(inst, class, None, 0));
         }
+        // Pieces as wide as the alignment, so that they trap where the whole would.
+        if mem.align == 8 {
+            let [low, high] = [0, 8].map(|plus| {
+                let inst = self.access(Opcode::LDG_U_64, Opcode::LDG_W_64, &address, plus);
+                Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+            });
+            let words = [low, low.part(1), high, high.part(1)];
+            return self.out.wide(class, &words.map(|word| Src::plain(Place::Reg(word))));
+        }
         let mut so_far = None;
         for part in 0..(bytes / 4) as u8 {
             let inst = self.access(Opcode::LDG_U_32, Opcode::LDG_W_32, &address, 4 * i32::from(part));
@@ -499,6 +508,14 @@ impl Lowering<'_> {
             let inst = self.access(uniform, wide, &address, 0);
             self.out.read(R64, data);
             self.out.push(inst);
+        } else if mem.align == 8 {
+            for part in [0, 2] {
+                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Place::Reg(word)));
+                let pair = self.out.wide(RegClass::Pair, &words);
+                let inst = self.access(Opcode::STG_U_64, Opcode::STG_W_64, &address, 4 * i32::from(part));
+                self.out.read(R64, pair);
+                self.out.push(inst);
+            }
         } else {
             for part in 0..(bytes / 4) as u8 {
                 let inst = self.access(Opcode::STG_U_32, Opcode::STG_W_32, &address, 4 * i32::from(part));

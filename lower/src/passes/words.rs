@@ -126,11 +126,12 @@ fn whole_mask(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
 
 fn inserted(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let &[vector, scalar] = legaliser.kernel().args(inst) else { return None };
-    let Attr::Lane(lane) = legaliser.kernel().insts[inst].attr else { return None };
+    let data = legaliser.kernel().insts[inst];
+    let (Attr::Lane(lane), Some(ty)) = (data.attr, word_type(data.ty)) else { return None };
     let mut words = words(legaliser, vector)?;
     let (number, lane) = (usize::from(lane) / WORD, lane % WORD as u8);
     let word = words.get_mut(number)?;
-    *word = legaliser.place(Op::Insert, Type::I8X4, Attr::Lane(lane), &[*word, scalar])?;
+    *word = legaliser.place(Op::Insert, ty, Attr::Lane(lane), &[*word, scalar])?;
     whole(legaliser, inst, words)
 }
 
