@@ -13,7 +13,7 @@ use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
 use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{self, Allocator};
-use halfbyte_isel::{legality, select};
+use halfbyte_isel::{Refusal, check_intrinsics, legality, select};
 use halfbyte_lower::{Context, Observer, Pass, UnknownPass};
 
 use crate::Module;
@@ -159,6 +159,10 @@ impl<'a> Compiler<'a> {
     /// # Errors
     /// What the target cannot do.
     pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), Vec<Diagnostic>> {
+        let refused = check_intrinsics(kernel, self.options.target);
+        if !refused.is_empty() {
+            return Err(diagnostics(&refused));
+        }
         let lowered = self.lower(kernel, watch)?;
         let (func, rules) = self.machine(&lowered, watch)?;
         let start = Instant::now();
@@ -202,10 +206,7 @@ impl<'a> Compiler<'a> {
             Loc { line: position.line as u32, column: position.column as u32 }
         };
         let start = Instant::now();
-        let selected = select(kernel, self.options.target, &locate).map_err(|refusals| {
-            let refused = |refusal: &halfbyte_isel::Refusal| Diagnostic::new(refusal.span, refusal.to_string());
-            refusals.iter().map(refused).collect::<Vec<_>>()
-        })?;
+        let selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
         watch(&step("select", kernel, start, &Selected(&selected.code)));
         let rules = taken(self.options.target, &selected.fired);
         let start = Instant::now();
@@ -232,6 +233,10 @@ fn taken(target: Target, fired: &[u32]) -> Rules {
 
 fn ops(kernel: &Kernel) -> usize {
     kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).map(|block| block.insts.len()).sum()
+}
+
+fn diagnostics(refused: &[Refusal]) -> Vec<Diagnostic> {
+    refused.iter().map(|refusal| Diagnostic::new(refusal.span, refusal.to_string())).collect()
 }
 
 /// An error that no kernel should cause: the compiler's own.

@@ -75,6 +75,14 @@ pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> 
     }
 }
 
+/// The intrinsics of a kernel that are no instructions of the target. Asked before the passes, which drop unused ones.
+pub fn check_intrinsics(kernel: &Kernel, target: Target) -> Vec<Refusal> {
+    match target {
+        Target::Halu => halu::check_intrinsics(kernel),
+        Target::Vp1 | Target::Ptx { .. } => Vec::new(),
+    }
+}
+
 /// What a target can do, for the passes before selection.
 pub fn legality(target: Target) -> Legality {
     match target {

@@ -1,6 +1,6 @@
 //! Intrinsics: a line of HALU assembly becomes that instruction.
 
-use halfbyte_ir::{Inst, IntrinsicData, Type};
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type};
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::target::Target;
@@ -8,26 +8,46 @@ use halfbyte_isa::target::Target;
 use super::context;
 use super::lowering::{Lowering, class_of};
 use super::operands::Reg;
+use crate::Refusal;
 use crate::vcode::RegClass;
 
-/// The instruction of an intrinsic, or why there is none.
-pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<String>> {
+/// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
+fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), String> {
     if data.target != Target::Halu.name() {
-        return Err(Some(format!("it is an instruction of `{}`", data.target)));
+        return Err(format!("it is an instruction of `{}`", data.target));
     }
-    let kernel = lowering.kernel;
     let class = |ty: Type| match class_of(ty) {
         Some(class) if ty == Type::I1 || !ty.is_mask() => Ok(class),
-        _ => Err(Some(format!("no register holds {ty}"))),
+        _ => Err(format!("no register holds {ty}")),
     };
     let value = |class: RegClass| match class {
         RegClass::Pred => Value { file: RegFile::Pred, span: 1 },
         class => Value { file: RegFile::Gpr, span: class.words() as u8 },
     };
     let result = class(kernel.insts[inst].ty)?;
+    let args = kernel.args(inst).iter();
+    let operands: Vec<Value> = args.map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
+    let template = Template::parse(&data.text, value(result), &operands).map_err(|error| error.to_string())?;
+    Ok((template, result))
+}
+
+/// The intrinsics that are no instructions of HALU, used or not.
+pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    let refused = insts.filter_map(|&inst| {
+        let data = &kernel.insts[inst];
+        let Attr::Intrinsic(text) = data.attr else { return None };
+        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
+        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: Target::Halu, reason: Some(reason) })
+    });
+    refused.collect()
+}
+
+/// The instruction of an intrinsic, or why there is none.
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<String>> {
+    let kernel = lowering.kernel;
+    let (template, result) = template(kernel, inst, data)?;
     let args = kernel.args(inst);
-    let operands: Vec<Value> = args.iter().map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
-    let template = Template::parse(&data.text, value(result), &operands).map_err(|error| Some(error.to_string()))?;
     // What a register holds above a narrow value is nobody's, but the instruction sees it.
     let regs: Vec<Reg> = args.iter().map(|&arg| context::zero_extended(lowering, arg)).collect();
     let mut defined = None;

@@ -9,6 +9,7 @@ mod operands;
 
 use halfbyte_ir::{Attr, Op, Type};
 
+pub(crate) use intrinsic::check as check_intrinsics;
 pub(crate) use lowering::select;
 
 /// Why HALU has no such op on the type, where more can be said.
