@@ -118,7 +118,6 @@ fn errors_show_the_place() {
     let called = halfbyte_on(&["disasm", "--target", "halu"], b"0x0\n 0xyz\n");
     called.fails(1, "<stdin>:2:2");
     halfbyte_on(&["asm", "--target", "halu"], b"EXIT\n\xff").fails(1, "this is not UTF-8 text");
-    halfbyte(&["asm", "--target", "vp1"]).fails(2, "target `vp1` is not there yet");
     halfbyte(&["asm"]).fails(2, "--target");
     halfbyte(&["step", "--target", "halu", "--json", "--engine", "jit"]).fails(2, "engine `jit` is not there yet");
     halfbyte(&["asm", "--target", "halu", "no/such/file"]).fails(2, "no/such/file");

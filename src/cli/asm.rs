@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::isa::halu::assemble;
 use halfbyte::isa::text::AsmError;
 use halfbyte::report::Report;
 use serde_json::json;
@@ -30,18 +29,16 @@ pub(super) struct Asm {
 
 impl Asm {
     pub(super) fn run(self) -> Done {
-        self.target.implemented()?;
         if self.json {
             return json::answer(&self.file, |members| {
-                let program = assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?;
-                let words: Vec<String> = program.words.into_iter().map(json::word_text).collect();
+                let words = self.target.assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?;
                 Ok(json!({ "words": words }))
             });
         }
         let input = Input::read(&self.file)?;
         let text = input.text()?;
-        let program = assemble(text).map_err(|errors| report(&input.name, text, &errors))?;
-        let lines = program.words.into_iter().map(|word| json::word_text(word) + "\n");
+        let words = self.target.assemble(text).map_err(|errors| report(&input.name, text, &errors))?;
+        let lines = words.into_iter().map(|word| word + "\n");
         print(lines.collect::<String>().as_bytes())
     }
 }

@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::isa::halu::word_text;
 use halfbyte::report::Report;
 use serde_json::json;
 
 use super::io::{Input, print};
 use super::{Done, Machine, json};
 
-/// Disassembles: a line a word, which `asm` turns back into the word
+/// Disassembles: a line a word, which `asm` turns back into the word, or on VP1 into one of the same text
 ///
-/// The input has a word a line: 0x and 32 hexadecimal digits. A word that is no instruction becomes `.word 0x..`.
-/// With --json, lines {"word"} become {"text"} or {"error"}.
+/// The input has a word a line: 0x and 32 hexadecimal digits, 8 on VP1. A word that is no instruction becomes
+/// `.word 0x..`. With --json, lines {"word", "pos"} become {"text"} or {"error"}; "pos" is the word's address in
+/// hexadecimal, 0x0 if absent, on which the branch targets of VP1 depend.
 #[derive(clap::Args)]
 pub(super) struct Disasm {
     /// The machine
@@ -29,29 +29,30 @@ pub(super) struct Disasm {
 
 impl Disasm {
     pub(super) fn run(self) -> Done {
-        self.target.implemented()?;
         if self.json {
             return json::answer(&self.file, |members| {
-                let word = json::word(json::text(members, "word")?)?;
-                Ok(json!({ "text": word_text(word) }))
+                let word = json::text(members, "word")?;
+                let at = if members.contains_key("pos") { json::word(json::text(members, "pos")?)? } else { 0 };
+                Ok(json!({ "text": self.target.disassemble(word, at)? }))
             });
         }
         let input = Input::read(&self.file)?;
         let text = input.text()?;
         let mut lines = String::new();
         let mut errors = Vec::new();
-        let mut start = 0;
+        let (mut start, mut at) = (0, 0);
         for line in text.split_inclusive('\n') {
             let digits = line.trim();
             if !digits.is_empty() {
-                match json::word(digits) {
-                    Ok(word) => lines = lines + &word_text(word) + "\n",
+                match self.target.disassemble(digits, at) {
+                    Ok(word) => lines = lines + &word + "\n",
                     Err(error) => {
                         let from = start + (line.len() - line.trim_start().len()) as u32;
                         let span = Span { start: from, end: from + digits.len() as u32 };
                         errors.push(Diagnostic::new(span, error));
                     }
                 }
+                at += 1;
             }
             start += line.len() as u32;
         }

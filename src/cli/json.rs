@@ -1,5 +1,6 @@
 //! The `--json` forms: for every line of input exactly one line of output, in order, and on after a bad one.
 
+use std::fmt::LowerHex;
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
@@ -42,19 +43,26 @@ pub(super) fn text<'a>(members: &'a Members, name: &str) -> Result<&'a str, Stri
     }
 }
 
-/// A 128-bit word as the command line writes it.
-pub(super) fn word_text(word: u128) -> String {
-    format!("{word:#034x}")
+/// A machine's word as the command line writes it.
+pub(super) fn word_text<W: LowerHex>(word: W) -> String {
+    format!("{word:#0width$x}", width = 2 + 2 * size_of::<W>())
 }
 
-/// A 128-bit word: `0x` and up to 32 hexadecimal digits.
-pub(super) fn word(text: &str) -> Result<u128, String> {
-    hexadecimal(text).ok_or_else(|| "not a 128-bit word; expected 0x and 32 hexadecimal digits".into())
+/// A machine's word: `0x` and at most as many hexadecimal digits as it has.
+pub(super) fn word<W: TryFrom<u128>>(text: &str) -> Result<W, String> {
+    let bytes = size_of::<W>();
+    hexadecimal(text)
+        .ok_or_else(|| format!("not a {}-bit word; expected 0x and {} hexadecimal digits", 8 * bytes, 2 * bytes))
 }
 
 /// `0x` and hexadecimal digits, as a number that the type holds.
 pub(super) fn hexadecimal<T: TryFrom<u128>>(text: &str) -> Option<T> {
+    digits(text.strip_prefix("0x")?)
+}
+
+/// Hexadecimal digits, as a number that the type holds.
+pub(super) fn digits<T: TryFrom<u128>>(digits: &str) -> Option<T> {
     // The library takes a plus before the digits.
-    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'))?;
+    let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
     u128::from_str_radix(digits, 16).ok()?.try_into().ok()
 }

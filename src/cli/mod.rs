@@ -12,11 +12,14 @@ mod prove;
 mod run;
 mod step;
 
+use std::fmt::LowerHex;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::Target;
+use halfbyte::isa::text::{AsmError, Program};
+use halfbyte::isa::{halu, vp1};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -185,10 +188,22 @@ enum Machine {
 }
 
 impl Machine {
-    fn implemented(self) -> Done {
+    /// The words of a program, as the command line writes them.
+    fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
+        fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
+            program.words.into_iter().map(json::word_text).collect()
+        }
         match self {
-            Machine::Halu => Ok(()),
-            Machine::Vp1 => Err(Failure::Call("target `vp1` is not there yet; there is halu".into())),
+            Machine::Halu => halu::assemble(text).map(texts),
+            Machine::Vp1 => vp1::assemble(text).map(texts),
+        }
+    }
+
+    /// The line of a word that the command line was given, as it stands at word `at` of a program.
+    fn disassemble(self, word: &str, at: u32) -> Result<String, String> {
+        match self {
+            Machine::Halu => json::word(word).map(halu::word_text),
+            Machine::Vp1 => json::word(word).map(|word| vp1::word_text(word, at)),
         }
     }
 }

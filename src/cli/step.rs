@@ -1,5 +1,7 @@
 //! `halfbyte step`
 
+mod vp1;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -12,11 +14,17 @@ use serde_json::{Value, json};
 use super::json::{self, Members};
 use super::{Done, EngineName, Machine};
 
-/// Executes single instructions on given registers
+/// Executes single instructions, on VP1 bundles, on given registers
 ///
-/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" name locations: R0, UR5 and
-/// c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. What "pre" does not name is 0; "post" holds what
-/// the instruction writes.
+/// Lines {"asm" or "words", "pre"} become {"post"} or {"error"}. "pre" and "post" name locations; "post" holds
+/// those that are written.
+///
+/// HALU: R0, UR5 and c[0x3][0x1a4] are 32 bits in hexadecimal, P0 is a boolean. What "pre" does not name is 0.
+///
+/// VP1: objects "r", "a", "m", "x", "vc" (8 digits), "c", "l" (4) and "v" (32, component 0 first) by register
+/// numbers, "ds" (2) by three digits of the row and one of the bank, "vx" (32), "va", a list of 16 integers, and
+/// "uc", a number, which is $uccfg. Digits are hexadecimal. What "pre" does not name is as after reset: 0, each
+/// "c" 8000.
 #[derive(clap::Args)]
 pub(super) struct Step {
     /// The machine
@@ -35,29 +43,54 @@ pub(super) struct Step {
 
 impl Step {
     pub(super) fn run(self) -> Done {
-        self.target.implemented()?;
         self.engine.engine()?;
         json::answer(&self.file, |members| {
-            let inst = instruction(members)?;
-            let mut state = State::read(members.get("pre"))?;
-            let mut post = Members::new();
-            if guard(&inst, &mut Concrete, &mut state) != Some(false) {
-                let effects = meaning(&inst, &mut Concrete, &mut state);
-                if effects.access.is_some() {
-                    return Err("the instruction reaches memory, of which a step has none".into());
-                }
-                for write in effects.writes {
-                    let (name, value) = match write {
-                        Write::Gpr(n, word) => (format!("R{n}"), json!(format!("{word:#010x}"))),
-                        Write::Ur(n, word) => (format!("UR{n}"), json!(format!("{word:#010x}"))),
-                        Write::Pred(n, truth) => (format!("P{n}"), json!(truth)),
-                    };
-                    post.insert(name, value);
-                }
-            }
+            let post = match self.target {
+                Machine::Halu => step(members)?,
+                Machine::Vp1 => vp1::step(members)?,
+            };
             Ok(json!({ "post": post }))
         })
     }
+}
+
+/// The words of a line that has them instead of `asm`.
+fn words<W: TryFrom<u128>>(members: &Members) -> Result<Vec<W>, String> {
+    let Some(Value::Array(words)) = members.get("words") else {
+        return Err("there is neither `asm` nor a list `words`".into());
+    };
+    words.iter().map(|word| json::word(word.as_str().ok_or("`words` is not a list of strings")?)).collect()
+}
+
+/// The locations that a line gives.
+fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, String> {
+    match members.get("pre") {
+        None => Ok(None.into_iter().flatten()),
+        Some(Value::Object(members)) => Ok(Some(members).into_iter().flatten()),
+        Some(_) => Err("`pre` is not an object".into()),
+    }
+}
+
+/// Executes the HALU instruction of a line: all places that it writes.
+fn step(members: &Members) -> Result<Members, String> {
+    let inst = instruction(members)?;
+    let mut state = State::read(members)?;
+    let mut post = Members::new();
+    if guard(&inst, &mut Concrete, &mut state) != Some(false) {
+        let effects = meaning(&inst, &mut Concrete, &mut state);
+        if effects.access.is_some() {
+            return Err("the instruction reaches memory, of which a step has none".into());
+        }
+        for write in effects.writes {
+            let (name, value) = match write {
+                Write::Gpr(n, word) => (format!("R{n}"), json!(format!("{word:#010x}"))),
+                Write::Ur(n, word) => (format!("UR{n}"), json!(format!("{word:#010x}"))),
+                Write::Pred(n, truth) => (format!("P{n}"), json!(truth)),
+            };
+            post.insert(name, value);
+        }
+    }
+    Ok(post)
 }
 
 /// The one instruction of a line.
@@ -65,14 +98,7 @@ fn instruction(members: &Members) -> Result<Inst, String> {
     if members.contains_key("asm") {
         return json::text(members, "asm")?.parse::<Inst>().map_err(|error| error.to_string());
     }
-    let words = match members.get("words") {
-        Some(Value::Array(words)) => words.as_slice(),
-        _ => return Err("there is neither `asm` nor a list `words`".into()),
-    };
-    let [Value::String(word)] = words else {
-        return Err("`words` is not a list of one string".into());
-    };
-    let word = json::word(word)?;
+    let [word] = words(members)?.try_into().map_err(|_| "`words` is not a list of one word")?;
     Inst::decode(word).ok_or_else(|| format!("{} is no instruction", json::word_text(word)))
 }
 
@@ -91,14 +117,9 @@ enum Location {
 }
 
 impl State {
-    fn read(pre: Option<&Value>) -> Result<State, String> {
+    fn read(members: &Members) -> Result<State, String> {
         let mut state = State::default();
-        let members = match pre {
-            None => return Ok(state),
-            Some(Value::Object(members)) => members,
-            Some(_) => return Err("`pre` is not an object".into()),
-        };
-        for (name, value) in members {
+        for (name, value) in pre(members)? {
             let number = |prefix: &str, below: u8| {
                 let digits = name.strip_prefix(prefix)?;
                 digits.parse::<u8>().ok().filter(|&n| n < below && n.to_string() == digits)

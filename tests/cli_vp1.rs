@@ -1,0 +1,157 @@
+//! `asm`, `disasm` and `step` on VP1 as outside tools call them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::halfbyte_on;
+use serde_json::Value;
+
+const SEMANTICS: &str = include_str!("vectors/vp1-semantics.jsonl");
+const DISASM: &str = include_str!("vectors/vp1-disasm.jsonl");
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The answers of `COMMAND --target vp1 --json`, one for each line asked.
+fn answers(command: &str, asked: &str) -> Vec<Value> {
+    let called = halfbyte_on(&[command, "--target", "vp1", "--json"], asked.as_bytes());
+    let answers = lines(called.output());
+    assert_eq!(answers.len(), asked.lines().count());
+    answers
+}
+
+#[test]
+fn every_vector_steps_to_its_post_state() {
+    let asked = lines(SEMANTICS);
+    assert_eq!(asked.len(), 15_524);
+    for (asked, answer) in asked.iter().zip(answers("step", SEMANTICS)) {
+        assert_eq!(answer["post"], asked["post"], "{answer} after {asked}");
+    }
+}
+
+#[test]
+fn every_vector_disassembles() {
+    let asked = lines(DISASM);
+    assert_eq!(asked.len(), 5_939);
+    for (asked, answer) in asked.iter().zip(answers("disasm", DISASM)) {
+        // What no field claims is not part of an instruction's text.
+        let text = match asked["text"].as_str().unwrap().split(" [unknown").next().unwrap() {
+            "???" => format!(".word {}", asked["word"].as_str().unwrap()),
+            text => text.to_owned(),
+        };
+        assert_eq!(answer["text"], text, "{asked}");
+    }
+}
+
+#[test]
+fn every_vector_assembles_and_comes_back() {
+    let words: String = lines(DISASM).iter().map(|asked| format!("{}\n", asked["word"].as_str().unwrap())).collect();
+    let text = halfbyte_on(&["disasm", "--target", "vp1"], words.as_bytes()).output().to_owned();
+    assert_eq!(text.lines().count(), 5_939);
+    let again = halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output().to_owned();
+    assert!(again.lines().all(|word| word.len() == 10 && word.starts_with("0x")));
+    // Bits that the text does not tell are lost once, and nothing else.
+    assert_eq!(halfbyte_on(&["disasm", "--target", "vp1"], again.as_bytes()).output(), text);
+    assert_eq!(halfbyte_on(&["asm", "--target", "vp1"], text.as_bytes()).output(), again);
+}
+
+#[test]
+fn bundles_run_from_assembly() {
+    // The store takes what $v1 was, and moves its address on.
+    let asm = "stavh $v1 $a2 0x10\\nmov $r1 0x7\\nvadd s $v1 $v1 $v1 ;";
+    let words = answers("asm", &format!("{{\"asm\":\"{asm}\"}}\n"));
+    assert_eq!(words[0]["words"].as_array().map(Vec::len), Some(3), "{words:?}");
+    let ones = "01".repeat(16);
+    let pre = format!("{{\"v\":{{\"1\":\"{ones}\"}},\"a\":{{\"2\":\"00000020\"}}}}");
+    let asked = format!("{{\"asm\":\"{asm}\",\"pre\":{pre}}}\n{{\"words\":{},\"pre\":{pre}}}\n", words[0]["words"]);
+    let answers = answers("step", &asked);
+    assert_eq!(answers[0], answers[1]);
+    let post = &answers[0]["post"];
+    assert_eq!(post["v"]["1"], "02".repeat(16));
+    assert_eq!((&post["r"]["1"], &post["a"]["2"]), (&"00000007".into(), &"00000030".into()));
+    let stored = post["ds"].as_object().unwrap();
+    assert!(stored.len() == 16 && stored.iter().all(|(key, byte)| key.starts_with("002") && byte == "01"), "{post}");
+}
+
+#[test]
+fn what_cannot_run_is_an_error_and_the_next_line_is_answered() {
+    let asked = concat!(
+        "{\"words\":[\"0x65080007\"]}\n",
+        "not json\n",
+        "\n",
+        "{}\n",
+        "{\"words\":[]}\n",
+        "{\"words\":[7]}\n",
+        "{\"words\":[\"0x100000000\"]}\n",
+        "{\"words\":[\"0x65080007\",\"0x65080007\"]}\n",
+        "{\"words\":[\"0x65080007\",\"0xc0000000\"]}\n",
+        "{\"words\":[\"0xdb000000\"]}\n",
+        "{\"words\":[\"0xc3000000\"]}\n",
+        "{\"asm\":\"mov $r1 0x7\\nfrob\"}\n",
+        "{\"asm\":\"\"}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":[]}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"q\":1}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"q\":{\"1\":\"00000000\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"r\":{\"31\":\"00000000\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"r\":{\"01\":\"00000000\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"r\":{\"1\":\"+0000000\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"r\":{\"1\":\"0000\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"r\":\"00000000\"}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"ds\":{\"2000\":\"00\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"ds\":{\"10\":\"00\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"va\":[0]}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"va\":[134217728,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"uc\":-1}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{\"vx\":{\"0\":\"00\"}}}\n",
+        "{\"asm\":\"mov $r1 0x7\",\"pre\":{},\"more\":[1]}\n",
+    );
+    let answers = answers("step", asked);
+    let (first, rest) = answers.split_first().unwrap();
+    let (last, bad) = rest.split_last().unwrap();
+    assert_eq!(first.to_string(), "{\"post\":{\"r\":{\"1\":\"00000007\"}}}");
+    assert_eq!(last, first);
+    assert!(bad.iter().all(|answer| answer["error"].is_string()), "{bad:#?}");
+}
+
+#[test]
+fn words_that_are_none_are_errors_and_the_next_line_is_answered() {
+    let asked = concat!(
+        "{\"word\":\"0xe0000000\",\"pos\":\"0x10003\"}\n",
+        "{\"word\":\"0x100000000\"}\n",
+        "{\"word\":\"0xe0000000\",\"pos\":\"0x100000000\"}\n",
+        "{\"word\":\"0xe0000000\",\"pos\":[]}\n",
+        "{\"word\":\"0xe0000000\",\"pos\":\"4\"}\n",
+        "{\"word\":7}\n",
+        "{\"word\":\"0xdb000000\",\"more\":1}\n",
+    );
+    let answers = answers("disasm", asked);
+    assert_eq!(answers[0]["text"], "bra $c0 $c0 sf 0x10000");
+    assert!(answers[1..6].iter().all(|answer| answer["error"].is_string()), "{answers:#?}");
+    assert_eq!(answers[6]["text"], ".word 0xdb000000");
+}
+
+#[test]
+fn programs_have_labels_and_errors_have_places() {
+    // Word 3 is in the first group of four, word 4 in the second; a blank line is no word.
+    for (nops, target) in
+        [("0xdf000000\n0xdf000000\n\n0xdf000000\n", "0x0"), ("0xdf000000\n".repeat(4).as_str(), "0x4")]
+    {
+        let words = format!("{nops}0xe0000000\n");
+        let text = halfbyte_on(&["disasm", "--target", "vp1", "-"], words.as_bytes()).output().to_owned();
+        assert_eq!(text.lines().last(), Some(format!("bra $c0 $c0 sf {target}").as_str()), "{text}");
+    }
+    let program = "start:\n  mov $r1 0x7 // seven\n  bra start\n.word 0xdb000000\n";
+    let words = halfbyte_on(&["asm", "--target", "vp1", "-"], program.as_bytes()).output().to_owned();
+    assert_eq!(words.lines().collect::<Vec<_>>().len(), 3);
+    assert!(words.ends_with("\n0xdb000000\n"), "{words}");
+
+    let called = halfbyte_on(&["asm", "--target", "vp1"], b"mov $r1 0x7\n  mov $r32 0x7\nfrob\n");
+    called.fails(1, "<stdin>:2:7");
+    called.fails(1, "2 |   mov $r32 0x7\n  |       ^^^^");
+    called.fails(1, "<stdin>:3:1");
+    assert_eq!(called.out, "");
+    let called = halfbyte_on(&["disasm", "--target", "vp1"], b"0x0\n 0x100000000\n");
+    called.fails(1, "<stdin>:2:2");
+    called.fails(1, "not a 32-bit word; expected 0x and 8 hexadecimal digits");
+}
