@@ -5,6 +5,7 @@ use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap, entity_im
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
+use crate::stream::Packing;
 use crate::types::Type;
 
 /// An SSA value of a kernel.
@@ -223,6 +224,8 @@ pub struct Kernel {
     pub wide_consts: PrimaryMap<WideConst, [u64; 8]>,
     /// Intrinsics.
     pub intrinsics: PrimaryMap<IntrinsicRef, IntrinsicData>,
+    /// How it was packed: then its last parameters are streams, and its item is a group of work items.
+    pub packing: Option<Packing>,
     /// The pool of all value lists.
     pub pool: ListPool<Value>,
     calls: Vec<BlockCall>,
@@ -262,6 +265,7 @@ impl Kernel {
             layout: Vec::new(),
             wide_consts: PrimaryMap::new(),
             intrinsics: PrimaryMap::new(),
+            packing: None,
             pool: ListPool::new(),
             calls: Vec::new(),
             names: Names::default(),

@@ -1,7 +1,48 @@
 //! What a target can do, as a value: the passes are handed one and never name a target.
 
+use std::fmt;
+
+use crate::kernel::Span;
 use crate::op::Op;
 use crate::types::Type;
+
+/// How a target has neighbouring work items share a vector, a lane or more each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lanes {
+    /// The vector.
+    pub vector: Type,
+    /// The most streams a kernel may have.
+    pub max_streams: usize,
+}
+
+/// Something that a target cannot do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The op and its controlling type; none where it is a parameter, or the kernel as a whole.
+    pub op: Option<(Op, Type)>,
+    /// Where in the text it stands.
+    pub span: Span,
+    /// The target's name.
+    pub target: &'static str,
+    /// What is missing, where more can be said than that the target has no such op.
+    pub reason: Option<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.op {
+            Some((op, ty)) if op.row().types.is_some() => write!(f, "{} cannot do `{}.{ty}`", self.target, op.name())?,
+            Some((op, _)) => write!(f, "{} cannot do `{}`", self.target, op.name())?,
+            None => write!(f, "{} cannot do this", self.target)?,
+        }
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// Which ops a target has, and why it lacks the others.
 #[derive(Clone, Debug)]
@@ -9,6 +50,7 @@ pub struct Legality {
     target: &'static str,
     native: Vec<u32>,
     reasons: fn(Op, Type) -> Option<&'static str>,
+    lanes: Option<Lanes>,
 }
 
 impl Legality {
@@ -23,7 +65,19 @@ impl Legality {
         for (op, ty) in native {
             sets[op as usize] |= 1 << ty.index();
         }
-        Legality { target, native: sets, reasons }
+        Legality { target, native: sets, reasons, lanes: None }
+    }
+
+    /// The same, of a target whose work items share vectors.
+    #[must_use]
+    pub const fn with_lanes(mut self, lanes: Lanes) -> Legality {
+        self.lanes = Some(lanes);
+        self
+    }
+
+    /// How work items share vectors; none where each has registers of its own.
+    pub const fn lanes(&self) -> Option<Lanes> {
+        self.lanes
     }
 
     /// The target's name, for messages only.

@@ -12,6 +12,7 @@ pub mod kernel;
 pub mod legality;
 pub mod op;
 pub mod rule;
+pub mod stream;
 pub mod text;
 pub mod types;
 pub mod verify;
@@ -24,8 +25,9 @@ pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Direction, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel,
     Module, Param, ParamKind, Span, Value, ValueData, ValueDef, ValueList, WideConst,
 };
-pub use legality::Legality;
+pub use legality::{Lanes, Legality, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
 pub use rule::Rule;
+pub use stream::{Affine, Factor, Packing, Step, Stream, Trips};
 pub use types::{Elem, Type};
 pub use verify::verify;

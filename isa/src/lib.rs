@@ -8,6 +8,7 @@ pub mod halu;
 pub mod object;
 pub mod random;
 pub mod row;
+pub mod stream;
 pub mod target;
 pub mod text;
 pub mod vp1;

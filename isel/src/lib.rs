@@ -12,9 +12,8 @@ pub mod rules;
 mod signature;
 pub mod vcode;
 
-use std::fmt;
-
-use halfbyte_ir::{Kernel, Legality, Op, Span, Type};
+pub use halfbyte_ir::Refusal;
+use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::target::Target;
 
@@ -30,35 +29,6 @@ pub struct Selected {
     pub fired: Vec<u32>,
 }
 
-/// Something that the target cannot do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// The op and its controlling type; none where it is a parameter, or the kernel as a whole.
-    pub op: Option<(Op, Type)>,
-    /// Where in the text it stands.
-    pub span: Span,
-    /// The target.
-    pub target: Target,
-    /// What is missing, where more can be said than that the target has no such op.
-    pub reason: Option<String>,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.op {
-            Some((op, ty)) if op.row().types.is_some() => write!(f, "{} cannot do `{}.{ty}`", self.target, op.name())?,
-            Some((op, _)) => write!(f, "{} cannot do `{}`", self.target, op.name())?,
-            None => write!(f, "{} cannot do this", self.target)?,
-        }
-        match &self.reason {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
 /// Selects the machine instructions of a verified kernel. `locate` finds the line and column of a place in the text.
 ///
 /// # Errors
@@ -69,7 +39,7 @@ pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> 
         Target::Vp1 | Target::Ptx { .. } => Err(vec![Refusal {
             op: None,
             span: kernel.span,
-            target,
+            target: target.name(),
             reason: Some("there are no rules for this target yet".to_string()),
         }]),
     }

@@ -36,14 +36,15 @@ fn param_kind(kind: ParamKind) -> Option<abi::ParamKind> {
     })
 }
 
-/// A kernel's name and parameters as objects and launches know them.
+/// A kernel's name and parameters as objects and launches know them: without streams.
 ///
 /// # Errors
 /// A parameter of a type wider than 128 bits, or more of them than the constant bank holds.
-pub fn signature(kernel: &Kernel) -> Result<abi::Signature, Refusal> {
-    let refusal = |span, reason| Refusal { op: None, span, target: Target::Halu, reason: Some(reason) };
+pub fn signature(kernel: &Kernel, target: Target) -> Result<abi::Signature, Refusal> {
+    let refusal = |span, reason| Refusal { op: None, span, target: target.name(), reason: Some(reason) };
+    let streams = kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());
     let mut params = Vec::with_capacity(kernel.params.len());
-    for param in &kernel.params {
+    for param in kernel.params.iter().take(kernel.params.len().saturating_sub(streams)) {
         let Some(kind) = param_kind(param.kind) else {
             let reason = format!("parameter `%{}` has a type of more than 128 bits", param.name);
             return Err(refusal(param.span, reason));

@@ -38,7 +38,12 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
         let data = &kernel.insts[inst];
         let Attr::Intrinsic(text) = data.attr else { return None };
         let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: Target::Halu, reason: Some(reason) })
+        Some(Refusal {
+            op: Some((data.op, data.ty)),
+            span: data.span,
+            target: Target::Halu.name(),
+            reason: Some(reason),
+        })
     });
     refused.collect()
 }

@@ -62,7 +62,7 @@ enum Address {
 
 /// Selects a kernel's instructions.
 pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
-    let signature = crate::signature::signature(kernel).map_err(|refusal| vec![refusal])?;
+    let signature = crate::signature::signature(kernel, Target::Halu).map_err(|refusal| vec![refusal])?;
     let lowering = Lowering {
         kernel,
         out: Builder::new(),
@@ -328,7 +328,12 @@ impl Lowering<'_> {
     fn refuse(&mut self, inst: Inst, reason: Option<String>) {
         let data = &self.kernel.insts[inst];
         let reason = reason.or_else(|| super::reason(data.op, data.ty, &data.attr).map(str::to_string));
-        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: Target::Halu, reason });
+        self.refusals.push(Refusal {
+            op: Some((data.op, data.ty)),
+            span: data.span,
+            target: Target::Halu.name(),
+            reason,
+        });
     }
 
     fn edge(&mut self, call: &BlockCall) -> DraftEdge {
@@ -370,7 +375,7 @@ impl Lowering<'_> {
                 Err(reason) => self.refusals.push(Refusal {
                     op: None,
                     span: param.span,
-                    target: Target::Halu,
+                    target: Target::Halu.name(),
                     reason: Some(reason.to_string()),
                 }),
             }
