@@ -1,0 +1,17 @@
+; The average of two grey images, rounded up: how video decoders predict a block that lies half a pixel on. An item takes four
+; pixels in one word.
+kernel @average(%a: in i8x4, %b: in i8x4, %mean: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = avg_u.i8x4 %p, %q
+  store %m, %mean[%i]
+  ret
+}
+
+; run: halu: @average items=2 a=[[0, 255, 10, 128], 7] b=[[255, 255, 13, 127], 8] mean=zeros(2) -> mean=[[128, 255, 12, 128], 8]
+; run: halu: @average items=1001 a=random(1001, 21) b=random(1001, 22) mean=zeros(1001)
+
+; A photograph of 128 by 128 pixels with itself moved by one pixel.
+; run: halu: @average items=4096 a=@chelsea.npy b=@chelsea-moved.npy mean=zeros(4096)
