@@ -59,7 +59,7 @@ impl Param {
     /// The parameters of a kernel.
     pub fn of_kernel(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
         let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
-        kernel.params.iter().map(param).collect()
+        kernel.launch_params().iter().map(param).collect()
     }
 
     /// The parameters of a loaded kernel; none where one has a type that the IR does not know.
@@ -168,7 +168,7 @@ pub fn bind(
 /// # Errors
 /// A trap or a race.
 pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
-    let mut bound: Vec<eval::Arg<'_>> = (kernel.params.iter().zip(args).enumerate())
+    let mut bound: Vec<eval::Arg<'_>> = (kernel.launch_params().iter().zip(args).enumerate())
         .map(|(number, (param, bytes))| match param.kind {
             ParamKind::Scalar(_) => {
                 let mut words = [0; 8];

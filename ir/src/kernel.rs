@@ -431,6 +431,27 @@ impl Kernel {
         }
     }
 
+    /// The parameters that the kernel is launched with: all but a packed kernel's streams.
+    pub fn launch_params(&self) -> &[Param] {
+        let streams = self.packing.as_ref().map_or(0, |packing| packing.streams.len());
+        self.params.get(..self.params.len().saturating_sub(streams)).unwrap_or(&[])
+    }
+
+    /// The number of the stream whose address a value is, in a packed kernel.
+    pub fn stream(&self, value: Value) -> Option<usize> {
+        match self.values.get(value)?.def {
+            ValueDef::Param(number) if self.packing.is_some() && (number as usize) < self.params.len() => {
+                (number as usize).checked_sub(self.launch_params().len())
+            }
+            _ => None,
+        }
+    }
+
+    /// The place in the text of the stream of that number.
+    pub fn stream_span(&self, number: usize) -> Option<Span> {
+        Some(self.packing.as_ref()?.streams.get(number)?.span)
+    }
+
     /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by
     /// the buffer's element, and by the accessed value where the base is not a buffer parameter; the address is a
     /// multiple of the value's size, as far as the buffer's own alignment promises it.

@@ -16,13 +16,13 @@ use crate::kernel::Span;
 pub struct Packing {
     /// Work items in a group: 1, 4 or 16.
     pub items: u32,
-    /// The streams, in the order of the text. Stream k is the kernel's buffer parameter number `first + k`, where the `first`
-    /// parameters before are those that the kernel is launched with.
+    /// The streams, in the order in which an item accesses them. Stream k is the kernel's buffer parameter number `first + k`,
+    /// where the `first` parameters before are those that the kernel is launched with.
     pub streams: Vec<Stream>,
 }
 
 /// What the accesses of one load or store of the text have to do with the launch's buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// The buffer parameter; none for a guard, which is in no buffer.
     pub buffer: Option<u32>,
@@ -41,8 +41,9 @@ pub struct Stream {
     pub offset: i32,
     /// The loops around the site, the outermost first.
     pub steps: Vec<Step>,
-    /// A stream of one element for each of this one's: where the element's first byte is zero, the item does not make the
-    /// access. What it would have read is zero, and what it would have written is not.
+    /// A stream of one element for each of this one's: where the element's first byte is zero, as it is unless the kernel
+    /// stores something there, the item does not make the access. What it would have written is not, and a load gives what
+    /// is there, or zero where nothing can be read.
     pub guard: Option<u32>,
     /// The load or store in the text.
     pub span: Span,
@@ -91,4 +92,36 @@ pub enum Factor {
     Param(u32),
     /// The number of work items of the launch.
     ItemCount,
+}
+
+impl Affine {
+    /// The sum, modulo 2^32, in a launch of so many items whose `i32` parameters are these.
+    pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
+        self.terms.iter().fold(self.constant, |sum, &(factor, by)| {
+            let factor = match factor {
+                Factor::Param(number) => param(number),
+                Factor::ItemCount => item_count,
+            };
+            sum.wrapping_add(factor.wrapping_mul(by))
+        })
+    }
+
+    /// Whether it is 0 in every launch.
+    pub fn is_zero(&self) -> bool {
+        self.constant == 0 && self.terms.is_empty()
+    }
+}
+
+impl Trips {
+    /// How often, in a launch of so many items whose `i32` parameters are these.
+    pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
+        match self {
+            Trips::Const(trips) => *trips,
+            Trips::Of { count, signed, at_least } => {
+                let count = count.value(param, item_count);
+                let trips = if *signed && (count as i32) < 0 { 0 } else { count };
+                trips.max(*at_least)
+            }
+        }
+    }
 }

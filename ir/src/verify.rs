@@ -17,6 +17,8 @@ use crate::op::{ArgType, AttrKind, Op, OpRow};
 use crate::text;
 use crate::types::Type;
 
+mod streams;
+
 /// The greatest alignment that a buffer or an access can ask for, in bytes.
 pub const MAX_ALIGN: u32 = 4096;
 
@@ -36,7 +38,9 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
     let diagnose = |finding: Finding| {
         let span = match finding.place {
             Place::Kernel => kernel.span,
+            Place::Groups => kernel.span,
             Place::Param(number) => kernel.params.get(number).map_or(kernel.span, |param| param.span),
+            Place::Stream(number, _) => kernel.stream_span(number).unwrap_or(kernel.span),
             Place::Block(block) => kernel.blocks.get(block).map_or(kernel.span, |data| data.span),
             Place::Inst(inst, _) => kernel.insts.get(inst).map_or(kernel.span, |data| data.span),
         };
@@ -46,7 +50,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
                 let shown = text::print_inst(kernel, inst);
                 diagnostic.note(None, format!("in `{shown}` of @{}", kernel.name))
             }
-            Place::Block(_) | Place::Kernel if span == Span::default() => {
+            Place::Block(_) | Place::Kernel | Place::Groups | Place::Stream(..) if span == Span::default() => {
                 diagnostic.note(None, format!("in @{}", kernel.name))
             }
             _ => diagnostic,
@@ -59,9 +63,28 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     Kernel,
+    /// How many items a group of a packed kernel has.
+    Groups,
     Param(usize),
+    /// A stream of a packed kernel.
+    Stream(usize, StreamPart),
     Block(Block),
     Inst(Inst, Part),
+}
+
+/// A part of a stream as text has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum StreamPart {
+    Name,
+    /// The direction and the type of its values.
+    Type,
+    Buffer,
+    Bytes,
+    Align,
+    Address,
+    /// A loop around it, by depth.
+    Loop(u32),
+    Guard,
 }
 
 /// A part of an instruction as text has it.
@@ -246,6 +269,7 @@ impl Verifier<'_> {
     fn kernel(&mut self) {
         let kernel = self.kernel;
         self.params();
+        self.packing();
         if kernel.layout.is_empty() && !self.partial.incomplete {
             self.found(Place::Kernel, format!("@{} has no block", kernel.name), "`^entry:`");
         }
@@ -258,6 +282,7 @@ impl Verifier<'_> {
             self.found(Place::Block(entry), "the entry block has parameters", "a first block without parameters");
         }
         let flow = (!self.partial.incomplete && self.findings.is_empty()).then(|| Flow::new(kernel));
+        self.stream_uses();
         for &block in &kernel.layout {
             let Some(data) = kernel.blocks.get(block) else { continue };
             for &inst in &data.insts {

@@ -32,8 +32,29 @@ fn survive(source: &str) {
     }
 }
 
-/// All examples, in one text.
+/// A packed kernel with streams of all kinds.
+const PACKED: &str = "
+kernel @packed(%x: in i8x4, %w: i32, %y: out i8x4) groups 4 {
+  stream %a: in i8x16 of %x, 4 bytes align 1 at 4 * item - 4 * %w + 8 offset -4, loop 0 trips signed 1 * %w at_least 1 by 4
+  stream %t: uniform in i32 of %x, 4 bytes at 4 * item_count
+  stream %m: out i8x16, 4 bytes
+  stream %b: out i8x16 of %y, 4 bytes at 4 * item, guard %m
+^entry:
+  %g = item_id
+  %v = load %a[%g]
+  %s = load %t
+  store %v, %m[%g]
+  store %v, %b[%g]
+  ret
+}
+";
+
+/// All examples and a packed kernel, in one text.
 fn corpus() -> String {
+    PACKED.to_owned() + &examples()
+}
+
+fn examples() -> String {
     Op::ALL.iter().map(|&op| common::example_kernel(op).replace("@k", &format!("@{op:?}"))).collect()
 }
 
@@ -85,6 +106,18 @@ fn token() -> impl Strategy<Value = String> {
         "\u{fffd}",
         "\0",
         "halu",
+        "groups",
+        "stream",
+        "uniform",
+        "of",
+        "bytes",
+        "at",
+        "*",
+        "item",
+        "offset",
+        "loop",
+        "trips",
+        "guard",
     ];
     let ops: Vec<&str> = Op::ALL.iter().map(|op| op.name()).collect();
     prop_oneof![prop::sample::select(fixed.to_vec()), prop::sample::select(ops)].prop_map(str::to_owned)
@@ -108,6 +141,7 @@ proptest! {
         let joined: String = tokens.iter().map(|(token, space)| format!("{token}{}", if *space { " " } else { "" })).collect();
         survive(&joined);
         survive(&format!("kernel @k(%a: i32, %b: inout f16x2) {{\n^entry:\n  {joined}\n  ret\n}}\n"));
+        survive(&format!("kernel @k(%a: i32, %b: inout f16x2) groups 1 {{\nstream %c: {joined}\n^entry:\n  ret\n}}\n"));
     }
 
     #[test]
@@ -206,6 +240,21 @@ fn many_cases_params_and_arguments() {
     large(&kernel(&params.join(", "), "ret\n"), true);
     let args = vec!["%a"; MANY];
     large(&kernel("%a: i32", &format!("br ^b({})\n^b({}):\nret\n", args.join(", "), params.join(", "))), true);
+}
+
+#[test]
+fn many_streams_and_loops() {
+    let packed =
+        |streams: &str, body: &str| format!("kernel @k(%x: in i8) groups 1 {{\n{streams}^entry:\n{body}ret\n}}\n");
+    let guards = lines(MANY, |s| format!("stream %s{s}: out i8, 1 byte, guard %s{}", s + 1));
+    large(&packed(&guards, ""), false);
+    let streams = lines(MANY, |s| format!("stream %s{s}: in i8 of %x, 1 byte at item, loop {s} trips 2 by 1"));
+    let loads = lines(MANY, |s| format!("%v{s} = load %s{s}"));
+    large(&packed(&streams, &loads), true);
+    let loops: Vec<String> = (0..MANY).map(|depth| format!("loop {depth} trips 2")).collect();
+    let nest = format!("stream %s: in i8 of %x, 1 byte at item, {}\n", loops.join(", "));
+    large(&packed(&nest, "%v = load %s\n"), true);
+    large(&packed(&format!("stream %s: in i8 of %x, 1 byte at {}\n", "1 * %x +".repeat(MANY)), ""), false);
 }
 
 #[test]

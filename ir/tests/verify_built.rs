@@ -222,3 +222,77 @@ fn a_type_where_the_op_has_none() {
     kernel.push_inst(entry, Op::Ret, Type::F16, Attr::None, &[], None, NO_SPAN);
     assert_eq!(found(&kernel), ["`ret` has the type `f16`; expected `i32`"]);
 }
+
+/// A packed kernel that copies, with what `change` makes of it.
+fn packed(change: impl FnOnce(&mut Kernel)) -> Vec<String> {
+    let mut b = Builder::new("k");
+    b.buffer("x", Direction::In, Type::I8X4);
+    b.scalar("w", Type::I32);
+    b.buffer("y", Direction::Out, Type::I8X4);
+    let v = b.buffer_aligned("v", Direction::In, Type::I8X16, 16);
+    let r = b.buffer_aligned("r", Direction::Out, Type::I8X16, 16);
+    b.begin("entry", &[]);
+    let g = b.here(Op::ItemId);
+    let copied = b.load(Type::I8X16, v, g);
+    b.store(Type::I8X16, copied, r, g);
+    b.ret();
+    let mut kernel = b.finish();
+    let stream = |buffer| Stream { buffer: Some(buffer), bytes: 4, align: 4, scale: 4, ..Stream::default() };
+    kernel.packing = Some(Packing { items: 4, streams: vec![stream(0), stream(2)] });
+    change(&mut kernel);
+    found(&kernel)
+}
+
+fn stream(kernel: &mut Kernel) -> &mut Stream {
+    &mut kernel.packing.as_mut().unwrap().streams[0]
+}
+
+#[test]
+fn packed_kernels() {
+    let none = |_: &mut Kernel| ();
+    assert_eq!(packed(none), Vec::<String>::new());
+    assert_eq!(
+        packed(|kernel| kernel.packing.as_mut().unwrap().items = 0),
+        ["groups of 0 work items; expected 1, 4 or 16"]
+    );
+    assert_eq!(
+        packed(|kernel| kernel.packing.as_mut().unwrap().streams.resize(6, Stream::default()))[0],
+        "6 streams of @k, which has 5 parameters; expected a parameter a stream"
+    );
+    let what = "`%v` is no stream; expected an `in` or `out` buffer aligned to 16";
+    let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align };
+    assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::InOut, 16)), [what]);
+    assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::In, 32)), [what]);
+    assert_eq!(packed(|kernel| kernel.params[3].kind = ParamKind::Scalar(Type::I32)), [what]);
+}
+
+#[test]
+fn numbers_in_streams() {
+    assert_eq!(
+        packed(|kernel| stream(kernel).buffer = Some(17)),
+        ["parameter 17 is no buffer of the launch; expected a buffer parameter"]
+    );
+    assert_eq!(
+        packed(|kernel| stream(kernel).buffer = Some(4)),
+        ["`%r` is no buffer of the launch; expected a buffer parameter"]
+    );
+    assert_eq!(packed(|kernel| stream(kernel).guard = Some(2)), ["the guard is stream 2, which does not exist"]);
+    assert_eq!(
+        packed(|kernel| stream(kernel).index.terms = vec![(Factor::Param(9), 4)]),
+        ["parameter 9 is no `i32` of the launch; expected an `i32` parameter"]
+    );
+    let endless = |index| Step { loop_number: 0, trips: Trips::Const(u32::MAX), stride: index };
+    let twice = Affine { constant: 0, terms: vec![(Factor::ItemCount, 1), (Factor::ItemCount, 2)] };
+    assert_eq!(
+        packed(|kernel| stream(kernel).steps = vec![endless(twice)]),
+        ["`item_count` is there twice; expected one multiple of it"]
+    );
+}
+
+#[test]
+fn a_note_names_the_kernel_of_a_stream_without_a_place() {
+    let mut kernel = Kernel::new("k");
+    kernel.packing = Some(Packing { items: 3, streams: Vec::new() });
+    let list = verify(&kernel).unwrap_err();
+    assert_eq!(list[0].notes[0].message, "in @k");
+}

@@ -14,11 +14,11 @@ pub const DEFAULT_BUDGET: u32 = 1 << 20;
 /// How a kernel is launched.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
-    /// The number of work items. They run in order from 0.
+    /// The number of work items, of a packed kernel too. They run in order from 0.
     pub items: u32,
     /// The number of items in a group, at least 1.
     pub group_size: u32,
-    /// Backward branches that each item may take: branches to a block that comes no later in the kernel's layout.
+    /// Backward branches that each item, or group of a packed kernel, may take: branches to a block that comes no later in the kernel's layout.
     pub budget: u32,
     /// The meaning of targets' instructions. Without one, an intrinsic traps.
     pub intrinsics: Option<&'a dyn Intrinsics>,
@@ -139,7 +139,7 @@ pub enum Fault {
 pub struct Trap {
     /// The item.
     pub item: u32,
-    /// The instruction.
+    /// The instruction; for an access of a packed kernel's item, the first of the stream.
     pub inst: Inst,
     /// Its place in the text.
     pub span: Span,
@@ -174,6 +174,17 @@ pub enum TrapKind {
         /// The parameter's number.
         param: usize,
     },
+    /// An access of a packed kernel to other bytes of a stream than those that come next, or the end of a group that has not
+    /// accessed all. A uniform stream outside loops is accessed at will.
+    #[error("byte {at} of a group in stream {stream} where byte {next} comes next")]
+    OutOfOrder {
+        /// The stream's number.
+        stream: usize,
+        /// The byte among those of the group: of the access, or after the group's last.
+        at: u64,
+        /// The byte that comes after those accessed.
+        next: u64,
+    },
     /// More backward branches than the launch allows an item.
     #[error("more than {budget} backward branches")]
     Budget {
@@ -207,7 +218,7 @@ pub struct Race {
 pub struct Access {
     /// The item.
     pub item: u32,
-    /// The load or store.
+    /// The load or store; of a packed kernel, the first of the stream.
     pub inst: Inst,
     /// Its place in the text.
     pub span: Span,

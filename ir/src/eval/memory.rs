@@ -1,8 +1,10 @@
 //! The buffers of a launch: addressing, bounds, and the watch over bytes that items share.
 
+use std::ops::Range;
+
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::kernel::{Direction, Inst, Kernel, ParamKind};
+use crate::kernel::{Direction, Inst, Param, ParamKind};
 use crate::types::Type;
 
 /// An item at an instruction, in one word that is never zero.
@@ -79,13 +81,13 @@ struct Watch {
 }
 
 impl<'a> Memory<'a> {
-    /// Binds buffers to arguments that fit the kernel, and clears those that are `out`.
-    pub(super) fn bind(kernel: &Kernel, args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
-        if args.len() != kernel.params.len() {
-            return Err(ArgError::Count { expected: kernel.params.len(), found: args.len() });
+    /// Binds buffers to arguments that fit the parameters, and clears those that are `out`.
+    pub(super) fn bind(params: &[Param], args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
+        if args.len() != params.len() {
+            return Err(ArgError::Count { expected: params.len(), found: args.len() });
         }
         let mut buffers: Vec<Buffer<'a>> = Vec::new();
-        for (param, (declared, arg)) in kernel.params.iter().zip(args).enumerate() {
+        for (param, (declared, arg)) in params.iter().zip(args).enumerate() {
             match (declared.kind, arg) {
                 (ParamKind::Scalar(_), Arg::Scalar(_)) => {}
                 (ParamKind::Buffer { direction, elem, align }, &mut Arg::Buffer { base, ref mut bytes }) => {
@@ -137,8 +139,19 @@ impl<'a> Memory<'a> {
 
     /// Reads a value.
     pub(super) fn load(&mut self, at: Place, ty: Type, out: &mut [u64]) -> Result<(), Refusal> {
-        let (buffer, start) = self.find(at, ty)?;
-        let range = start..start + ty.bytes() as usize;
+        lanes::read(ty, self.read(at, ty.bytes())?, out);
+        Ok(())
+    }
+
+    /// Writes a value.
+    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+        lanes::write(ty, value, self.write(at, ty.bytes())?);
+        Ok(())
+    }
+
+    /// The bytes that an item reads.
+    pub(super) fn read(&mut self, at: Place, bytes: u32) -> Result<&[u8], Refusal> {
+        let (buffer, range) = self.find(at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
             for (byte, writer, reader) in watch.entries(range.clone()) {
                 check(buffer.param, byte, at.who, *writer, true)?;
@@ -147,14 +160,12 @@ impl<'a> Memory<'a> {
                 }
             }
         }
-        lanes::read(ty, buffer.bytes.get(range).unwrap_or(&[]), out);
-        Ok(())
+        Ok(buffer.bytes.get(range).unwrap_or(&[]))
     }
 
-    /// Writes a value.
-    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
-        let (buffer, start) = self.find(at, ty)?;
-        let range = start..start + ty.bytes() as usize;
+    /// The bytes that an item writes, to change.
+    pub(super) fn write(&mut self, at: Place, bytes: u32) -> Result<&mut [u8], Refusal> {
+        let (buffer, range) = self.find(at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
@@ -163,12 +174,17 @@ impl<'a> Memory<'a> {
             check(buffer.param, byte, at.who, *reader, false)?;
             *writer = at.who.0;
         }
-        lanes::write(ty, value, buffer.bytes.get_mut(range).unwrap_or(&mut []));
-        Ok(())
+        Ok(buffer.bytes.get_mut(range).unwrap_or(&mut []))
+    }
+
+    /// The bytes there, where an item can read them. Nobody has read them then.
+    pub(super) fn peek(&mut self, at: Place, bytes: u32) -> Option<&[u8]> {
+        let (buffer, range) = self.find(at, bytes).ok()?;
+        buffer.bytes.get(range)
     }
 
     /// The buffer that the whole access lies in, and where in it.
-    fn find(&mut self, at: Place, ty: Type) -> Result<(&mut Buffer<'a>, usize), Refusal> {
+    fn find(&mut self, at: Place, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
         let Place { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
             return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
@@ -176,17 +192,18 @@ impl<'a> Memory<'a> {
         for buffer in &mut self.buffers {
             let start = address.wrapping_sub(buffer.base);
             let len = buffer.bytes.len() as u64;
-            if start <= len && len - start >= u64::from(ty.bytes()) {
-                return Ok((buffer, start as usize));
+            if start <= len && len - start >= u64::from(bytes) {
+                let start = start as usize;
+                return Ok((buffer, start..start + bytes as usize));
             }
         }
-        Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes: ty.bytes() }))
+        Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }))
     }
 }
 
 impl Watch {
     /// Each byte's number, writer and first reader.
-    fn entries(&mut self, range: std::ops::Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
+    fn entries(&mut self, range: Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
         let writers = self.writers.get_mut(range.clone()).unwrap_or(&mut []);
         let readers = self.readers.get_mut(range.clone()).unwrap_or(&mut []);
         range.zip(writers.iter_mut().zip(readers)).map(|(byte, (writer, reader))| (byte, writer, reader))

@@ -4,6 +4,9 @@
 //! the race watch and the branch budget that the IR promises. Floating point is computed by `rustc_apfloat`, and nothing
 //! here is shared with the code that the oracle judges.
 //!
+//! A packed kernel is launched as the kernel that it was made of: with the same arguments, for as many work items, and with
+//! the same results and faults.
+//!
 //! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
 
 mod float;
@@ -12,6 +15,7 @@ mod launch;
 mod memory;
 mod ops;
 mod prepared;
+mod streams;
 
 pub use lanes::{pack, unpack};
 pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intrinsics, Launch, Race, Trap, TrapKind};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::ReservedValue;
 use smallvec::SmallVec;
 
 use crate::attr::MemAttr;
@@ -11,7 +12,8 @@ use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
 use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
 use crate::eval::ops::{Operand, fold};
-use crate::kernel::{Attr, Block, Inst, Kernel, Value};
+use crate::eval::streams::{self, Failure, Streams};
+use crate::kernel::{Attr, Block, Inst, Kernel, Span, Value};
 use crate::op::Op;
 use crate::types::Type;
 
@@ -29,6 +31,8 @@ pub struct Prepared<'k> {
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
+    /// Of a packed kernel, the first access of each stream.
+    accesses: Vec<Inst>,
 }
 
 /// Where in the frame a value's lanes are.
@@ -104,6 +108,7 @@ impl<'k> Prepared<'k> {
             operands: Vec::new(),
             edges: Vec::new(),
             moves: Vec::new(),
+            accesses: vec![Inst::reserved_value(); kernel.packing.as_ref().map_or(0, |packing| packing.streams.len())],
         };
         for &block in &kernel.layout {
             let start = prepared.steps.len();
@@ -121,6 +126,13 @@ impl<'k> Prepared<'k> {
         if let Some(words) = self.kernel.const_bits(inst) {
             unpack(result.ty, &words, &mut self.frame[result.range()]);
             return;
+        }
+        let base = if data.op == Op::Store { 1 } else { 0 };
+        if let (Attr::Mem(_), Some(&base)) = (data.attr, self.kernel.args(inst).get(base))
+            && let Some(first) = self.kernel.stream(base).and_then(|stream| self.accesses.get_mut(stream))
+            && first.is_reserved_value()
+        {
+            *first = inst;
         }
         let operands = self.operands.len();
         self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v]));
@@ -144,10 +156,13 @@ impl<'k> Prepared<'k> {
 
     /// Runs all items in order. Buffers hold the results; after a fault they are unspecified.
     ///
+    /// A packed kernel takes the arguments of [`Kernel::launch_params`], and runs the groups of the launch's items in order. The
+    /// accesses that count are those of its streams, item by item, and the budget is one for a group.
+    ///
     /// # Errors
     ///
     /// Arguments that do not fit; the trap of the lowest-numbered item that traps; a race, where the second of the two
-    /// accesses comes before any trap.
+    /// accesses comes before any trap. What a group traps at, other than an access of an item, is its first item's trap.
     pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
         self.run_watched(launch, args).map(drop)
     }
@@ -168,15 +183,21 @@ impl<'k> Prepared<'k> {
                 Arg::Buffer { base, .. } => slot.set(&mut frame, &[*base]),
             }
         }
+        for (number, slot) in self.params.iter().skip(args.len()).enumerate() {
+            slot.set(&mut frame, &[streams::base(number)]);
+        }
+        let streams = Streams::new(self.kernel, &self.accesses, launch, args);
         let mut machine = Machine {
             code: self,
             launch,
-            memory: Memory::bind(self.kernel, args)?,
+            memory: Memory::bind(self.kernel.launch_params(), args)?,
+            streams,
             frame,
             moved: Vec::new(),
             intrinsics: self.resolve(launch),
         };
-        (0..launch.items).try_for_each(|item| machine.run(item))?;
+        let items = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
+        (0..launch.items.div_ceil(items)).try_for_each(|group| machine.group(group))?;
         Ok(machine.memory.into_writers())
     }
 
@@ -217,6 +238,8 @@ struct Machine<'a> {
     code: &'a Prepared<'a>,
     launch: &'a Launch<'a>,
     memory: Memory<'a>,
+    /// Of a packed kernel, whose loads and stores then reach these.
+    streams: Option<Streams<'a>>,
     frame: Vec<u64>,
     /// Lanes on their way into block parameters, all of which change at once.
     moved: Vec<u64>,
@@ -224,6 +247,24 @@ struct Machine<'a> {
 }
 
 impl Machine<'_> {
+    /// Runs an item, or a packed kernel's group of items.
+    fn group(&mut self, group: u32) -> Result<(), Fault> {
+        if let Some(streams) = &mut self.streams {
+            streams.begin(group);
+        }
+        let mut ran = self.run(group);
+        if let (Ok(()), Some((inst, kind))) = (&ran, self.streams.as_ref().and_then(Streams::unfinished)) {
+            ran = Err(self.trap(group, inst, kind));
+        }
+        if let Some(streams) = &self.streams {
+            let settled = streams.settle(&mut self.memory, ran.is_err(), self.launch.budget);
+            settled.map_err(|Failure { item, inst, span, write, refusal }| {
+                self.refused(Access { item, inst, span, write }, refusal)
+            })?;
+        }
+        ran
+    }
+
     fn run(&mut self, item: u32) -> Result<(), Fault> {
         let code = self.code;
         let mut place = 0;
@@ -281,15 +322,21 @@ impl Machine<'_> {
             (Op::GroupSize, _) => out[0] = u64::from(group_size),
             (Op::Load, Attr::Mem(mem)) => {
                 let at = self.place(item, step, mem, 0);
-                self.memory.load(at, step.result.ty, out).map_err(|refusal| self.refused(item, step, refusal))?;
+                let loaded = match &mut self.streams {
+                    Some(streams) => streams.load(&mut self.memory, at, step.result.ty, out),
+                    None => self.memory.load(at, step.result.ty, out),
+                };
+                loaded.map_err(|refusal| self.refused(self.access(item, step.inst, false), refusal))?;
             }
             (Op::Store, Attr::Mem(mem)) => {
                 let at = self.place(item, step, mem, 1);
                 let value = self.code.operands(step).first().copied().unwrap_or_default();
-                return self
-                    .memory
-                    .store(at, value.ty, value.lanes(&self.frame))
-                    .map_err(|refusal| self.refused(item, step, refusal));
+                let lanes = value.lanes(&self.frame);
+                let stored = match &mut self.streams {
+                    Some(streams) => streams.store(at, value.ty, lanes),
+                    None => self.memory.store(at, value.ty, lanes),
+                };
+                return stored.map_err(|refusal| self.refused(self.access(item, step.inst, true), refusal));
             }
             (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {
                 Some(Ok(meaning)) => {
@@ -332,21 +379,29 @@ impl Machine<'_> {
         }
     }
 
-    fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
-        let span = self.code.kernel.insts[inst].span;
-        Fault::Trap(Trap { item, inst, span, kind })
+    /// What an instruction does for an item, or for a group of a packed kernel and so for its first item.
+    fn access(&self, item: u32, inst: Inst, write: bool) -> Access {
+        let item = self.streams.as_ref().map_or(item, |streams| streams.first_item(item));
+        Access { item, inst, span: self.span(inst), write }
     }
 
-    fn refused(&self, item: u32, step: &Step, refusal: Refusal) -> Fault {
-        let access = |item, inst: Inst, write| Access { item, inst, span: self.code.kernel.insts[inst].span, write };
+    fn span(&self, inst: Inst) -> Span {
+        let of_stream = self.streams.as_ref().and_then(|streams| streams.span(inst));
+        of_stream.or(self.code.kernel.insts.get(inst).map(|data| data.span)).unwrap_or_default()
+    }
+
+    fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
+        self.refused(self.access(item, inst, false), Refusal::Trap(kind))
+    }
+
+    fn refused(&self, access: Access, refusal: Refusal) -> Fault {
+        let Access { item, inst, span, .. } = access;
         match refusal {
-            Refusal::Trap(kind) => self.trap(item, step.inst, kind),
-            Refusal::Race { param, offset, before, wrote } => Fault::Race(Race {
-                param,
-                offset,
-                first: access(before.item(), before.inst(), wrote),
-                second: access(item, step.inst, step.op == Op::Store),
-            }),
+            Refusal::Trap(kind) => Fault::Trap(Trap { item, inst, span, kind }),
+            Refusal::Race { param, offset, before, wrote: write } => {
+                let first = Access { item: before.item(), inst: before.inst(), span: self.span(before.inst()), write };
+                Fault::Race(Race { param, offset, first, second: access })
+            }
         }
     }
 }

@@ -285,7 +285,7 @@ impl<'s> Reader<'s> {
     }
 
     /// An integer with or without a sign.
-    fn integer(&mut self, expected: &str) -> Reading<(i128, Span)> {
+    pub(super) fn integer(&mut self, expected: &str) -> Reading<(i128, Span)> {
         let start = self.span().start;
         let negative = self.eat(Tok::Mark(b'-'));
         let (text, _) = self.expect(Tok::Number, expected)?;

@@ -17,7 +17,7 @@ pub(super) enum Tok {
     Kernel,
     /// `"..."` on one line
     Text,
-    /// `=`, `,`, `:`, `.`, `+`, `-` and brackets.
+    /// `=`, `,`, `:`, `.`, `+`, `-`, `*` and brackets.
     Mark(u8),
     /// What can begin no token.
     Bad,
@@ -94,7 +94,9 @@ impl<'s> Lexer<'s> {
             b'^' => self.sigil(Tok::Block),
             b'@' => self.sigil(Tok::Kernel),
             b'"' => self.text(),
-            b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'(' | b')' | b'[' | b']' | b'{' | b'}' => Tok::Mark(first),
+            b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'*' | b'(' | b')' | b'[' | b']' | b'{' | b'}' => {
+                Tok::Mark(first)
+            }
             // One token for a run of bytes outside ASCII, which ends at a character's end.
             0x80.. => {
                 self.skip_while(|byte| byte >= 0x80);

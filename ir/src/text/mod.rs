@@ -6,6 +6,7 @@ mod lexer;
 mod literal;
 mod print;
 mod read;
+mod streams;
 mod suggest;
 
 pub use literal::{BadNumber, lane as number, magnitude};

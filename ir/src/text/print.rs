@@ -82,8 +82,8 @@ impl<K: EntityRef> Labels<K> {
     }
 }
 
-struct Printer<'k> {
-    kernel: &'k Kernel,
+pub(super) struct Printer<'k> {
+    pub kernel: &'k Kernel,
     values: Labels<Value>,
     blocks: Labels<Block>,
 }
@@ -103,7 +103,7 @@ impl<'k> Printer<'k> {
         }
     }
 
-    fn value(&self, f: &mut Formatter<'_>, value: Value) -> fmt::Result {
+    pub fn value(&self, f: &mut Formatter<'_>, value: Value) -> fmt::Result {
         self.values.write(f, '%', value, self.kernel.value_name(value))
     }
 
@@ -114,7 +114,7 @@ impl<'k> Printer<'k> {
     fn kernel(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let kernel = self.kernel;
         write!(f, "kernel @{}(", kernel.name)?;
-        for (number, param) in kernel.params.iter().enumerate() {
+        for (number, param) in kernel.launch_params().iter().enumerate() {
             if number > 0 {
                 f.write_str(", ")?;
             }
@@ -129,7 +129,13 @@ impl<'k> Printer<'k> {
                 }
             }
         }
-        f.write_str(") {\n")?;
+        match &kernel.packing {
+            None => f.write_str(") {\n")?,
+            Some(packing) => {
+                writeln!(f, ") groups {} {{", packing.items)?;
+                self.streams(f, packing)?;
+            }
+        }
         for &block in &kernel.layout {
             let Some(data) = kernel.blocks.get(block) else { continue };
             self.block(f, block)?;

@@ -11,7 +11,7 @@ use crate::diag::Diagnostic;
 use crate::kernel::{Block, BlockData, Direction, Inst, Kernel, Module, ParamKind, Span, Value, ValueData, ValueDef};
 use crate::text::suggest::closest;
 use crate::types::Type;
-use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, Place};
+use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, Place, StreamPart};
 
 /// Reads a module and verifies its kernels.
 ///
@@ -61,10 +61,36 @@ pub(super) struct Body<'s> {
     /// Where the parts of instructions stand, in the order of [`Inst`].
     parts: Vec<(Inst, Part, Span)>,
     pub partial: Partial,
+    /// Where a packed kernel says how many items are in a group.
+    pub groups: Span,
+    /// Where the parts of streams stand, by the stream's number.
+    pub stream_parts: Vec<(usize, StreamPart, Span)>,
+    /// Streams that have a guard, and its name.
+    pub guards: Vec<(usize, &'s str, Span)>,
     header_failed: bool,
 }
 
 impl Body<'_> {
+    /// The number of the parameter of that name.
+    pub fn param_number(&self, name: &str) -> Option<u32> {
+        let named = self.values.get(name).filter(|named| named.defined)?;
+        match self.kernel.values.get(named.entity)?.def {
+            ValueDef::Param(number) if (number as usize) < self.kernel.params.len() => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether a name is defined by what could not be made out.
+    pub fn is_unknown(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
+    }
+
+    /// Forgets what was noted of a stream that cannot be made out.
+    pub fn forget_stream(&mut self, number: usize) {
+        self.stream_parts.retain(|&(stream, ..)| stream != number);
+        self.guards.retain(|&(stream, ..)| stream != number);
+    }
+
     fn new(name: &str, span: Span) -> Self {
         let mut kernel = Kernel::new(name);
         kernel.span = span;
@@ -78,6 +104,9 @@ impl Body<'_> {
             untyped: Vec::new(),
             parts: Vec::new(),
             partial: Partial::default(),
+            groups: span,
+            stream_parts: Vec::new(),
+            guards: Vec::new(),
             header_failed: false,
         }
     }
@@ -85,7 +114,13 @@ impl Body<'_> {
     fn span(&self, place: Place) -> Span {
         match place {
             Place::Kernel => self.kernel.span,
+            Place::Groups => self.groups,
             Place::Param(number) => self.kernel.params.get(number).map_or(self.kernel.span, |param| param.span),
+            Place::Stream(number, part) => {
+                let mut parts = self.stream_parts.iter();
+                let part = parts.find(|&&(stream, of, _)| (stream, of) == (number, part)).map(|&(_, _, span)| span);
+                part.or(self.kernel.stream_span(number)).unwrap_or(self.kernel.span)
+            }
             Place::Block(block) => self.kernel.blocks.get(block).map_or(self.kernel.span, |data| data.span),
             Place::Inst(inst, part) => {
                 let at = self.parts.binary_search_by_key(&(inst, part), |&(inst, part, _)| (inst, part));
@@ -327,6 +362,7 @@ impl<'s> Reader<'s> {
             }
             self.param()?;
         }
+        self.groups()?;
         self.mark(b'{')?;
         Ok(())
     }
@@ -394,6 +430,11 @@ impl<'s> Reader<'s> {
                 }
                 Tok::Block => {
                     if self.label().is_err() {
+                        self.skip_line();
+                    }
+                }
+                Tok::Word if self.at_word("stream") => {
+                    if self.stream().is_err() {
                         self.skip_line();
                     }
                 }
@@ -476,6 +517,7 @@ impl<'s> Reader<'s> {
 
     /// Reports names without definition, and verifies.
     fn finish(&mut self) {
+        self.resolve_guards();
         let body = &mut self.body;
         let mut undefined = Vec::new();
         for name in std::mem::take(&mut body.early_values) {
@@ -545,7 +587,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Makes an existing value the one of that name, unless there is one.
-    fn claim(&mut self, name: &'s str, span: Span, entity: Value) {
+    pub fn claim(&mut self, name: &'s str, span: Span, entity: Value) {
         match self.body.values.entry(name) {
             Entry::Occupied(named) => {
                 let first = named.get().span;
@@ -583,7 +625,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Defines a value about which nothing is known.
-    fn poison(&mut self, name: &'s str, span: Span) {
+    pub fn poison(&mut self, name: &'s str, span: Span) {
         let known = self.body.values.get(name).is_some_and(|named| named.defined);
         if !known {
             let value = self.define_value(name, span, Type::I32, ValueDef::Param(u32::MAX));

@@ -1,0 +1,379 @@
+//! The streams of a packed kernel's launch, a group of items at a time.
+//!
+//! The kernel's loads find in a stream what its items read in the launch's buffers. What it stores is kept until the group is
+//! done; then each of the group's items makes its accesses, one after the other and in their order, as an item of a plain
+//! kernel does, with the same traps and races.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::eval::lanes;
+use crate::eval::launch::{Arg, Launch, TrapKind};
+use crate::eval::memory::{Memory, Place, Refusal, Who};
+use crate::kernel::{Direction, Inst, Kernel, Param, ParamKind, Span};
+use crate::stream::Stream;
+use crate::types::Type;
+
+/// Address bits of a stream. Its number is above them, and its first byte is in the middle.
+const ADDRESS_BITS: u32 = 40;
+
+/// No element has more bytes.
+const MAX_ELEMENT: usize = 16;
+
+/// An element that no item reads.
+const ZEROS: [u8; MAX_ELEMENT] = [0; MAX_ELEMENT];
+
+/// Bytes of a page, a power of two.
+const PAGE: usize = 4096;
+
+/// The address of the first byte of a stream.
+pub(super) fn base(stream: usize) -> u64 {
+    (stream as u64) << ADDRESS_BITS | 1 << (ADDRESS_BITS - 1)
+}
+
+/// An access that an item of the text would have made in vain.
+pub(super) struct Failure {
+    pub(super) item: u32,
+    pub(super) inst: Inst,
+    pub(super) span: Span,
+    pub(super) write: bool,
+    pub(super) refusal: Refusal,
+}
+
+pub(super) struct Streams<'k> {
+    /// Items in a group.
+    items: u32,
+    /// Items of the launch.
+    count: u32,
+    /// The first item of the group at hand.
+    first: u32,
+    sites: Vec<Site<'k>>,
+    turns: Vec<Turn>,
+}
+
+/// A stream in a launch.
+struct Site<'k> {
+    stream: &'k Stream,
+    /// The first access in the packed kernel.
+    inst: Inst,
+    write: bool,
+    /// The buffer's address.
+    base: u64,
+    index: u32,
+    loops: Vec<Loop>,
+    /// Items that have elements of their own.
+    items: u32,
+    written: Pages,
+    /// Bytes of the group at hand that the kernel has accessed.
+    accessed: u64,
+}
+
+/// A loop around a site, in a launch.
+#[derive(Clone, Copy)]
+struct Loop {
+    trips: u32,
+    stride: u32,
+}
+
+/// What an item does next, in the order of its execution.
+#[derive(Clone, Copy)]
+enum Turn {
+    /// The access of that stream.
+    Access(usize),
+    /// A loop whose end is that turn.
+    Begin { trips: u32, end: usize },
+    /// The end of the loop that begins at that turn.
+    End { trips: u32, begin: usize },
+}
+
+/// Bytes that are zero until they are set.
+#[derive(Default)]
+struct Pages(BTreeMap<usize, Box<[u8; PAGE]>>);
+
+impl Pages {
+    fn get(&self, at: u32) -> u8 {
+        let at = at as usize;
+        self.0.get(&(at / PAGE)).and_then(|page| page.get(at % PAGE)).copied().unwrap_or(0)
+    }
+
+    fn set(&mut self, at: u32, byte: u8) {
+        let at = at as usize;
+        let page = self.0.entry(at / PAGE).or_insert_with(|| Box::new([0; PAGE]));
+        if let Some(place) = page.get_mut(at % PAGE) {
+            *place = byte;
+        }
+    }
+}
+
+impl Site<'_> {
+    /// Bytes of an element.
+    fn bytes(&self) -> u32 {
+        self.stream.bytes.clamp(1, MAX_ELEMENT as u32)
+    }
+
+    /// Whether it has one element for the whole launch, which the kernel may access as often as it likes.
+    fn is_constant(&self) -> bool {
+        self.stream.uniform && self.loops.is_empty()
+    }
+
+    /// The number of an element among those of its group, modulo 2^32.
+    fn element(&self, in_group: u32, steps: &[u32]) -> u32 {
+        let trip = self
+            .loops
+            .iter()
+            .zip(steps)
+            .fold(0u32, |trip, (around, &step)| trip.wrapping_mul(around.trips).wrapping_add(step));
+        let item = if self.stream.uniform { 0 } else { in_group };
+        trip.wrapping_mul(self.items).wrapping_add(item)
+    }
+
+    /// What an item accesses at those steps of the loops.
+    fn address(&self, item: u32, steps: impl Iterator<Item = u32>) -> u64 {
+        let index = item.wrapping_mul(self.stream.scale).wrapping_add(self.index);
+        let index = self
+            .loops
+            .iter()
+            .zip(steps)
+            .fold(index, |index, (around, step)| index.wrapping_add(step.wrapping_mul(around.stride)));
+        self.base.wrapping_add(u64::from(index)).wrapping_add_signed(i64::from(self.stream.offset))
+    }
+
+    /// The address of an element of a group, and its item's number in the group.
+    fn locate(&self, first: u32, element: u32) -> (u64, u32) {
+        let in_group = element % self.items;
+        let mut trip = element / self.items;
+        let mut steps: SmallVec<[u32; 4]> = SmallVec::new();
+        for around in self.loops.iter().rev() {
+            let trips = around.trips.max(1);
+            steps.push(trip % trips);
+            trip /= trips;
+        }
+        (self.address(first.wrapping_add(in_group), steps.into_iter().rev()), in_group)
+    }
+
+    /// Bytes of one group, as far as numbers of 64 bits go.
+    fn group_bytes(&self) -> u64 {
+        let trip = u64::from(self.items) * u64::from(self.bytes());
+        self.loops.iter().fold(trip, |bytes, around| bytes.saturating_mul(around.trips.into()))
+    }
+
+    /// Bytes of one group modulo 2^32, as addresses count them.
+    fn group_bytes_modulo(&self) -> u32 {
+        let trip = self.items.wrapping_mul(self.bytes());
+        self.loops.iter().fold(trip, |bytes, around| bytes.wrapping_mul(around.trips))
+    }
+}
+
+impl<'k> Streams<'k> {
+    /// The streams of a packed kernel in a launch with these arguments. `insts` are the streams' first accesses.
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        insts: &[Inst],
+        launch: &Launch<'_>,
+        args: &[Arg<'_>],
+    ) -> Option<Streams<'k>> {
+        let packing = kernel.packing.as_ref()?;
+        let count = launch.items;
+        let items = packing.items.max(1);
+        let param = |number: u32| match args.get(number as usize) {
+            Some(Arg::Scalar(words)) => words[0] as u32,
+            _ => 0,
+        };
+        let params = kernel.params.iter().skip(kernel.launch_params().len());
+        let site = |((stream, inst), declared): ((&'k Stream, &Inst), &Param)| Site {
+            stream,
+            inst: *inst,
+            write: matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
+            base: match stream.buffer.and_then(|number| args.get(number as usize)) {
+                Some(Arg::Buffer { base, .. }) => *base,
+                _ => 0,
+            },
+            index: stream.index.value(param, count),
+            loops: (stream.steps.iter())
+                .map(|step| Loop { trips: step.trips.value(param, count), stride: step.stride.value(param, count) })
+                .collect(),
+            items: if stream.uniform { 1 } else { items },
+            written: Pages::default(),
+            accessed: 0,
+        };
+        let sites: Vec<Site<'k>> = packing.streams.iter().zip(insts).zip(params).map(site).collect();
+        let turns = turns(&sites);
+        Some(Streams { items, count, first: 0, sites, turns })
+    }
+
+    /// The first item of a group.
+    pub(super) fn first_item(&self, group: u32) -> u32 {
+        group.saturating_mul(self.items)
+    }
+
+    /// The place in the text of the stream that an instruction is the first access of.
+    pub(super) fn span(&self, inst: Inst) -> Option<Span> {
+        self.sites.iter().find(|site| site.inst == inst).map(|site| site.stream.span)
+    }
+
+    /// Goes to a group, of which nothing is written yet.
+    pub(super) fn begin(&mut self, group: u32) {
+        self.first = self.first_item(group);
+        for site in &mut self.sites {
+            site.written.0.clear();
+            site.accessed = 0;
+        }
+    }
+
+    /// The first access of a stream of which the kernel has left out elements of the group at hand.
+    pub(super) fn unfinished(&self) -> Option<(Inst, TrapKind)> {
+        self.sites.iter().enumerate().find_map(|(stream, site)| {
+            let (at, next) = (site.group_bytes(), site.accessed);
+            (at != next && !site.is_constant()).then_some((site.inst, TrapKind::OutOfOrder { stream, at, next }))
+        })
+    }
+
+    /// Reads a value for the kernel.
+    pub(super) fn load(
+        &mut self,
+        memory: &mut Memory<'_>,
+        at: Place,
+        ty: Type,
+        out: &mut [u64],
+    ) -> Result<(), Refusal> {
+        let first = self.first;
+        let valid = self.count.saturating_sub(first);
+        let (site, range) = self.find(at, ty.bytes())?;
+        let size = site.bytes();
+        let mut bytes: SmallVec<[u8; lanes::MAX_BYTES]> = SmallVec::new();
+        for element in range.start / size..range.end.div_ceil(size) {
+            let (address, in_group) = site.locate(first, element);
+            let at = Place { who: at.who, address, align: site.stream.align };
+            let present = if in_group < valid { memory.peek(at, size) } else { None };
+            bytes.extend_from_slice(present.or(ZEROS.get(..size as usize)).unwrap_or(&[]));
+        }
+        lanes::read(ty, bytes.get((range.start % size) as usize..).unwrap_or(&[]), out);
+        Ok(())
+    }
+
+    /// Writes a value for the kernel.
+    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+        let (site, range) = self.find(at, ty.bytes())?;
+        let mut bytes = [0; lanes::MAX_BYTES];
+        lanes::write(ty, value, bytes.get_mut(..range.len()).unwrap_or(&mut []));
+        range.zip(bytes).for_each(|(at, byte)| site.written.set(at, byte));
+        Ok(())
+    }
+
+    /// The stream that the whole access lies in, and where among the bytes of the group at hand: those that come next.
+    fn find(&mut self, at: Place, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), Refusal> {
+        let Place { address, align, .. } = at;
+        if align > 1 && address % u64::from(align) != 0 {
+            return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
+        }
+        let stream = (address >> ADDRESS_BITS) as usize;
+        let group = self.first / self.items;
+        let found = self.sites.get_mut(stream).and_then(|site| {
+            let groups = if site.stream.uniform { 0 } else { group };
+            let start = (address as u32).wrapping_sub(site.group_bytes_modulo().wrapping_mul(groups));
+            let end = start.checked_add(bytes).filter(|&end| u64::from(end) <= site.group_bytes())?;
+            Some((site, start..end))
+        });
+        let Some((site, range)) = found else {
+            return Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }));
+        };
+        let (at, next) = (u64::from(range.start), site.accessed);
+        if at != next && !site.is_constant() {
+            return Err(Refusal::Trap(TrapKind::OutOfOrder { stream, at, next }));
+        }
+        site.accessed = range.end.into();
+        Ok((site, range))
+    }
+
+    /// Lets the items of the group make their accesses to the launch's buffers, or the first item alone. No item makes one
+    /// that it could reach only by more backward branches than the budget.
+    pub(super) fn settle(&self, memory: &mut Memory<'_>, first_alone: bool, budget: u32) -> Result<(), Failure> {
+        let items = if first_alone { 1 } else { self.items };
+        (0..items.min(self.count.saturating_sub(self.first))).try_for_each(|item| self.item(memory, item, budget))
+    }
+
+    fn item(&self, memory: &mut Memory<'_>, in_group: u32, budget: u32) -> Result<(), Failure> {
+        let mut steps: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut backward = 0;
+        let mut next = 0;
+        while let Some(&turn) = self.turns.get(next) {
+            next += 1;
+            match turn {
+                Turn::Access(stream) => {
+                    if let Some(site) = self.sites.get(stream) {
+                        self.access(memory, site, in_group, &steps)?;
+                    }
+                }
+                Turn::Begin { trips: 0, end } => next = end + 1,
+                Turn::Begin { .. } => steps.push(0),
+                Turn::End { trips, begin } => {
+                    if let Some(step) = steps.pop().map(|step| step + 1).filter(|&step| step < trips) {
+                        if backward == budget {
+                            return Ok(());
+                        }
+                        backward += 1;
+                        steps.push(step);
+                        next = begin + 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One access of an item, unless a guard keeps it from it.
+    fn access(&self, memory: &mut Memory<'_>, site: &Site<'_>, in_group: u32, steps: &[u32]) -> Result<(), Failure> {
+        let element = site.element(in_group, steps);
+        if let Some(guard) = site.stream.guard.and_then(|guard| self.sites.get(guard as usize))
+            && guard.written.get(element.wrapping_mul(guard.bytes())) == 0
+        {
+            return Ok(());
+        }
+        let item = self.first + in_group;
+        let address = site.address(item, steps.iter().copied());
+        let at = Place { who: Who::new(item, site.inst), address, align: site.stream.align };
+        let bytes = site.bytes();
+        let done = match site.write {
+            false => memory.read(at, bytes).map(drop),
+            true => memory.write(at, bytes).map(|place| {
+                for (to, from) in place.iter_mut().zip(element.wrapping_mul(bytes)..) {
+                    *to = site.written.get(from);
+                }
+            }),
+        };
+        let Site { inst, write, stream, .. } = *site;
+        done.map_err(|refusal| Failure { item, inst, span: stream.span, write, refusal })
+    }
+}
+
+/// The order of an item's accesses: that of the streams' numbers, but all of one loop in each of its trips.
+fn turns(sites: &[Site<'_>]) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    let mut open: Vec<(u32, usize)> = Vec::new();
+    let close = |turns: &mut Vec<Turn>, begin: usize| {
+        let end = turns.len();
+        if let Some(Turn::Begin { trips, end: place }) = turns.get_mut(begin) {
+            *place = end;
+            let trips = *trips;
+            turns.push(Turn::End { trips, begin });
+        }
+    };
+    for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.stream.buffer.is_some()) {
+        let steps = &site.stream.steps;
+        let same = open.iter().zip(steps).take_while(|((open, _), step)| *open == step.loop_number).count();
+        for (_, begin) in open.drain(same..).rev() {
+            close(&mut turns, begin);
+        }
+        for (step, around) in steps.iter().zip(&site.loops).skip(same) {
+            open.push((step.loop_number, turns.len()));
+            turns.push(Turn::Begin { trips: around.trips, end: 0 });
+        }
+        turns.push(Turn::Access(number));
+    }
+    for (_, begin) in open.drain(..).rev() {
+        close(&mut turns, begin);
+    }
+    turns
+}

@@ -1,0 +1,343 @@
+//! The lines of a packed kernel's streams.
+
+use std::fmt::{self, Formatter};
+
+use super::lexer::Tok;
+use super::print::Printer;
+use super::read::{Reader, Reading};
+use crate::kernel::{Direction, ParamKind, Span};
+use crate::stream::{Affine, Factor, Packing, Step, Stream, Trips};
+use crate::verify::StreamPart;
+
+/// Where every stream starts: at a multiple of so many bytes.
+const ALIGN: u32 = 16;
+
+/// What stands for the item's number in an address.
+const ITEM: &str = "item";
+
+/// What stands for the number of the launch's items.
+const ITEM_COUNT: &str = "item_count";
+
+/// The alignment of an access that says nothing of it.
+fn default_align(of_buffer: bool, bytes: u32) -> u32 {
+    if of_buffer { bytes } else { 1 }
+}
+
+/// Whether an address is that of the buffer.
+fn is_nothing(scale: u32, sum: &Affine) -> bool {
+    scale == 0 && sum.is_zero()
+}
+
+impl Printer<'_> {
+    /// The streams, a line each.
+    pub(super) fn streams(&self, f: &mut Formatter<'_>, packing: &Packing) -> fmt::Result {
+        let params = self.kernel.params.iter().skip(self.kernel.launch_params().len());
+        for (stream, param) in packing.streams.iter().zip(params) {
+            f.write_str("  stream ")?;
+            self.value(f, param.value)?;
+            f.write_str(if stream.uniform { ": uniform " } else { ": " })?;
+            if let ParamKind::Buffer { direction, elem, .. } = param.kind {
+                write!(f, "{} {elem}", direction.name())?;
+            }
+            if let Some(buffer) = stream.buffer {
+                f.write_str(" of ")?;
+                self.param(f, buffer)?;
+            }
+            write!(f, ", {} byte{}", stream.bytes, if stream.bytes == 1 { "" } else { "s" })?;
+            if stream.align != default_align(stream.buffer.is_some(), stream.bytes) {
+                write!(f, " align {}", stream.align)?;
+            }
+            if stream.buffer.is_some() || !is_nothing(stream.scale, &stream.index) {
+                f.write_str(" at ")?;
+                self.sum(f, stream.scale, &stream.index)?;
+            }
+            if stream.offset != 0 {
+                write!(f, " offset {}", stream.offset)?;
+            }
+            stream.steps.iter().try_for_each(|step| self.step(f, step))?;
+            if let Some(guard) = stream.guard {
+                f.write_str(", guard ")?;
+                self.param(f, guard.saturating_add(self.kernel.launch_params().len() as u32))?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+
+    fn param(&self, f: &mut Formatter<'_>, number: u32) -> fmt::Result {
+        match self.kernel.params.get(number as usize) {
+            Some(param) => self.value(f, param.value),
+            None => f.write_str("%?"),
+        }
+    }
+
+    fn step(&self, f: &mut Formatter<'_>, step: &Step) -> fmt::Result {
+        write!(f, ", loop {} trips ", step.loop_number)?;
+        match &step.trips {
+            Trips::Const(trips) => write!(f, "{trips}")?,
+            Trips::Of { count, signed, at_least } => {
+                f.write_str(if *signed { "signed " } else { "unsigned " })?;
+                self.sum(f, 0, count)?;
+                if *at_least != 0 {
+                    write!(f, " at_least {at_least}")?;
+                }
+            }
+        }
+        if !step.stride.is_zero() {
+            f.write_str(" by ")?;
+            self.sum(f, 0, &step.stride)?;
+        }
+        Ok(())
+    }
+
+    fn sum(&self, f: &mut Formatter<'_>, scale: u32, sum: &Affine) -> fmt::Result {
+        let mut first = true;
+        let mut number = |f: &mut Formatter<'_>, number: u32| {
+            let negative = (number as i32) < 0;
+            f.write_str(match (std::mem::replace(&mut first, false), negative) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            })?;
+            write!(f, "{}", (number as i32).unsigned_abs())
+        };
+        if scale != 0 {
+            number(f, scale)?;
+            write!(f, " * {ITEM}")?;
+        }
+        for &(factor, by) in &sum.terms {
+            number(f, by)?;
+            f.write_str(" * ")?;
+            match factor {
+                Factor::Param(number) => self.param(f, number)?,
+                Factor::ItemCount => f.write_str(ITEM_COUNT)?,
+            }
+        }
+        if sum.constant != 0 || is_nothing(scale, sum) {
+            number(f, sum.constant)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'s> Reader<'s> {
+    /// `groups N` of a packed kernel, after its parameters.
+    pub(super) fn groups(&mut self) -> Reading<()> {
+        if self.at_word("groups") {
+            let start = self.bump().start;
+            let (items, _) = self.number("the number of work items in a group")?;
+            self.body.groups = self.since(start);
+            self.body.kernel.packing = Some(Packing { items, streams: Vec::new() });
+        }
+        Ok(())
+    }
+
+    /// A line that begins with `stream`.
+    pub(super) fn stream(&mut self) -> Reading<()> {
+        let start = self.bump();
+        let (name, name_span) = self.expect(Tok::Value, "the stream's name: `%name`")?;
+        let number = self.body.kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());
+        let result = if self.body.kernel.packing.is_none() {
+            let expected = "`groups` and a number after the kernel's parameters";
+            Err(self.error(start, "a stream in a kernel that is not packed", expected))
+        } else if self.body.block.is_some() {
+            Err(self.error(start, "a stream after a label", "the streams before the first block"))
+        } else {
+            self.stream_of(number, name_span, start)
+        };
+        match result {
+            Ok((kind, stream)) => {
+                let span = stream.span;
+                let value = self.body.kernel.add_param(name, kind, span);
+                self.claim(name, name_span, value);
+                if let Some(packing) = &mut self.body.kernel.packing {
+                    packing.streams.push(stream);
+                }
+                Ok(())
+            }
+            Err(failed) => {
+                self.body.forget_stream(number);
+                self.poison(name, name_span);
+                Err(failed)
+            }
+        }
+    }
+
+    fn stream_of(&mut self, number: usize, name: Span, start: Span) -> Reading<(ParamKind, Stream)> {
+        self.stream_part(number, StreamPart::Name, name);
+        self.mark(b':')?;
+        let mut stream = Stream { uniform: self.take_word("uniform"), ..Stream::default() };
+        let direction = match self.text() {
+            "in" if self.tok() == Tok::Word => Direction::In,
+            "out" if self.tok() == Tok::Word => Direction::Out,
+            _ => return Err(self.unexpected("`in` or `out`")),
+        };
+        let ty_start = self.bump().start;
+        let elem = self.type_name("the type of the stream's values")?;
+        self.stream_part(number, StreamPart::Type, self.since(ty_start));
+        if self.take_word("of") {
+            let (buffer, span) = self.param_number("a buffer parameter: `%name`")?;
+            self.stream_part(number, StreamPart::Buffer, span);
+            stream.buffer = Some(buffer);
+        }
+        self.mark(b',')?;
+        let (bytes, span) = self.number("the size of an access in bytes")?;
+        self.stream_part(number, StreamPart::Bytes, span);
+        stream.bytes = bytes;
+        if !self.take_word("bytes") && !self.take_word("byte") {
+            return Err(self.unexpected("`bytes`"));
+        }
+        stream.align = default_align(stream.buffer.is_some(), bytes);
+        if self.take_word("align") {
+            let (align, span) = self.number("an alignment in bytes")?;
+            self.stream_part(number, StreamPart::Align, span);
+            stream.align = align;
+        }
+        let address = self.span().start;
+        if self.take_word("at") {
+            (stream.scale, stream.index) = self.sum(true)?;
+        } else if stream.buffer.is_some() {
+            return Err(self.unexpected("`at` and the address in the buffer"));
+        }
+        if self.take_word("offset") {
+            let (offset, span) = self.integer("a number of bytes")?;
+            stream.offset = i32::try_from(offset).map_err(|_| {
+                self.error(span, format!("an offset of {offset} bytes"), format!("{} to {}", i32::MIN, i32::MAX))
+            })?;
+        }
+        if self.since(address).end > address {
+            self.stream_part(number, StreamPart::Address, self.since(address));
+        }
+        while self.eat(Tok::Mark(b',')) {
+            let start = self.span().start;
+            if self.take_word("loop") {
+                let step = self.step()?;
+                self.stream_part(number, StreamPart::Loop(stream.steps.len() as u32), self.since(start));
+                stream.steps.push(step);
+            } else if self.take_word("guard") {
+                let (name, span) = self.expect(Tok::Value, "a stream: `%name`")?;
+                self.stream_part(number, StreamPart::Guard, span);
+                self.body.guards.push((number, name, span));
+                break;
+            } else {
+                return Err(self.unexpected("`loop` or `guard`"));
+            }
+        }
+        self.end_of_line()?;
+        stream.span = self.since(start.start);
+        Ok((ParamKind::Buffer { direction, elem, align: ALIGN }, stream))
+    }
+
+    /// What follows `loop`.
+    fn step(&mut self) -> Reading<Step> {
+        let (loop_number, _) = self.number("the loop's number")?;
+        if !self.take_word("trips") {
+            return Err(self.unexpected("`trips`"));
+        }
+        let signed = self.take_word("signed");
+        let trips = if signed || self.take_word("unsigned") {
+            let (_, count) = self.sum(false)?;
+            let at_least = if self.take_word("at_least") { self.number("0 or 1")?.0 } else { 0 };
+            Trips::Of { count, signed, at_least }
+        } else {
+            Trips::Const(self.number("a number of trips, or `signed` or `unsigned` and a sum")?.0)
+        };
+        let stride = if self.take_word("by") { self.sum(false)?.1 } else { Affine::default() };
+        Ok(Step { loop_number, trips, stride })
+    }
+
+    /// A sum of multiples of `i32` parameters, `item_count` and, where that may be, `item`, and of a number.
+    fn sum(&mut self, of_item: bool) -> Reading<(u32, Affine)> {
+        let mut scale = None;
+        let mut constant = None;
+        let mut terms = Vec::new();
+        let mut minus = self.eat(Tok::Mark(b'-'));
+        loop {
+            let start = self.span();
+            let by = match self.tok() {
+                Tok::Number => Some(self.integer("a number")?.0),
+                _ => None,
+            };
+            let product = by.is_none() || self.eat(Tok::Mark(b'*'));
+            let signed = if minus { by.unwrap_or(1).saturating_neg() } else { by.unwrap_or(1) };
+            let by = match i32::try_from(signed).map(|by| by as u32).or_else(|_| u32::try_from(signed)) {
+                Ok(by) => by,
+                Err(_) => {
+                    let expected = format!("{} to {}", i32::MIN, u32::MAX);
+                    return Err(self.error(start, format!("{signed} does not fit i32"), expected));
+                }
+            };
+            if !product {
+                if constant.replace(by).is_some() {
+                    return Err(self.error(start, "a second number", "one number, and multiples of parameters"));
+                }
+            } else if of_item && self.take_word(ITEM) {
+                if scale.replace(by).is_some() {
+                    return Err(self.error(self.since(start.start), format!("a second multiple of `{ITEM}`"), "one"));
+                }
+            } else if self.take_word(ITEM_COUNT) {
+                terms.push((Factor::ItemCount, by));
+            } else {
+                let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
+                let (param, _) = self.param_number(&format!("a number, {words} or a parameter: `%name`"))?;
+                terms.push((Factor::Param(param), by));
+            }
+            match self.tok() {
+                Tok::Mark(sign @ (b'+' | b'-')) => {
+                    self.bump();
+                    minus = sign == b'-';
+                }
+                _ => return Ok((scale.unwrap_or(0), Affine { constant: constant.unwrap_or(0), terms })),
+            }
+        }
+    }
+
+    /// A parameter by name, which is defined already.
+    fn param_number(&mut self, expected: &str) -> Reading<(u32, Span)> {
+        let (name, span) = self.expect(Tok::Value, expected)?;
+        match self.body.param_number(name) {
+            Some(number) => Ok((number, span)),
+            None => Err(self.error(span, format!("`%{name}` is no parameter"), "a parameter of the kernel")),
+        }
+    }
+
+    /// Finds the streams that guard others, which may come after those.
+    pub(super) fn resolve_guards(&mut self) {
+        let first = self.body.kernel.launch_params().len() as u32;
+        for (number, name, span) in std::mem::take(&mut self.body.guards) {
+            if self.body.is_unknown(name) {
+                continue;
+            }
+            match self.body.param_number(name).and_then(|param| param.checked_sub(first)) {
+                Some(guard) => {
+                    let packing = self.body.kernel.packing.as_mut();
+                    if let Some(stream) = packing.and_then(|packing| packing.streams.get_mut(number)) {
+                        stream.guard = Some(guard);
+                    }
+                }
+                None => drop(self.error(span, format!("`%{name}` is no stream"), "an `out` stream of no buffer")),
+            }
+        }
+    }
+
+    fn number(&mut self, expected: &str) -> Reading<(u32, Span)> {
+        let (value, span) = self.integer(expected)?;
+        match u32::try_from(value) {
+            Ok(value) => Ok((value, span)),
+            Err(_) => Err(self.error(span, format!("{value} is no unsigned number of 32 bits"), expected)),
+        }
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn stream_part(&mut self, number: usize, part: StreamPart, span: Span) {
+        self.body.stream_parts.push((number, part, span));
+    }
+}

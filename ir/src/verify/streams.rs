@@ -1,0 +1,297 @@
+//! What holds of a packed kernel beside the laws of all kernels: its streams are what an item can do, and they are used as such.
+
+use std::collections::HashSet;
+
+use super::{Part, Place, StreamPart, Verifier, is_alignment};
+use crate::kernel::{Attr, Block, Direction, Inst, ParamKind, Value};
+use crate::op::Op;
+use crate::stream::{Affine, Factor, Packing, Step, Stream, Trips};
+use crate::types::Type;
+use crate::verify::MAX_ALIGN;
+
+/// The alignment of a stream's start, in bytes.
+const STREAM_ALIGN: u32 = 16;
+
+/// What a value is the address of.
+#[derive(Clone, Copy)]
+enum Pointer {
+    /// That stream.
+    Stream(usize),
+    /// A buffer of the launch.
+    Buffer,
+}
+
+fn is_read(kind: ParamKind) -> bool {
+    matches!(kind, ParamKind::Buffer { direction: Direction::In, .. })
+}
+
+fn is_written(kind: ParamKind) -> bool {
+    matches!(kind, ParamKind::Buffer { direction: Direction::Out, .. })
+}
+
+/// Whether two streams are in the same loops.
+fn same_loops(a: &Stream, b: &Stream) -> bool {
+    let same = |(a, b): (&Step, &Step)| a.loop_number == b.loop_number && a.trips == b.trips;
+    a.steps.len() == b.steps.len() && a.steps.iter().zip(&b.steps).all(same)
+}
+
+impl Verifier<'_> {
+    /// The streams of a packed kernel.
+    pub(super) fn packing(&mut self) {
+        let kernel = self.kernel;
+        let Some(packing) = &kernel.packing else { return };
+        if !matches!(packing.items, 1 | 4 | 16) {
+            let message = format!("groups of {} work items", packing.items);
+            self.found(Place::Groups, message, "1, 4 or 16");
+        }
+        let (streams, params) = (packing.streams.len(), kernel.params.len());
+        if streams > params {
+            let message = format!("{streams} streams of @{}, which has {params} parameters", kernel.name);
+            return self.found(Place::Kernel, message, "a parameter a stream");
+        }
+        for (number, stream) in packing.streams.iter().enumerate() {
+            self.stream(packing, number, stream);
+        }
+        self.loops(packing);
+    }
+
+    fn stream_name(&self, number: usize) -> String {
+        let param = self.kernel.params.get(self.kernel.launch_params().len() + number);
+        param.map_or_else(|| format!("stream {number}"), |param| format!("`%{}`", param.name))
+    }
+
+    fn stream(&mut self, packing: &Packing, number: usize, stream: &Stream) {
+        let kernel = self.kernel;
+        let place = |part| Place::Stream(number, part);
+        let name = self.stream_name(number);
+        let Some(param) = kernel.params.get(kernel.launch_params().len() + number) else { return };
+        let has_size = matches!(stream.bytes, 1 | 2 | 4 | 8 | 16);
+        if !has_size {
+            let message = format!("an access of {} bytes", stream.bytes);
+            self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
+        }
+        match param.kind {
+            ParamKind::Buffer { direction: Direction::In | Direction::Out, elem, align: STREAM_ALIGN } => {
+                let items = if stream.uniform { 1 } else { packing.items };
+                let group = u64::from(stream.bytes) * u64::from(items);
+                if has_size && group % u64::from(elem.bytes()) != 0 {
+                    let message = format!("values of `{elem}` in groups of {group} bytes");
+                    self.found(place(StreamPart::Type), message, "a type whose size divides that");
+                }
+            }
+            _ => {
+                let expected = format!("an `in` or `out` buffer aligned to {STREAM_ALIGN}");
+                self.found(place(StreamPart::Type), format!("{name} is no stream"), expected);
+            }
+        }
+        if !is_alignment(stream.align) && stream.align != stream.bytes {
+            let message = format!("alignment {}", stream.align);
+            self.found(place(StreamPart::Align), message, format!("a power of two up to {MAX_ALIGN}"));
+        }
+        match stream.buffer {
+            Some(buffer) => {
+                let param = kernel.params.get(buffer as usize);
+                let is_launched = (buffer as usize) < kernel.launch_params().len();
+                if !param.is_some_and(|param| is_launched && matches!(param.kind, ParamKind::Buffer { .. })) {
+                    let what =
+                        param.map_or_else(|| format!("parameter {buffer}"), |param| format!("`%{}`", param.name));
+                    self.found(
+                        place(StreamPart::Buffer),
+                        format!("{what} is no buffer of the launch"),
+                        "a buffer parameter",
+                    );
+                }
+            }
+            None => self.guard(number, stream, param.kind),
+        }
+        if stream.uniform && stream.scale != 0 {
+            self.found(
+                place(StreamPart::Address),
+                format!("{name} is uniform but steps by {} bytes an item", stream.scale as i32),
+                "no multiple of `item`",
+            );
+        }
+        self.affine(place(StreamPart::Address), &stream.index);
+        for (depth, step) in stream.steps.iter().enumerate() {
+            let place = place(StreamPart::Loop(depth as u32));
+            self.affine(place, &step.stride);
+            if let Trips::Of { count, at_least, .. } = &step.trips {
+                self.affine(place, count);
+                if *at_least > 1 {
+                    self.found(place, format!("at least {at_least} trips"), "0, or 1 for a loop tested at its end");
+                }
+            }
+        }
+        if let (Some(guard), Some(_)) = (stream.guard, stream.buffer) {
+            self.guarded(packing, number, stream, guard);
+        }
+    }
+
+    /// A stream of no buffer.
+    fn guard(&mut self, number: usize, stream: &Stream, kind: ParamKind) {
+        let name = self.stream_name(number);
+        let place = |part| Place::Stream(number, part);
+        if is_read(kind) {
+            self.found(
+                place(StreamPart::Name),
+                format!("{name} is read and in no buffer"),
+                "`of` and a buffer parameter, or an `out` stream, which is a guard",
+            );
+        }
+        let unmoved = stream.steps.iter().all(|step| step.stride.is_zero());
+        let addressed = stream.scale != 0 || !stream.index.is_zero() || stream.offset != 0 || !unmoved;
+        if addressed {
+            self.found(place(StreamPart::Address), format!("{name} has an address in no buffer"), "none of a guard");
+        } else if stream.align != 1 {
+            self.found(place(StreamPart::Align), format!("{name} is aligned in no buffer"), "no alignment of a guard");
+        }
+        if stream.guard.is_some() {
+            self.found(place(StreamPart::Guard), format!("{name} is a guard that has one itself"), "");
+        }
+    }
+
+    /// A stream's guard, which has an element for each of the stream's.
+    fn guarded(&mut self, packing: &Packing, number: usize, stream: &Stream, guard: u32) {
+        let place = Place::Stream(number, StreamPart::Guard);
+        let name = self.stream_name(guard as usize);
+        let Some(guard) = packing.streams.get(guard as usize) else {
+            return self.found(place, format!("the guard is stream {guard}, which does not exist"), "");
+        };
+        if guard.buffer.is_some() {
+            self.found(place, format!("{name} is no guard"), "an `out` stream of no buffer");
+        } else if guard.uniform != stream.uniform {
+            let is = |uniform| if uniform { "uniform" } else { "not uniform" };
+            let message = format!("{name} is {}", is(guard.uniform));
+            self.found(place, message, format!("a guard that is {}, as what it guards", is(stream.uniform)));
+        } else if !same_loops(guard, stream) {
+            self.found(place, format!("{name} is in other loops"), "a guard in the loops of what it guards");
+        }
+    }
+
+    /// A sum of which each factor is known at the launch.
+    fn affine(&mut self, place: Place, sum: &Affine) {
+        let mut seen = HashSet::new();
+        for &(factor, by) in &sum.terms {
+            let name = match factor {
+                Factor::ItemCount => "`item_count`".to_owned(),
+                Factor::Param(number) => {
+                    let param = self.kernel.params.get(number as usize);
+                    let name =
+                        param.map_or_else(|| format!("parameter {number}"), |param| format!("`%{}`", param.name));
+                    if !param.is_some_and(|param| param.kind == ParamKind::Scalar(Type::I32)) {
+                        self.found(place, format!("{name} is no `i32` of the launch"), "an `i32` parameter");
+                    }
+                    name
+                }
+            };
+            if by == 0 {
+                self.found(place, format!("{name} is multiplied by 0"), "no such term");
+            }
+            if !seen.insert(factor) {
+                self.found(place, format!("{name} is there twice"), "one multiple of it");
+            }
+        }
+    }
+
+    /// The streams of one loop stand next to each other, in the same loops and with the same trips. Guards stand anywhere.
+    fn loops(&mut self, packing: &Packing) {
+        let mut open: Vec<&Step> = Vec::new();
+        let mut seen = HashSet::new();
+        for (number, stream) in packing.streams.iter().enumerate().filter(|(_, stream)| stream.buffer.is_some()) {
+            let same = open.iter().zip(&stream.steps).take_while(|(a, b)| a.loop_number == b.loop_number).count();
+            for (depth, step) in stream.steps.iter().enumerate() {
+                let place = Place::Stream(number, StreamPart::Loop(depth as u32));
+                let outer = open.get(depth).filter(|_| depth < same);
+                if outer.is_some_and(|outer| outer.trips != step.trips) {
+                    let message = format!("loop {} has other trips in a stream before", step.loop_number);
+                    self.found(place, message, "the same trips");
+                } else if outer.is_none() && !seen.insert(step.loop_number) {
+                    let message = format!("loop {} was left by a stream before", step.loop_number);
+                    self.found(place, message, "the streams of a loop next to each other, in the same loops");
+                }
+            }
+            open.truncate(same);
+            open.extend(stream.steps.iter().skip(same));
+        }
+    }
+
+    /// Memory is reached by the streams alone, each by loads or by stores of one block.
+    pub(super) fn stream_uses(&mut self) {
+        let kernel = self.kernel;
+        let Some(packing) = &kernel.packing else { return };
+        let mut users: Vec<Option<Block>> = vec![None; packing.streams.len()];
+        for &block in &kernel.layout {
+            let insts = kernel.blocks.get(block).map_or(&[][..], |data| &data.insts);
+            for &inst in insts.iter().filter(|&&inst| kernel.insts.is_valid(inst)) {
+                let data = &kernel.insts[inst];
+                if matches!(data.op, Op::LocalId | Op::GroupId) {
+                    let message = format!("`{}` in a packed kernel", data.op.name());
+                    self.found(Place::Inst(inst, Part::Op), message, "`item_id`, the number of the group of items");
+                }
+                let base = match (data.op, data.attr) {
+                    (Op::Load, Attr::Mem(_)) => Some(0),
+                    (Op::Store, Attr::Mem(_)) => Some(1),
+                    _ => None,
+                };
+                for (number, &arg) in kernel.args(inst).iter().enumerate() {
+                    let part = Part::Arg(number as u32);
+                    match (self.pointer(arg), base == Some(number)) {
+                        (Some(Pointer::Stream(stream)), true) => {
+                            self.stream_access(inst, stream, arg);
+                            if let Some(user) = users.get_mut(stream)
+                                && user.replace(block).is_some_and(|user| user != block)
+                            {
+                                let message = format!("{} is accessed in another block too", self.stream_name(stream));
+                                self.found(Place::Inst(inst, part), message, "accesses in one block");
+                            }
+                        }
+                        (Some(pointer), _) => self.escape(Place::Inst(inst, part), pointer, arg),
+                        (None, _) => {}
+                    }
+                }
+                for (target, call) in kernel.targets(inst).iter().enumerate() {
+                    for (number, &arg) in kernel.call_args(call).iter().enumerate() {
+                        if let Some(pointer) = self.pointer(arg) {
+                            let part = Part::TargetArg(target as u32, number as u32);
+                            self.escape(Place::Inst(inst, part), pointer, arg);
+                        }
+                    }
+                }
+            }
+        }
+        if !self.partial.incomplete {
+            for number in (0..users.len()).filter(|&number| users.get(number) == Some(&None)) {
+                let message = format!("{} is not accessed", self.stream_name(number));
+                self.found(Place::Stream(number, StreamPart::Name), message, "a load or store of the kernel");
+            }
+        }
+    }
+
+    fn pointer(&self, value: Value) -> Option<Pointer> {
+        match (self.kernel.stream(value), self.kernel.param(value)?.kind) {
+            (Some(stream), _) => Some(Pointer::Stream(stream)),
+            (None, ParamKind::Buffer { .. }) => Some(Pointer::Buffer),
+            (None, ParamKind::Scalar(_)) => None,
+        }
+    }
+
+    /// An address where none can be.
+    fn escape(&mut self, place: Place, pointer: Pointer, value: Value) {
+        let name = self.kernel.param(value).map(|param| param.name.as_str()).unwrap_or_default();
+        let (message, expected) = match pointer {
+            Pointer::Stream(_) => (format!("the address of stream `%{name}` as a value"), "a load or store of it"),
+            Pointer::Buffer => (format!("the buffer `%{name}` in a packed kernel"), "a stream of it"),
+        };
+        self.related(place, message, expected, Some(value));
+    }
+
+    fn stream_access(&mut self, inst: Inst, stream: usize, base: Value) {
+        let kernel = self.kernel;
+        let Some(param) = kernel.param(base) else { return };
+        // A store into what is read is found with those into any `in` buffer.
+        if kernel.insts[inst].op == Op::Load && is_written(param.kind) {
+            let message = format!("a load from {}, which is written", self.stream_name(stream));
+            self.related(Place::Inst(inst, Part::Arg(0)), message, "an `in` stream", Some(base));
+        }
+    }
+}
