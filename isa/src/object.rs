@@ -4,16 +4,22 @@
 //! it comes from. Each kernel is a function symbol over three sections: its words, its [`KernelInfo`] and its locations.
 //! Numbers in records are little endian; a text is its length in bytes as 32 bits, then UTF-8.
 
+mod tiles;
+mod words;
+
 use thiserror::Error;
 
 use crate::abi::{Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError};
+use crate::stream::{Tiles, TilesError};
 use crate::target::Target;
+
+pub use words::{Words, digits};
 
 /// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
 /// another machine's.
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 /// `e_flags` of an object: the version of these layouts. A reader refuses any other.
-pub const E_FLAGS: u32 = 1;
+pub const E_FLAGS: u32 = 2;
 /// The section of the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
 /// Followed by the kernel's name: the section of its words.
@@ -22,8 +28,8 @@ pub const TEXT_PREFIX: &str = ".text.";
 pub const INFO_PREFIX: &str = ".info.";
 /// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word.
 pub const LOC_PREFIX: &str = ".loc.";
-/// Bytes of a HALU word, stored low half first; also the alignment of its sections.
-pub const WORD_BYTES: usize = 16;
+/// The alignment of sections of words: a HALU word, a line of VP1 words.
+pub const TEXT_ALIGN: u64 = 16;
 
 /// Where in the source text an instruction comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -68,15 +74,18 @@ pub struct Header {
 /// name, the number of parameters, each 32 bits or a text; then the parameters.
 ///
 /// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`); the name of its type; of a
-/// buffer its alignment, 32 bits.
+/// buffer its alignment, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
     /// Its name and parameters.
     pub signature: Signature,
-    /// Bytes of local memory an item needs, at most [`MAX_LOCAL_BYTES`].
+    /// Bytes of local memory an item needs, at most [`MAX_LOCAL_BYTES`]. On VP1, those of the data store before the streams: the
+    /// image and the spilled registers.
     pub local_bytes: u32,
     /// General registers used: the highest number plus one.
     pub registers: u32,
+    /// How a kernel is run a tile at a time: present on VP1 and nowhere else.
+    pub tiles: Option<Tiles>,
 }
 
 /// Why a record cannot be read.
@@ -116,6 +125,19 @@ pub enum RecordError {
     /// The signature cannot be.
     #[error(transparent)]
     Signature(#[from] SignatureError),
+    /// A byte that says which of a few things follows, and is none of them.
+    #[error("byte {at} of the record is {found}; expected at most {most}")]
+    Tag {
+        /// Where it is.
+        at: usize,
+        /// What it is.
+        found: u8,
+        /// The greatest that means something.
+        most: u8,
+    },
+    /// The tiles cannot be.
+    #[error(transparent)]
+    Tiles(#[from] TilesError),
 }
 
 impl Header {
@@ -169,14 +191,17 @@ impl KernelInfo {
                 }
             }
         }
+        if let Some(tiles) = &self.tiles {
+            tiles::put(&mut out, tiles);
+        }
         out
     }
 
-    /// Reads the record.
+    /// Reads the record of a kernel for a target.
     ///
     /// # Errors
-    /// Bytes that are no such record, whole and with nothing after it; a signature that cannot be.
-    pub fn from_bytes(bytes: &[u8]) -> Result<KernelInfo, RecordError> {
+    /// Bytes that are no such record, whole and with nothing after it; a signature or tiles that cannot be.
+    pub fn from_bytes(target: Target, bytes: &[u8]) -> Result<KernelInfo, RecordError> {
         let mut fields = Fields::new(bytes);
         let local_bytes = fields.u32()?;
         if local_bytes > MAX_LOCAL_BYTES {
@@ -190,8 +215,13 @@ impl KernelInfo {
         for _ in 0..count {
             params.push(fields.param()?);
         }
+        let tiles = if target == Target::Vp1 { Some(fields.tiles()?) } else { None };
         fields.finish()?;
-        Ok(KernelInfo { signature: Signature::new(name, params)?, local_bytes, registers })
+        let signature = Signature::new(name, params)?;
+        if let Some(tiles) = &tiles {
+            tiles.check(&signature, local_bytes)?;
+        }
+        Ok(KernelInfo { signature, local_bytes, registers, tiles })
     }
 }
 
@@ -226,6 +256,15 @@ impl<'a> Fields<'a> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
+    }
+
+    /// A byte that is at most `most`.
+    fn tag(&mut self, most: u8) -> Result<u8, RecordError> {
+        let at = self.at;
+        match self.array()? {
+            [found] if found > most => Err(RecordError::Tag { at, found, most }),
+            [found] => Ok(found),
+        }
     }
 
     fn u16(&mut self) -> Result<u16, RecordError> {
@@ -288,13 +327,13 @@ mod tests {
             param("größe", buffer(Direction::Out, "i8", 1)),
             param("z", buffer(Direction::InOut, "bf16x2", 4)),
         ];
-        KernelInfo { signature: Signature::new("axpy", params).unwrap(), local_bytes: 64, registers: 7 }
+        KernelInfo { signature: Signature::new("axpy", params).unwrap(), local_bytes: 64, registers: 7, tiles: None }
     }
 
     #[test]
     fn records_come_back() {
         let info = info();
-        assert_eq!(KernelInfo::from_bytes(&info.to_bytes()), Ok(info));
+        assert_eq!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes()), Ok(info));
         let header = Header { target: Target::Ptx { sm: 90 }, source: "kernels/axpy.hb".into() };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Ok(header));
         let loc = Loc { line: 3, column: u32::MAX };
@@ -306,11 +345,11 @@ mod tests {
     fn every_truncation_and_any_trailing_byte_is_refused() {
         let mut bytes = info().to_bytes();
         for length in 0..bytes.len() {
-            let error = KernelInfo::from_bytes(&bytes[..length]).unwrap_err();
+            let error = KernelInfo::from_bytes(Target::Halu, &bytes[..length]).unwrap_err();
             assert_eq!(error, RecordError::Truncated(length));
         }
         bytes.push(0);
-        let error = KernelInfo::from_bytes(&bytes).unwrap_err();
+        let error = KernelInfo::from_bytes(Target::Halu, &bytes).unwrap_err();
         assert_eq!(error, RecordError::Trailing(1));
     }
 
@@ -320,7 +359,7 @@ mod tests {
         let with = |at: usize, value: &[u8]| {
             let mut bytes = bytes.clone();
             bytes[at..at + value.len()].copy_from_slice(value);
-            KernelInfo::from_bytes(&bytes).unwrap_err().to_string()
+            KernelInfo::from_bytes(Target::Halu, &bytes).unwrap_err().to_string()
         };
         assert_eq!(
             with(0, &[1, 0, 0, 1]),

@@ -9,6 +9,14 @@
 //! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a stream in the
 //! layout of `$a`, with the stream's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
 //! and [`M_FIRST_ITEM`].
+//!
+//! An element that cannot be read, and one of an item at or beyond the launch's number, is zero. Streams that are in a buffer are
+//! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by
+//! trip, in each of them by number.
+
+use thiserror::Error;
+
+use crate::abi::{ParamKind, Signature};
 
 /// The `$m` of the launch's number of work items.
 pub const M_ITEM_COUNT: u8 = 61;
@@ -20,6 +28,8 @@ pub const M_FIRST_ITEM: u8 = 63;
 pub const MAX_M_WORDS: usize = 61;
 /// The most streams that a kernel may have: each has an `$a` of its own, and two are left.
 pub const MAX_STREAMS: usize = 30;
+/// The most loops around a site.
+pub const MAX_STEPS: usize = 32;
 /// The most bytes that the image and spilled registers may take: what an unsigned immediate reaches from address 0.
 pub const MAX_FRAME_BYTES: u32 = 2048;
 
@@ -59,8 +69,9 @@ pub struct Stream {
     pub offset: i32,
     /// The loops around the site, the outermost first.
     pub steps: Vec<Step>,
-    /// A written stream of one element for each of this one's: where the element's first byte is zero, the item does not make
-    /// the access. What it would have read is zero, and what it would have written is not.
+    /// A written stream without a buffer, of one element for each of this one's: where the element's first byte is zero, the item
+    /// does not make the access. What it would have read is there all the same, or zero where it cannot be; what it would have
+    /// written is not written.
     pub guard: Option<u32>,
     /// The word address of the instruction, for traps.
     pub site: u32,
@@ -109,4 +120,182 @@ pub enum Factor {
     Param(u32),
     /// The number of work items of the launch.
     ItemCount,
+}
+
+/// Why a kernel cannot be run by tiles as it is described.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TilesError {
+    /// A group of another size.
+    #[error("a group has {0} items; expected 1, 4 or 16")]
+    Items(u32),
+    /// Too much before the streams.
+    #[error("the image and the spilled registers take {0} bytes; at most {MAX_FRAME_BYTES} are possible")]
+    Frame(u32),
+    /// The image is larger than what it is a part of.
+    #[error("the image has {image} bytes, of {frame} before the streams")]
+    Image {
+        /// Bytes of the image.
+        image: usize,
+        /// Bytes of the image and the spilled registers.
+        frame: u32,
+    },
+    /// More streams than address registers.
+    #[error("there are {0} streams; at most {MAX_STREAMS} are possible")]
+    Streams(usize),
+    /// Scalar parameters and streams do not fit `$m`.
+    #[error("scalar parameters and streams take {0} words of $m; at most {MAX_M_WORDS} are possible")]
+    MWords(usize),
+    /// A stream that cannot be.
+    #[error("stream {stream}: {error}")]
+    Stream {
+        /// Its number.
+        stream: usize,
+        /// What is wrong with it.
+        error: StreamError,
+    },
+}
+
+/// What is wrong with a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum StreamError {
+    /// Its buffer is no buffer parameter.
+    #[error("parameter {0} is no buffer")]
+    Buffer(u32),
+    /// It is in no buffer, and so a guard, but not as guards are.
+    #[error("a guard is written, and has no guard itself")]
+    Guard,
+    /// Its guard is none, or not of one element for each of this one's.
+    #[error("stream {0} is no guard for it")]
+    Guarded(u32),
+    /// An access of another size.
+    #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
+    Bytes(u32),
+    /// An alignment that is no power of two.
+    #[error("alignment {0} is not a power of two")]
+    Align(u32),
+    /// A uniform stream whose items access different elements.
+    #[error("a uniform stream has scale {0}")]
+    Uniform(u32),
+    /// Loops in loops beyond what is possible.
+    #[error("{0} loops around the site; at most {MAX_STEPS} are possible")]
+    Steps(usize),
+    /// A sum over what is no 32-bit scalar parameter.
+    #[error("parameter {0} is no 32-bit scalar")]
+    Factor(u32),
+    /// At least that many trips of a loop, which is neither 0 nor 1.
+    #[error("a loop of at least {0} trips; expected 0 or 1")]
+    AtLeast(u32),
+    /// A loop that another stream describes in another way, or is in twice.
+    #[error("loop {0} is not that of the streams before")]
+    Loop(u32),
+}
+
+/// The words of `$m` that a parameter takes: those of a scalar's bits. A buffer takes none.
+pub const fn m_words(kind: ParamKind) -> usize {
+    match kind {
+        ParamKind::Scalar(ty) => ty.bits().div_ceil(32) as usize,
+        ParamKind::Buffer { .. } => 0,
+    }
+}
+
+/// The number of the first stream's `$m`, which is that of the scalar parameters' words.
+pub fn first_stream_m(signature: &Signature) -> usize {
+    signature.params().iter().map(|param| m_words(param.kind)).sum()
+}
+
+impl Tiles {
+    /// Checks what a loader must know to be true, but for the addresses of words. `frame_bytes` are those before the streams.
+    ///
+    /// # Errors
+    /// The first thing that cannot be.
+    pub fn check(&self, signature: &Signature, frame_bytes: u32) -> Result<(), TilesError> {
+        if !matches!(self.items, 1 | 4 | 16) {
+            return Err(TilesError::Items(self.items));
+        }
+        if frame_bytes > MAX_FRAME_BYTES {
+            return Err(TilesError::Frame(frame_bytes));
+        }
+        if self.image.len() > frame_bytes as usize {
+            return Err(TilesError::Image { image: self.image.len(), frame: frame_bytes });
+        }
+        if self.streams.len() > MAX_STREAMS {
+            return Err(TilesError::Streams(self.streams.len()));
+        }
+        let m_words = first_stream_m(signature) + self.streams.len();
+        if m_words > MAX_M_WORDS {
+            return Err(TilesError::MWords(m_words));
+        }
+        for number in 0..self.streams.len() {
+            self.check_stream(signature, number).map_err(|error| TilesError::Stream { stream: number, error })?;
+        }
+        Ok(())
+    }
+
+    fn check_stream(&self, signature: &Signature, number: usize) -> Result<(), StreamError> {
+        let (before, Some(stream)) = (self.streams.iter().take(number), self.streams.get(number)) else {
+            return Ok(());
+        };
+        let kind = |param: u32| signature.params().get(param as usize).map(|param| param.kind);
+        match stream.buffer {
+            Some(param) if !matches!(kind(param), Some(ParamKind::Buffer { .. })) => {
+                return Err(StreamError::Buffer(param));
+            }
+            None if !stream.written || stream.guard.is_some() => return Err(StreamError::Guard),
+            _ => {}
+        }
+        if let Some(guard) = stream.guard {
+            let loops = |stream: &Stream| stream.steps.iter().map(|step| step.loop_number).collect::<Vec<_>>();
+            let guards = |guard: &&Stream| {
+                guard.buffer.is_none() && guard.uniform == stream.uniform && loops(guard) == loops(stream)
+            };
+            self.streams.get(guard as usize).filter(guards).ok_or(StreamError::Guarded(guard))?;
+        }
+        if !matches!(stream.bytes, 1 | 2 | 4 | 8 | 16) {
+            return Err(StreamError::Bytes(stream.bytes));
+        }
+        if !stream.align.is_power_of_two() {
+            return Err(StreamError::Align(stream.align));
+        }
+        if stream.uniform && stream.scale != 0 {
+            return Err(StreamError::Uniform(stream.scale));
+        }
+
+        if stream.steps.len() > MAX_STEPS {
+            return Err(StreamError::Steps(stream.steps.len()));
+        }
+
+        let is_word = |param| matches!(kind(param), Some(ParamKind::Scalar(ty)) if ty.bits() == 32);
+        let affine = |sum: &Affine| {
+            let mut params = sum.terms.iter().filter_map(|(factor, _)| match factor {
+                Factor::Param(param) => Some(*param),
+                Factor::ItemCount => None,
+            });
+            params.find(|&param| !is_word(param)).map_or(Ok(()), |param| Err(StreamError::Factor(param)))
+        };
+        affine(&stream.index)?;
+        for (depth, step) in stream.steps.iter().enumerate() {
+            affine(&step.stride)?;
+            if let Trips::Of { count, at_least, .. } = &step.trips {
+                affine(count)?;
+                if *at_least > 1 {
+                    return Err(StreamError::AtLeast(*at_least));
+                }
+            }
+            let outer = |stream: &Stream, depth: usize| {
+                depth.checked_sub(1).and_then(|at| Some(stream.steps.get(at)?.loop_number))
+            };
+            let same = |(other, at): (&Stream, usize)| {
+                let trips = other.steps.get(at).map(|step| &step.trips);
+                (at, outer(other, at), trips) == (depth, outer(stream, depth), Some(&step.trips))
+            };
+            let mut places = before.clone().chain([stream]).flat_map(|other| {
+                let here = other.steps.iter().enumerate().filter(|(_, other)| other.loop_number == step.loop_number);
+                here.map(move |(at, _)| (other, at))
+            });
+            if !places.all(same) {
+                return Err(StreamError::Loop(step.loop_number));
+            }
+        }
+        Ok(())
+    }
 }

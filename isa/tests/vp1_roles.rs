@@ -65,7 +65,7 @@ fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
         Write::Va(_) => (RegFile::Va, 0),
         Write::Vc(n, _) => (RegFile::Vc, n),
         Write::A(n, _) => (RegFile::A, n),
-        Write::C(n, _) => (RegFile::C, n),
+        Write::C { n, .. } => (RegFile::C, n),
         Write::L(n, _) => (RegFile::L, n),
         Write::M(n, _) => (RegFile::M, n),
         Write::X(n, _) => (RegFile::X, n),
@@ -131,8 +131,9 @@ fn every_opcode_keeps_to_its_roles() {
             }
             for operand in op.row().operands {
                 let (may, must) = registers(&inst, operand);
-                // A unit keeps the bits of a `$c` that are not its own.
-                uses.extend(may.iter().filter(|&&(file, _)| operand.role != Role::Def || file == RegFile::C as u8));
+                if operand.role != Role::Def {
+                    uses.extend(&may);
+                }
                 if operand.role != Role::Use {
                     defs.extend(&may);
                 }

@@ -15,6 +15,8 @@ use thiserror::Error;
 
 pub use number::FloatFormat;
 pub use program::Program;
+pub(crate) use spaced::{Names, tuple};
+pub(crate) use syntax::split;
 pub use syntax::{Code, Line, Piece, Statement, Syntax};
 
 /// What is wrong with a line of assembly, and where.

@@ -27,13 +27,19 @@ const FILES: [RegFile; 15] = [
 const NAMED: [(&str, RegFile, u8); 3] =
     [("$tick", RegFile::Sr, 30), ("$csreq", RegFile::Sr, 31), ("$uccfg", RegFile::Uc, 16)];
 
+/// Which register a text means by a name that it gives meaning to itself, `$0` for instance.
+pub(crate) type Names<'n> = &'n dyn Fn(&str) -> Option<(RegFile, u8)>;
+
+/// A text that has no such names.
+pub(super) const NO_NAMES: Names<'static> = &|_| None;
+
 impl<'a> Statement<'a> {
-    pub(super) fn parse_spaced(line: Piece<'a>) -> Result<Statement<'a>, AsmError> {
+    pub(crate) fn parse_spaced(line: Piece<'a>, names: Names<'_>) -> Result<Statement<'a>, AsmError> {
         let (mnemonic, mut rest) = token(line);
         let mut args = Vec::new();
         while !rest.text.is_empty() {
             let (piece, after) = token(rest);
-            args.push(Arg { piece, bang: false, minus: false, bars: false, body: body(piece)?, suffix: None });
+            args.push(Arg { piece, bang: false, minus: false, bars: false, body: body(piece, names)?, suffix: None });
             rest = after;
         }
         Ok(Statement { line, guard: None, mnemonic, modifiers: Vec::new(), args })
@@ -50,18 +56,22 @@ fn token(piece: Piece<'_>) -> (Piece<'_>, Piece<'_>) {
     (token, rest.trim())
 }
 
-fn body(piece: Piece<'_>) -> Result<Body<'_>, AsmError> {
+fn body<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
     if piece.text.starts_with('(') {
-        return selected(piece).map(Body::Selected);
+        return selected(piece, names).map(Body::Selected);
     }
     if piece.text.starts_with('$') {
-        return register(piece);
+        return register(piece, names);
     }
     Ok(Number::parse(piece.text).map_or(Body::Name(piece.text), Body::Number))
 }
 
 /// `$r5`, `$v2d`, `$v4q`, `$vc`.
-fn register(piece: Piece<'_>) -> Result<Body<'_>, AsmError> {
+fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
+    let (name, count) = tuple(piece.text);
+    if let Some((file, number)) = names(name) {
+        return Ok(if count == 1 { Body::Reg(file, number) } else { Body::Tuple(file, number, count) });
+    }
     if let Some(&(_, file, number)) = NAMED.iter().find(|n| n.0 == piece.text) {
         return Ok(Body::Reg(file, number));
     }
@@ -84,14 +94,21 @@ fn register(piece: Piece<'_>) -> Result<Body<'_>, AsmError> {
     }
 }
 
+/// The name without the `d` of a pair or the `q` of a quad after its digits, and the number of registers.
+pub(crate) fn tuple(name: &str) -> (&str, u8) {
+    let first = |suffix| name.strip_suffix(suffix).filter(|first: &&str| first.ends_with(|c: char| c.is_ascii_digit()));
+    let pair = first('d').map(|first| (first, 2));
+    pair.or_else(|| first('q').map(|first| (first, 4))).unwrap_or((name, 1))
+}
+
 /// `(slct $c2 lzf $r4d)`
-fn selected(piece: Piece<'_>) -> Result<Selected<'_>, AsmError> {
+fn selected<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Selected<'a>, AsmError> {
     let malformed = || piece.malformed("operand", "`(slct $cN bit $rNd)`");
     let inside = piece.text.strip_suffix(')').map(|t| piece.to(t.len()).from(1).trim()).ok_or_else(malformed)?;
     let (word, rest) = token(inside);
     let (flags, rest) = token(rest);
     let (bit, tuple) = token(rest);
-    match (word.text, register(flags), register(tuple)) {
+    match (word.text, register(flags, NO_NAMES), register(tuple, names)) {
         ("slct", Ok(Body::Reg(RegFile::C, index)), Ok(Body::Tuple(file, number, count))) => {
             Ok(Selected { index, bit: bit.text, file, number, count })
         }

@@ -1,6 +1,7 @@
 //! The shape of a line of assembly, whatever instruction it is: guard, mnemonic, modifiers, operands.
 
 use super::number::Number;
+use super::spaced::NO_NAMES;
 use super::{AsmError, AsmErrorKind};
 use crate::row::RegFile;
 use std::ops::Range;
@@ -37,7 +38,7 @@ impl<'a> Piece<'a> {
         Piece { text: self.text.get(..end).unwrap_or(self.text), start: self.start }
     }
 
-    pub(super) fn trim(self) -> Piece<'a> {
+    pub(crate) fn trim(self) -> Piece<'a> {
         let text = self.text.trim_start();
         Piece { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
@@ -119,7 +120,7 @@ impl<'a> Code<'a> {
         let Some(number) = line.text.strip_prefix(".word") else {
             let statement = match syntax {
                 Syntax::Halu => Statement::parse(line),
-                Syntax::Vp1 => Statement::parse_spaced(line),
+                Syntax::Vp1 => Statement::parse_spaced(line, NO_NAMES),
             };
             return statement.map(|s| Some(Code::Statement(s)));
         };
@@ -286,7 +287,7 @@ impl<'a> Statement<'a> {
 }
 
 /// The pieces between the separators.
-fn split(piece: Piece<'_>, separator: char) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn split(piece: Piece<'_>, separator: char) -> impl Iterator<Item = Piece<'_>> {
     let mut start = piece.start;
     piece.text.split(separator).map(move |text| {
         let part = Piece { text, start };

@@ -259,8 +259,15 @@ pub enum Write<D: Domain> {
     Vc(u8, [D::Mask; 2]),
     /// A `$a`.
     A(u8, D::Word),
-    /// A `$c`: bits 0 to 15 of the word, the others 0.
-    C(u8, D::Word),
+    /// Bits of a `$c`, a unit's own; the others are kept.
+    C {
+        /// The number of the `$c`.
+        n: u8,
+        /// The bits, as a mask.
+        group: u32,
+        /// What they become; no other bits are set.
+        bits: D::Word,
+    },
     /// A `$l`: bits 0 to 15 of the word, the others 0.
     L(u8, D::Word),
     /// A `$m`.

@@ -5,9 +5,11 @@ pub mod concrete;
 pub mod data_store;
 pub mod domain;
 pub mod fields;
+pub mod footprint;
 pub mod meaning;
 mod rows;
 pub mod state;
+pub mod template;
 mod text;
 
 use crate::row::{RegSlot, Row};

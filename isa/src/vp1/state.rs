@@ -144,8 +144,9 @@ impl State {
                 self.a[usize::from(n & 31)] = value;
                 Location::A(n)
             }
-            Write::C(n, value) => {
-                self.c[usize::from(n & 3)] = value as u16;
+            Write::C { n, group, bits } => {
+                let c = &mut self.c[usize::from(n & 3)];
+                *c = *c & !(group as u16) | bits as u16;
                 Location::C(n)
             }
             Write::L(n, value) => {

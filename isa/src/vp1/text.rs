@@ -3,7 +3,7 @@
 use super::{Inst, Opcode};
 use crate::row::{Alias, GROUP};
 use crate::text::reader::{self, Candidate, Place};
-use crate::text::{AsmError, Code, Line, Piece, Syntax, printer, program};
+use crate::text::{AsmError, Code, Line, Names, Piece, Statement, Syntax, printer, program};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
@@ -91,13 +91,20 @@ fn code_word(code: &Code<'_>, at: i64, label: program::Label<'_>) -> Result<u32,
     match code {
         // The syntax holds it to 32 bits.
         Code::Word(word) => Ok(*word as u32),
-        Code::Statement(statement) => {
-            let candidate = |&(key, alias): &Form| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
-            let candidates = forms_of(statement.mnemonic()).iter().map(candidate);
-            let place = Place { base: group(at), label };
-            reader::read(statement, candidates, place).map(|(_, word)| word as u32)
-        }
+        Code::Statement(statement) => instruction(statement, Place { base: group(at), label }).map(|inst| inst.word),
     }
+}
+
+fn instruction(statement: &Statement<'_>, place: Place<'_>) -> Result<Inst, AsmError> {
+    let candidate = |&(key, alias): &Form| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
+    let candidates = forms_of(statement.mnemonic()).iter().map(candidate);
+    let (opcode, word) = reader::read(statement, candidates, place)?;
+    Ok(Inst { opcode, word: word as u32 })
+}
+
+/// Reads an instruction in whose text registers go by names of its own.
+pub(super) fn read_named(text: Piece<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
+    instruction(&Statement::parse_spaced(text, names)?, Place::ALONE)
 }
 
 /// An assembled program.

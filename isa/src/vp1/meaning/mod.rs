@@ -52,7 +52,8 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     writes.extend(scalar.writes);
     writes.extend(vector.writes);
     writes.extend(branch.writes);
-    writes.extend(merge([scalar.flags, address.flags, branch.flags], d, read));
+    let flags = [scalar.flags, address.flags, branch.flags].into_iter().flatten();
+    writes.extend(flags.map(|Flags { c: n, group, bits }| Write::C { n, group, bits }));
     Ok(Effects { writes, next: branch.next.unwrap_or(Next::Fall) })
 }
 
@@ -95,25 +96,6 @@ struct Flags<W> {
     group: u32,
     /// Its bits, the others 0.
     bits: W,
-}
-
-/// The `$c` that flags go to.
-fn merge<D: Domain>(flags: [Option<Flags<D::Word>>; 3], d: &mut D, read: &mut impl Reader<D>) -> ArrayVec<Write<D>, 3> {
-    let mut writes = ArrayVec::new();
-    for c in 0..4 {
-        let mut own = flags.iter().flatten().filter(|flags| flags.c == c).peekable();
-        if own.peek().is_none() {
-            continue;
-        }
-        let mut value = read.c(d, c);
-        for flags in own {
-            let group = d.word(flags.group);
-            value = d.logic(Logic::AND_NOT, value, group);
-            value = d.logic(Logic::OR, value, flags.bits);
-        }
-        writes.push(Write::C(c, value));
-    }
-    writes
 }
 
 /// A unit at work on its word.

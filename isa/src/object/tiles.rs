@@ -1,0 +1,312 @@
+//! The record of a kernel's tiles.
+//!
+//! Items in a group; the group's branch; the image's length and its bytes; the number of streams and the streams. A stream: its
+//! buffer; a byte, bit 0 of which is set where it is written and bit 1 where it is uniform; bytes of an access; alignment; scale;
+//! index; offset; guard; site; the number of steps and the steps. A step: the loop's number; its trips, which are a byte, and
+//! where that is 0, their number, and else (1 unsigned, 2 signed) a sum and the least number; the stride. A sum: its constant; the
+//! number of terms; of each term a byte, the parameter's number where that is 0 (1 is the item count), and the multiplier.
+//!
+//! All of these are 32 bits where nothing else is said. A number that may be absent is all ones then.
+
+use super::{Fields, RecordError, put_u32};
+use crate::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+
+/// Stands for a number that is not there.
+const ABSENT: u32 = u32::MAX;
+
+const WRITTEN: u8 = 1;
+const UNIFORM: u8 = 2;
+
+const CONST: u8 = 0;
+const UNSIGNED: u8 = 1;
+const SIGNED: u8 = 2;
+
+const PARAM: u8 = 0;
+const ITEM_COUNT: u8 = 1;
+
+pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
+    put_u32(out, tiles.items);
+    put_u32(out, tiles.group_branch.unwrap_or(ABSENT));
+    put_u32(out, tiles.image.len() as u32);
+    out.extend(&tiles.image);
+    put_u32(out, tiles.streams.len() as u32);
+    for stream in &tiles.streams {
+        put_u32(out, stream.buffer.unwrap_or(ABSENT));
+        let (written, uniform) = (u8::from(stream.written) * WRITTEN, u8::from(stream.uniform) * UNIFORM);
+        out.push(written | uniform);
+        put_u32(out, stream.bytes);
+        put_u32(out, stream.align);
+        put_u32(out, stream.scale);
+        put_affine(out, &stream.index);
+        put_u32(out, stream.offset as u32);
+        put_u32(out, stream.guard.unwrap_or(ABSENT));
+        put_u32(out, stream.site);
+        put_u32(out, stream.steps.len() as u32);
+        for step in &stream.steps {
+            put_u32(out, step.loop_number);
+            match &step.trips {
+                Trips::Const(trips) => {
+                    out.push(CONST);
+                    put_u32(out, *trips);
+                }
+                Trips::Of { count, signed, at_least } => {
+                    out.push(if *signed { SIGNED } else { UNSIGNED });
+                    put_affine(out, count);
+                    put_u32(out, *at_least);
+                }
+            }
+            put_affine(out, &step.stride);
+        }
+    }
+}
+
+fn put_affine(out: &mut Vec<u8>, sum: &Affine) {
+    put_u32(out, sum.constant);
+    put_u32(out, sum.terms.len() as u32);
+    for &(factor, multiplier) in &sum.terms {
+        match factor {
+            Factor::Param(param) => {
+                out.push(PARAM);
+                put_u32(out, param);
+            }
+            Factor::ItemCount => out.push(ITEM_COUNT),
+        }
+        put_u32(out, multiplier);
+    }
+}
+
+impl Fields<'_> {
+    pub(super) fn tiles(&mut self) -> Result<Tiles, RecordError> {
+        let items = self.u32()?;
+        let group_branch = self.maybe()?;
+        let image = self.u32()? as usize;
+        let image = self.take(image)?.to_vec();
+        Ok(Tiles { items, group_branch, image, streams: self.list(Self::stream)? })
+    }
+
+    fn stream(&mut self) -> Result<Stream, RecordError> {
+        let buffer = self.maybe()?;
+        let flags = self.tag(WRITTEN | UNIFORM)?;
+        Ok(Stream {
+            buffer,
+            written: flags & WRITTEN != 0,
+            uniform: flags & UNIFORM != 0,
+            bytes: self.u32()?,
+            align: self.u32()?,
+            scale: self.u32()?,
+            index: self.affine()?,
+            offset: self.u32()? as i32,
+            guard: self.maybe()?,
+            site: self.u32()?,
+            steps: self.list(Self::step)?,
+        })
+    }
+
+    fn step(&mut self) -> Result<Step, RecordError> {
+        let loop_number = self.u32()?;
+        let trips = match self.tag(SIGNED)? {
+            CONST => Trips::Const(self.u32()?),
+            kind => Trips::Of { count: self.affine()?, signed: kind == SIGNED, at_least: self.u32()? },
+        };
+        Ok(Step { loop_number, trips, stride: self.affine()? })
+    }
+
+    fn affine(&mut self) -> Result<Affine, RecordError> {
+        let constant = self.u32()?;
+        let terms = self.list(|fields| {
+            let factor = match fields.tag(ITEM_COUNT)? {
+                PARAM => Factor::Param(fields.u32()?),
+                _ => Factor::ItemCount,
+            };
+            Ok((factor, fields.u32()?))
+        })?;
+        Ok(Affine { constant, terms })
+    }
+
+    fn maybe(&mut self) -> Result<Option<u32>, RecordError> {
+        self.u32().map(|number| Some(number).filter(|&number| number != ABSENT))
+    }
+
+    /// A number and so many records. Not allocated ahead: the number is only as good as the bytes that follow.
+    fn list<T>(&mut self, mut record: impl FnMut(&mut Self) -> Result<T, RecordError>) -> Result<Vec<T>, RecordError> {
+        let count = self.u32()?;
+        let mut list = Vec::new();
+        for _ in 0..count {
+            list.push(record(self)?);
+        }
+        Ok(list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::abi::{Direction, ElemType, Param, ParamKind, Signature};
+    use crate::object::{KernelInfo, RecordError};
+    use crate::stream::{Affine, Factor, Step, Stream, StreamError, Tiles, TilesError, Trips};
+    use crate::target::Target;
+
+    fn read(info: &KernelInfo) -> Result<KernelInfo, RecordError> {
+        KernelInfo::from_bytes(Target::Vp1, &info.to_bytes())
+    }
+
+    fn tiles(info: &mut KernelInfo) -> &mut Tiles {
+        info.tiles.as_mut().unwrap()
+    }
+
+    /// `n: i32, x: in i8x4, y: out i32, w: i8x16`, with a loop, guards and a uniform stream.
+    fn info() -> KernelInfo {
+        let elem = |name| ElemType::from_name(name).unwrap();
+        let param = |name: &str, kind| Param { name: name.into(), kind };
+        let buffer = |direction, ty| ParamKind::Buffer { direction, elem: elem(ty), align: 4 };
+        let params = vec![
+            param("n", ParamKind::Scalar(elem("i32"))),
+            param("x", buffer(Direction::In, "i8x4")),
+            param("y", buffer(Direction::Out, "i32")),
+            param("w", ParamKind::Scalar(elem("i8x16"))),
+        ];
+        let sum = Affine { constant: 3, terms: vec![(Factor::Param(0), 4), (Factor::ItemCount, u32::MAX)] };
+        let trips = Trips::Of { count: sum.clone(), signed: true, at_least: 1 };
+        let outer = Step { loop_number: 5, trips, stride: sum.clone() };
+        let inner = Step { loop_number: 7, trips: Trips::Const(3), stride: Affine::default() };
+        let read = Stream {
+            buffer: Some(1),
+            written: false,
+            bytes: 4,
+            align: 4,
+            uniform: false,
+            scale: 4,
+            index: sum,
+            offset: -8,
+            steps: vec![outer.clone(), inner.clone()],
+            guard: None,
+            site: 2,
+        };
+        let guard =
+            Stream { buffer: None, written: true, scale: 0, steps: vec![outer.clone()], offset: 0, ..read.clone() };
+        let written = Stream { buffer: Some(2), guard: Some(1), steps: vec![outer], offset: 0, ..guard.clone() };
+        let table = Stream { uniform: true, scale: 0, steps: vec![], ..read.clone() };
+        let image = (0..48).collect();
+        let tiles = Tiles { items: 4, group_branch: Some(9), image, streams: vec![read, guard, written, table] };
+        let signature = Signature::new("k", params).unwrap();
+        KernelInfo { signature, local_bytes: 64, registers: 3, tiles: Some(tiles) }
+    }
+
+    #[test]
+    fn records_come_back() {
+        let mut info = info();
+        assert_eq!(read(&info), Ok(info.clone()));
+        tiles(&mut info).group_branch = None;
+        assert_eq!(read(&info), Ok(info));
+    }
+
+    #[test]
+    fn a_record_is_its_targets() {
+        let mut info = info();
+        assert!(matches!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes()), Err(RecordError::Trailing(_))));
+        info.tiles = None;
+        assert!(matches!(read(&info), Err(RecordError::Truncated(_))));
+    }
+
+    #[test]
+    fn every_truncation_is_refused_and_any_bit_may_flip() {
+        let bytes = info().to_bytes();
+        for length in 0..bytes.len() {
+            assert_eq!(KernelInfo::from_bytes(Target::Vp1, &bytes[..length]), Err(RecordError::Truncated(length)));
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(info) = KernelInfo::from_bytes(Target::Vp1, &bytes) {
+                assert_eq!(info.to_bytes(), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let refused = |change: &dyn Fn(&mut Tiles)| {
+            let mut info = info();
+            change(tiles(&mut info));
+            read(&info).unwrap_err().to_string()
+        };
+        assert_eq!(refused(&|tiles| tiles.items = 2), "a group has 2 items; expected 1, 4 or 16");
+        assert_eq!(refused(&|tiles| tiles.image = vec![0; 65]), "the image has 65 bytes, of 64 before the streams");
+        let streams = |tiles: &mut Tiles, count| tiles.streams = vec![tiles.streams[3].clone(); count];
+        assert_eq!(refused(&|tiles| streams(tiles, 31)), "there are 31 streams; at most 30 are possible");
+
+        let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
+        assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is no buffer");
+        assert_eq!(stream(&|s| s.buffer = Some(4)), "stream 2: parameter 4 is no buffer");
+        assert_eq!(stream(&|s| s.buffer = None), "stream 2: a guard is written, and has no guard itself");
+        let unwritten = refused(&|tiles| tiles.streams[1].written = false);
+        assert_eq!(unwritten, "stream 1: a guard is written, and has no guard itself");
+        for guard in [0, 2, 3, 4] {
+            assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is no guard for it"));
+        }
+        assert_eq!(stream(&|s| s.steps.clear()), "stream 2: stream 1 is no guard for it");
+        assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is no guard for it");
+        assert_eq!(stream(&|s| s.bytes = 3), "stream 2: an access of 3 bytes; expected 1, 2, 4, 8 or 16");
+        assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
+        assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4), "stream 3: a uniform stream has scale 4");
+        let factor = |s: &mut Stream, param| s.index.terms = vec![(Factor::Param(param), 1)];
+        assert_eq!(stream(&|s| factor(s, 1)), "stream 2: parameter 1 is no 32-bit scalar");
+        assert_eq!(stream(&|s| factor(s, 3)), "stream 2: parameter 3 is no 32-bit scalar");
+        assert_eq!(stream(&|s| factor(s, 4)), "stream 2: parameter 4 is no 32-bit scalar");
+        let at_least = |s: &mut Stream| match &mut s.steps[0].trips {
+            Trips::Of { at_least, .. } => *at_least = 2,
+            Trips::Const(_) => {}
+        };
+        assert_eq!(stream(&at_least), "stream 2: a loop of at least 2 trips; expected 0 or 1");
+
+        let first = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[0]));
+        let deep = |s: &mut Stream| s.steps = vec![s.steps[1].clone(); 33];
+        assert_eq!(first(&deep), "stream 0: 33 loops around the site; at most 32 are possible");
+        assert_eq!(first(&|s| s.steps[1].loop_number = 5), "stream 0: loop 5 is not that of the streams before");
+        assert_eq!(first(&|s| s.steps.swap(0, 1)), "stream 1: loop 5 is not that of the streams before");
+        assert_eq!(
+            first(&|s| s.steps[0].trips = Trips::Const(1)),
+            "stream 1: loop 5 is not that of the streams before"
+        );
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let mut large = info();
+        large.local_bytes = 2049;
+        let message = "the image and the spilled registers take 2049 bytes; at most 2048 are possible";
+        assert_eq!(read(&large).unwrap_err().to_string(), message);
+
+        let mut wide = info();
+        let mut params = wide.signature.params().to_vec();
+        params.extend(vec![params[3].clone(); 13]);
+        wide.signature = Signature::new("k", params).unwrap();
+        assert!(read(&wide).is_ok());
+        let table = tiles(&mut wide).streams[3].clone();
+        tiles(&mut wide).streams.push(table);
+        assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::MWords(62))));
+    }
+
+    #[test]
+    fn tags_and_counts_are_held_to_what_there_is() {
+        let (info, bytes) = (info(), info().to_bytes());
+        let at = bytes.len() - {
+            let mut tiles = Vec::new();
+            super::put(&mut tiles, info.tiles.as_ref().unwrap());
+            tiles.len()
+        };
+        let with = |offset: usize, value: &[u8]| {
+            let mut bytes = bytes.clone();
+            bytes[at + offset..at + offset + value.len()].copy_from_slice(value);
+            KernelInfo::from_bytes(Target::Vp1, &bytes)
+        };
+        // The image's length; the number of streams; the first stream's buffer and flags.
+        let huge = u32::MAX.to_le_bytes();
+        assert_eq!(with(8, &huge), Err(RecordError::Truncated(bytes.len())));
+        assert!(with(60, &huge).is_err());
+        let guard = TilesError::Stream { stream: 0, error: StreamError::Guard };
+        assert_eq!(with(64, &huge), Err(RecordError::Tiles(guard)));
+        assert_eq!(with(68, &[4]), Err(RecordError::Tag { at: at + 68, found: 4, most: 3 }));
+    }
+}

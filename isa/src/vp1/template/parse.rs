@@ -1,0 +1,441 @@
+//! Reads templates, and holds them to what can be computed from operands.
+
+use arrayvec::ArrayVec;
+
+use super::{Placeholder, Slot, Step, Template, TemplateError, TemplateErrorKind};
+use crate::row::{Class, Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
+use crate::text::{AsmErrorKind, Names, Piece, split, tuple};
+use crate::vp1::domain::{Logic, Unknown};
+use crate::vp1::footprint::{Footprint, Locations, Profile};
+use crate::vp1::text::{forms_of, read_named};
+use crate::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
+
+use TemplateErrorKind as Wrong;
+
+/// The flags and `$va`, `$vx`: what a sequence must have written before it reads it.
+const LOCAL: [(RegFile, u8); 10] = [
+    (RegFile::Vx, 0),
+    (RegFile::C, 0),
+    (RegFile::C, 1),
+    (RegFile::C, 2),
+    (RegFile::C, 3),
+    (RegFile::Vc, 0),
+    (RegFile::Vc, 1),
+    (RegFile::Vc, 2),
+    (RegFile::Vc, 3),
+    (RegFile::Va, 0),
+];
+
+/// A value of a template.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    /// Its file; that of a temporary is known once it is written.
+    file: Option<RegFile>,
+    /// It holds something.
+    written: bool,
+    /// An instruction reads it.
+    read: bool,
+    /// It is a copy of all `$vc`, of which these had been written.
+    copied: Option<Locations>,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    operands: usize,
+    /// The result, the operands, the temporaries. The place of a value is the number that stands for it while words are read.
+    values: Vec<Value>,
+    /// The flags, and whatever else is not a value, that have been written.
+    written: Locations,
+    /// The bundle before writes `$va`.
+    accumulated: bool,
+}
+
+pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result<Template, TemplateError> {
+    let operand = |&file| Value { file: Some(file), written: true, ..Value::default() };
+    let values = std::iter::once(Value { file: Some(result), ..Value::default() });
+    let mut parser = Parser {
+        text,
+        operands: operands.len(),
+        values: values.chain(operands.iter().map(operand)).collect(),
+        written: Locations::EMPTY,
+        accumulated: false,
+    };
+    parser.names()?;
+    let whole = Piece { text, start: 0 };
+    let mut bundles: Vec<Piece<'_>> = split(whole, ';').map(Piece::trim).collect();
+    // The last `;` may end the text.
+    if bundles.len() > 1 && bundles.last().is_some_and(|last| last.text.is_empty()) {
+        bundles.pop();
+    }
+    let steps = bundles.into_iter().map(|bundle| parser.bundle(bundle)).collect::<Result<Vec<_>, _>>()?;
+    if !parser.values.first().is_some_and(|result| result.written) {
+        return Err(Wrong::NoResult.at(Piece { text: "", start: text.len() }));
+    }
+    if let Some(unused) = parser.values.iter().skip(1).take(operands.len()).position(|operand| !operand.read) {
+        return Err(Wrong::Unused(unused).at(whole));
+    }
+    Ok(Template { steps, temporaries: (parser.values.len() - 1 - operands.len()) as u8 })
+}
+
+/// What begins with `$` in a text: the name, `$` included, and its place.
+fn dollars(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    text.match_indices('$').map(|(start, _)| {
+        let rest = text.get(start + 1..).unwrap_or("");
+        let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        Piece { text: text.get(start..start + 1 + len).unwrap_or(""), start }
+    })
+}
+
+/// The number after a prefix, if nothing else follows.
+fn number(name: &str, prefix: &str) -> Option<usize> {
+    let digits = name.strip_prefix(prefix)?;
+    // No number that is longer is any placeholder's.
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(usize::MAX))
+}
+
+impl Parser<'_> {
+    /// Checks all names, and finds out how many temporaries there are.
+    fn names(&mut self) -> Result<(), TemplateError> {
+        let first = self.values.len();
+        let mut end = first;
+        for piece in dollars(self.text) {
+            let (name, count) = tuple(piece.text);
+            let placeholder = || Wrong::Placeholder(piece.text.to_owned(), self.operands).at(piece);
+            if let Some(n) = number(name, "$") {
+                if n.saturating_add(count.into()) > self.operands {
+                    return Err(placeholder());
+                }
+            } else if let Some(n) = number(name, "$t") {
+                end = end.max(n.saturating_add(first + usize::from(count)));
+                if end > Template::MAX_VALUES {
+                    return Err(Wrong::TooMany.at(piece));
+                }
+            } else if piece.text == "$t" {
+                return Err(placeholder());
+            } else if ["$r", "$v"].iter().any(|prefix| number(name, prefix).is_some()) {
+                return Err(Wrong::Register(piece.text.to_owned()).at(piece));
+            }
+        }
+        if end > Template::MAX_VALUES {
+            return Err(Wrong::TooMany.at(Piece { text: self.text, start: 0 }));
+        }
+        self.values.resize(end, Value::default());
+        Ok(())
+    }
+
+    /// The place of a value by its name, `$d`, `$2` or `$t0`.
+    fn value(&self, name: &str) -> Option<usize> {
+        if name == "$d" {
+            return Some(0);
+        }
+        let temporary = || Some(number(name, "$t")? + 1 + self.operands);
+        number(name, "$").map(|operand| operand + 1).or_else(temporary).filter(|&value| value < self.values.len())
+    }
+
+    fn placeholder(&self, value: usize) -> Placeholder {
+        match (value, value.checked_sub(1 + self.operands)) {
+            (0, _) => Placeholder::Result,
+            (_, None) => Placeholder::Operand(value as u8 - 1),
+            (_, Some(temporary)) => Placeholder::Temporary(temporary as u8),
+        }
+    }
+
+    fn name(&self, value: usize) -> String {
+        match self.placeholder(value) {
+            Placeholder::Operand(n) => format!("${n}"),
+            Placeholder::Temporary(n) => format!("$t{n}"),
+            _ => String::from("$d"),
+        }
+    }
+
+    /// Reads a word. A temporary that is not written yet is in the file in which the word can write one.
+    fn word(&self, piece: Piece<'_>) -> Result<Inst, TemplateError> {
+        if piece.text.is_empty() {
+            return Err(Wrong::Empty.at(piece));
+        }
+        let read = |new: RegFile| {
+            let names: Names<'_> = &|name| {
+                let value = self.value(name)?;
+                Some((self.values.get(value)?.file.unwrap_or(new), value as u8))
+            };
+            read_named(piece, names)
+        };
+        let inst = read(RegFile::R).or_else(|error| match read(RegFile::V) {
+            Ok(inst) => Ok(inst),
+            // What is wrong with a vector instruction is not that it is no scalar one.
+            Err(other) if other.span.start > error.span.start => Err(other),
+            Err(_) => Err(error),
+        });
+        let inst = inst.map_err(|error| match (&error.kind, dollars(piece.text).last()) {
+            // The number that stands for the value is not what the rest of the line makes of its bits.
+            (AsmErrorKind::Conflict { .. }, Some(last)) if is_shared(piece) => {
+                let last = Piece { start: piece.start + last.start, ..last };
+                Wrong::Shared(last.text.to_owned()).at(last)
+            }
+            _ => error.into(),
+        })?;
+        let mnemonic = inst.row().mnemonic;
+        if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) {
+            return Err(Wrong::Unit(mnemonic).at(piece));
+        }
+        if inst.row().class == Class::Control {
+            return Err(Wrong::Idle(mnemonic).at(piece));
+        }
+        match inst.row().operands.iter().find_map(outside) {
+            Some(file) => Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece)),
+            None => Ok(inst),
+        }
+    }
+
+    fn bundle(&mut self, bundle: Piece<'_>) -> Result<Step, TemplateError> {
+        let mut insts: ArrayVec<Inst, 2> = ArrayVec::new();
+        let mut words: ArrayVec<Piece<'_>, 2> = ArrayVec::new();
+        for piece in split(bundle, '&').map(Piece::trim) {
+            let inst = self.word(piece)?;
+            if insts.last().is_some_and(|before| before.unit() >= inst.unit()) {
+                return Err(Wrong::Order.at(piece));
+            }
+            // Units ascend, and there are two of them.
+            insts.push(inst);
+            words.push(piece);
+        }
+        let (reads, writes) = self.locals(bundle, &insts)?;
+        let mut step = Step { insts: insts.clone(), slots: Vec::new() };
+        for (i, (inst, &piece)) in (0..).zip(insts.iter().zip(&words)) {
+            self.slots(&mut step.slots, i, inst, piece, reads)?;
+        }
+        for slot in &step.slots {
+            if let (Some(_), Some(inst)) = (self.index(slot.value), step.insts.get_mut(usize::from(slot.inst))) {
+                inst.set(slot.field, 0);
+            }
+        }
+        self.write(&step, bundle)?;
+        self.written = self.written.union(writes);
+        self.accumulated = writes.intersects(Locations::register(RegFile::Va, 0));
+        Ok(step)
+    }
+
+    /// What a bundle reads and writes of flags and the like; what it reads has been written.
+    fn locals(&self, bundle: Piece<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
+        // None of them has an effect that is not known.
+        let unknown = |_| Wrong::Empty.at(bundle);
+        let footprint = footprint(insts).map_err(unknown)?;
+        let mut reads = footprint.reads;
+        let profiles = insts.iter().map(|&inst| Profile::of(inst)).collect::<Result<ArrayVec<_, 2>, _>>();
+        let profiles = profiles.map_err(unknown)?;
+        if let Some(vector) = profiles.last().filter(|last| last.inst().unit() == Unit::Vector) {
+            let inst = vector.inst();
+            let handed = profiles.first().is_some_and(Profile::hands_over);
+            if !handed && (vector.hears_factors() || vector.hears_flags() && !ignores_flags(&inst)) {
+                return Err(Wrong::Factors(inst.row().mnemonic).at(bundle));
+            }
+            // All of `$vc` are copied whether or not they hold anything.
+            if inst.opcode() == Opcode::MOV_VC || !handed && ignores_flags(&inst) {
+                reads = (0..4).fold(reads, |reads, n| reads.minus(Locations::register(RegFile::Vc, n)));
+            }
+        }
+        for (file, n) in LOCAL {
+            let register = Locations::register(file, n);
+            let missing = reads.intersection(register).minus(self.written);
+            let name = || format!("{}{n}", file.prefix());
+            let wrong = match file {
+                RegFile::Va if reads.intersects(register) && !self.accumulated => {
+                    Wrong::Accumulator(insts.last().map_or("", |inst| inst.row().mnemonic))
+                }
+                RegFile::Va => continue,
+                _ if missing.is_empty() => continue,
+                RegFile::Vx => Wrong::Extra(insts.last().map_or("", |inst| inst.row().mnemonic)),
+                RegFile::C if !missing.is_subset(Locations::flags(n, SCALAR_FLAGS)) => Wrong::Flags(name()),
+                _ => Wrong::Unwritten(name()),
+            };
+            return Err(wrong.at(mention(bundle, |piece| piece == name())));
+        }
+        Ok((reads, footprint.writes))
+    }
+
+    /// The places of an instruction. `reads` is what its bundle reads of flags.
+    fn slots(
+        &mut self,
+        slots: &mut Vec<Slot>,
+        number: u8,
+        inst: &Inst,
+        word: Piece<'_>,
+        reads: Locations,
+    ) -> Result<(), TemplateError> {
+        let own = footprint(&[*inst]).map_or(Locations::EMPTY, |footprint| footprint.reads);
+        let place = |field, file, role| Slot { inst: number, field, part: 0, file, role, value: Placeholder::Result };
+        for operand in inst.row().operands {
+            let role = operand.role;
+            let (field, file, parts) = match operand.kind {
+                Kind::Reg { file, field, .. } => (field, file, 1),
+                Kind::Tuple { file, field, count } => (field, file, count),
+                Kind::Selected { file, field, index, bit } => match inst.get(bit.field) {
+                    ROTATE => (field, file, 4),
+                    f::ALWAYS => (field, file, 2),
+                    // The bit may be one that is always false.
+                    _ if !own.intersects(Locations::register(RegFile::C, inst.get(index) as u8)) => (field, file, 1),
+                    _ => (field, file, 2),
+                },
+                Kind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => (field, file, 1),
+                Kind::Condition { index, .. } => (index, RegFile::C, 1),
+                _ => continue,
+            };
+            let first = inst.get(field) as u8;
+            match file {
+                RegFile::C | RegFile::Vc => {
+                    let spread = file == RegFile::Vc && is_pair_spread(inst);
+                    for part in 0..=u8::from(spread) {
+                        let n = first | part;
+                        let known = if file == RegFile::C { own } else { reads };
+                        if role == Role::Def || known.intersects(Locations::register(file, n)) {
+                            slots.push(Slot { part, value: Placeholder::Flags(n), ..place(field, file, role) });
+                        }
+                    }
+                }
+                _ if file.constant().is_some_and(|(zero, _)| zero == first) => {}
+                _ if inst.row().overlaps.contains(&field) => {
+                    let name = self.name(usize::from(first));
+                    return Err(Wrong::Shared(name).at(self.mention(word, usize::from(first))));
+                }
+                _ => {
+                    for part in 0..parts {
+                        let value = usize::from(first + part);
+                        if role != Role::Def {
+                            self.read(value, file, inst, word)?;
+                        }
+                        slots.push(Slot { part, value: self.placeholder(value), ..place(field, file, role) });
+                    }
+                    if let Some(flags) = self.copied_flags(usize::from(first), inst, word)? {
+                        slots.push(Slot { value: flags, ..place(f::VWORD, RegFile::Vc, Role::Use) });
+                    }
+                }
+            }
+            if let Kind::Selected { index, .. } = operand.kind {
+                let n = inst.get(index) as u8;
+                if own.intersects(Locations::register(RegFile::C, n)) {
+                    slots.push(Slot { value: Placeholder::Flags(n), ..place(index, RegFile::C, Role::Use) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A value is read as a register of a file.
+    fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Piece<'_>) -> Result<(), TemplateError> {
+        let name = self.name(index);
+        let Some(value) = self.values.get_mut(index) else { return Ok(()) };
+        value.read = true;
+        let wrong = match *value {
+            Value { written: false, .. } => Wrong::Unwritten(name),
+            Value { copied: Some(_), .. } if inst.opcode() != Opcode::MOV_R_V => Wrong::AllFlags(name),
+            Value { file: Some(other), .. } if other != file => Wrong::File(name),
+            _ => return Ok(()),
+        };
+        Err(wrong.at(self.mention(word, index)))
+    }
+
+    /// The flags that a word of a value is, where it is a copy of all of them.
+    fn copied_flags(&self, index: usize, inst: &Inst, word: Piece<'_>) -> Result<Option<Placeholder>, TemplateError> {
+        let copied = self.values.get(index).and_then(|value| value.copied);
+        let (Some(copied), Opcode::MOV_R_V) = (copied, inst.opcode()) else { return Ok(None) };
+        let flags = inst.get(f::VWORD) as u8;
+        if !copied.intersects(Locations::register(RegFile::Vc, flags)) {
+            let name = format!("{}{flags}", RegFile::Vc.prefix());
+            return Err(Wrong::Unwritten(name).at(self.mention(word, index)));
+        }
+        Ok(match self.placeholder(index) {
+            Placeholder::Temporary(copy) => Some(Placeholder::CopiedFlags { flags, copy }),
+            _ => None,
+        })
+    }
+
+    /// The values that a bundle writes.
+    fn write(&mut self, step: &Step, bundle: Piece<'_>) -> Result<(), TemplateError> {
+        let mut before: Option<usize> = None;
+        for slot in step.slots.iter().filter(|slot| slot.role != Role::Use) {
+            let Some(index) = self.index(slot.value) else { continue };
+            let copies = step.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
+            let wrong = match slot.value {
+                Placeholder::Operand(_) => Some(Wrong::Written(self.name(index))),
+                _ if before == Some(index) => Some(Wrong::Twice(self.name(index))),
+                Placeholder::Result if copies => Some(Wrong::AllFlags(self.name(index))),
+                _ => None,
+            };
+            if let Some(wrong) = wrong {
+                return Err(wrong.at(self.mention(bundle, index)));
+            }
+            before = Some(index);
+            if let Some(value) = self.values.get_mut(index) {
+                let copied = copies.then_some(self.written);
+                *value = Value { file: Some(slot.file), written: true, read: value.read, copied };
+            }
+        }
+        Ok(())
+    }
+
+    /// The place of a value by its placeholder; flags are none.
+    fn index(&self, placeholder: Placeholder) -> Option<usize> {
+        match placeholder {
+            Placeholder::Result => Some(0),
+            Placeholder::Operand(n) => Some(1 + usize::from(n)),
+            Placeholder::Temporary(n) => Some(1 + self.operands + usize::from(n)),
+            Placeholder::Flags(_) | Placeholder::CopiedFlags { .. } => None,
+        }
+    }
+
+    /// Where a text names a value.
+    fn mention<'t>(&self, within: Piece<'t>, index: usize) -> Piece<'t> {
+        mention(within, |name| {
+            let (name, count) = tuple(name);
+            self.value(name).is_some_and(|first| (first..first + usize::from(count)).contains(&index))
+        })
+    }
+}
+
+/// Whether the number of the last register of an instruction may lie over other parts of the word.
+fn is_shared(word: Piece<'_>) -> bool {
+    let mnemonic = word.text.split_whitespace().next().unwrap_or("");
+    forms_of(mnemonic).iter().any(|(op, _)| {
+        let values = op.registers().iter().filter(|slot| matches!(slot.file, RegFile::R | RegFile::V));
+        values.into_iter().any(|slot| op.row().overlaps.contains(&slot.field))
+    })
+}
+
+/// The flags of a `$c` that the scalar unit writes.
+const SCALAR_FLAGS: u32 = 0xff;
+
+/// The file that an operand is in, if a computation has no part in it.
+fn outside(operand: &Operand) -> Option<RegFile> {
+    match operand.kind {
+        Kind::Reg { file, .. } | Kind::SplitReg { file, .. } => {
+            (!matches!(file, RegFile::R | RegFile::V | RegFile::C | RegFile::Vc)).then_some(file)
+        }
+        _ => None,
+    }
+}
+
+fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
+    let words: ArrayVec<u32, 2> = insts.iter().map(Inst::word).take(2).collect();
+    // Instructions in order are a bundle.
+    Bundle::new(&words).map_or(Ok(Footprint::NONE), |bundle| Footprint::of(&bundle, None))
+}
+
+/// Whether `vcmpad` combines no flag with its comparison: its table is the same for both values of the flag.
+fn ignores_flags(inst: &Inst) -> bool {
+    let table = Logic::of_table(inst.get(f::CMPOP) as u8).table();
+    inst.opcode() == Opcode::VCMPAD && table & 0b0101 == table >> 1 & 0b0101
+}
+
+/// Whether flags are spread from two registers at once.
+fn is_pair_spread(inst: &Inst) -> bool {
+    const PAIR: u64 = 7;
+    let (low, high) = (f::VCXFRM_LOW, f::VCXFRM_HIGH);
+    inst.row().fields().any(|field| field == low) && inst.get(high) << low.width | inst.get(low) == PAIR
+}
+
+/// The first name in a text that is what is looked for, or all of the text.
+fn mention<'t>(within: Piece<'t>, is: impl Fn(&str) -> bool) -> Piece<'t> {
+    let found = dollars(within.text).find(|piece| is(piece.text));
+    found.map_or(within, |piece| Piece { start: within.start + piece.start, ..piece })
+}

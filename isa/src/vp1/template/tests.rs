@@ -1,0 +1,234 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::vp1::{Opcode, fields as f};
+
+use Placeholder::{CopiedFlags, Flags, Operand, Result as Whole, Temporary};
+use RegFile::{C, R, V, Vc};
+
+fn slots(step: &Step) -> Vec<(u8, Field, u8, RegFile, Role, Placeholder)> {
+    step.slots.iter().map(|s| (s.inst, s.field, s.part, s.file, s.role, s.value)).collect()
+}
+
+#[test]
+fn bundles_become_slots() {
+    let text = "vmul s rn fract 0x0 hi # s $0 s $1; vmac s rn fract 0x0 hi $d s $2 s $0;";
+    let template = Template::parse(text, V, &[V; 3]).unwrap();
+    assert_eq!(template.temporaries, 0);
+    let opcodes: Vec<_> = template.steps.iter().map(|step| step.insts[0].opcode()).collect();
+    assert_eq!(opcodes, [Opcode::VMUL_S_RR_VA, Opcode::VMAC_S_RR]);
+    assert_eq!(
+        slots(&template.steps[1]),
+        [
+            (0, f::DST, 0, V, Role::Def, Whole),
+            (0, f::SRC1, 0, V, Role::Use, Operand(2)),
+            (0, f::SRC2, 0, V, Role::Use, Operand(0)),
+        ]
+    );
+}
+
+#[test]
+fn words_of_a_bundle_share_it() {
+    let text = "vand $t0 $vc1 $1 0x0; bvec $0 $vc1 zf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3";
+    let template = Template::parse(text, V, &[R, V, V, V]).unwrap();
+    let [flags, both] = &template.steps[..] else { panic!() };
+    assert_eq!(slots(flags)[1], (0, f::CDST, 0, Vc, Role::Def, Flags(1)));
+    assert_eq!(both.insts.len(), 2);
+    assert_eq!(
+        slots(both),
+        [
+            (0, f::SRC1, 0, R, Role::Use, Operand(0)),
+            (0, f::VCIDX, 0, Vc, Role::Use, Flags(1)),
+            (1, f::DST, 0, V, Role::Def, Whole),
+            (1, f::SRC1, 0, V, Role::Use, Operand(1)),
+            (1, f::SRC1, 1, V, Role::Use, Operand(2)),
+            (1, f::SRC2, 0, V, Role::Use, Operand(3)),
+        ]
+    );
+}
+
+#[test]
+fn flags_that_are_not_read_are_no_slots() {
+    // Masks have no use for flags, and a bit that is always true for none of `$c`.
+    let text = "vec 0x1e 0x0 $vc2 sf 0x0 & vmad2 u mask rd int 0x0 hi $d u $0d u $1";
+    let template = Template::parse(text, V, &[V, V]).unwrap();
+    assert!(template.steps[0].slots.iter().all(|slot| slot.file == V));
+    let template = Template::parse("add $d $0 (slct $c3 true $1d)", R, &[R; 3]).unwrap();
+    let parts: Vec<_> = template.steps[0].slots.iter().map(|s| (s.field, s.part, s.value)).collect();
+    assert_eq!(
+        parts,
+        [(f::DST, 0, Whole), (f::SRC1, 0, Operand(0)), (f::SRC2, 0, Operand(1)), (f::SRC2, 1, Operand(2))]
+    );
+    let template = Template::parse("vcmpad 0xc $vc0 $0d $1; mov $t0 $vc; mov $d $t0 0x0", R, &[V, V]).unwrap();
+    assert_eq!(template.steps[0].slots[0].role, Role::Def);
+}
+
+#[test]
+fn flags_choose_registers() {
+    let text = "sub 0x0 $c2 $0 0x5; min $d $0 (slct $c2 b20 $0q); mov $t0 0x7; sethi $t0 0x10000; add $d $d $t0";
+    let template = Template::parse(text, R, &[R; 4]).unwrap();
+    let chosen = &template.steps[1];
+    let quad: Vec<_> = chosen.slots.iter().filter(|s| s.field == f::SRC2).map(|s| (s.part, s.value)).collect();
+    assert_eq!(quad, [0, 1, 2, 3].map(|n| (n, Operand(n))));
+    assert_eq!(slots(chosen).last().unwrap(), &(0, f::COND, 0, C, Role::Use, Flags(2)));
+    assert_eq!(slots(&template.steps[3]), [(0, f::DST, 0, R, Role::Update, Temporary(0))]);
+    // What goes to `$r31` goes nowhere.
+    assert_eq!(template.steps[0].slots[0].field, f::CDST);
+    assert_eq!(template.steps[0].insts[0].get(f::DST), 31);
+}
+
+#[test]
+fn copied_flags_are_read_word_by_word() {
+    let text = "vsub u $t1 $vc3 $0 $1; mov $t0 $vc; mov $d $t0 0x3";
+    let template = Template::parse(text, R, &[V, V]).unwrap();
+    assert_eq!(template.temporaries, 2);
+    let copied = CopiedFlags { flags: 3, copy: 0 };
+    assert_eq!(slots(&template.steps[2])[2], (0, f::VWORD, 0, Vc, Role::Use, copied));
+    assert_eq!(template.steps[2].insts[0].get(f::VWORD), 3);
+}
+
+#[test]
+fn spread_flags_may_be_of_a_pair() {
+    let text = "vsub u $t0 $vc2 $0 $1; vsub u $t0 $vc3 $1 $0; \
+                vec 0x10 0x20 $vc2 sf 0x7 & vmac2 u factor rn int 0x0 hi $d u $0d";
+    let refused = Template::parse(text, V, &[V, V]).unwrap_err();
+    assert_eq!(refused.kind, TemplateErrorKind::Accumulator("vmac2"));
+    let text = text.replace("; vec", "; vmul u rn int 0x0 hi $t0 u $0 u $1; vec");
+    let template = Template::parse(&text, V, &[V, V]).unwrap();
+    let spread: Vec<_> = template.steps[3].slots[..2].iter().map(|s| (s.field, s.part, s.value)).collect();
+    assert_eq!(spread, [(f::VCIDX, 0, Flags(2)), (f::VCIDX, 1, Flags(3))]);
+}
+
+/// The message, and the text that it is about.
+fn refused(text: &str, result: RegFile, operands: &[RegFile]) -> (String, String) {
+    let error = Template::parse(text, result, operands).unwrap_err();
+    let found = text[error.span.clone()].to_string();
+    if let TemplateErrorKind::Asm(asm) = &error.kind {
+        assert!(found.contains(&asm.found), "{error}");
+    }
+    (error.to_string(), found)
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let vector = |text: &str| refused(text, V, &[V, V]);
+    let with = |text: &str, message: &str, found: &str| {
+        assert_eq!(vector(text), (message.to_string(), found.to_string()), "{text}");
+    };
+    with("vadd s $d $0 $v7", "register `$v7` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...", "$v7");
+    with(
+        "add $r31 $r2d 0x0",
+        "register `$r31` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
+        "$r31",
+    );
+    let operands = "`$d` is the result, `$0` to `$1` the operands, `$t0`, `$t1`, ... are temporary";
+    with("vadd s $d $0 $2", &format!("`$2` is no placeholder: {operands}"), "$2");
+    with("vlrp rn 0x0 $d $1d $0", &format!("`$1d` is no placeholder: {operands}"), "$1d");
+    with("vadd s $d $0 $t", &format!("`$t` is no placeholder: {operands}"), "$t");
+    with("vadd s $d $0 $0", "operand `$1` is not used", "vadd s $d $0 $0");
+    with("vadd s $t0 $0 $1", "the result `$d` is not written", "");
+    with("vadd s $0 $0 $1", "`$0` is an operand, and cannot be written; copy it to a temporary", "$0");
+    with("vadd s $d $0 $t1", "`$t1` is read, and no bundle before writes it", "$t1");
+    with("vadd s $d $d $1", "`$d` is read, and no bundle before writes it", "$d");
+    with("mov $d 0x0 $t0", "`$d` is read, and no bundle before writes it", "$d");
+    with("vadd s $d $0", "too few operands: v2 is missing", "");
+    with("vadd9 $d $0 $1 0x1", "`0x1`: v3 must be a `$v`", "0x1");
+    with("vadx s $d $0 $1", "`vadx`: unknown instruction", "vadx");
+    with(".word 0xbfffffff", "`.word`: unknown instruction", ".word");
+    with(
+        "vadd s $dd $0 $1",
+        "`$dd`: malformed register, expected `$`, the name of a file, a number, and `d` of a pair or `q` of a quad",
+        "$dd",
+    );
+    let missing = "an instruction is missing: `;` stands between bundles, `&` between the words of one";
+    with("", missing, "");
+    with("vadd s $d $0 $1; ; vadd s $d $0 $1", missing, "");
+    with("vadd s $d $0 $1 &", missing, "");
+    let order = "a bundle has at most one word of the scalar and one of the vector unit, in this order";
+    with("vadd s $d $0 $1 & vadd s $t0 $0 $1", order, "vadd s $t0 $0 $1");
+    with("vadd s $d $0 $1 & mov $t0 0x0", order, "mov $t0 0x0");
+    with(
+        "ldvh $d $a0 0x0",
+        "`ldvh` is for the address or the branch unit; an intrinsic only computes",
+        "ldvh $d $a0 0x0",
+    );
+    with("exit 0x0", "`exit` is for the address or the branch unit; an intrinsic only computes", "exit 0x0");
+    with("snop & vadd s $d $0 $1", "`snop` does nothing", "snop");
+    with("vadd s $d $0 $1; vnop", "`vnop` does nothing", "vnop");
+    with(
+        "mov $t0 $m3; mov $t1 $0 0x0",
+        "`mov` is a move from or to `$m`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only",
+        "mov $t0 $m3",
+    );
+    with(
+        "mov $uccfg 0x0",
+        "`mov` is a move from or to `$uc`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only",
+        "mov $uccfg 0x0",
+    );
+    with(
+        "vmac s rn int 0x0 hi $d s $0 s $1",
+        "`vmac` reads `$va`, which the bundle before it does not write",
+        "vmac s rn int 0x0 hi $d s $0 s $1",
+    );
+    let late = "vmul s rn int 0x0 hi # s $0 s $1; mov $t0 0x1; vmac s rn int 0x0 hi $d s $0 s $1";
+    assert_eq!(vector(late).0, "`vmac` reads `$va`, which the bundle before it does not write");
+    with("vmul s rn int 0x0 hi # s $0 s $1", "the result `$d` is not written", "");
+    with(
+        "bvec 0x0 $vc1 sf 0x0 & vmad2 s factor rn int 0x0 hi $d s $0d s $0",
+        "`$vc1` is read, and no bundle before writes it",
+        "$vc1",
+    );
+    let handed = "takes what the scalar unit hands over, and no word of its bundle hands anything over";
+    assert_eq!(vector("vmad2 s factor rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
+    assert_eq!(vector("mov $t0 0x0 & vmad2 s mask rn int 0x0 hi $d s $0d s $0").0, format!("`vmad2` {handed}"));
+    assert_eq!(vector("vcmpad 0x2 $vc0 $0d $0; vand $d $0 0x0").0, format!("`vcmpad` {handed}"));
+    let chosen = "vand $d $vc0 $0 0x0; vec 0x0 0x0 $vc0 sf 0x0 & vlrp2 u rn 0x0 $d u $0q $c1 $vc0 sf";
+    let quad = || refused(chosen, V, &[V; 4]);
+    assert_eq!(quad(), ("`$c1` is read, and no bundle before writes it".to_string(), "$c1".to_string()));
+    let last = "vec 0x0 0x0 $vc0 sf 0x0 & vlrp4b u rd 0x0 $d $0q $c0 $c0 false $vc0 zf";
+    assert_eq!(refused(last, V, &[V; 4]).0, "`vlrp4b` reads `$vx`, which only a load can write");
+    with(
+        "mov $t0 $vc; vadd s $d $t0 $0",
+        "`$t0` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`",
+        "$t0",
+    );
+    with(
+        "mov $d $vc",
+        "`$d` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`",
+        "$d",
+    );
+    with("mov $t0 $vc; mov $t1 $t0 0x2", "`$vc2` is read, and no bundle before writes it", "$t0");
+    with("vmov $t0 0x1; mov $t0 0x1 0x0 & vmov $t0 0x1", "`$t0` is written twice in one bundle", "$t0");
+    with(
+        "vmac2 s mask rn int -0x2 hi $d u $0 $1",
+        "the number of the register `$1` would be other parts of the word too",
+        "$1",
+    );
+    with("vadd s $d $0 $t31", "more than 31 values: the result, the operands and `$t0` to the last temporary", "$t31");
+
+    let scalar = |text: &str| refused(text, R, &[R, V]);
+    assert_eq!(
+        scalar("add $d $0 $1"),
+        ("`$1`: r2 must be a `$r`, or `(slct $cN bit $rNd)` or an integer".into(), "$1".into())
+    );
+    assert_eq!(scalar("add $d $0 (slct $c0 true $0d)").0, "`$1` is in another register file");
+    assert_eq!(
+        scalar("add $t0 $c1 $0 0x1; mov $d $c1").0,
+        "flags of `$c1` are read that the scalar unit does not write"
+    );
+    assert_eq!(
+        scalar("add $t0 $c1 $0 0x1; add $d $0 (slct $c1 lzf $t0d)").0,
+        "flags of `$c1` are read that the scalar unit does not write"
+    );
+    assert_eq!(
+        scalar("add $d $0 (slct $c1 sf $t0d)"),
+        ("`$c1` is read, and no bundle before writes it".into(), "$c1".into())
+    );
+    assert_eq!(refused("mov $d 0x5", R, &[R]).0, "operand `$0` is not used");
+    assert_eq!(
+        refused("mov $d $1", R, &[]).0,
+        "`$1` is no placeholder: `$d` is the result, there are no operands, `$t0`, `$t1`, ... are temporary"
+    );
+    assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 values"));
+    assert!(Template::parse("mov $d 0x5", R, &[]).is_ok());
+}
