@@ -1,13 +1,15 @@
 //! Launches: arguments are checked against the kernel's signature, then every work item runs.
 
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, ITEM_COUNT_OFFSET, Param, ParamKind, buffer_base};
+use std::fmt;
+
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
 
-use crate::interp::{Fault, run_item};
-use crate::load::{Kernel, Word};
-use crate::memory::{Buffer, Bytes, Memory};
-use crate::state::Registers;
-use crate::trap::Trap;
+use crate::buffers::{Buffer, Buffers, Bytes};
+use crate::load::{Code, Kernel};
+use crate::trap::{Fault, Trap};
 
 /// An argument of a launch.
 #[derive(Debug)]
@@ -41,10 +43,16 @@ impl<'a, 'b> Launch<'a, 'b> {
 /// What a launch did, over all items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Instructions executed, those with a false guard included.
-    pub instructions: u64,
+    /// Instructions executed, those with a false guard included; on VP1 bundles, of up to four instructions each.
+    pub issued: u64,
     /// Backward branches taken.
     pub backward_branches: u64,
+    /// Tiles run, on VP1.
+    pub tiles: u64,
+    /// Bytes copied from buffers to the data store, on VP1.
+    pub bytes_in: u64,
+    /// Bytes copied from the data store to buffers, on VP1.
+    pub bytes_out: u64,
 }
 
 /// Why a launch gave no result.
@@ -96,60 +104,83 @@ pub enum LaunchError {
         /// Bytes of the argument.
         found: usize,
     },
+    /// Not even the smallest tile fits the data store of VP1.
+    #[error(transparent)]
+    Tile(#[from] Box<TooLarge>),
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
 }
 
+/// A tile that does not fit, and the stream that takes most of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TooLarge {
+    /// The kernel.
+    pub kernel: String,
+    /// The smallest number of work items that a tile could have.
+    pub items: u32,
+    /// What they take with all that is in the data store, in bytes.
+    pub all_bytes: u64,
+    /// What the largest stream takes of that, in bytes.
+    pub stream_bytes: u64,
+    /// That stream's buffer; none where it holds conditions of accesses.
+    pub buffer: Option<String>,
+    /// The name of the source text.
+    pub source: String,
+    /// The access in it.
+    pub loc: Loc,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TooLarge { kernel, items, all_bytes, stream_bytes, buffer, source, loc } = self;
+        write!(
+            f,
+            "kernel `{kernel}`: {items} work items take {all_bytes} bytes of the data store, which has {DATA_STORE_BYTES}; \
+             {stream_bytes} of them "
+        )?;
+        match buffer {
+            Some(buffer) => write!(f, "are what is accessed in `{buffer}`")?,
+            None => f.write_str("say whether an access is made")?,
+        }
+        if loc.is_known() { write!(f, " ({source}:{}:{})", loc.line, loc.column) } else { Ok(()) }
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
 impl Kernel {
     /// Runs the kernel's work items.
     ///
-    /// Buffers lie at addresses of their own ([`buffer_base`]), which meet every alignment that a parameter may ask for,
-    /// wherever the slices are.
+    /// Buffers lie at addresses of their own ([`buffer_base`](halfbyte_isa::abi::buffer_base)), which meet every alignment that a
+    /// parameter may ask for, wherever the slices are.
     ///
     /// # Errors
-    /// Arguments that do not fit the signature: then nothing was run or written. A trap: then the buffers hold no result.
+    /// Arguments that do not fit the signature, or what they make of the streams the data store: then nothing was run or written. A
+    /// trap: then the buffers hold no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { items, args, budget } = launch;
-        let mut memory = self.memory(items, args)?;
-        let mut registers = Registers::new();
-        let mut stats = Stats::default();
-        for item in 0..items {
-            registers.start(item, self.gprs);
-            memory.local.fill(0);
-            let done = run_item(&self.words, &mut registers, &mut memory, budget);
-            let done = done.map_err(|fault| Box::new(self.trap(item, fault)))?;
-            stats.instructions += done.instructions;
-            stats.backward_branches += done.backward;
+        self.check_args(args)?;
+        match &self.code {
+            Code::Halu(code) => Ok(code.launch(self, items, args, budget)?),
+            Code::Vp1(code) => code.launch(self, items, args, budget),
         }
-        Ok(stats)
     }
 
-    /// Checks all arguments, then makes the memories at the start of the launch.
-    fn memory<'a>(&'a self, items: u32, args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, LaunchError> {
-        let signature = self.signature();
-        let (params, found) = (signature.params(), args.len());
+    fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LaunchError> {
+        let (params, found) = (self.signature().params(), args.len());
         if params.len() != found {
-            let kernel = signature.name().to_owned();
+            let kernel = self.signature().name().to_owned();
             return Err(LaunchError::Count { kernel, expected: params.len(), found });
         }
-        params.iter().zip(args.iter()).try_for_each(|(param, arg)| self.check(param, arg))?;
+        params.iter().zip(args).try_for_each(|(param, arg)| self.check(param, arg))
+    }
 
-        // Bank 0 is read in words, up to the one that holds the last parameter's end.
-        let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];
-        let mut put = |offset: u16, bytes: &[u8]| {
-            let place = constants.iter_mut().skip(offset.into());
-            place.zip(bytes).for_each(|(place, byte)| *place = *byte);
-        };
-        put(ITEM_COUNT_OFFSET, &items.to_le_bytes());
-        let mut buffers = Vec::with_capacity(params.len());
-        for (k, ((param, &offset), arg)) in params.iter().zip(signature.offsets()).zip(args).enumerate() {
+    /// The buffers at the start of a launch, of arguments that fit.
+    pub(crate) fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
+        let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let bytes = match (param.kind, arg) {
-                (_, Arg::Scalar(bits)) => {
-                    put(offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
-                    buffers.push(None);
-                    continue;
-                }
+                (_, Arg::Scalar(_)) => return None,
                 (_, Arg::In(bytes)) => Bytes::ReadOnly(bytes),
                 (ParamKind::Buffer { direction: Direction::In, .. }, Arg::Buffer(bytes)) => Bytes::ReadOnly(bytes),
                 (ParamKind::Buffer { direction: Direction::Out, .. }, Arg::Buffer(bytes)) => {
@@ -158,10 +189,9 @@ impl Kernel {
                 }
                 (_, Arg::Buffer(bytes)) => Bytes::Mutable(bytes),
             };
-            put(offset, &buffer_base(k).to_le_bytes());
-            buffers.push(Some(Buffer { name: &param.name, bytes }));
-        }
-        Ok(Memory { constants, buffers, local: vec![0; self.info.local_bytes as usize] })
+            Some(Buffer { name: &param.name, bytes })
+        };
+        Buffers(self.signature().params().iter().zip(args).map(buffer).collect())
     }
 
     fn check(&self, param: &Param, arg: &Arg<'_>) -> Result<(), LaunchError> {
@@ -199,19 +229,14 @@ impl Kernel {
         }
     }
 
-    /// The trap of a fault: what is known of the word it happened at.
-    fn trap(&self, item: u32, fault: Fault) -> Trap {
+    /// The trap of a fault: with what is known of the word it happened at.
+    pub(crate) fn trap(&self, item: u32, fault: Fault) -> Trap {
         let Fault { address, kind } = fault;
-        let instruction = match self.words.get(address) {
-            Some(Word::Inst(inst)) => inst.to_string(),
-            Some(Word::Undefined(word)) => format!(".word {word:#034x}"),
-            None => String::new(),
-        };
         Trap {
             kernel: self.signature().name().to_owned(),
             item,
             address: address as u32,
-            instruction,
+            instruction: self.words.text(address),
             source: self.source.to_string(),
             loc: self.locs.get(address).copied().unwrap_or_default(),
             kind,

@@ -5,18 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::halu::Inst;
-use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, RecordError, TEXT_PREFIX,
-    WORD_BYTES,
+    Words,
 };
-use halfbyte_isa::row::RegFile;
 use halfbyte_isa::target::Target;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use thiserror::Error;
+
+use crate::{halu, vp1};
 
 /// The kernels of an object.
 #[derive(Clone, Debug)]
@@ -30,17 +29,16 @@ pub struct Program {
 pub struct Kernel {
     pub(crate) info: KernelInfo,
     pub(crate) source: Arc<str>,
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Words,
     pub(crate) locs: Vec<Loc>,
-    /// The highest general register named, plus one; RZ does not count.
-    pub(crate) gprs: usize,
+    pub(crate) code: Code,
 }
 
-/// A word, decoded once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Word {
-    Inst(Inst),
-    Undefined(u128),
+/// Words, decoded once.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    Halu(halu::Code),
+    Vp1(vp1::Code),
 }
 
 /// Why bytes are no object that can be run here.
@@ -76,12 +74,24 @@ pub enum LoadError {
         error: RecordError,
     },
     /// A text section that is not a number of whole words, at least one.
-    #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {WORD_BYTES}")]
+    #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {word_bytes}")]
     Text {
         /// The section.
         section: String,
         /// Its size.
         bytes: usize,
+        /// Bytes of a word.
+        word_bytes: usize,
+    },
+    /// A record that tells of a word which the kernel does not have.
+    #[error("section `{section}` is about word {address}; the kernel has {words}")]
+    Address {
+        /// The section.
+        section: String,
+        /// The word's address.
+        address: u32,
+        /// The kernel's words.
+        words: usize,
     },
     /// Not one location a word.
     #[error("section `{section}` has {bytes} bytes; expected {expected}")]
@@ -123,14 +133,14 @@ impl Program {
 
         let (section, data) = find(HEADER_SECTION.to_owned())?;
         let header = Header::from_bytes(data).map_err(|error| LoadError::Record { section, error })?;
-        if header.target != Target::Halu {
+        let Some(no_words) = Words::from_bytes(header.target, &[]) else {
             return Err(LoadError::Target(header.target));
-        }
+        };
 
         let source: Arc<str> = header.source.as_str().into();
         let kernel = |name: &str| {
             let (section, data) = find(format!("{INFO_PREFIX}{name}"))?;
-            let info = match KernelInfo::from_bytes(data) {
+            let info = match KernelInfo::from_bytes(header.target, data) {
                 Ok(info) if info.signature.name() == name => info,
                 Ok(info) => {
                     return Err(LoadError::Name { section, found: info.signature.name().to_owned() });
@@ -138,24 +148,29 @@ impl Program {
                 Err(error) => return Err(LoadError::Record { section, error }),
             };
             let (section, text) = find(format!("{TEXT_PREFIX}{name}"))?;
-            let (words, rest) = text.as_chunks();
-            if words.is_empty() || !rest.is_empty() || u32::try_from(words.len()).is_err() {
-                return Err(LoadError::Text { section, bytes: text.len() });
-            }
-            let words: Vec<Word> = words.iter().map(|bytes| Word::decode(u128::from_le_bytes(*bytes))).collect();
+            let words = match Words::from_bytes(header.target, text) {
+                Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => words,
+                _ => return Err(LoadError::Text { section, bytes: text.len(), word_bytes: no_words.word_bytes() }),
+            };
             let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
             let (locs, rest) = data.as_chunks();
             if locs.len() != words.len() || !rest.is_empty() {
                 let expected = words.len() * Loc::BYTES;
                 return Err(LoadError::Locations { section, bytes: data.len(), expected });
             }
-            Ok(Kernel {
-                info,
-                source: source.clone(),
-                gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
-                words,
-                locs: locs.iter().copied().map(Loc::from_bytes).collect(),
-            })
+            let tiles = info.tiles.iter();
+            let mut addresses = tiles.flat_map(|tiles| tiles.streams.iter().map(|s| s.site).chain(tiles.group_branch));
+            if let Some(address) = addresses.find(|&address| address as usize >= words.len()) {
+                let section = format!("{INFO_PREFIX}{name}");
+                return Err(LoadError::Address { section, address, words: words.len() });
+            }
+            let code = match &words {
+                Words::Halu(words) => Code::Halu(halu::Code::new(words)),
+                // Their records have tiles.
+                Words::Vp1(words) => Code::Vp1(vp1::Code::new(words, info.tiles.clone().unwrap_or_default())),
+            };
+            let locs = locs.iter().copied().map(Loc::from_bytes).collect();
+            Ok(Kernel { info, source: source.clone(), words, locs, code })
         };
         let kernels = texts.into_iter().map(kernel).collect::<Result<_, _>>()?;
         Ok(Program { header, kernels })
@@ -188,35 +203,14 @@ impl Kernel {
         &self.info
     }
 
-    /// Its words in order, instructions or not.
-    pub fn words(&self) -> impl ExactSizeIterator<Item = u128> {
-        self.words.iter().map(|word| match word {
-            Word::Inst(inst) => inst.word(),
-            Word::Undefined(word) => *word,
-        })
+    /// Its words, instructions or not.
+    pub fn words(&self) -> &Words {
+        &self.words
     }
 
     /// Where each word comes from.
     pub fn locs(&self) -> &[Loc] {
         &self.locs
-    }
-}
-
-impl Word {
-    fn decode(word: u128) -> Word {
-        Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
-    }
-
-    /// The highest general register named, plus one.
-    fn gprs(&self) -> usize {
-        let Word::Inst(inst) = self else { return 0 };
-        let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);
-        slots
-            .map(|slot| (inst.get(slot.field) as usize, usize::from(slot.span)))
-            .filter(|&(first, _)| first != usize::from(RZ))
-            .map(|(first, span)| first + span)
-            .max()
-            .unwrap_or(0)
     }
 }
 

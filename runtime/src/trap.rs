@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, digits};
+use halfbyte_isa::vp1::domain::Unknown;
 
 /// A work item that could not go on: where it was and why. After it the launch's buffers hold no result.
 ///
-/// Of several items that trap, the one reported is the lowest.
+/// Of several items that trap, the one reported is the lowest. Where a group of items runs as one, what is wrong with the program
+/// is its first item's; accesses of items up to that one come before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The kernel.
@@ -43,6 +45,13 @@ pub enum Space {
     Local,
     /// A constant bank.
     Constant(u8),
+}
+
+/// Where and why a work item stopped short.
+pub(crate) struct Fault {
+    /// The address of a word.
+    pub address: usize,
+    pub kind: TrapKind,
 }
 
 /// Why a work item cannot go on.
@@ -85,7 +94,11 @@ pub enum TrapKind {
     Undefined {
         /// The word.
         word: u128,
+        /// Its bytes.
+        bytes: u32,
     },
+    /// An instruction whose effect is not known.
+    Unknown(Unknown),
     /// More taken backward branches than the launch allows: an endless loop, or a long one.
     Budget {
         /// Backward branches allowed an item.
@@ -100,6 +113,13 @@ pub enum TrapKind {
         /// The kernel's words.
         words: u32,
     },
+    /// More calls within calls than the machine keeps return addresses for.
+    CallDepth {
+        /// How many are possible.
+        limit: u32,
+    },
+    /// A return that no call comes before.
+    ReturnWithoutCall,
 }
 
 /// A place relative to a buffer.
@@ -144,12 +164,15 @@ impl fmt::Display for TrapKind {
             TrapKind::ReadOnly { address, bytes, buffer } => {
                 write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
             }
-            TrapKind::Undefined { word } => write!(f, "{word:#034x} is no instruction"),
+            TrapKind::Undefined { word, bytes } => write!(f, "{} is no instruction", digits(*word, *bytes)),
+            TrapKind::Unknown(unknown) => unknown.fmt(f),
             TrapKind::Budget { limit } => write!(f, "more than {limit} backward branches taken"),
             TrapKind::RanPastEnd => f.write_str("runs past the end of the kernel"),
             TrapKind::BranchOutside { target, words } => {
                 write!(f, "branch to word {target}; the kernel has {words}")
             }
+            TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
+            TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
         }
     }
 }

@@ -8,7 +8,7 @@ use common::{code, object, trap};
 use halfbyte_emit::{Code, ObjectError, write_object};
 use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc};
+use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Words};
 use halfbyte_isa::target::Target;
 use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ proptest! {
             _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
         };
         let mut code = kernels().remove(0);
-        code.words = (0..count).map(|_| word()).collect();
+        code.words = Words::Halu((0..count).map(|_| word()).collect());
         code.locs = vec![Loc::default(); count];
         let program = Program::load(&object(&[code])).unwrap();
         program.kernels().iter().for_each(exercise);
@@ -126,9 +126,9 @@ fn other_machines_versions_and_targets() {
     );
     assert_eq!(with(48, &(E_FLAGS + 1).to_le_bytes()), LoadError::Version(E_FLAGS + 1));
 
-    let header = Header { target: Target::Vp1, source: String::new() };
+    let header = Header { target: Target::Ptx { sm: 90 }, source: String::new() };
     let error = Program::load(&write_object(&header, &[]).unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "the object is for target vp1, which cannot be run here");
+    assert_eq!(error.to_string(), "the object is for target ptx sm_90, which cannot be run here");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn records_that_disagree() {
         Program::load(&object(&kernels)).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&|code| code.words.clear()),
+        refused(&|code| code.words = Words::Halu(Vec::new())),
         "section `.text.second` has 0 bytes; expected a positive multiple of 16"
     );
     assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8");

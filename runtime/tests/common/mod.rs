@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
+pub mod vp1;
+
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::halu::assemble;
@@ -36,9 +38,15 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
     let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loc = |&line: &usize| Loc { line: line as u32, column: 5 };
     Code {
-        info: KernelInfo { signature: Signature::new(name, params(parameters)).unwrap(), local_bytes, registers: 16 },
-        words: program.words,
+        info: KernelInfo {
+            signature: Signature::new(name, params(parameters)).unwrap(),
+            local_bytes,
+            registers: 16,
+            tiles: None,
+        },
+        words: program.words.into(),
         locs: program.lines.iter().map(loc).collect(),
+        stats: Vec::new(),
     }
 }
 

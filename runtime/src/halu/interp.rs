@@ -10,28 +10,22 @@ use halfbyte_isa::halu::domain::{Access, Address, Next, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{guard, meaning};
 
-use crate::load::Word;
-use crate::memory::Memory;
-use crate::state::{Registers, View};
-use crate::trap::{Space, TrapKind};
+use super::Word;
+use super::memory::Memory;
+use super::state::{Registers, View};
+use crate::trap::{Fault, Space, TrapKind};
 
 /// What an item did.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct ItemStats {
+pub(super) struct ItemStats {
     /// Instructions executed, those with a false guard included.
     pub instructions: u64,
     /// Backward branches taken.
     pub backward: u64,
 }
 
-/// Why an item stopped short, at a word.
-pub(crate) struct Fault {
-    pub address: usize,
-    pub kind: TrapKind,
-}
-
 /// Runs one item from its initial state.
-pub(crate) fn run_item(
+pub(super) fn run_item(
     words: &[Word],
     registers: &mut Registers,
     memory: &mut Memory<'_>,
@@ -43,7 +37,9 @@ pub(crate) fn run_item(
         let fault = |kind| Fault { address, kind };
         let inst = match words.get(address) {
             Some(Word::Inst(inst)) => inst,
-            Some(&Word::Undefined(word)) => return Err(fault(TrapKind::Undefined { word })),
+            Some(&Word::Undefined(word)) => {
+                return Err(fault(TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }));
+            }
             // A loaded kernel has a first word, and every step below stays among the words.
             None => return Err(fault(TrapKind::RanPastEnd)),
         };

@@ -3,12 +3,12 @@
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg};
 
-use crate::memory::Memory;
+use super::memory::Memory;
 use crate::trap::{Space, TrapKind};
 
 /// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
 /// meanings neither read nor write them.
-pub(crate) struct Registers {
+pub(super) struct Registers {
     gprs: [u32; 256],
     urs: [u32; 64],
     preds: [bool; 8],
@@ -42,7 +42,7 @@ impl Registers {
 }
 
 /// What an instruction reads: registers and constants. A constant that is not there reads as zero and leaves a fault.
-pub(crate) struct View<'a, 'b> {
+pub(super) struct View<'a, 'b> {
     pub registers: &'a Registers,
     pub memory: &'a Memory<'b>,
     pub fault: Option<TrapKind>,

@@ -1,0 +1,90 @@
+//! The buffers of a launch, at the addresses that kernels have for them.
+
+use halfbyte_isa::abi;
+
+use crate::trap::{Access, Near, Space, TrapKind};
+
+/// A buffer of the launch.
+pub(crate) struct Buffer<'a> {
+    /// The parameter's name.
+    pub name: &'a str,
+    /// Its contents.
+    pub bytes: Bytes<'a>,
+}
+
+/// The contents of a buffer, writable or not.
+pub(crate) enum Bytes<'a> {
+    ReadOnly(&'a [u8]),
+    Mutable(&'a mut [u8]),
+}
+
+impl Bytes<'_> {
+    fn get(&self) -> &[u8] {
+        match self {
+            Bytes::ReadOnly(bytes) => bytes,
+            Bytes::Mutable(bytes) => bytes,
+        }
+    }
+}
+
+/// All buffers, by parameter; `None` for a scalar.
+pub(crate) struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
+
+impl<'a> Buffers<'a> {
+    /// The buffer that an address belongs to, and the offset in it, within its size or not.
+    fn at(&self, address: u64) -> Option<(&Buffer<'a>, u64)> {
+        let (param, offset) = abi::buffer_of(address)?;
+        Some((self.0.get(param)?.as_ref()?, offset))
+    }
+
+    /// So many bytes at an address, where all of them are in one buffer.
+    pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
+        let (buffer, offset) = self.at(address)?;
+        range(buffer.bytes.get(), offset, count)
+    }
+
+    /// The same, to be written, where the buffer may be.
+    pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
+        let (param, offset) = abi::buffer_of(address)?;
+        match &mut self.0.get_mut(param)?.as_mut()?.bytes {
+            Bytes::ReadOnly(_) => None,
+            Bytes::Mutable(bytes) => range_mut(bytes, offset, count),
+        }
+    }
+
+    /// Whether bytes may be accessed, aligned or not.
+    pub fn allow(&self, access: Access, address: u64, count: usize) -> bool {
+        let Some((buffer, offset)) = self.at(address) else { return false };
+        let writable = matches!(buffer.bytes, Bytes::Mutable(_));
+        range(buffer.bytes.get(), offset, count).is_some() && (access == Access::Load || writable)
+    }
+
+    /// Why bytes may not be accessed.
+    #[cold]
+    pub fn refusal(&self, access: Access, address: u64, count: usize) -> TrapKind {
+        let (buffer, bytes) = (self.at(address), count as u32);
+        if access == Access::Store
+            && let Some((Buffer { bytes: Bytes::ReadOnly(held), name }, offset)) = buffer
+            && range(held, offset, count).is_some()
+        {
+            return TrapKind::ReadOnly { address, bytes, buffer: (*name).to_owned() };
+        }
+        let near = buffer.map(|(buffer, offset)| {
+            let size = buffer.bytes.get().len() as u64;
+            Near { buffer: buffer.name.to_owned(), offset, size }
+        });
+        TrapKind::OutOfBounds { access, space: Space::Global, address, bytes, near }
+    }
+}
+
+/// Bytes from an offset on, where all of them are there.
+pub(crate) fn range(bytes: &[u8], start: u64, count: usize) -> Option<&[u8]> {
+    let start = usize::try_from(start).ok()?;
+    bytes.get(start..start.checked_add(count)?)
+}
+
+/// The same, to be written.
+pub(crate) fn range_mut(bytes: &mut [u8], start: u64, count: usize) -> Option<&mut [u8]> {
+    let start = usize::try_from(start).ok()?;
+    bytes.get_mut(start..start.checked_add(count)?)
+}

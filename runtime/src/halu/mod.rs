@@ -1,0 +1,92 @@
+//! HALU: work items one after another, each with registers and local memory of its own.
+
+mod interp;
+mod memory;
+mod state;
+
+use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, buffer_base};
+use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::fields::RZ;
+use halfbyte_isa::row::RegFile;
+
+use crate::launch::{Arg, Stats};
+use crate::load::Kernel;
+use crate::trap::Trap;
+use interp::run_item;
+use memory::Memory;
+use state::Registers;
+
+/// Words, decoded once.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    words: Vec<Word>,
+    /// The highest general register named, plus one; RZ does not count.
+    gprs: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    Inst(Inst),
+    Undefined(u128),
+}
+
+impl Word {
+    fn decode(word: u128) -> Word {
+        Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
+    }
+
+    /// The highest general register named, plus one.
+    fn gprs(&self) -> usize {
+        let Word::Inst(inst) = self else { return 0 };
+        let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);
+        slots
+            .map(|slot| (inst.get(slot.field) as usize, usize::from(slot.span)))
+            .filter(|&(first, _)| first != usize::from(RZ))
+            .map(|(first, span)| first + span)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+impl Code {
+    pub fn new(words: &[u128]) -> Code {
+        let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
+        Code { gprs: words.iter().map(Word::gprs).max().unwrap_or(0), words }
+    }
+
+    /// Runs every item of a launch, whose arguments fit the kernel.
+    pub fn launch(&self, kernel: &Kernel, items: u32, args: &mut [Arg<'_>], budget: u64) -> Result<Stats, Box<Trap>> {
+        let constants = constants(kernel, items, args);
+        let buffers = kernel.buffers(args);
+        let mut memory = Memory { constants, buffers, local: vec![0; kernel.info.local_bytes as usize] };
+        let mut registers = Registers::new();
+        let mut stats = Stats::default();
+        for item in 0..items {
+            registers.start(item, self.gprs);
+            memory.local.fill(0);
+            let done = run_item(&self.words, &mut registers, &mut memory, budget);
+            let done = done.map_err(|fault| Box::new(kernel.trap(item, fault)))?;
+            stats.issued += done.instructions;
+            stats.backward_branches += done.backward;
+        }
+        Ok(stats)
+    }
+}
+
+/// Constant bank 0 at the start of a launch. It is read in words, up to the one that holds the last parameter's end.
+fn constants(kernel: &Kernel, items: u32, args: &[Arg<'_>]) -> Vec<u8> {
+    let signature = kernel.signature();
+    let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];
+    let mut put = |offset: u16, bytes: &[u8]| {
+        let place = constants.iter_mut().skip(offset.into());
+        place.zip(bytes).for_each(|(place, byte)| *place = *byte);
+    };
+    put(ITEM_COUNT_OFFSET, &items.to_le_bytes());
+    for (k, ((param, &offset), arg)) in signature.params().iter().zip(signature.offsets()).zip(args).enumerate() {
+        match arg {
+            Arg::Scalar(bits) => put(offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0),
+            Arg::In(_) | Arg::Buffer(_) => put(offset, &buffer_base(k).to_le_bytes()),
+        }
+    }
+    constants
+}

@@ -1,0 +1,215 @@
+//! The copying engine: what goes between the launch's buffers and the streams of a tile.
+
+use halfbyte_isa::abi::buffer_base;
+use halfbyte_isa::stream::Stream;
+
+use super::tiles::{Plan, Tile, Visit};
+use crate::buffers::Buffers;
+use crate::trap::{Access, Fault, Space, TrapKind};
+
+/// A tile's streams, in the order of addresses of the data store.
+pub(super) struct Copier<'a> {
+    pub plan: &'a Plan<'a>,
+    pub tile: &'a Tile,
+    pub store: &'a mut [u8],
+}
+
+/// Accesses of one visit whose elements stand side by side in the stream.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    stream: &'a Stream,
+    /// What its offset in the buffer has besides the item, modulo 2^32.
+    index: u32,
+    /// The place of the first element in the stream.
+    element: u64,
+    /// The first item.
+    first: u32,
+    /// How many items, all of them within the launch; one stands for all of them where the stream is uniform.
+    count: u32,
+}
+
+impl Row<'_> {
+    fn bytes(&self) -> usize {
+        self.stream.bytes as usize
+    }
+
+    /// The address that an item accesses.
+    fn address(&self, item: u32) -> u64 {
+        let scaled = item.wrapping_mul(self.stream.scale).wrapping_add(self.index);
+        let base = self.stream.buffer.map_or(0, |param| buffer_base(param as usize));
+        base.wrapping_add(scaled.into()).wrapping_add_signed(self.stream.offset.into())
+    }
+
+    /// The address of each item of the row.
+    fn addresses(&self) -> impl Iterator<Item = u64> {
+        (self.first..).take(self.count as usize).map(|item| self.address(item))
+    }
+
+    /// Bytes from one access to the next, where they are the same between all of them.
+    fn stride(&self) -> Option<u32> {
+        let first = self.first.wrapping_mul(self.stream.scale).wrapping_add(self.index);
+        let last = u64::from(first) + u64::from(self.stream.scale) * u64::from(self.count.saturating_sub(1));
+        u32::try_from(last).is_ok().then_some(self.stream.scale)
+    }
+
+    /// The bytes in the buffer of accesses that follow each other without a gap.
+    fn whole(&self) -> Option<(u64, usize)> {
+        (self.stride() == Some(self.stream.bytes))
+            .then(|| (self.address(self.first), self.bytes() * self.count as usize))
+    }
+
+    fn access(&self) -> Access {
+        if self.stream.written { Access::Store } else { Access::Load }
+    }
+
+    fn is_aligned(&self, address: u64) -> bool {
+        address.is_multiple_of(self.stream.align.into())
+    }
+
+    /// Whether an item may access an address.
+    fn may_access(&self, buffers: &Buffers<'_>, address: u64) -> bool {
+        self.is_aligned(address) && buffers.allow(self.access(), address, self.bytes())
+    }
+
+    /// Why not.
+    fn refusal(&self, buffers: &Buffers<'_>, address: u64) -> TrapKind {
+        let (access, bytes) = (self.access(), self.stream.bytes);
+        if self.is_aligned(address) {
+            buffers.refusal(access, address, self.bytes())
+        } else {
+            TrapKind::Misaligned { access, space: Space::Global, address, bytes }
+        }
+    }
+
+    /// Whether all accesses are known to be right by their first and last: those between lie between them, in one buffer.
+    fn is_right(&self, buffers: &Buffers<'_>) -> bool {
+        let Some(stride) = self.stride() else { return false };
+        let last = self.address(self.first.wrapping_add(self.count.saturating_sub(1)));
+        stride.is_multiple_of(self.stream.align)
+            && self.may_access(buffers, self.address(self.first))
+            && self.may_access(buffers, last)
+    }
+}
+
+impl<'a> Copier<'a> {
+    /// Fills the streams that are read. What cannot be read stays as it is. Returns the bytes copied.
+    pub fn copy_in(&mut self, buffers: &Buffers<'_>) -> u64 {
+        let mut copied = 0;
+        let plan = self.plan;
+        for visit in &plan.visits {
+            for row in self.rows(visit).filter(|row| !row.stream.written) {
+                let bytes = row.bytes();
+                let Some(place) = self.place(visit.stream, row.element, bytes * row.count as usize) else { continue };
+                if let Some((address, count)) = row.whole()
+                    && let Some(held) = buffers.get(address, count)
+                {
+                    place.copy_from_slice(held);
+                    copied += count as u64;
+                    continue;
+                }
+                for (place, address) in place.chunks_exact_mut(bytes).zip(row.addresses()) {
+                    if let Some(held) = buffers.get(address, bytes) {
+                        place.copy_from_slice(held);
+                        copied += bytes as u64;
+                    }
+                }
+            }
+        }
+        copied
+    }
+
+    /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
+    pub fn first_fault(&self, buffers: &Buffers<'_>) -> Option<(u32, Fault)> {
+        let mut found: Option<(u32, Fault)> = None;
+        let plan = self.plan;
+        for visit in &plan.visits {
+            for row in self.rows(visit) {
+                let below = |item: u32| found.as_ref().is_none_or(|&(lowest, _)| item < lowest);
+                if !below(row.first) {
+                    break;
+                }
+                if row.is_right(buffers) {
+                    continue;
+                }
+                let items = (row.first..).zip(row.addresses()).take_while(|&(item, _)| below(item));
+                let is_wrong = |&((_, address), element): &((u32, u64), u64)| {
+                    self.is_made(row.stream, element) && !row.may_access(buffers, address)
+                };
+                if let Some(((item, address), _)) = items.zip(row.element..).find(is_wrong) {
+                    let fault = Fault { address: row.stream.site as usize, kind: row.refusal(buffers, address) };
+                    found = Some((item, fault));
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Empties the streams that are written, all of whose accesses are right. Returns the bytes copied.
+    pub fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
+        let mut copied = 0;
+        let plan = self.plan;
+        for visit in &plan.visits {
+            for row in self.rows(visit).filter(|row| row.stream.written) {
+                let (bytes, count) = (row.bytes(), row.count as usize);
+                let Some(start) = self.start(visit.stream, row.element) else { continue };
+                let Some(written) = self.store.get(start..start + bytes * count) else { continue };
+                if row.stream.guard.is_none()
+                    && let Some((address, count)) = row.whole()
+                    && let Some(place) = buffers.get_mut(address, count)
+                {
+                    place.copy_from_slice(written);
+                    copied += count as u64;
+                    continue;
+                }
+                for ((written, address), element) in written.chunks_exact(bytes).zip(row.addresses()).zip(row.element..)
+                {
+                    if self.is_made(row.stream, element)
+                        && let Some(place) = buffers.get_mut(address, bytes)
+                    {
+                        place.copy_from_slice(written);
+                        copied += bytes as u64;
+                    }
+                }
+            }
+        }
+        copied
+    }
+
+    /// The accesses of a visit, by items from the lowest on.
+    fn rows(&self, visit: &Visit) -> impl Iterator<Item = Row<'a>> + use<'a> {
+        let (plan, tile, visit) = (self.plan, self.tile, *visit);
+        let stream = plan.streams.get(visit.stream);
+        let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
+        // Without loops the groups follow each other, and are one row.
+        let whole = rounds == 1 || stream.is_some_and(|stream| stream.uniform);
+        let (rows, step) = if whole { (1, tile.items) } else { (tile.groups, plan.group) };
+        stream.into_iter().flat_map(move |stream| {
+            (0..rows).map(move |row| {
+                let done = row * step;
+                let round = u64::from(row) * rounds + u64::from(visit.round);
+                let element = if stream.uniform { round } else { round * u64::from(plan.group) };
+                let count = if stream.uniform { 1 } else { step.min(tile.items - done) };
+                Row { stream, index: visit.index, element, first: tile.first + done, count }
+            })
+        })
+    }
+
+    /// The place of an element of a stream in the data store.
+    fn start(&self, stream: usize, element: u64) -> Option<usize> {
+        let bytes = u64::from(self.plan.streams.get(stream)?.bytes);
+        usize::try_from(u64::from(self.tile.places.get(stream)?.start) + element * bytes).ok()
+    }
+
+    fn place(&mut self, stream: usize, element: u64, count: usize) -> Option<&mut [u8]> {
+        let start = self.start(stream, element)?;
+        self.store.get_mut(start..start.checked_add(count)?)
+    }
+
+    /// Whether the access of an element is made, as far as the run came.
+    fn is_made(&self, stream: &Stream, element: u64) -> bool {
+        let Some(guard) = stream.guard else { return true };
+        let byte = self.start(guard as usize, element).and_then(|start| self.store.get(start));
+        byte.is_some_and(|&byte| byte != 0)
+    }
+}

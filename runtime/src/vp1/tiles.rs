@@ -1,0 +1,219 @@
+//! How a launch is cut into tiles, where a tile's streams lie, and in which order an item makes its accesses.
+
+use std::ops::Range;
+
+use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+
+use crate::launch::{Arg, TooLarge};
+use crate::load::Kernel;
+
+/// What streams start at a multiple of.
+const STREAM_ALIGN: u64 = 16;
+
+/// A launch, cut into tiles.
+pub(super) struct Plan<'a> {
+    /// By number.
+    pub streams: &'a [Stream],
+    /// Work items in a group.
+    pub group: u32,
+    /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
+    /// uniform stream.
+    pub rounds: Vec<u64>,
+    /// The accesses of an item, in the order in which it makes them.
+    pub visits: Vec<Visit>,
+    /// Bytes before the streams.
+    frame_bytes: u32,
+    /// Items of the launch.
+    items: u32,
+    /// Items of a tile, but for the last one.
+    tile_items: u32,
+}
+
+/// An access that every item makes, at a step of each loop around it.
+#[derive(Clone, Copy)]
+pub(super) struct Visit {
+    /// The stream's number.
+    pub stream: usize,
+    /// Which of the item's elements in the stream.
+    pub round: u32,
+    /// Bytes of the offset in the buffer that are the same for all items, modulo 2^32.
+    pub index: u32,
+}
+
+/// Work items whose streams are in the data store together.
+pub(super) struct Tile {
+    /// The first item.
+    pub first: u32,
+    /// How many there are.
+    pub items: u32,
+    /// How many groups they are.
+    pub groups: u32,
+    /// Where each stream is in the data store.
+    pub places: Vec<Range<u32>>,
+    /// The first address after all streams.
+    pub end: u32,
+}
+
+/// What a launch has for the sums of streams.
+struct Values<'a, 'b> {
+    items: u32,
+    args: &'a [Arg<'b>],
+}
+
+impl Values<'_, '_> {
+    fn sum(&self, sum: &Affine) -> u32 {
+        let product = |&(factor, multiplier): &(Factor, u32)| {
+            let value = match factor {
+                Factor::ItemCount => self.items,
+                Factor::Param(param) => match self.args.get(param as usize) {
+                    Some(Arg::Scalar(bits)) => *bits as u32,
+                    _ => 0,
+                },
+            };
+            value.wrapping_mul(multiplier)
+        };
+        sum.terms.iter().map(product).fold(sum.constant, u32::wrapping_add)
+    }
+
+    fn trips(&self, trips: &Trips) -> u32 {
+        match trips {
+            Trips::Const(trips) => *trips,
+            Trips::Of { count, signed, at_least } => match self.sum(count) {
+                count if *signed && (count as i32) < 0 => *at_least,
+                count => count.max(*at_least),
+            },
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Chooses the largest tiles that fit: of all items, or of a number of items that is a multiple of 4, of 16 where an access is
+    /// one byte, and of a group.
+    pub fn new(kernel: &Kernel, tiles: &'a Tiles, items: u32, args: &[Arg<'_>]) -> Result<Plan<'a>, Box<TooLarge>> {
+        let (values, streams) = (Values { items, args }, tiles.streams.as_slice());
+        let rounds = |stream: &Stream| {
+            let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
+            trips.fold(1, u64::saturating_mul)
+        };
+        let mut plan = Plan {
+            streams,
+            group: tiles.items.max(1),
+            rounds: streams.iter().map(rounds).collect(),
+            visits: Vec::new(),
+            frame_bytes: kernel.info.local_bytes,
+            items,
+            tile_items: items,
+        };
+        if items == 0 {
+            return Ok(plan);
+        }
+        if !plan.fits(items) {
+            let bytewise = streams.iter().any(|stream| stream.buffer.is_some() && stream.bytes == 1);
+            let quantum = plan.group.max(if bytewise { 16 } else { 4 });
+            let (mut most, mut too_many) = (0, items.div_ceil(quantum));
+            while most + 1 < too_many {
+                let middle = most + (too_many - most) / 2;
+                *(if plan.fits(middle * quantum) { &mut most } else { &mut too_many }) = middle;
+            }
+            if most == 0 {
+                return Err(Box::new(plan.too_large(kernel, items.min(quantum))));
+            }
+            plan.tile_items = most * quantum;
+        }
+        let accessed = |&stream: &usize| {
+            let in_buffer = streams.get(stream).is_some_and(|stream| stream.buffer.is_some());
+            in_buffer && plan.rounds.get(stream).is_some_and(|&rounds| rounds > 0)
+        };
+        let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
+        let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
+        plan.visit(&values, &starts, 0);
+        Ok(plan)
+    }
+
+    /// The tiles, from the first item on.
+    pub fn tiles(&self) -> impl Iterator<Item = Tile> {
+        let step = self.tile_items.max(1);
+        (0..self.items).step_by(step as usize).map(move |first| {
+            let items = step.min(self.items - first);
+            let mut tile = Tile { first, items, groups: items.div_ceil(self.group), places: Vec::new(), end: 0 };
+            for place in self.places(items) {
+                tile.places.push(place.start as u32..place.end as u32);
+            }
+            let end = tile.places.last().map_or(self.frame_bytes, |last| last.end);
+            Tile { end, ..tile }
+        })
+    }
+
+    /// Where the streams of so many items lie, wherever the data store ends.
+    fn places(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
+        let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
+        let mut end = u64::from(self.frame_bytes);
+        self.streams.iter().zip(&self.rounds).map(move |(stream, rounds)| {
+            let start = end.saturating_add(STREAM_ALIGN - 1) / STREAM_ALIGN * STREAM_ALIGN;
+            let elements = if stream.uniform { *rounds } else { rounds.saturating_mul(items) };
+            end = start.saturating_add(elements.saturating_mul(stream.bytes.into()));
+            start..end
+        })
+    }
+
+    fn fits(&self, items: u32) -> bool {
+        self.places(items).last().is_none_or(|last| last.end <= DATA_STORE_BYTES as u64)
+    }
+
+    #[cold]
+    fn too_large(&self, kernel: &Kernel, items: u32) -> TooLarge {
+        let all_bytes = self.places(items).last().map_or(0, |last| last.end);
+        let sizes = self.places(items).map(|place| place.end - place.start);
+        let (mut stream, mut stream_bytes) = (None, 0);
+        for (other, bytes) in self.streams.iter().zip(sizes) {
+            if bytes > stream_bytes {
+                (stream, stream_bytes) = (Some(other), bytes);
+            }
+        }
+        let param = stream.and_then(|stream| kernel.signature().params().get(stream.buffer? as usize));
+        TooLarge {
+            kernel: kernel.signature().name().to_owned(),
+            items,
+            all_bytes,
+            stream_bytes,
+            buffer: param.map(|param| param.name.clone()),
+            source: kernel.source.to_string(),
+            loc: stream.and_then(|stream| kernel.locs.get(stream.site as usize)).copied().unwrap_or_default(),
+        }
+    }
+
+    fn start(&self, values: &Values<'_, '_>, stream: usize) -> Visit {
+        let index = self.streams.get(stream).map_or(0, |stream| values.sum(&stream.index));
+        Visit { stream, round: 0, index }
+    }
+
+    /// Adds the accesses of streams that are in the same `depth` loops, at one step of each. All of them have elements, so that
+    /// the loops are short.
+    fn visit(&mut self, values: &Values<'_, '_>, at: &[Visit], depth: usize) {
+        let streams = self.streams;
+        let step = |visit: &Visit| streams.get(visit.stream)?.steps.get(depth);
+        for (place, visit) in at.iter().enumerate() {
+            let Some(first) = step(visit) else {
+                self.visits.push(*visit);
+                continue;
+            };
+            let in_loop = |visit: &Visit| step(visit).is_some_and(|step| step.loop_number == first.loop_number);
+            if at.iter().take(place).any(in_loop) {
+                continue;
+            }
+            let trips = values.trips(&first.trips);
+            let mut inside: Vec<Visit> = at.iter().copied().filter(in_loop).collect();
+            inside.iter_mut().for_each(|visit| visit.round *= trips);
+            let strides: Vec<u32> =
+                inside.iter().map(|visit| step(visit).map_or(0, |step| values.sum(&step.stride))).collect();
+            for _ in 0..trips {
+                self.visit(values, &inside, depth + 1);
+                for (visit, stride) in inside.iter_mut().zip(&strides) {
+                    visit.round += 1;
+                    visit.index = visit.index.wrapping_add(*stride);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! VP1 kernels from bundles of assembly.
+
+use halfbyte_emit::{Code, write_object};
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::{Unit, read_word};
+use halfbyte_runtime::Program;
+
+/// Words of bundles, a text line each, instructions between `|`. Each fills a line of four words, so that bundle k begins at word
+/// 4k: units without an instruction get a nop.
+pub fn words(bundles: &str) -> Vec<u32> {
+    let lines = bundles.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut words = Vec::new();
+    for line in lines {
+        let mut bundle = Unit::ALL.iter().zip(["anop", "snop", "vnop", "bnop"]).collect::<Vec<_>>();
+        for inst in line.split('|').map(str::trim) {
+            let word = read_word(inst, words.len() as u32).unwrap_or_else(|error| panic!("{inst}: {error}"));
+            bundle[Unit::of_word(word) as usize].1 = inst;
+        }
+        let at = words.len() as u32;
+        words.extend(bundle.iter().map(|(_, inst)| read_word(inst, at).unwrap()));
+    }
+    words
+}
+
+/// A kernel `k`; the location of a word is the number of its bundle, from 1, column 5.
+pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> Code {
+    let words = words(bundles);
+    let signature = Signature::new("k", super::params(parameters)).unwrap();
+    Code {
+        info: KernelInfo { signature, local_bytes, registers: 0, tiles: Some(tiles) },
+        locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),
+        words: Words::Vp1(words),
+        stats: Vec::new(),
+    }
+}
+
+pub fn object(kernels: &[Code]) -> Vec<u8> {
+    let header = Header { target: Target::Vp1, source: "test.s".into() };
+    write_object(&header, kernels).unwrap()
+}
+
+pub fn program(parameters: &str, tiles: Tiles, bundles: &str) -> Program {
+    Program::load(&object(&[code(parameters, 0, tiles, bundles)])).unwrap()
+}
+
+/// Streams of groups of so many items.
+pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
+    Tiles { items, group_branch: Some(group_branch), image: Vec::new(), streams }
+}
+
+/// Item i reads element i, of so many bytes, of a buffer.
+pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
+    Stream {
+        buffer: Some(buffer),
+        written: false,
+        bytes,
+        align: bytes,
+        uniform: false,
+        scale: bytes,
+        index: Affine::default(),
+        offset: 0,
+        steps: Vec::new(),
+        guard: None,
+        site,
+    }
+}
+
+/// Item i writes element i, of so many bytes, of a buffer.
+pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
+    Stream { written: true, ..reads(buffer, bytes, site) }
+}
+
+/// A guard with elements of so many bytes.
+pub fn guard(bytes: u32) -> Stream {
+    Stream { buffer: None, scale: 0, align: 1, ..writes(0, bytes, 0) }
+}
+
+/// A scalar parameter times something.
+pub fn param(number: u32, multiplier: u32) -> Affine {
+    Affine { constant: 0, terms: vec![(Factor::Param(number), multiplier)] }
+}
+
+pub fn constant(constant: u32) -> Affine {
+    Affine { constant, terms: Vec::new() }
+}
+
+pub fn step(loop_number: u32, trips: Trips, stride: u32) -> Step {
+    Step { loop_number, trips, stride: constant(stride) }
+}
+
+/// `y[i] = x[i] + 0x20` on bytes, saturating. Of vectors, four items or sixteen a group.
+pub const BRIGHTEN: &str = "
+    mov $r0 $m0
+    mov $r1 $m1
+    mov $a0 $r0
+    mov $a1 $r1
+    ldavh $v0 $c0 $a0 0x10
+    vadd u $v0 $v0 0x20
+    stavh $v0 $a1 0x10 | bra not $c0 aef 0x10
+    snop
+    exit 0x0
+";
+/// The branch of [`BRIGHTEN`], its load and its store.
+pub const BRIGHTEN_SITES: [u32; 3] = [27, 16, 24];
+
+pub fn brighten() -> Program {
+    let [branch, load, store] = BRIGHTEN_SITES;
+    let streams = vec![reads(0, 4, load), writes(1, 4, store)];
+    program("x: in i8x4, y: out i8x4", tiles(4, branch, streams), BRIGHTEN)
+}
+
+/// `y[i] = x[i] + n` on words.
+pub const ADD: &str = "
+    mov $r9 $m0
+    mov $r0 $m1
+    mov $r1 $m2
+    mov $a0 $r0
+    mov $a1 $r1
+    ldas $r2 $c0 $a0 0x4
+    add $r2 $r2 $r9
+    stas $r2 $a1 0x4 | bra not $c0 aef 0x14
+    snop
+    exit 0x0
+";
+/// The branch of [`ADD`], its load and its store.
+pub const ADD_SITES: [u32; 3] = [31, 20, 28];
+
+/// With changed streams.
+pub fn add(change: impl FnOnce(&mut Tiles)) -> Program {
+    let [branch, load, store] = ADD_SITES;
+    let mut tiles = tiles(1, branch, vec![reads(1, 4, load), writes(2, 4, store)]);
+    change(&mut tiles);
+    program("n: i32, x: in i32, y: inout i32", tiles, ADD)
+}
