@@ -8,21 +8,28 @@ use std::path::PathBuf;
 
 use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
 
-const HALU: &[&str] = &["machine", "sources", "half", "video", "integer", "float", "lanes", "memory"];
+/// Targets with rules, and the files that these are in.
+const TARGETS: &[(&str, &[&str])] = &[
+    ("halu", &["machine", "sources", "half", "video", "integer", "float", "lanes", "memory"]),
+    ("vp1", &["machine", "sources", "bytes", "masks", "words", "fours", "lanes", "memory"]),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
     println!("cargo:rerun-if-changed=classes.rs");
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("ir_methods.rs"), ir_methods(Terms::Match))?;
-    let files: Vec<PathBuf> = HALU.iter().map(|name| PathBuf::from(format!("rules/halu/{name}.isle"))).collect();
-    Rulebook {
-        name: "halu",
-        declarations: ir_declarations(Terms::Match),
-        files: &files,
-        out_dir: &out,
-        type_class: &classes::type_class,
+    for &(target, names) in TARGETS {
+        let files: Vec<PathBuf> =
+            names.iter().map(|name| PathBuf::from(format!("rules/{target}/{name}.isle"))).collect();
+        Rulebook {
+            name: target,
+            declarations: ir_declarations(Terms::Match),
+            files: &files,
+            out_dir: &out,
+            type_class: &classes::type_class,
+        }
+        .compile()?;
     }
-    .compile()?;
     Ok(())
 }

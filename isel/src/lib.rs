@@ -7,24 +7,71 @@
 mod classes;
 mod halu;
 pub mod mach;
+pub mod machine;
 pub mod regalloc;
 pub mod rules;
 mod signature;
 pub mod vcode;
+pub mod vp1;
 
 pub use halfbyte_ir::Refusal;
 use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::target::Target;
+use mach::MachFunc;
+use machine::{Halu, Vp1};
+use regalloc::{AllocError, Allocator};
+use vcode::VCode;
 
 pub use rules::{Rule, rules};
 pub use signature::signature;
+
+/// Selected code, whichever machine it is for.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// Of HALU.
+    Halu(VCode<Halu>),
+    /// Of VP1.
+    Vp1(VCode<Vp1>),
+}
+
+impl Code {
+    /// Allocates its registers.
+    ///
+    /// # Errors
+    /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
+    pub fn allocate(self, allocator: &mut Allocator, options: &regalloc::Options) -> Result<Func, AllocError> {
+        match self {
+            Code::Halu(code) => allocator.allocate(code, options).map(Func::Halu),
+            Code::Vp1(code) => allocator.allocate(code, options).map(Func::Vp1),
+        }
+    }
+}
+
+/// Code with hardware registers, whichever machine it is for.
+#[derive(Clone, Debug)]
+pub enum Func {
+    /// Of HALU.
+    Halu(MachFunc<Halu>),
+    /// Of VP1.
+    Vp1(MachFunc<Vp1>),
+}
+
+impl Func {
+    /// Stores of values that no register was left for.
+    pub fn spills(&self) -> u32 {
+        match self {
+            Func::Halu(func) => func.spills,
+            Func::Vp1(func) => func.spills,
+        }
+    }
+}
 
 /// A kernel's machine instructions, and how they came about.
 #[derive(Clone, Debug)]
 pub struct Selected {
     /// The instructions, on virtual registers.
-    pub code: vcode::VCode,
+    pub code: Code,
     /// The numbers of the rules that were taken, in the order in which they were: places in [`rules`].
     pub fired: Vec<u32>,
 }
@@ -36,7 +83,8 @@ pub struct Selected {
 pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
     match target {
         Target::Halu => halu::select(kernel, locate),
-        Target::Vp1 | Target::Ptx { .. } => Err(vec![Refusal {
+        Target::Vp1 => vp1::select(kernel, locate),
+        Target::Ptx { .. } => Err(vec![Refusal {
             op: None,
             span: kernel.span,
             target: target.name(),
@@ -49,7 +97,8 @@ pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> 
 pub fn check_intrinsics(kernel: &Kernel, target: Target) -> Vec<Refusal> {
     match target {
         Target::Halu => halu::check_intrinsics(kernel),
-        Target::Vp1 | Target::Ptx { .. } => Vec::new(),
+        Target::Vp1 => vp1::check_intrinsics(kernel),
+        Target::Ptx { .. } => Vec::new(),
     }
 }
 
@@ -57,6 +106,7 @@ pub fn check_intrinsics(kernel: &Kernel, target: Target) -> Vec<Refusal> {
 pub fn legality(target: Target) -> Legality {
     match target {
         Target::Halu => Legality::new(target.name(), rules::HALU_NATIVE.iter().copied(), halu::reason_for_type),
-        Target::Vp1 | Target::Ptx { .. } => Legality::new(target.name(), [], |_, _| None),
+        Target::Vp1 => vp1::legality(),
+        Target::Ptx { .. } => Legality::new(target.name(), [], |_, _| None),
     }
 }

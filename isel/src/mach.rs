@@ -4,41 +4,47 @@
 //! nothing else.
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::halu::Inst;
 use halfbyte_isa::object::Loc;
+
+use crate::machine::Machine;
 
 /// A block of a machine function, by its place in the layout.
 pub type BlockIndex = u32;
 
 /// A machine instruction.
-#[derive(Clone, Copy, Debug)]
-pub struct MachInst {
-    /// The word.
-    pub inst: Inst,
+#[derive(Clone, Debug)]
+pub struct MachInst<M: Machine> {
+    /// The word, or those that must stay together.
+    pub inst: M::Inst,
     /// Of a branch: the block it goes to; the offset in the word is filled in by emission.
     pub target: Option<BlockIndex>,
     /// The text it comes from.
     pub loc: Loc,
 }
 
+impl<M: Machine<Inst: Copy>> Copy for MachInst<M> {}
+
 /// A block: a run of instructions.
 #[derive(Clone, Debug, Default)]
-pub struct MachBlock {
+pub struct MachBlock<M: Machine> {
     /// In order.
-    pub insts: Vec<MachInst>,
+    pub insts: Vec<MachInst<M>>,
 }
 
 /// A kernel in machine instructions with hardware registers: what emission reads.
 #[derive(Clone, Debug)]
-pub struct MachFunc {
+pub struct MachFunc<M: Machine> {
     /// The kernel's name and parameters.
     pub signature: Signature,
     /// Blocks in layout order; the first is the entry. Control falls through from one to the next.
-    pub blocks: Vec<MachBlock>,
-    /// Bytes of local memory that an item needs for spills.
+    pub blocks: Vec<MachBlock<M>>,
+    /// Bytes of local memory that an item needs for spills; on VP1, of the data store that the image and the spills take from
+    /// address 0 on.
     pub local_bytes: u32,
-    /// General registers used: the highest number plus one.
+    /// General registers used, on VP1 `$r`: the highest number plus one.
     pub registers: u32,
-    /// Stores to local memory of values that no register was left for.
+    /// Stores of values that no register was left for.
     pub spills: u32,
+    /// What else emission must know.
+    pub extra: M::Extra,
 }

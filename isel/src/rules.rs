@@ -10,12 +10,20 @@ mod halu {
     include!(concat!(env!("OUT_DIR"), "/halu_rules.rs"));
 }
 
+mod vp1 {
+    use super::Rule;
+    use halfbyte_ir::{Op, Type};
+    include!(concat!(env!("OUT_DIR"), "/vp1_rules.rs"));
+}
+
 pub(crate) use halu::NATIVE as HALU_NATIVE;
+pub(crate) use vp1::NATIVE as VP1_NATIVE;
 
 /// The rules of a target, by the number they leave in [`crate::Selected::fired`].
 pub fn rules(target: Target) -> &'static [Rule] {
     match target {
         Target::Halu => halu::RULES,
-        Target::Vp1 | Target::Ptx { .. } => &[],
+        Target::Vp1 => vp1::RULES,
+        Target::Ptx { .. } => &[],
     }
 }

@@ -3,40 +3,14 @@
 use std::ops::Range;
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::halu::Inst;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::word::Field;
 
 use crate::mach::BlockIndex;
+use crate::machine::Machine;
 
 /// A virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct VReg(pub u32);
-
-/// What a virtual register holds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RegClass {
-    /// A predicate.
-    Pred,
-    /// One 32-bit register.
-    Word,
-    /// Two, the first even.
-    Pair,
-    /// Four, the first a multiple of four.
-    Quad,
-}
-
-impl RegClass {
-    /// How many 32-bit registers it takes; a predicate takes none.
-    pub const fn words(self) -> u32 {
-        match self {
-            RegClass::Pred => 0,
-            RegClass::Word => 1,
-            RegClass::Pair => 2,
-            RegClass::Quad => 4,
-        }
-    }
-}
 
 /// How an instruction touches an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,13 +24,18 @@ pub enum Access {
 }
 
 /// A register operand of an instruction.
+///
+/// On VP1 several operands in a row with one place are a tuple, of which the instruction has one number n; their parts count
+/// from 0. A pair `$v[n]d` is n and n | 1, where n may be odd if both operands are one register. Of `(slct $c bit $v[n]d)`, part
+/// 0 is read where the bit is 0 and part 1 where it is 1. Of a quad of `$v`, part k is element k as long as the `$c` of the
+/// instruction has zeros in bits 4 and 5.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Operand {
-    /// Where in the word the register number goes.
-    pub field: Field,
+pub struct Operand<M: Machine> {
+    /// Where in the instruction the register number goes.
+    pub place: M::Place,
     /// The register.
     pub reg: VReg,
-    /// Of a wide register, the 32-bit part that the number names.
+    /// Of a wide register of HALU, the 32-bit part that the number names; of a tuple of VP1, which of its registers this is.
     pub part: u8,
     /// Read or written.
     pub access: Access,
@@ -64,9 +43,9 @@ pub struct Operand {
 
 /// An instruction. Register fields that no operand names already hold what they should, such as RZ.
 #[derive(Clone, Debug)]
-pub struct VInst {
-    /// The word without its virtual registers.
-    pub inst: Inst,
+pub struct VInst<M: Machine> {
+    /// What it is without its virtual registers.
+    pub inst: M::Inst,
     /// Its operands in [`VCode::operands`].
     pub operands: Range<u32>,
     /// The text it comes from.
@@ -84,57 +63,57 @@ pub struct Edge {
 
 /// How a block ends. No edge is critical: a block with several ways out has only targets with one way in.
 #[derive(Clone, Debug)]
-pub enum Terminator {
-    /// The work item ends.
+pub enum Terminator<M: Machine> {
+    /// The work item, or on VP1 the program, ends.
     Exit,
     /// To one block.
     Jump(Edge),
-    /// To the first block where the predicate holds (does not, under `not`), else to the second.
+    /// By a branch to one of two blocks.
     Branch {
-        /// The predicate.
-        cond: VReg,
-        /// Inverts it.
-        not: bool,
-        /// Taken where it holds.
+        /// The branch, which reads registers and writes none.
+        inst: VInst<M>,
+        /// Where to if it is taken.
         then: Edge,
-        /// Taken where it does not.
+        /// Where to if it is not.
         otherwise: Edge,
     },
 }
 
 /// A block.
 #[derive(Clone, Debug)]
-pub struct VBlock {
+pub struct VBlock<M: Machine> {
     /// Its parameters in [`VCode::pool`].
     pub params: Range<u32>,
     /// Its instructions in [`VCode::insts`], without the terminator.
     pub insts: Range<u32>,
     /// How it ends.
-    pub terminator: Terminator,
+    pub terminator: Terminator<M>,
     /// The text that the terminator comes from.
     pub loc: Loc,
 }
 
 /// A kernel in machine instructions on virtual registers.
 #[derive(Clone, Debug)]
-pub struct VCode {
+pub struct VCode<M: Machine> {
     /// The kernel's name and parameters.
     pub signature: Signature,
     /// What each virtual register holds. Each is defined once, except that [`Access::Replace`] continues another.
-    pub vregs: Vec<RegClass>,
+    pub vregs: Vec<M::Class>,
     /// The blocks in order; the first is the entry and has no parameters.
-    pub blocks: Vec<VBlock>,
+    pub blocks: Vec<VBlock<M>>,
     /// All instructions, block after block.
-    pub insts: Vec<VInst>,
-    /// All operands.
-    pub operands: Vec<Operand>,
+    pub insts: Vec<VInst<M>>,
+    /// All operands, those of branches too.
+    pub operands: Vec<Operand<M>>,
     /// Lists of registers.
     pub pool: Vec<VReg>,
+    /// What else emission must know.
+    pub extra: M::Extra,
 }
 
-impl VCode {
+impl<M: Machine> VCode<M> {
     /// An instruction's operands.
-    pub fn operands(&self, inst: &VInst) -> &[Operand] {
+    pub fn operands(&self, inst: &VInst<M>) -> &[Operand<M>] {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])
     }
 

@@ -6,8 +6,9 @@ mod regalloc_support;
 
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
+use halfbyte_isel::machine::RegClass;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
-use halfbyte_isel::vcode::{Access, RegClass, Terminator, VCode, VReg};
+use halfbyte_isel::vcode::{Access, Terminator, VReg};
 use regalloc_support::random::{Random, Shape, generate};
 use regalloc_support::*;
 
@@ -84,7 +85,7 @@ fn operands() {
     assert_eq!(absent, operand(R64));
     let odd = refusal(|b| {
         let x = b.reg(RegClass::Quad);
-        b.inst(Inst::new(Opcode::LDG_U_64), &[halfbyte_isel::vcode::Operand { part: 1, ..def(RD, x) }]);
+        b.inst(Inst::new(Opcode::LDG_U_64), &[Operand { part: 1, ..def(RD, x) }]);
     });
     assert_eq!(odd, operand(RD));
     let role = refusal(|b| {
@@ -120,7 +121,7 @@ fn flow() {
         let ((then, _), (otherwise, _)) = (b.block(&[]), b.block(&[]));
         b.branch(x, false, (then, &[]), (otherwise, &[]));
     });
-    assert_eq!(cond, AllocError::Arguments(0));
+    assert_eq!(cond, AllocError::Branch(0));
     let critical = refusal(|b| {
         let x = b.constant(1);
         let p = b.less(x, x);

@@ -6,8 +6,8 @@ mod regalloc_support;
 
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::vcode::{RegClass, VReg};
+use halfbyte_isel::machine::RegClass;
+use halfbyte_isel::vcode::VReg;
 use regalloc_support::*;
 
 /// So many values that are live at once: all are made, then all are read in order.

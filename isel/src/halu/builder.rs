@@ -8,7 +8,8 @@ use halfbyte_isa::row::Modifier;
 use halfbyte_isa::word::Field;
 
 use super::operands::{Half, Number, Place, Pred, Reg, Src};
-use crate::vcode::{Access, Operand, RegClass, VInst, VReg};
+use crate::machine::{Halu, RegClass};
+use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// The value of a modifier's spelling.
 pub(crate) fn choice(modifier: &Modifier, text: &str) -> u64 {
@@ -63,8 +64,8 @@ pub(crate) struct ThreeForms {
 /// Collects instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
-    pub operands: Vec<Operand>,
-    pub insts: Vec<VInst>,
+    pub operands: Vec<Operand<Halu>>,
+    pub insts: Vec<VInst<Halu>>,
     pub loc: Loc,
     start: u32,
 }
@@ -83,7 +84,7 @@ impl Builder {
     /// Names a register operand of the instruction being built. RZ and PT are in the word already.
     fn operand(&mut self, field: Field, reg: Reg, access: Access) {
         if let Some(vreg) = reg.vreg {
-            self.operands.push(Operand { field, reg: vreg, part: reg.part, access });
+            self.operands.push(Operand { place: field, reg: vreg, part: reg.part, access });
         }
     }
 

@@ -12,7 +12,7 @@ use super::families::*;
 use super::lowering::Lowering;
 use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
 use crate::classes::type_class;
-use crate::vcode::RegClass;
+use crate::machine::RegClass;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);

@@ -9,7 +9,7 @@ use super::builder::{ThreeForms, TwoForms, choice, rounding};
 use super::lowering::Lowering;
 use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
 use crate::classes::type_class;
-use crate::vcode::RegClass;
+use crate::machine::RegClass;
 
 macro_rules! two_forms {
     ($rr:ident $ri:ident $rc:ident) => {

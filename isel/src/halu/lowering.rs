@@ -16,8 +16,9 @@ use super::builder::{Builder, choice};
 use super::context;
 use super::intrinsic;
 use super::operands::{Place, Pred, Reg, Src};
-use crate::vcode::{Access, Edge, Operand, RegClass, Terminator, VBlock, VCode, VInst, VReg};
-use crate::{Refusal, Selected};
+use crate::machine::{Halu, Machine, RegClass};
+use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
+use crate::{Code, Refusal, Selected};
 
 /// Buffers that have a pair of uniform registers for their address; those after them use general ones.
 const UNIFORM_PAIRS: usize = URZ as usize / 2;
@@ -98,7 +99,7 @@ pub(super) fn class_of(ty: Type) -> Option<RegClass> {
 struct Draft {
     block: Block,
     /// Its instructions, last first.
-    reversed: Vec<VInst>,
+    reversed: Vec<VInst<Halu>>,
     params: Vec<VReg>,
     terminator: DraftTerminator,
     loc: Loc,
@@ -184,7 +185,7 @@ impl Lowering<'_> {
             let whole = |made: &VReg| at.part == 0 && made.0 >= since.vregs && self.class(*made) == class;
             let made = at.vreg.filter(whole);
             let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
-            let writes = |operand: &Operand| Some(operand.reg) == made && operand.access != Access::Use;
+            let writes = |operand: &Operand<Halu>| Some(operand.reg) == made && operand.access != Access::Use;
             // Its own result is written to the register in the first place; another value's is that value's.
             if operands.iter().any(writes) {
                 operands.iter_mut().filter(|operand| Some(operand.reg) == made).for_each(|operand| operand.reg = vreg);
@@ -204,7 +205,7 @@ impl Lowering<'_> {
     fn copy(&mut self, vreg: VReg, from: Reg) {
         let whole = Reg::new(vreg);
         let operand =
-            |field, reg: Reg, access| Operand { field, reg: reg.vreg.unwrap_or(vreg), part: reg.part, access };
+            |field, reg: Reg, access| Operand { place: field, reg: reg.vreg.unwrap_or(vreg), part: reg.part, access };
         match self.class(vreg) {
             RegClass::Pred => {
                 let mut inst = Word::new(Opcode::PLOP3).with(LUT, 0xf0);
@@ -551,6 +552,7 @@ impl Lowering<'_> {
             insts: Vec::new(),
             operands: Vec::with_capacity(self.out.operands.len()),
             pool: Vec::new(),
+            extra: (),
         };
         // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
         let mut index = SecondaryMap::<Block, u32>::new();
@@ -593,7 +595,13 @@ impl Lowering<'_> {
                     let otherwise = edge(otherwise, &mut code.pool, true);
                     let at = self.resolve(Reg::new(*cond));
                     match at.vreg {
-                        Some(cond) => Terminator::Branch { cond, not: *not, then, otherwise },
+                        Some(reg) => {
+                            let start = code.operands.len() as u32;
+                            code.operands.push(Operand { place: GUARD, reg, part: 0, access: Access::Use });
+                            let inst = Halu::jump().with(GUARD_NOT, (*not).into());
+                            let inst = VInst { inst, operands: start..start + 1, loc: draft.loc };
+                            Terminator::Branch { inst, then, otherwise }
+                        }
                         // Known to hold after all.
                         None => Terminator::Jump(if *not { otherwise } else { then }),
                     }
@@ -610,11 +618,11 @@ impl Lowering<'_> {
                 });
             }
         }
-        Selected { code, fired: self.fired }
+        Selected { code: Code::Halu(code), fired: self.fired }
     }
 
     /// Adds an instruction, its registers where their values are.
-    fn push_resolved(&self, code: &mut VCode, mut inst: VInst) {
+    fn push_resolved(&self, code: &mut VCode<Halu>, mut inst: VInst<Halu>) {
         let start = code.operands.len() as u32;
         let range = inst.operands.start as usize..inst.operands.end as usize;
         for &operand in self.out.operands.get(range).unwrap_or(&[]) {

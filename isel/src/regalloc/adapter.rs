@@ -2,18 +2,39 @@
 
 use regalloc2::checker::Checker;
 use regalloc2::{
-    Block, Ctx, Edit, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind, OperandPos,
-    Output, PReg, PRegSet, RegAllocError, RegClass, RegallocOptions,
+    Allocation, Block, Ctx, Edit, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind,
+    OperandPos, Output, PReg, PRegSet, ProgPoint, RegAllocError, RegClass, RegallocOptions,
 };
 
-use super::banks::{Assignment, Banks, Slot};
 use super::flow::{Flow, edges, insts};
 use super::ragged::Ragged;
 use super::{AllocError, Options};
+use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VInst, VReg};
 
-/// regalloc2's name for each bank.
+/// regalloc2's name for each bank of registers.
 const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
+
+/// A bank of registers as a run of regalloc2 has it: its number is its place in [`CLASSES`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// How many registers may be used, from 0 on; at most 64.
+    pub(super) registers: u32,
+    /// Words of a spilled one: 1, 2 or 4. It is aligned to as many.
+    pub(super) words: u32,
+}
+
+/// What a run is to place, and where.
+pub(super) trait Assignment {
+    /// The banks that there are.
+    fn offers(&self) -> [Option<Offer>; 3];
+
+    /// The bank of a virtual register, if it has part in the run.
+    fn bank_of(&self, reg: VReg) -> Option<usize>;
+
+    /// The register that an operand must be in, by the operand's index in [`VCode::operands`]; `None` where any will do.
+    fn fixed(&self, operand: u32) -> Option<u8>;
+}
 
 /// A run of regalloc2, with its buffers and its result.
 #[derive(Default)]
@@ -31,21 +52,21 @@ struct Lists {
     params: Ragged<regalloc2::VReg>,
     /// By edge.
     args: Ragged<regalloc2::VReg>,
-    banks: [Option<Slot>; 3],
+    offers: [Option<Offer>; 3],
 }
 
 impl Run {
     /// Allocates the virtual registers that have a bank.
-    pub(super) fn allocate(
+    pub(super) fn allocate<M: Machine>(
         &mut self,
-        code: &VCode,
+        code: &VCode<M>,
         flow: &Flow,
-        assignment: &Assignment,
+        assignment: &impl Assignment,
         options: &Options,
     ) -> Result<(), AllocError> {
         self.lists.read(code, flow, assignment)?;
-        let view = View { code, flow, lists: &self.lists };
-        let env = environment(&assignment.banks);
+        let view = View { flow, lists: &self.lists, vregs: code.vregs.len() };
+        let env = environment(&self.lists.offers);
         let run_options = RegallocOptions { validate_ssa: options.check, ..RegallocOptions::default() };
         regalloc2::run_with_ctx(&view, &env, &run_options, &mut self.ctx).map_err(refusal)?;
         if options.check {
@@ -60,37 +81,55 @@ impl Run {
         &self.ctx.output
     }
 
-    /// What a slot of a register's bank is.
-    pub(super) fn slot(&self, reg: PReg) -> Option<Slot> {
-        self.lists.banks[reg.class() as usize]
+    pub(super) fn cursor(&self) -> Cursor<'_> {
+        Cursor { edits: &self.output().edits, allocs: &self.output().allocs }
+    }
+}
+
+/// A run's result in the order of the code, as far as it has not been read.
+pub(super) struct Cursor<'a> {
+    edits: &'a [(ProgPoint, Edit)],
+    allocs: &'a [Allocation],
+}
+
+impl Cursor<'_> {
+    /// The place of the next operand; a replaced register comes before what replaces it.
+    pub(super) fn next_place(&mut self) -> Option<Allocation> {
+        let (first, rest) = self.allocs.split_first()?;
+        self.allocs = rest;
+        Some(*first)
     }
 
-    /// Whether general registers were too few.
-    pub(super) fn spills_registers(&self) -> bool {
-        self.output().edits.iter().any(|(_, Edit::Move { from, to })| {
-            to.is_stack() && from.as_reg().and_then(|reg| self.slot(reg)).is_some_and(|slot| slot != Slot::Pred)
+    /// The next move up to a point: from where to where.
+    pub(super) fn next_move(&mut self, point: ProgPoint) -> Option<(Allocation, Allocation)> {
+        let ((at, Edit::Move { from, to }), rest) = self.edits.split_first()?;
+        (*at <= point).then(|| {
+            self.edits = rest;
+            (*from, *to)
         })
     }
 }
 
 impl Lists {
-    fn read(&mut self, code: &VCode, flow: &Flow, assignment: &Assignment) -> Result<(), AllocError> {
-        self.banks = assignment.banks.map(|bank| bank.map(|bank| bank.slot));
+    fn read<M: Machine>(
+        &mut self,
+        code: &VCode<M>,
+        flow: &Flow,
+        assignment: &impl Assignment,
+    ) -> Result<(), AllocError> {
+        self.offers = assignment.offers();
         self.operands.clear();
         self.params.clear();
         self.args.clear();
         let part = |reg: VReg| assignment.bank_of(reg).map(|bank| regalloc2::VReg::new(reg.0 as usize, CLASSES[bank]));
         for (_, block) in flow.blocks(code) {
             for inst in insts(code, block) {
-                self.read_inst(code, inst, part)?;
-                self.operands.close();
+                self.read_inst(code, inst, part, assignment)?;
             }
-            if let Terminator::Branch { cond, .. } = block.terminator
-                && let Some(cond) = part(cond)
-            {
-                self.operands.push(Operand::reg_use(cond));
+            match &block.terminator {
+                Terminator::Branch { inst, .. } => self.read_inst(code, inst, part, assignment)?,
+                Terminator::Exit | Terminator::Jump(_) => self.operands.close(),
             }
-            self.operands.close();
             code.list(&block.params).iter().filter_map(|&reg| part(reg)).for_each(|reg| self.params.push(reg));
             self.params.close();
             for edge in edges(&block.terminator) {
@@ -101,45 +140,79 @@ impl Lists {
         Ok(())
     }
 
-    fn read_inst(
+    fn read_inst<M: Machine>(
         &mut self,
-        code: &VCode,
-        inst: &VInst,
+        code: &VCode<M>,
+        inst: &VInst<M>,
         part: impl Fn(VReg) -> Option<regalloc2::VReg>,
+        assignment: &impl Assignment,
     ) -> Result<(), AllocError> {
         // regalloc2 keeps only the first replaced register apart from what the instruction's other operands read; with
         // several, the plain uses must hold until the end.
-        let replaced =
-            code.operands(inst).iter().filter(|operand| matches!(operand.access, Access::Replace(_))).count();
-        let use_pos = if replaced > 1 { OperandPos::Late } else { OperandPos::Early };
-        for operand in code.operands(inst) {
+        let operands = || inst.operands.clone().zip(code.operands(inst));
+        let tied = |i: u32, access: Access| matches!(access, Access::Replace(_)) && assignment.fixed(i).is_none();
+        let several = operands().filter(|&(i, operand)| tied(i, operand.access)).count() > 1;
+        let use_pos = if several { OperandPos::Late } else { OperandPos::Early };
+        for (i, operand) in operands() {
             let Some(reg) = part(operand.reg) else { continue };
+            if is_repeated(code, inst, i, assignment) {
+                continue;
+            }
+            let place = assignment.fixed(i).map(|number| preg(number.into(), reg.class()));
+            let constraint = place.map_or(OperandConstraint::Reg, OperandConstraint::FixedReg);
+            let definition = Operand::new(reg, constraint, OperandKind::Def, OperandPos::Late);
             let operand = match operand.access {
-                Access::Use => Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, use_pos),
-                Access::Def => Operand::reg_def(reg),
+                Access::Use => {
+                    // A register that must be somewhere is read before anything is written.
+                    let pos = if place.is_some() { OperandPos::Early } else { use_pos };
+                    Operand::new(reg, constraint, OperandKind::Use, pos)
+                }
+                Access::Def => definition,
                 Access::Replace(old) => {
                     let index = self.operands.open_len();
                     // An operand has five bits for the index of another.
                     let (Some(old), true) = (part(old), index < 32) else {
                         return Err(AllocError::Replace(operand.reg));
                     };
-                    self.operands.push(Operand::reg_use(old));
-                    Operand::reg_reuse_def(reg, index)
+                    self.operands.push(Operand::new(old, constraint, OperandKind::Use, OperandPos::Early));
+                    if place.is_some() { definition } else { Operand::reg_reuse_def(reg, index) }
                 }
             };
             self.operands.push(operand);
         }
+        self.operands.close();
         Ok(())
     }
 }
 
-/// The slots that are offered. None is kept aside for cycles of moves: regalloc2 finds a free one, or spills.
-fn environment(banks: &Banks) -> MachineEnv {
-    let preferred_regs_by_class = std::array::from_fn(|class| {
+/// Whether an operand reads a register that an earlier one of the instruction reads in the same fixed place, which regalloc2 does
+/// not bear to be told twice. It is not told, and gives no place.
+pub(super) fn is_repeated<M: Machine>(
+    code: &VCode<M>,
+    inst: &VInst<M>,
+    operand: u32,
+    assignment: &impl Assignment,
+) -> bool {
+    let Some(fixed) = assignment.fixed(operand) else { return false };
+    let uses = || inst.operands.clone().zip(code.operands(inst)).filter(|(_, operand)| operand.access == Access::Use);
+    let Some((_, this)) = uses().find(|&(i, _)| i == operand) else { return false };
+    let mut before = uses().take_while(|&(i, _)| i < operand);
+    before.any(|(i, other)| other.reg == this.reg && assignment.fixed(i) == Some(fixed))
+}
+
+/// A register of regalloc2. Beyond the 64 of its class a number would name one of the next class, and debug assertions alone
+/// say so.
+fn preg(number: usize, class: RegClass) -> PReg {
+    assert!(number <= PReg::MAX, "no class has a register {number}");
+    PReg::new(number, class)
+}
+
+/// The registers that are offered. None is kept aside for cycles of moves: regalloc2 finds a free one, or spills.
+fn environment(offers: &[Option<Offer>; 3]) -> MachineEnv {
+    let preferred_regs_by_class = std::array::from_fn(|bank| {
         let mut set = PRegSet::empty();
-        let offer = banks[class].map_or(0, |bank| bank.offer as usize);
-        // Beyond its 64 the number would name a register of the next class.
-        (0..offer.min(PReg::MAX + 1)).for_each(|slot| set.add(PReg::new(slot, CLASSES[class])));
+        let registers = offers[bank].map_or(0, |offer| offer.registers as usize);
+        (0..registers).for_each(|number| set.add(preg(number, CLASSES[bank])));
         set
     });
     MachineEnv {
@@ -160,9 +233,9 @@ fn refusal(error: RegAllocError) -> AllocError {
 
 /// The code as it is in [`Lists`].
 struct View<'a> {
-    code: &'a VCode,
     flow: &'a Flow,
     lists: &'a Lists,
+    vregs: usize,
 }
 
 impl Function for View<'_> {
@@ -215,10 +288,10 @@ impl Function for View<'_> {
     }
 
     fn num_vregs(&self) -> usize {
-        self.code.vregs.len()
+        self.vregs
     }
 
     fn spillslot_size(&self, class: RegClass) -> usize {
-        self.lists.banks[class as usize].map_or(1, Slot::words) as usize
+        self.lists.offers[class as usize].map_or(1, |offer| offer.words) as usize
     }
 }

@@ -7,10 +7,11 @@ use regalloc2::{Block, Inst, InstRange};
 use super::AllocError;
 use super::ragged::Ragged;
 use crate::mach::BlockIndex;
-use crate::vcode::{Edge, Terminator, VBlock, VCode, VInst};
+use crate::machine::Machine;
+use crate::vcode::{Edge, Operand, Terminator, VBlock, VCode, VInst};
 
 /// A block's ways out, in the order of [`Terminator`]'s edges.
-pub(super) fn edges(terminator: &Terminator) -> impl DoubleEndedIterator<Item = &Edge> {
+pub(super) fn edges<M: Machine>(terminator: &Terminator<M>) -> impl DoubleEndedIterator<Item = &Edge> {
     let [first, second] = match terminator {
         Terminator::Exit => [None, None],
         Terminator::Jump(edge) => [Some(edge), None],
@@ -45,7 +46,7 @@ const REACHED: u32 = UNREACHED - 1;
 
 impl Flow {
     /// Reads the graph; checks that blocks and their instructions exist.
-    pub(super) fn read(&mut self, code: &VCode) -> Result<(), AllocError> {
+    pub(super) fn read<M: Machine>(&mut self, code: &VCode<M>) -> Result<(), AllocError> {
         // The allocator's program points and registers have few bits to spare.
         const LIMIT: usize = 1 << 28;
         let sizes = [&code.vregs.len(), &code.blocks.len(), &code.insts.len(), &code.operands.len(), &code.pool.len()];
@@ -75,7 +76,7 @@ impl Flow {
         Ok(())
     }
 
-    fn rank(&mut self, blocks: &[VBlock]) -> Result<(), AllocError> {
+    fn rank<M: Machine>(&mut self, blocks: &[VBlock<M>]) -> Result<(), AllocError> {
         self.order.clear();
         self.ranks.clear();
         self.ranks.resize(blocks.len(), UNREACHED);
@@ -113,7 +114,10 @@ impl Flow {
     }
 
     /// The blocks with their ranks.
-    pub(super) fn blocks<'a>(&'a self, code: &'a VCode) -> impl DoubleEndedIterator<Item = (usize, &'a VBlock)> {
+    pub(super) fn blocks<'a, M: Machine>(
+        &'a self,
+        code: &'a VCode<M>,
+    ) -> impl DoubleEndedIterator<Item = (usize, &'a VBlock<M>)> {
         self.order.iter().map(|&index| &code.blocks[index as usize]).enumerate()
     }
 
@@ -152,6 +156,14 @@ impl Flow {
 }
 
 /// The instructions of a block that [`Flow::read`] has seen.
-pub(super) fn insts<'a>(code: &'a VCode, block: &VBlock) -> &'a [VInst] {
+pub(super) fn insts<'a, M: Machine>(code: &'a VCode<M>, block: &VBlock<M>) -> &'a [VInst<M>] {
     &code.insts[block.insts.start as usize..block.insts.end as usize]
+}
+
+/// The operands of the branch that ends a block, if it ends in one.
+pub(super) fn branch_operands<'a, M: Machine>(code: &'a VCode<M>, terminator: &Terminator<M>) -> &'a [Operand<M>] {
+    match terminator {
+        Terminator::Branch { inst, .. } => code.operands(inst),
+        Terminator::Exit | Terminator::Jump(_) => &[],
+    }
 }

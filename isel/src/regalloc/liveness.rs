@@ -1,9 +1,10 @@
 //! Which virtual registers are live where, and how many at once.
 
 use super::AllocError;
-use super::flow::{Flow, edges, insts};
+use super::flow::{Flow, branch_operands, edges, insts};
 use super::ragged::Ragged;
 use super::verify::Site;
+use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VReg};
 
 /// The virtual registers live at the start of each block, its parameters excepted.
@@ -23,7 +24,12 @@ pub(super) struct Liveness {
 impl Liveness {
     /// Follows each use back to its definition; what it meets on the way is where the register is live. The cost is that of
     /// the answer.
-    pub(super) fn compute(&mut self, code: &VCode, flow: &Flow, sites: &[Site]) -> Result<(), AllocError> {
+    pub(super) fn compute<M: Machine>(
+        &mut self,
+        code: &VCode<M>,
+        flow: &Flow,
+        sites: &[Site],
+    ) -> Result<(), AllocError> {
         self.uses.clear();
         for (rank, block) in flow.blocks(code) {
             let mut note = |reg: VReg| {
@@ -60,11 +66,16 @@ impl Liveness {
         Ok(())
     }
 
+    /// The registers live at the start of a block, its parameters excepted.
+    pub(super) fn live_in(&self, rank: usize) -> &[u32] {
+        self.live_in.get(rank)
+    }
+
     /// The most registers of each kind that are live at once. `kind` is asked whenever a register is met, going backwards,
     /// and is told how many of each are live there; it must always answer the same, and `None` for those not to be counted.
-    pub(super) fn pressure<const N: usize>(
+    pub(super) fn pressure<M: Machine, const N: usize>(
         &mut self,
-        code: &VCode,
+        code: &VCode<M>,
         flow: &Flow,
         kind: impl FnMut(VReg, &[u32; N]) -> Option<usize>,
     ) -> [u32; N] {
@@ -104,12 +115,9 @@ fn read(access: Access, reg: VReg) -> Option<VReg> {
 }
 
 /// What a terminator reads.
-fn out_uses<'a>(code: &'a VCode, terminator: &'a Terminator) -> impl Iterator<Item = VReg> + 'a {
-    let cond = match terminator {
-        Terminator::Branch { cond, .. } => Some(*cond),
-        Terminator::Exit | Terminator::Jump(_) => None,
-    };
-    cond.into_iter().chain(edges(terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
+fn out_uses<'a, M: Machine>(code: &'a VCode<M>, terminator: &'a Terminator<M>) -> impl Iterator<Item = VReg> + 'a {
+    let read = branch_operands(code, terminator).iter().map(|operand| operand.reg);
+    read.chain(edges(terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
 }
 
 struct Count<'a, const N: usize, F> {

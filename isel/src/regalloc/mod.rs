@@ -1,33 +1,32 @@
 //! Register allocation: from [`VCode`] to a [`MachFunc`].
 //!
-//! regalloc2 does it, and only this module knows of it. It has no notion of pairs, quads or a file of 255 registers, so what
-//! it allocates are slots ([`banks`]), which get hardware numbers afterwards ([`slots`]). A run allocates predicates and
-//! general registers together where their banks are three at most, else there is one run for each. A frugal offer of
-//! registers is tried first; if they do not suffice, all of them.
-//!
-//! Spilled registers lie in the item's local memory. A predicate gets there by way of a general register that is kept for
-//! that once there are spilled predicates.
+//! regalloc2 does it, and only this module knows of it. It has no notion of pairs and quads, of a file of 255 registers, or
+//! of files of four that nothing can be saved from, so each machine has its own way to put its registers to it: [`halu`],
+//! [`vp1`]. What they share is the code as regalloc2 sees it and the checks before it sees any.
 
 mod adapter;
-mod banks;
+mod each;
 mod flow;
+mod halu;
 mod liveness;
 mod ragged;
 mod rewrite;
-mod slots;
 mod verify;
+mod vp1;
+mod webs;
 
 use halfbyte_isa::abi::MAX_LOCAL_BYTES;
+use halfbyte_isa::row::RegFile;
+use halfbyte_isa::stream::MAX_FRAME_BYTES;
 use halfbyte_isa::word::Field;
 use thiserror::Error;
 
 use crate::mach::{BlockIndex, MachFunc};
 use crate::vcode::{VCode, VReg};
 use adapter::Run;
-use banks::Effort;
+use each::Each;
 use flow::Flow;
 use liveness::Liveness;
-use rewrite::{Part, rewrite};
 use verify::{Site, verify};
 
 /// How to allocate.
@@ -44,8 +43,8 @@ impl Default for Options {
     }
 }
 
-/// Why code cannot be allocated. All but [`AllocError::LocalMemory`] and [`AllocError::TooLarge`] are defects of what made the
-/// code. Instructions are named by their index in [`VCode::insts`].
+/// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`] and [`AllocError::TooLarge`] are
+/// defects of what made the code. Instructions are named by their index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum AllocError {
     /// A register has two definitions.
@@ -62,6 +61,14 @@ pub enum AllocError {
         /// The operand's place.
         field: Field,
     },
+    /// A place for a register that is to be allocated has no operand.
+    #[error("instruction {inst} has no operand at {field:?}")]
+    Missing {
+        /// The instruction.
+        inst: u32,
+        /// The place.
+        field: Field,
+    },
     /// An instruction's operands are not in the list of operands.
     #[error("instruction {0} has operands outside the list")]
     Operands(u32),
@@ -71,12 +78,21 @@ pub enum AllocError {
     /// P2R and R2P name predicates by number.
     #[error("instruction {0} touches predicates that are not among its operands")]
     AllPreds(u32),
+    /// Two instructions cannot share a bundle, or there is none.
+    #[error("instruction {0} is not what a bundle can hold")]
+    Bundle(u32),
+    /// `$va` is read by an instruction that does not come right after the one that made its value.
+    #[error("instruction {0} reads $va, which the one before it does not write")]
+    Accumulator(u32),
     /// A block, or some of its instructions, are not there.
     #[error("block {0} is not in the code, or not all of its instructions are")]
     Block(BlockIndex),
-    /// A block's parameters, or what its edges and its branch pass, do not fit.
-    #[error("block {0} has other parameters than arguments, or no predicate to branch by")]
+    /// A block's parameters, or what its edges pass, do not fit.
+    #[error("block {0} has other parameters than arguments")]
     Arguments(BlockIndex),
+    /// A block's branch cannot be one, or has operands that do not belong there.
+    #[error("block {0} does not end in a branch that reads what it may")]
+    Branch(BlockIndex),
     /// An edge from a block with several ways out to one with several ways in.
     #[error("the edge from block {from} to block {to} is critical")]
     CriticalEdge {
@@ -91,6 +107,26 @@ pub enum AllocError {
     /// Spilled registers need more local memory than an item can have.
     #[error("spilled registers take {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalMemory(u64),
+    /// Spilled registers and the image need more of VP1's data store than an immediate reaches.
+    #[error(
+        "the image takes {image} bytes and spilled registers {spilled}; together at most {MAX_FRAME_BYTES} are possible"
+    )]
+    Frame {
+        /// Bytes of the image.
+        image: usize,
+        /// Bytes of spilled registers.
+        spilled: u64,
+    },
+    /// Flags have to stay in their registers, which do not suffice.
+    #[error("no {} is left for {reg:?} in block {block}, and flags cannot be moved or saved", file.prefix())]
+    Flags {
+        /// `$c` or `$vc`.
+        file: RegFile,
+        /// The flags.
+        reg: VReg,
+        /// Where they are defined or passed.
+        block: BlockIndex,
+    },
     /// The allocation is wrong: a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
@@ -110,34 +146,19 @@ impl Allocator {
     /// Gives every virtual register a place and writes the hardware registers into the words.
     ///
     /// # Errors
-    /// Code that breaks the rules of [`VCode`], or that is too large.
-    pub fn allocate(&mut self, code: VCode, options: &Options) -> Result<MachFunc, AllocError> {
-        let Allocator { flow, sites, liveness, main, preds } = self;
-        flow.read(&code)?;
-        verify(&code, flow, sites)?;
-        liveness.compute(&code, flow, sites)?;
-
-        let mut plan = banks::plan(&code, flow, liveness, Effort::Frugal);
-        main.allocate(&code, flow, &plan.main, options)?;
-        if main.spills_registers() {
-            plan = banks::plan(&code, flow, liveness, Effort::Full);
-            main.allocate(&code, flow, &plan.main, options)?;
-        }
-        let main = Part::new(main, &plan.main);
-        match &plan.preds {
-            None => rewrite(code, flow, &mut [main]),
-            Some(assignment) => {
-                preds.allocate(&code, flow, assignment, options)?;
-                rewrite(code, flow, &mut [main, Part::new(preds, assignment)])
-            }
-        }
+    /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
+    pub fn allocate<M: Each>(&mut self, code: VCode<M>, options: &Options) -> Result<MachFunc<M>, AllocError> {
+        self.flow.read(&code)?;
+        verify(&code, &self.flow, &mut self.sites)?;
+        self.liveness.compute(&code, &self.flow, &self.sites)?;
+        M::allocate(self, code, options)
     }
 }
 
 /// Allocates the registers of one function; see [`Allocator::allocate`].
 ///
 /// # Errors
-/// Code that breaks the rules of [`VCode`], or that is too large.
-pub fn allocate(code: VCode, options: &Options) -> Result<MachFunc, AllocError> {
+/// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
+pub fn allocate<M: Each>(code: VCode<M>, options: &Options) -> Result<MachFunc<M>, AllocError> {
     Allocator::default().allocate(code, options)
 }

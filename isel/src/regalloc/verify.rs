@@ -1,10 +1,10 @@
 //! What allocation relies on, checked, so that code that breaks it is refused rather than allocated wrongly.
 
-use halfbyte_isa::row::{Kind, RegFile, Role};
-
 use super::AllocError;
+use super::each::Each;
 use super::flow::{Flow, edges, insts};
-use crate::vcode::{Access, Operand, RegClass, Terminator, VCode, VInst, VReg};
+use crate::machine::Machine;
+use crate::vcode::{Access, Terminator, VCode, VReg};
 
 /// Where a virtual register is defined.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ impl Site {
 
 /// Checks registers, operands and arguments in reachable blocks, and finds the definitions. That a definition in another
 /// block dominates a use is found by [`super::liveness::Liveness`].
-pub(super) fn verify(code: &VCode, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
+pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
     define(code, flow, sites)?;
     for (rank, block) in flow.blocks(code) {
         let uses = |reg: VReg, at: regalloc2::Inst| match sites.get(reg.0 as usize) {
@@ -30,26 +30,23 @@ pub(super) fn verify(code: &VCode, flow: &Flow, sites: &mut Vec<Site>) -> Result
             _ => Err(AllocError::Undefined(reg)),
         };
         let range = flow.range(rank);
-        for ((inst, at), i) in insts(code, block).iter().zip(range.iter()).zip(block.insts.clone()) {
+        M::check(code, block)?;
+        for (inst, at) in insts(code, block).iter().zip(range.iter()) {
             for operand in code.operands(inst) {
-                if !belongs(code, inst, operand) {
-                    return Err(AllocError::Operand { inst: i, field: operand.field });
-                }
                 match operand.access {
                     Access::Use => uses(operand.reg, at)?,
                     Access::Replace(old) => uses(old, at)?,
                     Access::Def => {}
                 }
             }
-            if inst.inst.row().operands.iter().any(|o| matches!(o.kind, Kind::AllPreds)) {
-                return Err(AllocError::AllPreds(i));
-            }
         }
-        if let Terminator::Branch { cond, .. } = block.terminator {
-            uses(cond, range.last())?;
-            if class(code, cond) != Some(RegClass::Pred) {
-                return Err(AllocError::Arguments(flow.index(rank)));
+        if let Terminator::Branch { inst, .. } = &block.terminator {
+            let operands = code.operands(inst);
+            if operands.len() != inst.operands.len() || operands.iter().any(|o| o.access != Access::Use) {
+                return Err(AllocError::Branch(flow.index(rank)));
             }
+            M::check_branch(code, flow.index(rank), inst)?;
+            operands.iter().try_for_each(|operand| uses(operand.reg, range.last()))?;
         }
         let several = flow.succs(rank).len() > 1;
         for (edge, target) in edges(&block.terminator).zip(flow.succs(rank)) {
@@ -69,7 +66,7 @@ pub(super) fn verify(code: &VCode, flow: &Flow, sites: &mut Vec<Site>) -> Result
     Ok(())
 }
 
-fn define(code: &VCode, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
+fn define<M: Machine>(code: &VCode<M>, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
     sites.clear();
     sites.resize(code.vregs.len(), Site::NONE);
     for (rank, block) in flow.blocks(code) {
@@ -98,20 +95,7 @@ fn define(code: &VCode, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocE
     Ok(())
 }
 
-/// Whether the field is a place for such a register, and the part of a wide one is where the instruction wants it.
-fn belongs(code: &VCode, inst: &VInst, operand: &Operand) -> bool {
-    let slot = inst.inst.registers().iter().find(|slot| slot.field == operand.field);
-    let (Some(class), Some(slot)) = (class(code, operand.reg), slot) else { return false };
-    let file = if class == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
-    let role = if operand.access == Access::Use { Role::Use } else { Role::Def };
-    let (words, part, span) = (class.words().max(1), u32::from(operand.part), u32::from(slot.span));
-    let same_place = match operand.access {
-        Access::Replace(old) => self::class(code, old) == Some(class),
-        Access::Use | Access::Def => true,
-    };
-    slot.file == file && slot.role == role && part.is_multiple_of(span) && part + span <= words && same_place
-}
-
-fn class(code: &VCode, reg: VReg) -> Option<RegClass> {
+/// What a register holds, if it exists.
+pub(super) fn class<M: Machine>(code: &VCode<M>, reg: VReg) -> Option<M::Class> {
     code.vregs.get(reg.0 as usize).copied()
 }

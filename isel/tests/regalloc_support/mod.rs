@@ -15,9 +15,15 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::mach::{BlockIndex, MachFunc};
+use halfbyte_isel::mach::{self, BlockIndex};
+use halfbyte_isel::machine::{Halu, RegClass};
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
-use halfbyte_isel::vcode::{Access, Edge, Operand, RegClass, Terminator, VBlock, VCode, VInst, VReg};
+use halfbyte_isel::vcode::{Access, Edge, Terminator, VBlock, VInst, VReg};
+
+/// Selected code, an operand of it, and allocated code.
+pub type VCode = halfbyte_isel::vcode::VCode<Halu>;
+pub type Operand = halfbyte_isel::vcode::Operand<Halu>;
+pub type MachFunc = mach::MachFunc<Halu>;
 
 /// Builds code, block by block in any order.
 #[derive(Default)]
@@ -46,15 +52,15 @@ pub fn used(field: Field, reg: VReg) -> Operand {
 }
 
 pub fn part(field: Field, reg: VReg, part: u8) -> Operand {
-    Operand { field, reg, part, access: Access::Use }
+    Operand { place: field, reg, part, access: Access::Use }
 }
 
 pub fn def(field: Field, reg: VReg) -> Operand {
-    Operand { field, reg, part: 0, access: Access::Def }
+    Operand { place: field, reg, part: 0, access: Access::Def }
 }
 
 pub fn replace(field: Field, reg: VReg, part: u8, old: VReg) -> Operand {
-    Operand { field, reg, part, access: Access::Replace(old) }
+    Operand { place: field, reg, part, access: Access::Replace(old) }
 }
 
 impl Builder {
@@ -167,6 +173,7 @@ impl Builder {
             insts: Vec::new(),
             operands: Vec::new(),
             pool: Vec::new(),
+            extra: (),
         };
         let loc = Loc::default();
         for draft in self.blocks {
@@ -184,7 +191,10 @@ impl Builder {
                 End::Branch(cond, not, edges) => {
                     let [then, otherwise] =
                         edges.map(|(block, args)| Edge { block, args: list(&mut code.pool, &args) });
-                    Terminator::Branch { cond, not, then, otherwise }
+                    let start = code.operands.len() as u32;
+                    code.operands.push(used(GUARD, cond));
+                    let inst = Inst::new(Opcode::BRA).with(GUARD_NOT, not.into());
+                    Terminator::Branch { inst: VInst { inst, operands: start..start + 1, loc }, then, otherwise }
                 }
             };
             code.blocks.push(VBlock { params, insts, terminator, loc });
@@ -337,10 +347,10 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
                 if code.vregs[operand.reg.0 as usize] == RegClass::Pred {
                     assert!(i < 7);
                     machine.preds[i] = p;
-                    inst.set(operand.field, i as u64);
+                    inst.set(operand.place, i as u64);
                 } else {
                     machine.gprs[4 * i..][..4].copy_from_slice(&words);
-                    inst.set(operand.field, 4 * i as u64 + u64::from(operand.part));
+                    inst.set(operand.place, 4 * i as u64 + u64::from(operand.part));
                 }
             }
             assert_eq!(machine.step(&inst), Next::Fall);
@@ -356,12 +366,9 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
         let edge = match &block.terminator {
             Terminator::Exit => break,
             Terminator::Jump(edge) => edge,
-            Terminator::Branch { cond, not, then, otherwise } => {
-                if values[cond.0 as usize].1 != *not {
-                    then
-                } else {
-                    otherwise
-                }
+            Terminator::Branch { inst, then, otherwise } => {
+                let cond = code.operands(inst)[0].reg;
+                if values[cond.0 as usize].1 != (inst.inst.get(GUARD_NOT) != 0) { then } else { otherwise }
             }
         };
         block = &code.blocks[edge.block as usize];

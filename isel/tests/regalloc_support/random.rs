@@ -3,7 +3,8 @@
 use super::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isel::vcode::{RegClass, VCode, VReg};
+use halfbyte_isel::machine::RegClass;
+use halfbyte_isel::vcode::VReg;
 
 /// SplitMix64.
 pub struct Random(pub u64);

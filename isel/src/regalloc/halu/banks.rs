@@ -4,9 +4,14 @@
 //! regalloc2 knows three classes of at most 64 registers, and nothing of pairs and quads. So a class is a bank, a wide
 //! register takes one wide slot, and 32-bit registers are spread over several banks where one is too small.
 
-use super::flow::{Flow, edges, insts};
-use super::liveness::Liveness;
-use crate::vcode::{Access, RegClass, VCode, VReg};
+use regalloc2::PReg;
+
+use super::super::adapter::{self, Offer};
+use super::super::flow::Flow;
+use super::super::liveness::Liveness;
+use super::super::webs::Webs;
+use crate::machine::{Halu, RegClass};
+use crate::vcode::{VCode, VReg};
 
 /// Predicates that can be allocated, P0 to P6.
 const PREDS: u32 = 7;
@@ -86,25 +91,39 @@ pub(super) struct Assignment {
 
 const ABSENT: u8 = u8::MAX;
 
-impl Assignment {
-    /// The bank of a virtual register, if it has part in this run.
-    pub(super) fn bank_of(&self, reg: VReg) -> Option<usize> {
+impl adapter::Assignment for Assignment {
+    fn offers(&self) -> [Option<Offer>; 3] {
+        self.banks.map(|bank| bank.map(|bank| Offer { registers: bank.offer, words: bank.slot.words() }))
+    }
+
+    fn bank_of(&self, reg: VReg) -> Option<usize> {
         match self.bank_of[reg.0 as usize] {
             ABSENT => None,
             bank => Some(bank.into()),
         }
     }
 
+    fn fixed(&self, _: u32) -> Option<u8> {
+        None
+    }
+}
+
+impl Assignment {
+    /// What a slot of a register's bank is.
+    pub(super) fn slot(&self, reg: PReg) -> Option<Slot> {
+        self.banks[reg.class() as usize].map(|bank| bank.slot)
+    }
+
     /// Every register of a class lies in the class's bank, if it has one.
-    fn by_class(code: &VCode, banks: Banks, bank_of: impl Fn(RegClass) -> Option<usize>) -> Assignment {
+    fn by_class(code: &VCode<Halu>, banks: Banks, bank_of: impl Fn(RegClass) -> Option<usize>) -> Assignment {
         let bank_of = code.vregs.iter().map(|&class| bank_of(class).map_or(ABSENT, |b| b as u8)).collect();
         Assignment { banks, bank_of }
     }
 }
 
 /// Places every register in a bank.
-pub(super) fn plan(code: &VCode, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
-    let live = liveness.pressure::<4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
+pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
+    let live = liveness.pressure::<_, 4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
     let [preds, words, pairs, quads] = live;
     let wide = match (pairs, quads) {
         (0, 0) => None,
@@ -162,7 +181,7 @@ pub(super) fn plan(code: &VCode, flow: &Flow, liveness: &mut Liveness, effort: E
 /// Spreads 32-bit registers over the banks of words, and what these cannot hold over a bank of wide slots: a web goes to
 /// the narrowest slots with room where it is live, among these where the fewest are live. Returns the most that are live at
 /// once in each bank.
-fn spread(code: &VCode, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
+fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
     let mut webs = Webs::of(code, flow);
     let Assignment { banks, bank_of } = assignment;
     for (bank, class) in bank_of.iter_mut().zip(&code.vregs) {
@@ -170,7 +189,7 @@ fn spread(code: &VCode, flow: &Flow, liveness: &mut Liveness, assignment: &mut A
             *bank = ABSENT;
         }
     }
-    let most = liveness.pressure::<3>(code, flow, |reg, now| {
+    let most = liveness.pressure::<_, 3>(code, flow, |reg, now| {
         let web = webs.find(reg.0) as usize;
         if bank_of[web] == ABSENT && code.vregs[web] == RegClass::Word {
             let room = |bank: &usize| match banks[*bank] {
@@ -186,40 +205,4 @@ fn spread(code: &VCode, flow: &Flow, liveness: &mut Liveness, assignment: &mut A
         bank_of[reg as usize] = bank_of[webs.find(reg) as usize];
     }
     most
-}
-
-/// Webs: registers that moves or updates in place join, and that therefore lie in one bank. A union-find forest.
-struct Webs(Vec<u32>);
-
-impl Webs {
-    fn of(code: &VCode, flow: &Flow) -> Webs {
-        let mut webs = Webs((0..code.vregs.len() as u32).collect());
-        for (_, block) in flow.blocks(code) {
-            for edge in edges(&block.terminator) {
-                let params = code.list(&code.blocks[edge.block as usize].params);
-                code.list(&edge.args).iter().zip(params).for_each(|(arg, param)| webs.join(arg.0, param.0));
-            }
-            for operand in insts(code, block).iter().flat_map(|inst| code.operands(inst)) {
-                if let Access::Replace(old) = operand.access {
-                    webs.join(old.0, operand.reg.0);
-                }
-            }
-        }
-        webs
-    }
-
-    fn find(&mut self, mut reg: u32) -> u32 {
-        while self.0[reg as usize] != reg {
-            let above = self.0[self.0[reg as usize] as usize];
-            self.0[reg as usize] = above;
-            reg = above;
-        }
-        reg
-    }
-
-    /// The lower root stays, so that chains keep their first register as root.
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
 }

@@ -2,8 +2,8 @@
 
 use regalloc2::{Allocation, Edit, PReg, PRegSet};
 
-use super::adapter::Run;
-use super::banks::Slot;
+use super::super::adapter::Run;
+use super::banks::{Assignment, Slot};
 
 /// The hardware registers of a run's slots.
 pub(super) struct SlotPlan {
@@ -16,7 +16,7 @@ pub(super) struct SlotPlan {
 impl SlotPlan {
     /// Numbers the general slots that the run made use of, the widest first, so that every slot is aligned to its width and
     /// none is skipped. Predicates keep their numbers.
-    pub(super) fn new(run: &Run) -> SlotPlan {
+    pub(super) fn new(run: &Run, assignment: &Assignment) -> SlotPlan {
         let mut used = PRegSet::empty();
         let mut note = |place: &Allocation| place.as_reg().into_iter().for_each(|reg| used.add(reg));
         run.output().allocs.iter().for_each(&mut note);
@@ -25,12 +25,12 @@ impl SlotPlan {
         }
         let mut plan = SlotPlan { numbers: [0; PReg::NUM_INDEX], registers: 0 };
         for width in [4, 2, 1] {
-            for reg in used.into_iter().filter(|&reg| run.slot(reg) == Some(Slot::Gpr(width))) {
+            for reg in used.into_iter().filter(|&reg| assignment.slot(reg) == Some(Slot::Gpr(width))) {
                 plan.numbers[reg.index()] = plan.registers;
                 plan.registers += width as u8;
             }
         }
-        for reg in used.into_iter().filter(|&reg| run.slot(reg) == Some(Slot::Pred)) {
+        for reg in used.into_iter().filter(|&reg| assignment.slot(reg) == Some(Slot::Pred)) {
             plan.numbers[reg.index()] = reg.hw_enc() as u8;
         }
         plan

@@ -1,0 +1,211 @@
+//! The machine function of what was allocated: register numbers in the words, and words for moves and spills.
+
+use halfbyte_isa::abi::MAX_LOCAL_BYTES;
+use halfbyte_isa::half::Compare;
+use halfbyte_isa::halu::fields::{ICMP, IMM24, IMM32, LUT, PP, PP_NOT, PU, R32, R64, RA, RD};
+use halfbyte_isa::halu::{Inst, Opcode};
+use regalloc2::{Allocation, Edit, ProgPoint};
+
+use super::super::AllocError;
+use super::super::adapter::{Assignment as _, Cursor, Run};
+use super::super::flow::Flow;
+use super::super::rewrite::{Rewriter, rewrite};
+use super::banks::{Assignment, Slot};
+use super::slots::SlotPlan;
+use crate::mach::MachFunc;
+use crate::machine::{Halu, Machine};
+use crate::vcode::{Access, VCode, VInst, VReg};
+
+/// A run's result on the way into words, in the order of the code.
+pub(super) struct Part<'a> {
+    run: &'a Run,
+    assignment: &'a Assignment,
+    plan: SlotPlan,
+    cursor: Cursor<'a>,
+    /// First word of local memory for its spill slots.
+    local: u32,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new(run: &'a Run, assignment: &'a Assignment) -> Part<'a> {
+        Part { run, assignment, plan: SlotPlan::new(run, assignment), cursor: run.cursor(), local: 0 }
+    }
+
+    /// Whether general registers were too few.
+    pub(super) fn spills_registers(&self) -> bool {
+        self.run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
+            let slot = from.as_reg().and_then(|reg| self.assignment.slot(reg));
+            to.is_stack() && slot.is_some_and(|slot| slot != Slot::Pred)
+        })
+    }
+
+    fn place(&self, place: Allocation) -> Place {
+        match (place.as_reg(), place.as_stack()) {
+            (Some(reg), _) => {
+                let number = self.plan.number(reg).into();
+                self.assignment.slot(reg).map_or(Place::None, |slot| Place::Slot(slot, number))
+            }
+            (None, Some(spilled)) => Place::Local(u64::from(4 * (self.local + spilled.index() as u32))),
+            (None, None) => Place::None,
+        }
+    }
+
+    /// The hardware register of the next operand.
+    fn number(&mut self, reg: VReg) -> Result<u64, AllocError> {
+        match self.cursor.next_place().map(|place| self.place(place)) {
+            Some(Place::Slot(_, number)) => Ok(number),
+            _ => Err(AllocError::Unsound(format!("{reg:?} has no register"))),
+        }
+    }
+}
+
+/// Where a value lies.
+enum Place {
+    /// Nowhere.
+    None,
+    /// In the slot that begins with this hardware register.
+    Slot(Slot, u64),
+    /// At this byte of local memory.
+    Local(u64),
+}
+
+/// Writes the words. `parts` are the run for general registers, which may have the predicates too, or else after it the run
+/// for these.
+pub(super) fn machine_function(
+    code: VCode<Halu>,
+    flow: &Flow,
+    parts: &mut [Part],
+) -> Result<MachFunc<Halu>, AllocError> {
+    let mut words = 0u64;
+    for part in &mut *parts {
+        part.local = words as u32;
+        words += part.run.output().num_spillslots as u64;
+    }
+    let local_bytes = 4 * words;
+    if local_bytes > MAX_LOCAL_BYTES.into() {
+        return Err(AllocError::LocalMemory(local_bytes));
+    }
+    let registers = parts.iter().map(|part| part.plan.registers).max().unwrap_or(0);
+    let mut writer = Writer { parts, moves: Moves { registers, carrier: registers, spills: 0 } };
+    let blocks = rewrite(&code, flow, &mut writer)?;
+    let Moves { registers, spills, .. } = writer.moves;
+    Ok(MachFunc {
+        signature: code.signature,
+        blocks,
+        local_bytes: local_bytes as u32,
+        registers: registers.into(),
+        spills,
+        extra: (),
+    })
+}
+
+struct Writer<'p, 'a> {
+    parts: &'p mut [Part<'a>],
+    moves: Moves,
+}
+
+impl Rewriter<Halu> for Writer<'_, '_> {
+    fn inst(&mut self, code: &VCode<Halu>, vinst: &VInst<Halu>) -> Result<Inst, AllocError> {
+        let mut inst = vinst.inst;
+        for operand in code.operands(vinst) {
+            let has_part = |part: &&mut Part| part.assignment.bank_of(operand.reg).is_some();
+            let Some(part) = self.parts.iter_mut().find(has_part) else {
+                return Err(AllocError::Unsound(format!("{:?} has no bank", operand.reg)));
+            };
+            if let Access::Replace(_) = operand.access {
+                part.cursor.next_place();
+            }
+            let number = part.number(operand.reg)?;
+            Halu::set(&mut inst, operand.place, number + u64::from(operand.part));
+        }
+        Ok(inst)
+    }
+
+    fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(Inst)) -> Result<(), AllocError> {
+        for part in &mut *self.parts {
+            while let Some((from, to)) = part.cursor.next_move(point) {
+                if from != to {
+                    self.moves.edit(part, from, to, push)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes words of the allocator's moves.
+struct Moves {
+    /// General registers in use.
+    registers: u8,
+    /// The general register that carries a predicate to local memory and back; taken when the first is spilled.
+    carrier: u8,
+    spills: u32,
+}
+
+impl Moves {
+    fn edit(
+        &mut self,
+        part: &Part,
+        from: Allocation,
+        to: Allocation,
+        push: &mut dyn FnMut(Inst),
+    ) -> Result<(), AllocError> {
+        match (part.place(from), part.place(to)) {
+            (Place::Slot(slot, from), Place::Slot(_, to)) => copy(slot, from, to, push),
+            (Place::Slot(slot, from), Place::Local(to)) => self.spill(slot, from, to, push),
+            (Place::Local(from), Place::Slot(slot, to)) => self.reload(slot, from, to, push),
+            _ => return Err(AllocError::Unsound(format!("a move from {from} to {to}"))),
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self, slot: Slot, from: u64, local: u64, push: &mut dyn FnMut(Inst)) {
+        self.spills += 1;
+        let (opcode, from) = match slot {
+            Slot::Pred => {
+                let carrier = self.carrier();
+                let sel = Inst::new(Opcode::SEL_RI).with(IMM32, 1).with(PP_NOT, 1);
+                push(sel.with(RD, carrier).with(PP, from));
+                (Opcode::STL_32, carrier)
+            }
+            Slot::Gpr(1) => (Opcode::STL_32, from),
+            Slot::Gpr(2) => (Opcode::STL_64, from),
+            Slot::Gpr(_) => (Opcode::STL_128, from),
+        };
+        push(Inst::new(opcode).with(R64, from).with(IMM24, local));
+    }
+
+    fn reload(&mut self, slot: Slot, local: u64, to: u64, push: &mut dyn FnMut(Inst)) {
+        let (opcode, word) = match slot {
+            Slot::Pred => (Opcode::LDL_32, self.carrier()),
+            Slot::Gpr(1) => (Opcode::LDL_32, to),
+            Slot::Gpr(2) => (Opcode::LDL_64, to),
+            Slot::Gpr(_) => (Opcode::LDL_128, to),
+        };
+        push(Inst::new(opcode).with(RD, word).with(IMM24, local));
+        if slot == Slot::Pred {
+            let isetp = Inst::new(Opcode::ISETP_RI).with(ICMP, Compare::NE.code().into());
+            push(isetp.with(PU, to).with(RA, word));
+        }
+    }
+
+    fn carrier(&mut self) -> u64 {
+        self.registers = self.carrier + 1;
+        self.carrier.into()
+    }
+}
+
+/// From one slot to another.
+fn copy(slot: Slot, from: u64, to: u64, push: &mut dyn FnMut(Inst)) {
+    match slot {
+        Slot::Pred => {
+            // The table whose value is that of the first source.
+            let plop3 = Inst::new(Opcode::PLOP3).with(LUT, 0xf0);
+            push(plop3.with(PU, to).with(PP, from));
+        }
+        Slot::Gpr(words) => {
+            let mov = Inst::new(Opcode::MOV_R);
+            (0..u64::from(words)).for_each(|i| push(mov.with(RD, to + i).with(R32, from + i)));
+        }
+    }
+}

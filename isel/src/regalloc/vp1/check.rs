@@ -1,0 +1,108 @@
+//! What the allocation of VP1's registers relies on in a block's instructions.
+
+use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::vp1::{Inst, Opcode, Unit};
+use halfbyte_isa::word::Field;
+
+use super::super::AllocError;
+use super::super::flow::insts;
+use super::super::verify::class;
+use super::shape::{Slot, accumulates, class_of, is_optional, slot_at, slots};
+use crate::machine::Vp1;
+use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
+use crate::vp1::{Class, Place};
+
+/// What is wrong with an instruction's operands: one that does not belong where it is, or one that lacks.
+pub(super) enum Misfit {
+    Operand(Field),
+    Missing(Field),
+}
+
+/// Checks a block's instructions.
+pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocError> {
+    let mut accumulated = false;
+    for (inst, i) in insts(code, block).iter().zip(block.insts.clone()) {
+        let members = &inst.inst.insts;
+        let share = members.windows(2).all(|pair| pair[0].unit() < pair[1].unit());
+        if members.is_empty() || !share || members.iter().any(leaves) {
+            return Err(AllocError::Bundle(i));
+        }
+        check_operands(code, inst).map_err(|misfit| match misfit {
+            Misfit::Operand(field) => AllocError::Operand { inst: i, field },
+            Misfit::Missing(field) => AllocError::Missing { inst: i, field },
+        })?;
+        let touched = members.iter().map(accumulates);
+        let (reads, writes) = touched.fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
+        if reads && !accumulated {
+            return Err(AllocError::Accumulator(i));
+        }
+        accumulated = writes;
+    }
+    Ok(())
+}
+
+/// Whether control may leave by an instruction.
+fn leaves(inst: &Inst) -> bool {
+    inst.unit() == Unit::Branch && !matches!(inst.opcode(), Opcode::MOV_L_I | Opcode::BNOP | Opcode::B_NONE)
+}
+
+/// The operands of an instruction by place.
+pub(super) fn by_place(operands: &[Operand<Vp1>]) -> impl Iterator<Item = &[Operand<Vp1>]> {
+    operands.chunk_by(|a, b| a.place == b.place)
+}
+
+/// Checks an instruction's operands, and that none lacks.
+pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(), Misfit> {
+    let operands = code.operands(inst);
+    for (i, same) in by_place(operands).enumerate() {
+        let Some(&[Operand { place, .. }]) = same.get(..1) else { continue };
+        let member = inst.inst.insts.get(usize::from(place.inst));
+        let slot = member.and_then(|member| slot_at(member, place.field).filter(|_| !is_shared(member, place.field)));
+        let again = by_place(operands).skip(i + 1).any(|other| other.first().is_some_and(|o| o.place == place));
+        if again || !slot.is_some_and(|slot| belong(code, same, &slot)) {
+            return Err(Misfit::Operand(place.field));
+        }
+    }
+    for (number, member) in (0..).zip(&inst.inst.insts) {
+        for slot in slots(member) {
+            let place = Place { inst: number, field: slot.field };
+            let named = operands.iter().any(|operand| operand.place == place);
+            if !named && class_of(slot.file).is_some() && !is_optional(member, &slot) {
+                return Err(Misfit::Missing(slot.field));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a place without an operand is a `$c` that is written for nobody.
+pub(super) fn is_clobber(slot: &Slot) -> bool {
+    slot.file == RegFile::C && slot.role == Role::Def
+}
+
+/// Whether the number is also that of a register which is not allocated.
+fn is_shared(inst: &Inst, field: Field) -> bool {
+    slots(inst).any(|slot| slot.field == field && class_of(slot.file).is_none())
+}
+
+/// Whether operands of one place are what the place wants.
+fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &Slot) -> bool {
+    let Some(expected) = class_of(slot.file) else { return false };
+    let is_single = slot.shape.parts() == 1;
+    let fits = |operand: &Operand<Vp1>| {
+        let access = match (operand.access, slot.role) {
+            (Access::Use, role) => role == Role::Use,
+            // What else it holds may be anything.
+            (Access::Def, role) => role != Role::Use && is_single,
+            // The units write bits of their own.
+            (Access::Replace(old), role) => {
+                let keeps = role == Role::Update || role == Role::Def && expected == Class::C;
+                keeps && class(code, old) == Some(expected)
+            }
+        };
+        access && class(code, operand.reg) == Some(expected) && operand.part < slot.shape.parts()
+    };
+    let ascend = operands.windows(2).all(|pair| pair[0].part < pair[1].part);
+    let may_lack = slot.shape.may_lack() && slot.role == Role::Use;
+    ascend && operands.iter().all(fits) && (may_lack || operands.len() == usize::from(slot.shape.parts()))
+}

@@ -1,0 +1,271 @@
+//! Registers for `$c` and `$vc`, of which there are four each and which nothing can be moved from or saved to.
+//!
+//! Blocks are taken in an order in which what dominates comes first, and definitions as they come. Whatever is live at a
+//! definition has its register by then, so four registers suffice where four are live at once.
+
+use halfbyte_isa::row::RegFile;
+use smallvec::SmallVec;
+
+use super::super::AllocError;
+use super::super::flow::{Flow, branch_operands, edges, insts};
+use super::super::liveness::Liveness;
+use super::check::{by_place, is_clobber};
+use super::shape::slots;
+use crate::mach::BlockIndex;
+use crate::machine::Vp1;
+use crate::vcode::{Access, Operand, VCode, VInst, VReg};
+use crate::vp1::{Class, Place};
+
+/// Registers of each file.
+const COUNT: u8 = 4;
+/// No register yet.
+const NONE: u8 = u8::MAX;
+
+/// The registers of all flags.
+#[derive(Default)]
+pub(super) struct Flags {
+    /// By virtual register.
+    numbers: Vec<u8>,
+}
+
+impl Flags {
+    /// The register of flags.
+    pub(super) fn number(&self, reg: VReg) -> Option<u8> {
+        self.numbers.get(reg.0 as usize).copied().filter(|&number| number != NONE)
+    }
+}
+
+/// Whether a class is flags: the file, and its place among the two.
+const fn file(class: Class) -> Option<(RegFile, usize)> {
+    match class {
+        Class::C => Some((RegFile::C, 0)),
+        Class::Vc => Some((RegFile::Vc, 1)),
+        Class::R | Class::V => None,
+    }
+}
+
+/// Gives all flags their registers.
+///
+/// # Errors
+/// Flags for which none is left.
+pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result<Flags, AllocError> {
+    if code.vregs.iter().all(|&class| file(class).is_none()) {
+        return Ok(Flags::default());
+    }
+    let mut walk = Walk {
+        code,
+        numbers: vec![NONE; code.vregs.len()],
+        left: vec![0; code.vregs.len()],
+        taken: [[None; COUNT as usize]; 2],
+        next: [0; 2],
+        pairs: pairs(code, flow),
+        block: 0,
+    };
+    for (rank, block) in flow.blocks(code) {
+        walk.block = flow.index(rank);
+        walk.taken = [[None; COUNT as usize]; 2];
+        // How often each is still read in the block; being live after it counts as once.
+        let read = |access: Access, reg: VReg| match access {
+            Access::Use => Some(reg),
+            Access::Replace(old) => Some(old),
+            Access::Def => None,
+        };
+        let mut count = |reg: VReg| walk.left[reg.0 as usize] += 1;
+        let all = insts(code, block).iter().flat_map(|inst| code.operands(inst));
+        let all = all.chain(branch_operands(code, &block.terminator));
+        all.filter_map(|operand| read(operand.access, operand.reg)).for_each(&mut count);
+        let after = || {
+            let live = flow.succs(rank).iter().flat_map(|succ| liveness.live_in(succ.index())).map(|&reg| VReg(reg));
+            live.chain(edges(&block.terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
+        };
+        after().for_each(&mut count);
+
+        liveness.live_in(rank).iter().for_each(|&reg| walk.enter(VReg(reg)));
+        for &param in code.list(&block.params) {
+            let wish = walk.argument(flow, rank, param);
+            walk.define(param, wish)?;
+        }
+        for inst in insts(code, block) {
+            walk.inst(inst)?;
+        }
+        for operand in branch_operands(code, &block.terminator) {
+            walk.read(operand.reg);
+        }
+        after().for_each(|reg| walk.read(reg));
+    }
+    walk.check_edges(flow)?;
+    Ok(Flags { numbers: walk.numbers })
+}
+
+/// The `$vc` that are read as pairs: the first and the second.
+fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
+    let all =
+        flow.blocks(code).flat_map(|(_, block)| insts(code, block)).flat_map(|inst| by_place(code.operands(inst)));
+    let mut pairs: Vec<_> = all
+        .filter_map(|same| match *same {
+            [first, second] if code.vregs.get(first.reg.0 as usize) == Some(&Class::Vc) => {
+                Some([first.reg, second.reg])
+            }
+            _ => None,
+        })
+        .collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// On the way through the code.
+struct Walk<'a> {
+    code: &'a VCode<Vp1>,
+    numbers: Vec<u8>,
+    /// By register, the reads still to come in the block.
+    left: Vec<u32>,
+    /// By file and number, who is there.
+    taken: [[Option<VReg>; COUNT as usize]; 2],
+    /// The number to try next: what is not used again at once depends on less.
+    next: [u8; 2],
+    pairs: Vec<[VReg; 2]>,
+    block: BlockIndex,
+}
+
+impl Walk<'_> {
+    fn file(&self, reg: VReg) -> Option<(RegFile, usize)> {
+        self.code.vregs.get(reg.0 as usize).and_then(|&class| file(class))
+    }
+
+    fn none_left(&self, file: RegFile, reg: VReg) -> AllocError {
+        AllocError::Flags { file, reg, block: self.block }
+    }
+
+    /// Flags that are live into the block.
+    fn enter(&mut self, reg: VReg) {
+        if let Some((_, file)) = self.file(reg)
+            && let Some(taken) = self.taken[file].get_mut(usize::from(self.numbers[reg.0 as usize]))
+        {
+            *taken = Some(reg);
+        }
+    }
+
+    /// One read less to come.
+    fn read(&mut self, reg: VReg) {
+        let left = &mut self.left[reg.0 as usize];
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.release(reg);
+        }
+    }
+
+    fn release(&mut self, reg: VReg) {
+        if let Some((_, file)) = self.file(reg) {
+            self.taken[file].iter_mut().filter(|taken| **taken == Some(reg)).for_each(|taken| *taken = None);
+        }
+    }
+
+    /// The register of an argument for a parameter that has one already.
+    fn argument(&self, flow: &Flow, rank: usize, param: VReg) -> Option<u8> {
+        let code = self.code;
+        let block = code.blocks.get(self.block as usize)?;
+        let at = code.list(&block.params).iter().position(|&other| other == param)?;
+        let numbers = flow.preds(rank).iter().filter_map(|pred| {
+            let pred = code.blocks.get(flow.index(pred.index()) as usize)?;
+            let edge = edges(&pred.terminator).find(|edge| edge.block == self.block)?;
+            let number = self.numbers[code.list(&edge.args).get(at)?.0 as usize];
+            (number != NONE).then_some(number)
+        });
+        numbers.into_iter().next()
+    }
+
+    /// Finds a register for new flags.
+    fn define(&mut self, reg: VReg, wish: Option<u8>) -> Result<(), AllocError> {
+        let Some((name, file)) = self.file(reg) else { return Ok(()) };
+        let is_free = |number: u8| self.taken[file][usize::from(number)].is_none();
+        let mut all: [u8; COUNT as usize] = std::array::from_fn(|i| (self.next[file] + i as u8) % COUNT);
+        if file == 1 && !self.pairs.is_empty() {
+            // Two free ones side by side are kept for pairs.
+            all.sort_by_key(|&number| is_free(number ^ 1));
+        }
+        let suits = |&number: &u8| is_free(number) && self.suits_pairs(reg, number);
+        let number = wish.into_iter().chain(all).find(suits).ok_or_else(|| self.none_left(name, reg))?;
+        self.numbers[reg.0 as usize] = number;
+        self.taken[file][usize::from(number)] = Some(reg);
+        self.next[file] = (number + 1) % COUNT;
+        Ok(())
+    }
+
+    /// Whether a register is right for the pairs that flags belong to: next to the other half, or to where that can be.
+    fn suits_pairs(&self, reg: VReg, number: u8) -> bool {
+        self.pairs.iter().filter(|pair| pair.contains(&reg)).all(|&[first, second]| {
+            let (is_second, other) = (u8::from(reg == second), if reg == second { first } else { second });
+            let beside = match self.numbers[other.0 as usize] {
+                _ if other == reg => true,
+                NONE => self.taken[1][usize::from(number ^ 1)].is_none(),
+                placed => placed == number ^ 1,
+            };
+            number & 1 == is_second && beside
+        })
+    }
+
+    fn inst(&mut self, inst: &VInst<Vp1>) -> Result<(), AllocError> {
+        let operands = self.code.operands(inst);
+        for operand in operands {
+            match operand.access {
+                Access::Use => self.read(operand.reg),
+                Access::Replace(old) => self.read(old),
+                Access::Def => {}
+            }
+        }
+        for operand in operands {
+            let Some((name, _)) = self.file(operand.reg) else { continue };
+            match operand.access {
+                Access::Use => {}
+                Access::Def => self.define(operand.reg, None)?,
+                Access::Replace(old) => {
+                    let number = self.numbers[old.0 as usize];
+                    self.define(operand.reg, Some(number))?;
+                    if self.numbers[operand.reg.0 as usize] != number {
+                        return Err(self.none_left(name, operand.reg));
+                    }
+                }
+            }
+        }
+        self.check_clobbers(inst)?;
+        let unread = |operand: &&Operand<Vp1>| operand.access != Access::Use && self.left[operand.reg.0 as usize] == 0;
+        for reg in operands.iter().filter(unread).map(|operand| operand.reg).collect::<SmallVec<[_; 4]>>() {
+            self.release(reg);
+        }
+        Ok(())
+    }
+
+    /// Flags that an instruction writes by number must be nobody's.
+    fn check_clobbers(&self, inst: &VInst<Vp1>) -> Result<(), AllocError> {
+        for (number, member) in (0..).zip(&inst.inst.insts) {
+            for slot in slots(member).filter(is_clobber) {
+                let place = Place { inst: number, field: slot.field };
+                let named = self.code.operands(inst).iter().any(|operand| operand.place == place);
+                let taken = self.taken[0].get(member.get(slot.field) as usize).copied().flatten();
+                if let Some(reg) = taken.filter(|_| !named) {
+                    return Err(self.none_left(slot.file, reg));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Arguments must be where the parameters are.
+    fn check_edges(&self, flow: &Flow) -> Result<(), AllocError> {
+        for (rank, block) in flow.blocks(self.code) {
+            for edge in edges(&block.terminator) {
+                let Some(target) = self.code.blocks.get(edge.block as usize) else { continue };
+                let pairs = self.code.list(&edge.args).iter().zip(self.code.list(&target.params));
+                for (&arg, &param) in pairs {
+                    if let Some((file, _)) = self.file(arg)
+                        && self.numbers[arg.0 as usize] != self.numbers[param.0 as usize]
+                    {
+                        return Err(AllocError::Flags { file, reg: arg, block: flow.index(rank) });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

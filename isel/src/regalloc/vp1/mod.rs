@@ -1,0 +1,83 @@
+//! VP1: 31 `$r` and 32 `$v`, and four `$c` and four `$vc`.
+//!
+//! Flags come first, which can only stay where they are ([`flags`]). Then registers for tuples are chosen ([`tuple`]), and
+//! regalloc2 allocates `$r` and `$v` around them. What it spills lies in the data store behind the image, at addresses that an
+//! immediate reaches from `$a31`, which is 0.
+//!
+//! Other files are not allocated: `$a0` to `$a29` belong to the streams, and of `$va` and `$vx` there is one each. Instructions
+//! that pass something through `$va` stand together, and the moves between them do not touch it.
+
+mod check;
+mod flags;
+mod rewrite;
+mod shape;
+mod tuple;
+
+use super::adapter::{Assignment, Offer};
+use super::each::Each;
+use super::{AllocError, Allocator, Options};
+use crate::mach::{BlockIndex, MachFunc};
+use crate::machine::Vp1;
+use crate::vcode::{VBlock, VCode, VInst, VReg};
+use crate::vp1::{Class, is_branch};
+use rewrite::{Written, write};
+use shape::slots;
+use tuple::Fixed;
+
+/// `$r` that can be allocated; `$r31` is 0.
+const R_COUNT: u8 = 31;
+/// `$v`, all of which can be allocated.
+const V_COUNT: u8 = 32;
+/// Words of a vector.
+const V_WORDS: u32 = 4;
+
+impl Each for Vp1 {
+    fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocError> {
+        check::check(code, block)
+    }
+
+    fn check_branch(code: &VCode<Vp1>, block: BlockIndex, branch: &VInst<Vp1>) -> Result<(), AllocError> {
+        let is_one = matches!(branch.inst.insts.as_slice(), [inst] if is_branch(inst.opcode()));
+        let clobbers = branch.inst.insts.iter().flat_map(slots).any(|slot| check::is_clobber(&slot));
+        if !is_one || clobbers || check::check_operands(code, branch).is_err() {
+            return Err(AllocError::Branch(block));
+        }
+        Ok(())
+    }
+
+    fn allocate(allocator: &mut Allocator, code: VCode<Vp1>, options: &Options) -> Result<MachFunc<Vp1>, AllocError> {
+        let Allocator { flow, liveness, main, .. } = allocator;
+        let flags = flags::place(&code, flow, liveness)?;
+        let files = Files { classes: &code.vregs, fixed: tuple::fix(&code, flow, liveness)? };
+        main.allocate(&code, flow, &files, options)?;
+        let Written { blocks, frame_bytes, registers, spills } = write(&code, flow, main, &flags, &files)?;
+        let VCode { signature, extra, .. } = code;
+        Ok(MachFunc { signature, blocks, local_bytes: frame_bytes, registers, spills, extra })
+    }
+}
+
+/// The files that regalloc2 allocates: `$r`, then `$v`.
+struct Files<'a> {
+    classes: &'a [Class],
+    fixed: Fixed,
+}
+
+impl Assignment for Files<'_> {
+    fn offers(&self) -> [Option<Offer>; 3] {
+        let r = Offer { registers: R_COUNT.into(), words: 1 };
+        let v = Offer { registers: V_COUNT.into(), words: V_WORDS };
+        [Some(r), Some(v), None]
+    }
+
+    fn bank_of(&self, reg: VReg) -> Option<usize> {
+        match self.classes.get(reg.0 as usize)? {
+            Class::R => Some(0),
+            Class::V => Some(1),
+            Class::C | Class::Vc => None,
+        }
+    }
+
+    fn fixed(&self, operand: u32) -> Option<u8> {
+        self.fixed.get(operand)
+    }
+}

@@ -1,0 +1,42 @@
+//! Webs: registers that block parameters or updates in place join, and that are best in one place.
+
+use super::flow::{Flow, edges, insts};
+use crate::machine::Machine;
+use crate::vcode::{Access, VCode};
+
+/// Registers by web. A union-find forest.
+pub(super) struct Webs(Vec<u32>);
+
+impl Webs {
+    pub(super) fn of<M: Machine>(code: &VCode<M>, flow: &Flow) -> Webs {
+        let mut webs = Webs((0..code.vregs.len() as u32).collect());
+        for (_, block) in flow.blocks(code) {
+            for edge in edges(&block.terminator) {
+                let params = code.list(&code.blocks[edge.block as usize].params);
+                code.list(&edge.args).iter().zip(params).for_each(|(arg, param)| webs.join(arg.0, param.0));
+            }
+            for operand in insts(code, block).iter().flat_map(|inst| code.operands(inst)) {
+                if let Access::Replace(old) = operand.access {
+                    webs.join(old.0, operand.reg.0);
+                }
+            }
+        }
+        webs
+    }
+
+    /// The register that stands for a register's web.
+    pub(super) fn find(&mut self, mut reg: u32) -> u32 {
+        while self.0[reg as usize] != reg {
+            let above = self.0[self.0[reg as usize] as usize];
+            self.0[reg as usize] = above;
+            reg = above;
+        }
+        reg
+    }
+
+    /// The lower root stays, so that chains keep their first register as root.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}

@@ -1,0 +1,125 @@
+//! Instructions with virtual registers, as they are put together.
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::vp1::fields::*;
+use halfbyte_isa::vp1::{Inst, Opcode};
+use halfbyte_isa::word::Field;
+
+use super::operands::Reg;
+use super::{Class, Group, Place};
+use crate::machine::Vp1;
+use crate::vcode::{Access, Operand, VInst, VReg};
+
+/// Collects instructions on virtual registers.
+pub(crate) struct Builder {
+    pub vregs: Vec<Class>,
+    pub operands: Vec<Operand<Vp1>>,
+    pub insts: Vec<VInst<Vp1>>,
+    pub loc: Loc,
+    start: u32,
+}
+
+impl Builder {
+    pub fn new() -> Builder {
+        Builder { vregs: Vec::new(), operands: Vec::new(), insts: Vec::new(), loc: Loc::default(), start: 0 }
+    }
+
+    pub fn vreg(&mut self, class: Class) -> VReg {
+        let vreg = VReg(self.vregs.len() as u32);
+        self.vregs.push(class);
+        vreg
+    }
+
+    /// Names a register operand of the instruction being built. `$r31` is in the word already.
+    fn operand(&mut self, place: Place, reg: Reg, part: u8, access: Access) {
+        if let Some(reg) = reg.vreg {
+            self.operands.push(Operand { place, reg, part, access });
+        }
+    }
+
+    pub fn read(&mut self, place: impl Into<Place>, reg: Reg) {
+        self.operand(place.into(), reg, 0, Access::Use);
+    }
+
+    /// Reads a tuple of registers.
+    pub fn read_tuple(&mut self, place: impl Into<Place>, regs: &[Reg]) {
+        let place = place.into();
+        for (part, &reg) in (0..).zip(regs) {
+            self.operand(place, reg, part, Access::Use);
+        }
+    }
+
+    /// Writes a new register.
+    pub fn define(&mut self, place: impl Into<Place>, class: Class) -> VReg {
+        let vreg = self.vreg(class);
+        self.operand(place.into(), Reg::new(vreg), 0, Access::Def);
+        vreg
+    }
+
+    /// Writes a part of what is otherwise `old`.
+    pub fn replace(&mut self, place: impl Into<Place>, old: VReg) -> VReg {
+        let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
+        let vreg = self.vreg(class);
+        self.operand(place.into(), Reg::new(vreg), 0, Access::Replace(old));
+        vreg
+    }
+
+    /// Ends the instruction: its operands are those named since the last one ended.
+    pub fn push(&mut self, group: impl Into<Group>) {
+        let end = self.operands.len() as u32;
+        self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc });
+        self.start = end;
+    }
+
+    /// The instruction with its result in a new `$r`.
+    pub fn word(&mut self, group: impl Into<Group>) -> Reg {
+        let vreg = self.define(DST, Class::R);
+        self.push(group);
+        Reg::new(vreg)
+    }
+
+    /// The instruction with its result in a new `$v`.
+    pub fn vector(&mut self, group: impl Into<Group>) -> Reg {
+        let vreg = self.define(DST, Class::V);
+        self.push(group);
+        Reg::new(vreg)
+    }
+
+    /// The instruction for the flags that it leaves in a new `$c`.
+    pub fn flags(&mut self, group: impl Into<Group>) -> VReg {
+        let c = self.define(CDST, Class::C);
+        self.push(group);
+        c
+    }
+
+    /// The instruction for the flags that it leaves in a new `$vc`; its result is nobody's.
+    pub fn vector_flags(&mut self, group: impl Into<Group>) -> VReg {
+        let vc = self.define(CDST, Class::Vc);
+        self.define(DST, Class::V);
+        self.push(group);
+        vc
+    }
+
+    /// Ends an instruction that a terminator holds, not a block.
+    pub fn branch(&mut self, inst: Inst) -> VInst<Vp1> {
+        let end = self.operands.len() as u32;
+        let branch = VInst { inst: inst.into(), operands: self.start..end, loc: self.loc };
+        self.start = end;
+        branch
+    }
+
+    /// A word loaded from a `$m`.
+    pub fn method_register(&mut self, number: u8) -> Reg {
+        self.word(method_register(number))
+    }
+}
+
+fn method_register(number: u8) -> Inst {
+    let (low, high) = (u64::from(number & 31), u64::from(number >> 5));
+    Inst::new(Opcode::MOV_R_M).with(SRC1, low).with(MHIGH, high)
+}
+
+/// The place of a field in the second instruction of a group.
+pub(crate) const fn second(field: Field) -> Place {
+    Place { inst: 1, field }
+}

@@ -1,0 +1,179 @@
+//! Intrinsics: bundles of VP1 assembly become those instructions on virtual registers.
+
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, Value};
+use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::fields::{BIMM, IMM, SRC1};
+use halfbyte_isa::vp1::template::{Placeholder, Step, Template};
+use halfbyte_isa::vp1::{Inst as Word, Opcode};
+
+use super::builder::Builder;
+use super::context::rules::Context;
+use super::lowering::{Lowering, class_of};
+use super::operands::{Reg, Sign, Src};
+use super::{Class, Group, Place, reason_for_value};
+use crate::Refusal;
+use crate::vcode::{Access, Operand, VReg};
+
+/// An intrinsic's instructions with places for its values, or why there are none.
+fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, String> {
+    if data.target != Target::Vp1.name() {
+        return Err(format!("it is an instruction of `{}`", data.target));
+    }
+    let file = |ty: Type| match class_of(ty) {
+        Some(Class::V) => Ok(RegFile::V),
+        Some(_) => Ok(RegFile::R),
+        None => Err(reason_for_value(ty)),
+    };
+    let result = file(kernel.insts[inst].ty)?;
+    let operands = kernel.args(inst).iter().map(|&arg| file(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
+    Template::parse(&data.text, result, &operands).map_err(|error| error.to_string())
+}
+
+/// The intrinsics that are no instructions of VP1, used or not.
+pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    let refused = insts.filter_map(|&inst| {
+        let data = &kernel.insts[inst];
+        let Attr::Intrinsic(text) = data.attr else { return None };
+        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
+        Some(Refusal {
+            op: Some((data.op, data.ty)),
+            span: data.span,
+            target: Target::Vp1.name(),
+            reason: Some(reason),
+        })
+    });
+    refused.collect()
+}
+
+/// The instructions of an intrinsic, or why there are none.
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<String>> {
+    let kernel = lowering.kernel;
+    let template = template(kernel, inst, data)?;
+    let operands = kernel.args(inst).iter().map(|&arg| operand(lowering, arg)).collect();
+    let mut values = Values {
+        operands,
+        temporaries: vec![None; template.temporaries.into()],
+        copies: vec![[None; 4]; template.temporaries.into()],
+        ..Values::default()
+    };
+    for step in &template.steps {
+        values.step(&mut lowering.out, step);
+    }
+    Ok(match kernel.insts[inst].ty {
+        // A lane of a mask is true where its sign bit is set: then all of it is.
+        Type::I1X16 => lowering.out.sign_mask(Opcode::VSHR_S_RI, values.result),
+        Type::I1X4 => lowering.out.sign_mask(Opcode::BSHR_S_RI, values.result),
+        Type::I1 => lowering.out.sign_mask(Opcode::SAR_RI, values.result),
+        _ => values.result.map_or(Reg::ZERO, Reg::new),
+    })
+}
+
+/// The register of an operand. What lies above a narrow value is nobody's, but the instructions see it: it is to be 0.
+fn operand(lowering: &mut Lowering<'_>, value: Value) -> Option<VReg> {
+    let (ty, reg) = (lowering.kernel.ty(value), lowering.value_reg(value));
+    if ty.is_mask() {
+        return reg.vreg;
+    }
+    let extended = lowering.extend(&Sign::U, ty, Src::Reg(reg));
+    lowering.in_register(extended).vreg
+}
+
+impl Builder {
+    /// The signs of a register's bytes, or of all of it, in all of their bits.
+    fn sign_mask(&mut self, shift: Opcode, signs: Option<VReg>) -> Reg {
+        self.read(SRC1, signs.map_or(Reg::ZERO, Reg::new));
+        match shift {
+            Opcode::SAR_RI => self.word(Word::new(shift).with(IMM, 31)),
+            Opcode::BSHR_S_RI => self.word(Word::new(shift).with(BIMM, 7)),
+            _ => self.vector(Word::new(shift).with(BIMM, 7)),
+        }
+    }
+}
+
+/// The registers that hold what a template names, as far as it has come.
+#[derive(Default)]
+struct Values {
+    result: Option<VReg>,
+    operands: Vec<Option<VReg>>,
+    temporaries: Vec<Option<VReg>>,
+    c: [Option<VReg>; 4],
+    vc: [Option<VReg>; 4],
+    /// By temporary, the `$vc` as they were when all were copied to it.
+    copies: Vec<[Option<VReg>; 4]>,
+}
+
+impl Values {
+    fn get(&self, file: RegFile, value: Placeholder) -> Option<VReg> {
+        let flags = |all: &[Option<VReg>; 4], n: u8| all.get(usize::from(n)).copied().flatten();
+        match value {
+            Placeholder::Result => self.result,
+            Placeholder::Operand(n) => self.operands.get(usize::from(n)).copied().flatten(),
+            Placeholder::Temporary(n) => self.temporaries.get(usize::from(n)).copied().flatten(),
+            Placeholder::Flags(n) if file == RegFile::C => flags(&self.c, n),
+            Placeholder::Flags(n) => flags(&self.vc, n),
+            Placeholder::CopiedFlags { flags: n, copy } => {
+                self.copies.get(usize::from(copy)).and_then(|all| flags(all, n))
+            }
+        }
+    }
+
+    fn set(&mut self, file: RegFile, value: Placeholder, reg: VReg) {
+        let place = match value {
+            Placeholder::Result => Some(&mut self.result),
+            Placeholder::Temporary(n) => self.temporaries.get_mut(usize::from(n)),
+            Placeholder::Flags(n) if file == RegFile::C => self.c.get_mut(usize::from(n)),
+            Placeholder::Flags(n) => self.vc.get_mut(usize::from(n)),
+            // Templates write neither.
+            Placeholder::Operand(_) | Placeholder::CopiedFlags { .. } => None,
+        };
+        if let Some(place) = place {
+            *place = Some(reg);
+        }
+    }
+
+    /// One bundle. What it writes is known to the bundles after it only.
+    fn step(&mut self, out: &mut Builder, step: &Step) {
+        let before = out.operands.len();
+        for slot in &step.slots {
+            let held = self.get(slot.file, slot.value);
+            let class = class_of_file(slot.file);
+            let (reg, access) = match (slot.role, held) {
+                (Role::Use, Some(reg)) => (reg, Access::Use),
+                // A template reads nothing that it has not written.
+                (Role::Use, None) => continue,
+                (Role::Update, Some(old)) => (out.vreg(class), Access::Replace(old)),
+                (Role::Update, None) | (Role::Def, _) => (out.vreg(class), Access::Def),
+            };
+            out.operands.push(Operand {
+                place: Place { inst: slot.inst, field: slot.field },
+                reg,
+                part: slot.part,
+                access,
+            });
+        }
+        let defined: Vec<VReg> =
+            out.operands.iter().skip(before).filter(|o| o.access != Access::Use).map(|o| o.reg).collect();
+        for (slot, reg) in step.slots.iter().filter(|slot| slot.role != Role::Use).zip(defined) {
+            self.set(slot.file, slot.value, reg);
+            let copies = step.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
+            if let (true, Placeholder::Temporary(n)) = (copies, slot.value)
+                && let Some(copy) = self.copies.get_mut(usize::from(n))
+            {
+                *copy = self.vc;
+            }
+        }
+        out.push(Group { insts: step.insts.clone(), stream: None });
+    }
+}
+
+/// The class of a file's virtual registers.
+fn class_of_file(file: RegFile) -> Class {
+    match file {
+        RegFile::V => Class::V,
+        RegFile::C => Class::C,
+        RegFile::Vc => Class::Vc,
+        _ => Class::R,
+    }
+}

@@ -1,0 +1,62 @@
+//! Selection for VP1.
+
+mod builder;
+mod constants;
+mod context;
+mod families;
+mod group;
+mod intrinsic;
+mod lowering;
+mod needed;
+mod operands;
+mod range;
+mod streams;
+mod uniform;
+
+use halfbyte_ir::{Elem, Lanes, Legality, Op, Type};
+use halfbyte_isa::stream::MAX_STREAMS;
+use halfbyte_isa::target::Target;
+
+pub(crate) use group::is_branch;
+pub use group::{Class, Extra, Group, Place};
+pub(crate) use intrinsic::check as check_intrinsics;
+pub(crate) use lowering::select;
+
+const NO_FLOATS: &str = "it has no floating-point arithmetic";
+const NO_WIDE_LANES: &str = "the lanes of its vectors are 8 bits wide";
+const NO_WIDE_SCALARS: &str = "its scalar registers hold 32 bits";
+const NO_POINTERS: &str = "it reaches memory by streams only, so that an address is no value";
+
+/// What VP1 can do.
+pub(crate) fn legality() -> Legality {
+    let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_STREAMS };
+    Legality::new(Target::Vp1.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type).with_lanes(lanes)
+}
+
+/// Why VP1 has no such op on the type, where more can be said.
+fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+    Some(match op {
+        Op::LocalId | Op::GroupId | Op::GroupSize => "it knows no groups of items, only `item_id` and `item_count`",
+        Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
+        Op::PtrAdd => NO_POINTERS,
+        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
+        Op::Load | Op::Store => "an access is of a vector, or of at most 32 bits",
+        _ if ty.is_float() => NO_FLOATS,
+        _ => match (ty.elem(), ty.is_scalar()) {
+            (Elem::I16 | Elem::I32, false) => NO_WIDE_LANES,
+            (Elem::I64, true) => NO_WIDE_SCALARS,
+            (Elem::Ptr, _) => NO_POINTERS,
+            _ => return None,
+        },
+    })
+}
+
+/// Why no register holds a value of the type.
+fn reason_for_value(ty: Type) -> String {
+    match ty.elem() {
+        Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES.to_string(),
+        Elem::I64 => NO_WIDE_SCALARS.to_string(),
+        Elem::Ptr => NO_POINTERS.to_string(),
+        _ => format!("no register holds {ty}"),
+    }
+}

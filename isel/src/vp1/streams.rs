@@ -1,0 +1,134 @@
+//! A packed kernel's streams, in the terms of the machine: where their cursors come from, and how these step.
+
+use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Refusal, Type, stream as ir};
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS};
+use halfbyte_isa::target::Target;
+
+/// The streams of a kernel. The cursor of stream k is `$a` k.
+pub(crate) struct Streams {
+    /// What emission is told of them.
+    pub of_tiles: Vec<isa::Stream>,
+    /// How many loads and stores each has.
+    accesses: Vec<u32>,
+    /// The first word of `$m` that holds a parameter.
+    param_words: Vec<u8>,
+    /// The first word of `$m` that holds a stream.
+    first_word: u8,
+}
+
+impl Streams {
+    /// Of a packed kernel.
+    ///
+    /// # Errors
+    /// More parameters or streams than the machine has places for.
+    pub fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
+        let params = kernel.launch_params();
+        let refuse = |span, reason| Refusal { op: None, span, target: Target::Vp1.name(), reason: Some(reason) };
+        let mut next = 0;
+        let mut param_words = Vec::with_capacity(params.len());
+        for (param, at_launch) in params.iter().zip(signature.params()) {
+            param_words.push(next as u8);
+            next += isa::m_words(at_launch.kind);
+            if next > MAX_M_WORDS {
+                let reason =
+                    format!("its scalar parameters take more than {MAX_M_WORDS} words from `%{}` on", param.name);
+                return Err(refuse(param.span, reason));
+            }
+        }
+        if let Some(stream) = packing.streams.get(MAX_STREAMS.min(MAX_M_WORDS - next)) {
+            let most = MAX_STREAMS.min(MAX_M_WORDS - next);
+            return Err(refuse(
+                stream.span,
+                format!("it is the access that needs stream {most} when {most} is the most"),
+            ));
+        }
+        let mut accesses = vec![0; packing.streams.len()];
+        for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
+            let base = match (kernel.insts[inst].op, kernel.args(inst)) {
+                (Op::Load, &[base, ..]) | (Op::Store, &[_, base, ..]) => base,
+                _ => continue,
+            };
+            if let Some(count) = kernel.stream(base).and_then(|n| accesses.get_mut(n)) {
+                *count += 1;
+            }
+        }
+        let of_tiles = packing.streams.iter().enumerate().map(|(k, stream)| {
+            let written = kernel.params.get(params.len() + k).is_some_and(|param| {
+                matches!(param.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
+            });
+            convert(stream, written)
+        });
+        Ok(Streams { of_tiles: of_tiles.collect(), accesses, param_words, first_word: next as u8 })
+    }
+
+    fn get(&self, number: u32) -> Option<&isa::Stream> {
+        self.of_tiles.get(number as usize)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.of_tiles.len() as u32
+    }
+
+    /// Whether it holds one element, which only loads have to do with: they can stand before the loop over groups.
+    pub fn is_read_once(&self, number: u32) -> bool {
+        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && !stream.written)
+    }
+
+    /// Whether every group starts again at its first element.
+    pub fn starts_again(&self, number: u32) -> bool {
+        self.get(number).is_some_and(|stream| stream.uniform) && !self.is_read_once(number)
+    }
+
+    /// Whether all accesses are to its first bytes.
+    pub fn stays(&self, number: u32) -> bool {
+        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
+            && self.accesses.get(number as usize) == Some(&1)
+    }
+
+    /// The word of `$m` with the start of a stream.
+    pub fn method_register(&self, number: u32) -> u8 {
+        self.first_word + number as u8
+    }
+
+    /// The words of `$m` with a scalar parameter.
+    pub fn param_words(&self, number: u32, ty: Type) -> Option<std::ops::Range<u8>> {
+        let first = *self.param_words.get(number as usize)?;
+        Some(first..first + ty.bits().div_ceil(32) as u8)
+    }
+}
+
+fn convert(stream: &ir::Stream, written: bool) -> isa::Stream {
+    isa::Stream {
+        buffer: stream.buffer,
+        written,
+        bytes: stream.bytes,
+        align: stream.align,
+        uniform: stream.uniform,
+        scale: stream.scale,
+        index: affine(&stream.index),
+        offset: stream.offset,
+        steps: stream.steps.iter().map(step).collect(),
+        guard: stream.guard,
+        site: 0,
+    }
+}
+
+fn step(step: &ir::Step) -> isa::Step {
+    let trips = match &step.trips {
+        ir::Trips::Const(trips) => isa::Trips::Const(*trips),
+        ir::Trips::Of { count, signed, at_least } => {
+            isa::Trips::Of { count: affine(count), signed: *signed, at_least: *at_least }
+        }
+    };
+    isa::Step { loop_number: step.loop_number, trips, stride: affine(&step.stride) }
+}
+
+fn affine(sum: &ir::Affine) -> isa::Affine {
+    let factor = |factor| match factor {
+        ir::Factor::Param(number) => isa::Factor::Param(number),
+        ir::Factor::ItemCount => isa::Factor::ItemCount,
+    };
+    isa::Affine { constant: sum.constant, terms: sum.terms.iter().map(|&(f, times)| (factor(f), times)).collect() }
+}

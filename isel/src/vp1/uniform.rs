@@ -1,0 +1,55 @@
+//! What is the same for all groups of work items, and so is computed once, before the loop over them.
+
+use cranelift_entity::EntitySet;
+use halfbyte_ir::{Flow, Inst, Kernel, Op, Value, ValueDef};
+
+use super::streams::Streams;
+
+/// The instructions whose results do not depend on the group, in an order in which each comes after what it uses.
+pub(crate) struct Uniform {
+    /// In order.
+    pub insts: Vec<Inst>,
+    set: EntitySet<Inst>,
+}
+
+impl Uniform {
+    /// Of a packed kernel.
+    pub fn new(kernel: &Kernel, flow: &Flow, streams: &Streams) -> Uniform {
+        let mut uniform = Uniform { insts: Vec::new(), set: EntitySet::new() };
+        for block in flow.reverse_postorder() {
+            for &inst in &kernel.blocks[block].insts {
+                if uniform.is_uniform(kernel, streams, inst) {
+                    uniform.insts.push(inst);
+                    uniform.set.insert(inst);
+                }
+            }
+        }
+        uniform
+    }
+
+    /// Whether an instruction is one of them.
+    pub fn contains(&self, inst: Inst) -> bool {
+        self.set.contains(inst)
+    }
+
+    fn is_uniform(&self, kernel: &Kernel, streams: &Streams, inst: Inst) -> bool {
+        let data = &kernel.insts[inst];
+        match data.op {
+            Op::Load => {
+                let stream = kernel.args(inst).first().and_then(|&base| kernel.stream(base));
+                stream.is_some_and(|number| streams.is_read_once(number as u32))
+            }
+            Op::ItemId => false,
+            op if op.is_pure() => kernel.args(inst).iter().all(|&arg| self.has(kernel, arg)),
+            _ => false,
+        }
+    }
+
+    fn has(&self, kernel: &Kernel, value: Value) -> bool {
+        match kernel.values[value].def {
+            ValueDef::Param(_) => true,
+            ValueDef::BlockParam(..) => false,
+            ValueDef::Result(inst) => self.contains(inst),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the bytes of vectors can be at most, from what makes them.
+
+use std::ops::RangeInclusive;
+
+use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
+
+use super::super::operands::Sign;
+use super::super::range::range as word_range;
+
+/// How many ops are looked at, one inside the other.
+const MAX_DEPTH: u32 = 6;
+
+type Range = RangeInclusive<i64>;
+
+/// All numbers that a byte can be.
+const fn all(sign: Sign) -> Range {
+    match sign {
+        Sign::U => 0..=0xff,
+        Sign::S => -0x80..=0x7f,
+    }
+}
+
+/// Whether all of a range are among the numbers of a byte.
+pub(super) fn fits(range: &Range, sign: Sign) -> bool {
+    all(sign).contains(range.start()) && all(sign).contains(range.end())
+}
+
+/// The range of the bytes of a vector, or of a byte, as numbers of that sign.
+pub(super) fn range(kernel: &Kernel, value: Value, sign: Sign) -> Range {
+    within(kernel, value, sign, MAX_DEPTH)
+}
+
+/// Whether no byte of the first is greater than that of the second, as signed numbers.
+pub(super) fn ordered(kernel: &Kernel, low: Value, high: Value) -> bool {
+    if let (Some(mut low), Some(high)) = (constant_bytes(kernel, low), constant_bytes(kernel, high)) {
+        return high.zip(&mut low).all(|(high, low)| low.cast_signed() <= high.cast_signed());
+    }
+    let negated = kernel.def_inst(low).filter(|&inst| kernel.insts[inst].op == Op::Neg);
+    let is_opposite = negated.is_some_and(|inst| kernel.args(inst) == [high]);
+    let least = *range(kernel, high, Sign::S).start();
+    is_opposite && least >= 0 || *range(kernel, low, Sign::S).end() <= least
+}
+
+/// The bytes of a constant.
+fn constant_bytes(kernel: &Kernel, value: Value) -> Option<impl Iterator<Item = u8>> {
+    let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Const)?;
+    let bytes = kernel.const_bits(inst)?.into_iter().flat_map(u64::to_le_bytes);
+    Some(bytes.take(kernel.ty(value).lanes()))
+}
+
+fn within(kernel: &Kernel, value: Value, sign: Sign, depth: u32) -> Range {
+    if let Some(bytes) = constant_bytes(kernel, value) {
+        let number = |byte: u8| if sign == Sign::S { byte.cast_signed().into() } else { byte.into() };
+        let (least, most) = bytes.map(number).fold((i64::MAX, i64::MIN), |(a, b), n: i64| (a.min(n), b.max(n)));
+        return least..=most;
+    }
+    let known = kernel.def_inst(value).filter(|_| depth > 0).and_then(|inst| natural(kernel, inst, depth - 1));
+    match known {
+        Some((of, range)) if of == sign || *range.start() >= 0 && *range.end() <= 0x7f => range,
+        _ => all(sign),
+    }
+}
+
+/// The range of a result as numbers of the sign that the op is about.
+fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
+    let data = &kernel.insts[inst];
+    let args = kernel.args(inst);
+    let inner = |value: Value, sign: Sign| within(kernel, value, sign, depth);
+    // Of an op that rises with its first operand, and falls with the second or rises with that too.
+    let both = |sign: Sign, falls: bool, op: fn(i64, i64) -> i64| {
+        let &[a, b] = args else { return None };
+        let (a, b) = (inner(a, sign), inner(b, sign));
+        let (first, last) = if falls { (b.end(), b.start()) } else { (b.start(), b.end()) };
+        let whole = all(sign);
+        let clipped = |n: i64| n.clamp(*whole.start(), *whole.end());
+        Some((sign, clipped(op(*a.start(), *first))..=clipped(op(*a.end(), *last))))
+    };
+    // As unsigned numbers where these are small, else as signed ones.
+    let either = |of: &dyn Fn(Sign) -> Range| {
+        let unsigned = of(Sign::U);
+        Some(if *unsigned.end() <= 0x7f { (Sign::U, unsigned) } else { (Sign::S, of(Sign::S)) })
+    };
+    match (data.op, args) {
+        (Op::Splat, &[scalar]) => either(&|sign| inner(scalar, sign)),
+        (Op::Trunc, &[word]) if kernel.ty(word) == Type::I32 => {
+            let range = word_range(kernel, word);
+            [Sign::U, Sign::S].into_iter().find(|&sign| fits(&range, sign)).map(|sign| (sign, range))
+        }
+        (Op::MinU, _) => both(Sign::U, false, i64::min),
+        (Op::MaxU, _) => both(Sign::U, false, i64::max),
+        (Op::MinS, _) => both(Sign::S, false, i64::min),
+        (Op::MaxS, _) => both(Sign::S, false, i64::max),
+        (Op::AddSatU, _) => both(Sign::U, false, |a, b| a + b),
+        (Op::AddSatS, _) => both(Sign::S, false, |a, b| a + b),
+        (Op::SubSatU, _) => both(Sign::U, true, |a, b| a - b),
+        (Op::SubSatS, _) => both(Sign::S, true, |a, b| a - b),
+        (Op::AvgU, _) => both(Sign::U, false, |a, b| (a + b + 1) >> 1),
+        (Op::And, &[a, b]) => Some((Sign::U, 0..=*inner(a, Sign::U).end().min(inner(b, Sign::U).end()))),
+        (Op::ShrU, &[a, n]) => {
+            let mut counts = constant_bytes(kernel, n)?.map(|count| count & 7);
+            let count = counts.next().filter(|&first| counts.all(|other| other == first))?;
+            let range = inner(a, Sign::U);
+            Some((Sign::U, range.start() >> count..=range.end() >> count))
+        }
+        (Op::Select, &[_, a, b]) => either(&|sign| {
+            let (a, b) = (inner(a, sign), inner(b, sign));
+            *a.start().min(b.start())..=*a.end().max(b.end())
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,372 @@
+//! How the accumulator comes by a quotient: which products are added one after another, and how their sum is read.
+//!
+//! The accumulator holds 256 times a sum, which so has 20 bits with its sign. What is read of it is a byte of the sum times
+//! 2^SHIFT, clipped to 16 bits. The high one is the sum divided by 2^(8 - SHIFT) and clipped to 8 bits. A sum whose divisor is
+//! not among those is computed as many times as large as it takes.
+
+use arrayvec::ArrayVec;
+use halfbyte_ir::{Kernel, Op, Type, Value};
+
+use super::super::operands::{Half, Readout, Round, Sign};
+use super::bytes::{self, fits};
+use super::sum::{Byte, MAX_TERMS, Quotient, Sum, Term};
+use super::uses::Uses;
+
+/// What becomes of a number that a byte does not hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clip {
+    /// Its low bits stay.
+    Wrap,
+    /// The nearest signed byte.
+    Signed,
+    /// The nearest unsigned byte.
+    Unsigned,
+}
+
+/// A factor of a product: bytes, or a number that is the same for all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operand {
+    Byte(Byte),
+    Number(i64),
+}
+
+/// Two vectors of the same sign, each times a factor that the scalar unit hands over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pair {
+    pub values: [Value; 2],
+    pub sign: Sign,
+    pub weights: Weights,
+}
+
+/// The factors of a pair.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Weights {
+    Numbers([i64; 2]),
+    /// Twice these.
+    Scalars([Scalar; 2]),
+}
+
+/// A multiple of a uniform byte, which is a signed byte again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scalar {
+    pub value: Value,
+    pub times: i64,
+}
+
+/// What is added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    Product(Operand, Operand),
+    Pair(Pair),
+}
+
+/// What is added one after another. A pair that comes first is added to a base, which is 2^(8 - SHIFT) times there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Chain {
+    base: Operand,
+    steps: [Step; MAX_STEPS],
+    count: usize,
+}
+
+const MAX_STEPS: usize = MAX_TERMS + 1;
+const NOTHING: Operand = Operand::Number(0);
+
+impl Chain {
+    /// All but the last step, and that.
+    pub fn split_last(&self) -> Option<(Chain, Step)> {
+        let count = self.count.checked_sub(1)?;
+        let last = *self.steps.get(count)?;
+        Some((Chain { count, ..*self }, last))
+    }
+
+    /// Whether nothing is added.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// What a first pair is added to.
+    pub const fn base(&self) -> Operand {
+        self.base
+    }
+}
+
+/// How a quotient is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Plan {
+    /// Between two vectors of unsigned bytes, from the second on, by a weight.
+    Blend { readout: Readout, ends: [Value; 2], weight: Operand },
+    /// By the accumulator.
+    Chain { readout: Readout, chain: Chain },
+}
+
+/// What planning knows of a kernel.
+pub(super) struct Facts<'a> {
+    pub kernel: &'a Kernel,
+    pub uses: &'a Uses,
+    /// Whether a value is the same for all work items.
+    pub is_uniform: &'a dyn Fn(Value) -> bool,
+}
+
+/// Bits of the accumulator's sums, their sign apart.
+const SUM_BITS: u32 = 19;
+/// The most that it makes sense to scale a sum by.
+const MAX_SCALE: u32 = 8;
+
+impl Facts<'_> {
+    /// How the bytes of a quotient are computed, if they can be exactly.
+    pub fn plan(&self, quotient: &Quotient, clip: Clip) -> Option<Plan> {
+        if quotient.sum.terms.is_empty() {
+            return None;
+        }
+        let range = quotient.range(self.kernel);
+        let sign = match clip {
+            Clip::Signed => Some(Sign::S),
+            Clip::Unsigned => Some(Sign::U),
+            Clip::Wrap => [Sign::U, Sign::S].into_iter().find(|&sign| fits(&range, sign)),
+        };
+        if let Some(blend) = Self::blend(quotient, sign) {
+            return Some(blend);
+        }
+        let sums = quotient.sum.range(self.kernel);
+        let in_accumulator = |scale: u32| {
+            -(1 << SUM_BITS) <= sums.start() << scale && sums.end() << scale < 1 << SUM_BITS
+        };
+        let plans = (0..=MAX_SCALE).take_while(|&scale| in_accumulator(scale)).filter_map(|scale| {
+            let shift = quotient.shift + scale;
+            let (sign, half, by) = match (sign, shift) {
+                (Some(sign), 5..=12) => (sign, Half::High, 8 - shift as i8),
+                // What is not clipped to 8 bits must not be clipped to 16 either.
+                (_, 0..=4) if sign.is_none_or(|sign| fits(&range, sign)) => {
+                    let sign = match (*range.start(), *range.end()) {
+                        (0.., ..0x1_0000) => Sign::U,
+                        (-0x8000.., ..0x8000) => Sign::S,
+                        _ => return None,
+                    };
+                    (sign, Half::Low, -(shift as i8))
+                }
+                _ => return None,
+            };
+            let (cost, round, chain) = self.arranged(&quotient.sum, scale, shift, half)?;
+            Some((cost, Plan::Chain { readout: Readout { sign, half, round, shift: by }, chain }))
+        });
+        plans.min_by_key(|(cost, _)| *cost).map(|(_, plan)| plan)
+    }
+
+    /// `b + ((a - b) * w >> shift)`. Two multiples of bytes are one, too, if they are 2^shift in sum.
+    fn blend(quotient: &Quotient, sign: Option<Sign>) -> Option<Plan> {
+        let &Quotient { ref sum, shift } = quotient;
+        let round = match sum.number {
+            0 => Round::Down,
+            number if shift > 0 && number == 1 << (shift - 1) => Round::Nearest,
+            _ => return None,
+        };
+        let unsigned = |byte: Byte| (byte.sign == Sign::U).then_some(byte.value);
+        let (ends, weight, shift) = match *sum.terms.as_slice() {
+            [Term { times: p, byte: a, by: None }, Term { times: q, byte: b, by: None }]
+                if p > 0 && q > 0 && shift <= 12 && p + q == 1 << shift =>
+            {
+                let (p, a, b) = if p <= q { (p, a, b) } else { (q, b, a) };
+                let scale = 8u32.saturating_sub(shift);
+                ([unsigned(a)?, unsigned(b)?], Operand::Number(p << scale), shift + scale)
+            }
+            [x, y, z] if (5..=12).contains(&shift) => {
+                let terms = [x, y, z];
+                let base = terms.iter().find(|term| term.by.is_none() && term.times == 1 << shift)?.byte;
+                let product = |times: i64| terms.iter().find(|term| term.by.is_some() && term.times == times);
+                let weight = product(-1)?.other(base)?;
+                let end = product(1)?.other(weight)?;
+                unsigned(weight)?;
+                ([unsigned(end)?, unsigned(base)?], Operand::Byte(weight), shift)
+            }
+            _ => return None,
+        };
+        // It lies between the two unless a weight goes beyond 1.
+        let is_right = sign == Some(Sign::U) || sign.is_none() && shift >= 8;
+        let readout = Readout { sign: Sign::U, half: Half::High, round, shift: 8 - shift as i8 };
+        is_right.then_some(Plan::Blend { readout, ends, weight })
+    }
+
+    /// The steps to 2^scale times a sum, which is then divided by 2^shift and read as this half.
+    fn arranged(&self, sum: &Sum, scale: u32, shift: u32, half: Half) -> Option<(Cost, Round, Chain)> {
+        let number = sum.number << scale;
+        // What rounding to nearest adds by itself, and the rest.
+        let nearest = (shift > 0).then(|| 1 << (shift - 1));
+        let (round, number) = match nearest {
+            Some(nearest) if number != 0 && (number - nearest) % (nearest << 1) == 0 => {
+                (Round::Nearest, number - nearest)
+            }
+            _ => (Round::Down, number),
+        };
+        let terms: ArrayVec<Term, MAX_TERMS> =
+            sum.terms.iter().map(|term| Term { times: term.times << scale, ..*term }).collect();
+        let whole = 1 << shift;
+        let plain = [false, true].map(|in_pairs| Way { in_pairs, base: NOTHING, without: None, number });
+        let base_terms = terms.iter().enumerate().filter(|(_, term)| term.by.is_none() && term.times == whole);
+        let base_terms = base_terms
+            .map(|(at, term)| Way { in_pairs: true, base: Operand::Byte(term.byte), without: Some(at), number });
+        let is_base = number != 0 && number % whole == 0 && byte_sign(number / whole).is_some();
+        let base_number =
+            is_base.then(|| Way { in_pairs: true, base: Operand::Number(number / whole), without: None, number: 0 });
+        let with_base = base_terms.chain(base_number).filter(|_| half == Half::High);
+        let ways = plain.into_iter().chain(with_base).filter_map(|way| self.steps(&terms, way));
+        let ((steps, constants), chain) = ways.min_by_key(|(cost, _)| *cost)?;
+        Some(((steps, constants, scale), round, chain))
+    }
+
+    /// The steps of a way, how many they are, and how many registers their constants take.
+    fn steps(&self, terms: &[Term], way: Way) -> Option<((usize, usize), Chain)> {
+        let mut pairs = ArrayVec::<Pair, MAX_STEPS>::new();
+        let mut alone = ArrayVec::<(Term, Option<Weighted>), MAX_TERMS>::new();
+        let is_fresh = |weighted: &Weighted| self.uses.is_fresh(self.kernel, weighted.byte.value);
+        for (_, &term) in terms.iter().enumerate().filter(|(at, _)| Some(*at) != way.without) {
+            let weighted = self.weighted(&term).filter(|_| way.in_pairs);
+            let with = |second: Weighted| {
+                alone.iter().enumerate().find_map(|(at, (_, first))| {
+                    Some((at, Pair::of(first.filter(is_fresh)?, second)?))
+                })
+            };
+            match weighted.filter(is_fresh).and_then(with) {
+                Some((at, pair)) => {
+                    alone.remove(at);
+                    pairs.push(pair);
+                }
+                None => alone.push((term, weighted)),
+            }
+        }
+        if way.base != NOTHING && pairs.is_empty() {
+            let mut weighted = alone.iter().enumerate();
+            let (at, weighted) = weighted.find_map(|(at, (_, weighted))| Some((at, (*weighted)?)))?;
+            alone.remove(at);
+            pairs.push(Pair::twice(weighted));
+        }
+        let mut products = ArrayVec::<Step, MAX_STEPS>::new();
+        let mut constants = 0;
+        for (term, weighted) in alone {
+            match (term.by, byte_sign(term.times)) {
+                (None, Some(_)) => {
+                    constants += usize::from(!is_immediate(term.times));
+                    products.push(Step::Product(Operand::Byte(term.byte), Operand::Number(term.times)));
+                }
+                (Some(by), _) if term.times == 1 => {
+                    products.push(Step::Product(Operand::Byte(term.byte), Operand::Byte(by)));
+                }
+                _ => pairs.push(Pair::twice(weighted?)),
+            }
+        }
+        if way.number != 0 {
+            let mut divisors = (0..8).rev().map(|bit| 1 << bit);
+            let divisor = divisors
+                .find(|&divisor| way.number % divisor == 0 && byte_sign(way.number / divisor).is_some())?;
+            constants += 1 + usize::from(!is_immediate(divisor));
+            products.push(Step::Product(Operand::Number(way.number / divisor), Operand::Number(divisor)));
+        }
+        let pairs_first = way.base != NOTHING || products.is_empty();
+        constants += usize::from(pairs_first && !matches!(way.base, Operand::Byte(_)));
+        let pairs = pairs.into_iter().map(Step::Pair);
+        let mut ordered = ArrayVec::<Step, MAX_STEPS>::new();
+        if pairs_first {
+            ordered.extend(pairs.chain(products));
+        } else {
+            ordered.extend(products.into_iter().chain(pairs));
+        }
+        let count = ordered.len();
+        let mut steps = [Step::Product(NOTHING, NOTHING); MAX_STEPS];
+        for (place, step) in steps.iter_mut().zip(ordered) {
+            *place = step;
+        }
+        Some(((count, constants), Chain { base: way.base, steps, count }))
+    }
+
+    /// A term as bytes times what the scalar unit can hand over.
+    fn weighted(&self, term: &Term) -> Option<Weighted> {
+        let Some(by) = term.by else {
+            let weight = Weight::Number(term.times);
+            return (-0x100..0x100).contains(&term.times).then_some(Weighted { byte: term.byte, weight });
+        };
+        let mut both = [(term.byte, by), (by, term.byte)].into_iter();
+        let (byte, scalar, value) = both.find_map(|(byte, scalar)| Some((byte, scalar, self.scalar(scalar)?)))?;
+        // What is handed over is twice a signed byte.
+        let times = term.times / 2;
+        let range = bytes::range(self.kernel, scalar.value, scalar.sign);
+        let is_byte = [range.start(), range.end()].into_iter().all(|end| fits(&(end * times..=end * times), Sign::S));
+        (term.times % 2 == 0 && is_byte).then_some(Weighted { byte, weight: Weight::Scalar(Scalar { value, times }) })
+    }
+
+    /// The uniform byte that is everywhere in a vector.
+    fn scalar(&self, byte: Byte) -> Option<Value> {
+        let inst = self.kernel.def_inst(byte.value)?;
+        match (self.kernel.insts[inst].op, self.kernel.args(inst)) {
+            (Op::Splat, &[scalar]) if (self.is_uniform)(scalar) && self.kernel.ty(scalar) == Type::I8 => Some(scalar),
+            _ => None,
+        }
+    }
+}
+
+impl Term {
+    /// The factor beside this one.
+    fn other(&self, byte: Byte) -> Option<Byte> {
+        match self.by {
+            Some(by) if self.byte == byte => Some(by),
+            Some(by) if by == byte => Some(self.byte),
+            _ => None,
+        }
+    }
+}
+
+/// Instructions, registers with constants, and how far the sum was scaled: the first counts most.
+type Cost = (usize, usize, u32);
+
+/// A way to arrange a sum.
+#[derive(Clone, Copy)]
+struct Way {
+    in_pairs: bool,
+    base: Operand,
+    /// The term that is the base.
+    without: Option<usize>,
+    /// The number to add.
+    number: i64,
+}
+
+/// Bytes times what the scalar unit hands over.
+#[derive(Clone, Copy)]
+struct Weighted {
+    byte: Byte,
+    weight: Weight,
+}
+
+#[derive(Clone, Copy)]
+enum Weight {
+    Number(i64),
+    Scalar(Scalar),
+}
+
+impl Pair {
+    fn of(first: Weighted, second: Weighted) -> Option<Pair> {
+        let weights = match (first.weight, second.weight) {
+            (Weight::Number(a), Weight::Number(b)) => Weights::Numbers([a, b]),
+            (Weight::Scalar(a), Weight::Scalar(b)) => Weights::Scalars([a, b]),
+            _ => return None,
+        };
+        let values = [first.byte.value, second.byte.value];
+        (first.byte.sign == second.byte.sign).then_some(Pair { values, sign: first.byte.sign, weights })
+    }
+
+    /// A vector alone, whose second factor is 0.
+    fn twice(one: Weighted) -> Pair {
+        let weights = match one.weight {
+            Weight::Number(number) => Weights::Numbers([number, 0]),
+            Weight::Scalar(scalar) => Weights::Scalars([scalar, Scalar { times: 0, ..scalar }]),
+        };
+        Pair { values: [one.byte.value; 2], sign: one.byte.sign, weights }
+    }
+}
+
+/// The sign that a number has as a byte.
+pub(super) fn byte_sign(number: i64) -> Option<Sign> {
+    [Sign::U, Sign::S].into_iter().find(|&sign| fits(&(number..=number), sign))
+}
+
+/// Whether a number is an immediate of products.
+fn is_immediate(number: i64) -> bool {
+    byte_sign(number).is_some() && number % 4 == 0
+}
