@@ -1,8 +1,9 @@
 //! Writes object files ([`halfbyte_isa::object`] has their layout).
 
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, TEXT_PREFIX, WORD_BYTES,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, TEXT_ALIGN, TEXT_PREFIX,
 };
+use halfbyte_isa::target::Target;
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
 use thiserror::Error;
@@ -15,6 +16,19 @@ pub enum ObjectError {
     /// Two kernels of one name.
     #[error("there are two kernels of the name `{0}`")]
     Duplicate(String),
+    /// Words of one target in an object for another.
+    #[error("kernel `{kernel}` has words of target {words}; the object is for {object}")]
+    Target {
+        /// The kernel.
+        kernel: String,
+        /// The target of its words.
+        words: Target,
+        /// The target of the object.
+        object: Target,
+    },
+    /// A kernel for VP1 without tiles, or one for another target with them.
+    #[error("kernel `{0}` says how it is run by tiles, or does not, unlike those of its target")]
+    Tiles(String),
     /// The file would be larger than the format allows.
     #[error("the object cannot be written: {0}")]
     Format(String),
@@ -38,9 +52,9 @@ impl Section {
     fn text(code: &Code) -> Section {
         Section {
             name: format!("{TEXT_PREFIX}{}", code.info.signature.name()),
-            data: code.words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            data: code.words.to_bytes(),
             flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
-            align: WORD_BYTES as u64,
+            align: TEXT_ALIGN,
         }
     }
 
@@ -52,12 +66,22 @@ impl Section {
 /// The bytes of an object with these kernels, in this order. The same arguments give the same bytes.
 ///
 /// # Errors
-/// Two kernels of one name; more than the format can hold.
+/// Two kernels of one name; words or records of another target; more than the format can hold.
 pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, ObjectError> {
     let mut names: Vec<&str> = kernels.iter().map(|code| code.info.signature.name()).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(ObjectError::Duplicate(pair[0].to_owned()));
+    }
+
+    for code in kernels {
+        let (words, kernel) = (code.words.target(), || code.info.signature.name().to_owned());
+        if words != header.target {
+            return Err(ObjectError::Target { kernel: kernel(), words, object: header.target });
+        }
+        if code.info.tiles.is_some() != (words == Target::Vp1) {
+            return Err(ObjectError::Tiles(kernel()));
+        }
     }
 
     let mut sections = vec![Section::record(HEADER_SECTION.to_owned(), header.to_bytes())];

@@ -1,13 +1,16 @@
 //! Gives every instruction its address and every branch its distance.
 
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::row::{EncodeError, Kind};
+use halfbyte_isa::object::{KernelInfo, Loc, Words};
+use halfbyte_isa::row::Kind;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
-use thiserror::Error;
+use halfbyte_isel::Func;
+use halfbyte_isel::mach::{BlockIndex, MachFunc, MachInst};
+use halfbyte_isel::machine::{Halu, Machine};
 
-use crate::straighten::straighten;
+use crate::error::LayoutError;
+use crate::straighten::{Step, lengths, straighten};
+use crate::vp1::{self, BlockStats};
 
 /// A kernel in words, as it stands in an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,65 +18,29 @@ pub struct Code {
     /// What the loader must know besides the words.
     pub info: KernelInfo,
     /// The words in order. An address is an index here.
-    pub words: Vec<u128>,
+    pub words: Words,
     /// Where each word comes from.
     pub locs: Vec<Loc>,
+    /// How dense the bundles of each block are; none where there are no bundles.
+    pub stats: Vec<BlockStats>,
 }
 
-/// Why a machine function has no words: it is not one that selection and allocation should have made.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum LayoutError {
-    /// An instruction that no word decodes to.
-    #[error("kernel `{kernel}`: {} is not encodable: {error}", opcode.name())]
-    Invalid {
-        /// The kernel.
-        kernel: String,
-        /// The instruction.
-        opcode: Opcode,
-        /// What is wrong with it.
-        error: EncodeError,
-        /// Its source.
-        loc: Loc,
-    },
-    /// A target on an instruction that takes none, or a branch without one.
-    #[error("kernel `{kernel}`: {} {}", opcode.name(), if *.expected { "has no target" } else { "takes no target" })]
-    Target {
-        /// The kernel.
-        kernel: String,
-        /// The instruction.
-        opcode: Opcode,
-        /// Whether it takes a target.
-        expected: bool,
-        /// Its source.
-        loc: Loc,
-    },
-    /// A branch to a block that is not there.
-    #[error("kernel `{kernel}`: branch to block {block}; there are {blocks}")]
-    Block {
-        /// The kernel.
-        kernel: String,
-        /// The target.
-        block: BlockIndex,
-        /// The number of blocks.
-        blocks: usize,
-    },
-    /// More words than a branch can cross.
-    #[error("kernel `{kernel}` has {words} words; at most {} are possible", i32::MAX)]
-    TooLong {
-        /// The kernel.
-        kernel: String,
-        /// Its words.
-        words: usize,
-    },
-}
-
-/// Lays a machine function out, block after block. A branch at the end of a block to what follows anyway is left out.
+/// Lays a machine function out, block after block. A branch at the end of a block to what follows anyway is left out. The
+/// instructions of VP1 are packed into bundles.
 ///
 /// # Errors
 /// A function that breaks the rules of [`MachFunc`].
-pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
+pub fn layout(func: &Func) -> Result<Code, LayoutError> {
+    match func {
+        Func::Halu(func) => layout_halu(func),
+        Func::Vp1(func) => vp1::layout(func),
+    }
+}
+
+fn layout_halu(func: &MachFunc<Halu>) -> Result<Code, LayoutError> {
     let kernel = || func.signature.name().to_owned();
-    let blocks = straighten(&func.blocks);
+    let mut blocks: Vec<Vec<MachInst<Halu>>> = func.blocks.iter().map(|block| block.insts.clone()).collect();
+    straighten(&mut blocks);
     let lengths = lengths(&blocks);
     let mut starts = Vec::with_capacity(lengths.len());
     let mut words = 0;
@@ -82,7 +49,7 @@ pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
         words += length;
     }
     if i32::try_from(words).is_err() {
-        return Err(LayoutError::TooLong { kernel: kernel(), words });
+        return Err(LayoutError::TooLong { kernel: kernel(), words, limit: i32::MAX as usize });
     }
 
     let mut code = Code {
@@ -90,13 +57,16 @@ pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
             signature: func.signature.clone(),
             local_bytes: func.local_bytes,
             registers: func.registers,
+            tiles: None,
         },
-        words: Vec::with_capacity(words),
+        words: Words::Halu(Vec::new()),
         locs: Vec::with_capacity(words),
+        stats: Vec::new(),
     };
+    let mut halu = Vec::with_capacity(words);
     for (block, &length) in blocks.iter().zip(&lengths) {
-        for &MachInst { mut inst, target, loc } in block.insts.iter().take(length) {
-            let opcode = inst.opcode();
+        for &MachInst { mut inst, target, loc } in block.iter().take(length) {
+            let opcode = inst.opcode().name();
             match (target_field(&inst), target) {
                 (None, None) => {}
                 (Some(field), Some(block)) => {
@@ -104,7 +74,7 @@ pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
                         let blocks = starts.len();
                         return Err(LayoutError::Block { kernel: kernel(), block, blocks });
                     };
-                    inst.set(field, (start - code.words.len() as i64) as u64);
+                    inst.set(field, (start - halu.len() as i64) as u64);
                 }
                 (field, _) => {
                     let expected = field.is_some();
@@ -114,33 +84,37 @@ pub fn layout(func: &MachFunc) -> Result<Code, LayoutError> {
             if let Err(error) = inst.validate() {
                 return Err(LayoutError::Invalid { kernel: kernel(), opcode, error, loc });
             }
-            code.words.push(inst.word());
+            halu.push(inst.word());
             code.locs.push(loc);
         }
     }
+    code.words = Words::Halu(halu);
     Ok(code)
 }
 
-/// The instructions of each block that stay.
-fn lengths(blocks: &[MachBlock]) -> Vec<usize> {
-    let mut lengths = vec![0; blocks.len()];
-    // The first later block of which anything stays: to branch to it or to an empty block before it is to fall through.
-    let mut next = blocks.len();
-    for (index, block) in blocks.iter().enumerate().rev() {
-        let falls_to = |target: BlockIndex| {
-            let target = target as usize;
-            (index + 1..=next).contains(&target) && target < blocks.len()
-        };
-        let dropped = |inst: &&MachInst| inst.target.is_some_and(falls_to) && target_field(&inst.inst).is_some();
-        let length = block.insts.len() - block.insts.iter().rev().take_while(dropped).count();
-        if length != 0 {
-            next = index;
-        }
-        if let Some(slot) = lengths.get_mut(index) {
-            *slot = length;
-        }
+impl Step for MachInst<Halu> {
+    fn target(&self) -> Option<BlockIndex> {
+        self.target
     }
-    lengths
+
+    fn set_target(&mut self, target: BlockIndex) {
+        self.target = Some(target);
+    }
+
+    fn is_jump(&self) -> bool {
+        self.inst.opcode() == Opcode::BRA && self.inst.is_unconditional()
+    }
+
+    fn is_end(&self) -> bool {
+        matches!(self.inst.opcode(), Opcode::BRA | Opcode::EXIT) && self.inst.is_unconditional()
+    }
+
+    fn inverted(&self) -> Option<MachInst<Halu>> {
+        let conditional = self.inst.opcode() == Opcode::BRA && !self.inst.is_unconditional();
+        let mut branch = *self;
+        Halu::invert(&mut branch.inst);
+        conditional.then_some(branch)
+    }
 }
 
 /// The field of a branch's distance: signed, in words from the branch itself.

@@ -1,0 +1,138 @@
+//! What a listing of a VP1 kernel says of its tiles.
+
+use std::fmt::{self, Write};
+
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::object::KernelInfo;
+use halfbyte_isa::stream::{Affine, Factor, Stream, Trips, m_words};
+
+/// Bytes of the image in a line.
+const IMAGE_LINE: usize = 16;
+
+pub(super) fn write_head(out: &mut String, info: &KernelInfo) -> fmt::Result {
+    let (signature, tiles) = (&info.signature, info.tiles.clone().unwrap_or_default());
+    let (items, frame) = (tiles.items, info.local_bytes);
+    writeln!(out, ", {items} items a group, {frame} bytes before the streams")?;
+    if let Some(branch) = tiles.group_branch {
+        writeln!(out, "// next group: {branch:#06x}")?;
+    }
+    let mut m = 0;
+    for param in signature.params() {
+        match m_words(param.kind) {
+            0 => {}
+            1 => writeln!(out, "// $m{m} {}: {}", param.name, param.kind)?,
+            words => writeln!(out, "// $m{m}..$m{} {}: {}", m + words - 1, param.name, param.kind)?,
+        }
+        m += m_words(param.kind);
+    }
+    for (number, stream) in tiles.streams.iter().enumerate() {
+        write!(out, "// $m{} stream {number}: ", m + number)?;
+        write_stream(out, signature, stream)?;
+        out.push('\n');
+    }
+    for (line, bytes) in tiles.image.chunks(IMAGE_LINE).enumerate() {
+        write!(out, "// image {:#06x}:", line * IMAGE_LINE)?;
+        bytes.iter().try_for_each(|byte| write!(out, " {byte:02x}"))?;
+        out.push('\n');
+    }
+    Ok(())
+}
+
+/// `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below n; if stream 2`
+fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
+    match stream.buffer {
+        Some(buffer) => {
+            let verb = if stream.written { "writes" } else { "reads" };
+            write!(out, "{verb} {} bytes of {} at ", stream.bytes, name(signature, buffer))?;
+            let mut sum = Sum { out, empty: true };
+            sum.add(stream.scale, "item")?;
+            sum.add_affine(signature, &stream.index)?;
+            for step in &stream.steps {
+                let k = format!("k{}", step.loop_number);
+                if step.stride.terms.is_empty() {
+                    sum.add(step.stride.constant, &k)?;
+                } else {
+                    sum.add(1, &format!("({})*{k}", text(signature, &step.stride)))?;
+                }
+            }
+            sum.add(stream.offset as u32, "")?;
+            sum.finish()?;
+            if stream.align != stream.bytes {
+                write!(out, "; aligned to {}", stream.align)?;
+            }
+        }
+        None => write!(out, "{} bytes tell whether an access is made", stream.bytes)?,
+    }
+    if stream.uniform {
+        out.push_str("; once for all items");
+    }
+    for step in &stream.steps {
+        write!(out, "; k{} below ", step.loop_number)?;
+        match &step.trips {
+            Trips::Const(trips) => write!(out, "{trips}")?,
+            Trips::Of { count, signed, at_least } => {
+                write!(out, "{}", text(signature, count))?;
+                out.push_str(if *signed { " (signed)" } else { "" });
+                out.push_str(if *at_least != 0 { ", at least once" } else { "" });
+            }
+        }
+    }
+    match stream.guard {
+        Some(guard) => write!(out, "; if stream {guard}"),
+        None => Ok(()),
+    }
+}
+
+fn name(signature: &Signature, param: u32) -> &str {
+    signature.params().get(param as usize).map_or("?", |param| param.name.as_str())
+}
+
+fn text(signature: &Signature, affine: &Affine) -> String {
+    let mut out = String::new();
+    let mut sum = Sum { out: &mut out, empty: true };
+    // Writing to a string succeeds.
+    let _ = sum.add_affine(signature, affine).and_then(|()| sum.finish());
+    out
+}
+
+/// A sum that is being written. Multipliers are modulo 2^32, and shown as signed.
+struct Sum<'a> {
+    out: &'a mut String,
+    empty: bool,
+}
+
+impl Sum<'_> {
+    fn add_affine(&mut self, signature: &Signature, affine: &Affine) -> fmt::Result {
+        for &(factor, multiplier) in &affine.terms {
+            match factor {
+                Factor::Param(param) => self.add(multiplier, name(signature, param))?,
+                Factor::ItemCount => self.add(multiplier, "item_count")?,
+            }
+        }
+        self.add(affine.constant, "")
+    }
+
+    /// Adds so many times a factor, or a number where that is empty.
+    fn add(&mut self, multiplier: u32, factor: &str) -> fmt::Result {
+        let multiplier = multiplier as i32;
+        if multiplier == 0 {
+            return Ok(());
+        }
+        self.out.push_str(match (self.empty, multiplier < 0) {
+            (true, true) => "-",
+            (true, false) => "",
+            (false, true) => " - ",
+            (false, false) => " + ",
+        });
+        self.empty = false;
+        match (multiplier.unsigned_abs(), factor) {
+            (number, "") => write!(self.out, "{number}"),
+            (1, factor) => self.out.write_str(factor),
+            (number, factor) => write!(self.out, "{number}*{factor}"),
+        }
+    }
+
+    fn finish(&mut self) -> fmt::Result {
+        if self.empty { self.out.write_str("0") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,40 @@
+//! Which places hold something that is still wanted.
+
+use halfbyte_isa::vp1::footprint::Locations;
+
+use super::op::Op;
+
+/// For each block the places whose contents at its start are read later.
+pub(crate) fn live_in(blocks: &[Vec<Op>]) -> Vec<Locations> {
+    let mut live = vec![Locations::EMPTY; blocks.len()];
+    loop {
+        let mut changed = false;
+        for (index, block) in blocks.iter().enumerate().rev() {
+            let start = before(block, index, &live);
+            if let Some(known) = live.get_mut(index).filter(|known| **known != start) {
+                *known = start;
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// The places that are live before a block, given those of the blocks that come after it.
+fn before(block: &[Op], index: usize, live: &[Locations]) -> Locations {
+    let at = |block: usize| live.get(block).copied().unwrap_or_default();
+    let falls = block.last().is_none_or(|last| !last.is_final());
+    let mut now = if falls { at(index + 1) } else { Locations::EMPTY };
+    for op in block.iter().rev() {
+        if op.is_final() {
+            now = Locations::EMPTY;
+        }
+        if let Some(target) = op.target {
+            now = now.union(at(target as usize));
+        }
+        now = now.minus(op.footprint.writes).union(op.footprint.reads);
+    }
+    now
+}

@@ -1,0 +1,447 @@
+//! Modulo scheduling: when each operation of a loop runs, counted from the start of its iteration, so that an iteration can start
+//! every so many bundles although the ones before it are not done (Rau, "Iterative modulo scheduling").
+//!
+//! Registers are those of one iteration: each value is dead before the next iteration makes it again.
+
+use halfbyte_isa::row::RegFile;
+use halfbyte_isa::vp1::footprint::Locations;
+
+use super::op::Op;
+use super::pairs::Pairs;
+use super::schedule::pressure;
+use super::values::{Value, Values};
+
+/// An operation of some iteration comes after one of another: not before bundle `latency - interval * distance` from it on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Link {
+    from: u32,
+    to: u32,
+    latency: i32,
+    /// How many iterations later the second one is.
+    distance: i32,
+}
+
+impl Link {
+    fn delay(&self, interval: i32) -> i32 {
+        self.latency - interval * self.distance
+    }
+}
+
+/// Operations that run in bundles side by side: a chain through `$va`, which leaves it to no one else meanwhile.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// The first operation; the others follow it.
+    first: u32,
+    /// How many there are.
+    count: u32,
+}
+
+/// A loop to be scheduled.
+pub(crate) struct Loop<'a> {
+    ops: &'a [Op],
+    nodes: Vec<Node>,
+    /// For each operation its node.
+    node_of: Vec<u32>,
+    /// What must hold in any schedule.
+    links: Vec<Link>,
+    /// For each node the numbers of the links from and to it.
+    links_of: Vec<Vec<u32>>,
+    /// Which operations must not run for an iteration that is not wanted.
+    bound: Vec<bool>,
+    /// Which operations can be in one bundle.
+    pairs: Pairs<'a>,
+    /// The fewest bundles from iteration to iteration.
+    pub least: u32,
+}
+
+/// When operations run.
+#[derive(Clone, Debug)]
+pub(crate) struct Times {
+    /// Bundles from iteration to iteration.
+    pub interval: u32,
+    /// For each operation the bundle, counted from the start of its iteration.
+    pub times: Vec<u32>,
+}
+
+/// A branch needs a bundle and its delay slot.
+const LEAST_INTERVAL: u32 = 2;
+
+/// How many iterations may be under way when it is found that they are not wanted.
+const MAX_AHEAD: u32 = 2;
+
+/// How often all operations may be placed in a search for one interval and one lead.
+const EFFORT: usize = 24;
+
+/// Orders that are tried for one interval.
+const TRIES: u64 = 6;
+
+impl<'a> Loop<'a> {
+    /// A loop of operations, the branch back last; `live` is what is wanted after it. None if it cannot be scheduled so.
+    pub fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
+        let (nodes, node_of) = nodes(ops, values);
+        let mut needs = Vec::new();
+        for value in &values.values {
+            needs.extend(flow(value));
+        }
+        needs.extend(memory(ops));
+        let resources = pressure(ops).into_iter().max().unwrap_or(0).max(LEAST_INTERVAL);
+        let mut looped = Loop {
+            ops,
+            nodes,
+            node_of,
+            links: needs,
+            links_of: Vec::new(),
+            bound: Vec::new(),
+            pairs: Pairs::new(ops),
+            least: 0,
+        };
+        looped.least = (resources..=resources + ops.len() as u32).find(|&at| looped.heights(at as i32).is_some())?;
+        looped.links.extend(storage(values, &looped.chained(values)));
+        looped.links_of = vec![Vec::new(); looped.nodes.len()];
+        for (number, link) in (0..).zip(&looped.links) {
+            let (Some((from, _)), Some((to, _))) = (looped.at(link.from), looped.at(link.to)) else { continue };
+            for node in [from, to].iter().take(1 + usize::from(from != to)) {
+                looped.links_of.get_mut(*node).into_iter().for_each(|links| links.push(number));
+            }
+        }
+        looped.bound = ops.iter().map(|op| op.footprint.access.is_some_and(|access| access.store)).collect();
+        for cluster in values.clusters.iter().filter(|cluster| cluster.step.is_none()) {
+            for value in cluster.values.iter().filter_map(|&value| values.values.get(value as usize)) {
+                let bound =
+                    value.def.filter(|_| live.contains(value.place)).and_then(|def| looped.bound.get_mut(def as usize));
+                bound.into_iter().for_each(|bound| *bound = true);
+            }
+        }
+        Some(looped)
+    }
+
+    /// The values that keep out of each other's way because the operations that have to do with them are in one node: all of
+    /// `$va`, if each is used by the operation after the one that makes it and by no other.
+    fn chained(&self, values: &Values) -> Vec<bool> {
+        let in_accumulator = |value: &Value| Locations::file_of(value.place) == Some(RegFile::Va);
+        let used_at_once = |value: &Value| {
+            let def = value.def.filter(|_| !value.carried);
+            def.is_some_and(|def| value.uses.iter().all(|&(op, distance)| distance == 0 && op == def + 1))
+        };
+        let all = values.values.iter().filter(|value| in_accumulator(value)).all(used_at_once);
+        values.values.iter().map(|value| all && in_accumulator(value)).collect()
+    }
+
+    /// Finds when operations run, an iteration starting every `interval` bundles. `accept` has the last word.
+    pub fn schedule(&self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
+        let heights = self.heights(interval as i32)?;
+        for seed in 0..TRIES {
+            for ahead in 0..=MAX_AHEAD {
+                let times = self.search(interval, ahead, &heights, seed);
+                if let Some(times) = times.filter(|times| accept(times)) {
+                    return Some(times);
+                }
+            }
+        }
+        None
+    }
+
+    /// For each node the longest way from it, in bundles; none if some way around comes back too late.
+    fn heights(&self, interval: i32) -> Option<Vec<i32>> {
+        let mut heights = vec![0; self.nodes.len()];
+        for _ in 0..=self.nodes.len() {
+            let mut changed = false;
+            for link in &self.links {
+                let (Some((from, first)), Some((to, second))) = (self.at(link.from), self.at(link.to)) else {
+                    continue;
+                };
+                let height = heights.get(to).copied().unwrap_or(0) + link.delay(interval) + first - second;
+                if from == to && link.delay(interval) + first - second > 0 {
+                    return None;
+                }
+                if let Some(known) = heights.get_mut(from).filter(|known| **known < height && from != to) {
+                    *known = height;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return Some(heights);
+            }
+        }
+        None
+    }
+
+    /// The node of an operation, and its place in it.
+    fn at(&self, op: u32) -> Option<(usize, i32)> {
+        let node = *self.node_of.get(op as usize)? as usize;
+        Some((node, (op - self.nodes.get(node)?.first) as i32))
+    }
+
+    /// One search. The branch back, which the next iteration starts after, runs at the end of that which is the `ahead`-th
+    /// after its own.
+    fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64) -> Option<Times> {
+        let mut search = Search {
+            looped: self,
+            interval: interval as i32,
+            lead: (ahead * interval) as i32,
+            times: vec![None; self.nodes.len()],
+            rows: vec![Vec::new(); interval as usize],
+            least: vec![0; self.nodes.len()],
+            branch: self.nodes.len() - 1,
+        };
+        // A loop is at an end only where its branch is one bundle before the end of an interval.
+        let end = search.lead + search.interval - LEAST_INTERVAL as i32;
+        search.place(search.branch, end);
+        let order = self.order(search.branch, heights, seed);
+        let mut budget = EFFORT * self.nodes.len();
+        while let Some(&node) = order.iter().find(|&&node| search.times.get(node).is_some_and(|time| time.is_none())) {
+            budget = budget.checked_sub(1)?;
+            search.schedule(node)?;
+        }
+        let mut times = vec![0; self.ops.len()];
+        for (op, time) in (0..).zip(&mut times) {
+            let (node, offset) = self.at(op)?;
+            *time = u32::try_from(search.times.get(node).copied().flatten()? + offset).ok()?;
+        }
+        Some(Times { interval, times })
+    }
+
+    /// The order in which nodes are placed: first those that the branch waits for, then by height, then at random.
+    fn order(&self, branch: usize, heights: &[i32], seed: u64) -> Vec<usize> {
+        let mut before = vec![false; self.nodes.len()];
+        let mark = |node: usize, before: &mut Vec<bool>| {
+            before.get_mut(node).is_some_and(|known| !std::mem::replace(known, true))
+        };
+        mark(branch, &mut before);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for link in self.links.iter().filter(|link| link.distance == 0) {
+                let (Some((from, _)), Some((to, _))) = (self.at(link.from), self.at(link.to)) else { continue };
+                if before.get(to).copied().unwrap_or(false) {
+                    changed |= mark(from, &mut before);
+                }
+            }
+        }
+        let mut random = seed;
+        let mut key = |node: usize| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let tie = if seed == 0 { node as u64 } else { random >> 33 };
+            let blur = if seed < 2 { 0 } else { (random >> 40) as i32 & 3 };
+            let height = heights.get(node).copied().unwrap_or(0) + blur;
+            (!before.get(node).copied().unwrap_or(false), std::cmp::Reverse(height), tie)
+        };
+        let mut keyed: Vec<_> = (0..self.nodes.len()).map(|node| (key(node), node)).collect();
+        keyed.sort_unstable();
+        keyed.into_iter().map(|(_, node)| node).collect()
+    }
+
+    /// The links from and to a node.
+    fn links_of(&self, node: usize) -> impl Iterator<Item = &Link> {
+        let numbers = self.links_of.get(node).map_or(&[][..], Vec::as_slice);
+        numbers.iter().filter_map(|&number| self.links.get(number as usize))
+    }
+}
+
+/// A search under way.
+struct Search<'a> {
+    looped: &'a Loop<'a>,
+    interval: i32,
+    /// When an iteration is sure to be wanted.
+    lead: i32,
+    /// When nodes run.
+    times: Vec<Option<i32>>,
+    /// The operations in each bundle of the interval.
+    rows: Vec<Vec<u32>>,
+    /// For each node when to try next where it has to go somewhere.
+    least: Vec<i32>,
+    branch: usize,
+}
+
+impl Search<'_> {
+    /// The operations of a node.
+    fn members(&self, node: usize) -> std::ops::Range<u32> {
+        self.looped.nodes.get(node).map_or(0..0, |node| node.first..node.first + node.count)
+    }
+
+    fn row(&self, time: i32) -> usize {
+        time.rem_euclid(self.interval) as usize
+    }
+
+    fn place(&mut self, node: usize, time: i32) {
+        for (op, at) in self.members(node).zip(time..) {
+            let row = self.row(at);
+            self.rows.get_mut(row).into_iter().for_each(|row| row.push(op));
+        }
+        self.times.get_mut(node).into_iter().for_each(|known| *known = Some(time));
+    }
+
+    fn remove(&mut self, node: usize) {
+        let members = self.members(node);
+        self.rows.iter_mut().for_each(|row| row.retain(|op| !members.contains(op)));
+        self.times.get_mut(node).into_iter().for_each(|known| *known = None);
+    }
+
+    /// The first time from `lead` on, if a member of the node must not run for an iteration that is not wanted.
+    fn start(&self, node: usize) -> i32 {
+        let bound = |op: &u32| self.looped.bound.get(*op as usize).copied().unwrap_or(true);
+        let members = self.members(node);
+        let first = members.start;
+        members.filter(bound).map(|op| self.lead - (op - first) as i32).max().unwrap_or(0).max(0)
+    }
+
+    /// The times that links to nodes with a time leave, both inclusive.
+    fn window(&self, node: usize) -> (i32, Option<i32>, bool) {
+        let (mut low, mut high, mut follows) = (self.start(node), None, false);
+        for link in self.looped.links_of(node) {
+            let (Some((from, first)), Some((to, second))) = (self.looped.at(link.from), self.looped.at(link.to)) else {
+                continue;
+            };
+            let delay = link.delay(self.interval) + first - second;
+            let time = |node: usize| self.times.get(node).copied().flatten();
+            if to == node
+                && from != node
+                && let Some(time) = time(from)
+            {
+                low = low.max(time + delay);
+                follows |= link.distance == 0;
+            }
+            if from == node
+                && to != node
+                && let Some(time) = time(to)
+            {
+                high = Some(high.map_or(time - delay, |high: i32| high.min(time - delay)));
+            }
+        }
+        (low, high, follows)
+    }
+
+    /// The operations in the way of a node at a time.
+    fn conflicts(&self, node: usize, time: i32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for (op, at) in self.members(node).zip(time..) {
+            let row = self.rows.get(self.row(at)).map_or(&[][..], Vec::as_slice);
+            found.extend(row.iter().copied().filter(|&other| self.looped.pairs.interact(op, other)));
+        }
+        found
+    }
+
+    /// Gives a node a time, if need be at the cost of others.
+    fn schedule(&mut self, node: usize) -> Option<()> {
+        let (low, high, follows) = self.window(node);
+        let last = low + self.interval - 1;
+        let end = high.map_or(last, |high| high.min(last));
+        let free = |search: &Search<'_>, &time: &i32| search.conflicts(node, time).is_empty();
+        // What nothing waits for runs as early as can be, what waits for nothing as late.
+        let found = match high {
+            Some(high) if !follows => (low.max(high - self.interval + 1)..=high).rev().find(|time| free(self, time)),
+            _ => (low..=end).find(|time| free(self, time)),
+        };
+        let time = match found {
+            Some(time) => time,
+            None => self.force(node, low)?,
+        };
+        self.place(node, time);
+        self.least.get_mut(node).into_iter().for_each(|least| *least = time + 1);
+        Some(())
+    }
+
+    /// Makes room for a node: the first time that was not tried yet from `low` on at which the branch is not in the way.
+    fn force(&mut self, node: usize, low: i32) -> Option<i32> {
+        let first = low.max(self.least.get(node).copied().unwrap_or(0));
+        for time in first..first + self.interval {
+            let mut evicted = Vec::new();
+            for op in self.conflicts(node, time) {
+                evicted.push(self.looped.at(op)?.0);
+            }
+            for link in self.looped.links_of(node) {
+                let ((from, a), (to, b)) = (self.looped.at(link.from)?, self.looped.at(link.to)?);
+                let delay = link.delay(self.interval) + a - b;
+                let time_of = |node: usize| self.times.get(node).copied().flatten();
+                if from == node && to != node && time_of(to).is_some_and(|other| other < time + delay) {
+                    evicted.push(to);
+                }
+                if to == node && from != node && time_of(from).is_some_and(|other| time < other + delay) {
+                    evicted.push(from);
+                }
+            }
+            if !evicted.contains(&self.branch) {
+                evicted.into_iter().for_each(|node| self.remove(node));
+                return Some(time);
+            }
+        }
+        None
+    }
+}
+
+/// The nodes of a loop: chains through `$va`, and operations alone; and the node of each operation.
+fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
+    let accumulator = |value: &&Value| Locations::file_of(value.place) == Some(RegFile::Va);
+    // For each operation whether the one after it goes on with its sum.
+    let mut goes_on = vec![false; ops.len()];
+    for value in values.values.iter().filter(accumulator).filter(|value| !value.carried) {
+        let Some(def) = value.def else { continue };
+        let next = !value.uses.is_empty() && value.uses.iter().all(|&(op, distance)| op == def + 1 && distance == 0);
+        goes_on.get_mut(def as usize).into_iter().for_each(|goes_on| *goes_on = next);
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut node_of = Vec::with_capacity(ops.len());
+    let mut joined = false;
+    for (op, goes_on) in (0..).zip(goes_on) {
+        match nodes.last_mut().filter(|_| joined) {
+            Some(node) => node.count += 1,
+            None => nodes.push(Node { first: op, count: 1 }),
+        }
+        node_of.push(nodes.len() as u32 - 1);
+        joined = goes_on;
+    }
+    (nodes, node_of)
+}
+
+/// A value is used after it is made.
+fn flow(value: &Value) -> impl Iterator<Item = Link> {
+    let def = value.def.into_iter();
+    def.flat_map(|from| {
+        value.uses.iter().map(move |&(to, distance)| Link { from, to, latency: 1, distance: distance as i32 })
+    })
+}
+
+/// Accesses to the data store keep their order, within an iteration and from one to the next.
+fn memory(ops: &[Op]) -> Vec<Link> {
+    let mut links = Vec::new();
+    let accesses: Vec<(u32, &Op)> = (0..).zip(ops).filter(|(_, op)| op.footprint.access.is_some()).collect();
+    let stores = |op: &Op| op.footprint.access.is_some_and(|access| access.store);
+    for (index, &(first, a)) in accesses.iter().enumerate() {
+        for &(second, b) in accesses.iter().skip(index + 1).filter(|(_, b)| a.conflicts(b)) {
+            links.push(Link { from: first, to: second, latency: i32::from(stores(a)), distance: 0 });
+            links.push(Link { from: second, to: first, latency: i32::from(stores(b)), distance: 1 });
+        }
+    }
+    links
+}
+
+/// A value is used before its place is written again: by the next iteration, or by another value that shares the place, unless
+/// they are `chained`.
+fn storage(values: &Values, chained: &[bool]) -> Vec<Link> {
+    // Values share a place for sure where neither moves, or both move together.
+    let mut members: Vec<(u32, &Value)> = Vec::new();
+    for (number, cluster) in (0..).zip(&values.clusters) {
+        let room = if cluster.step.is_none() { u32::MAX } else { number };
+        let free = cluster.values.iter().filter(|&&value| chained.get(value as usize) == Some(&false));
+        let made = free.filter_map(|&value| values.values.get(value as usize)).filter(|value| value.def.is_some());
+        members.extend(made.map(|value| (room, value)));
+    }
+    members.sort_by_key(|(room, value)| (*room, value.place, value.def));
+    let mut links = Vec::new();
+    for group in members.chunk_by(|(x, a), (y, b)| (x, a.place) == (y, b.place)) {
+        let next = group.iter().skip(1).map(|next| (next, 0)).chain(group.first().map(|next| (next, 1)));
+        for ((_, value), ((_, next), later)) in group.iter().zip(next) {
+            let (Some(def), Some(to)) = (value.def, next.def) else { continue };
+            if def != to {
+                links.push(Link { from: def, to, latency: 1, distance: later });
+            }
+            for &(from, distance) in &value.uses {
+                let distance = later - distance as i32;
+                if from != to || distance != 0 {
+                    links.push(Link { from, to, latency: 0, distance });
+                }
+            }
+        }
+    }
+    links
+}

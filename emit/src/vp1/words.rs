@@ -1,0 +1,162 @@
+//! Gives bundles their words. Where one ends and the next begins follows from the words' units and places alone, so canonical
+//! nops stand where it would not come out as planned. They join bundles: none has one to itself.
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::{Inst, Opcode, Unit};
+
+use super::op::Label;
+
+/// A word to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    /// The instruction.
+    pub inst: Inst,
+    /// Where its branch goes.
+    pub target: Option<Label>,
+    /// Its branch is the one that is taken once a group of work items.
+    pub group: bool,
+    /// The stream that it loads or stores.
+    pub stream: Option<u32>,
+    /// The text that it comes from.
+    pub loc: Loc,
+}
+
+/// A bundle to be. It may have no word yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Planned {
+    /// By unit.
+    pub words: [Option<Word>; 4],
+    /// It begins a line, for branches to go to.
+    pub aligned: bool,
+}
+
+/// Bundles as words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packed {
+    /// The words, nops included.
+    pub words: Vec<Word>,
+    /// The address of each bundle.
+    pub starts: Vec<u32>,
+}
+
+/// A set of units: bit u is unit number u.
+type Units = u8;
+
+/// The lowest and the highest unit of a set that has one.
+const fn ends(units: Units) -> (u32, u32) {
+    (units.trailing_zeros(), 7 - units.leading_zeros())
+}
+
+/// What a bundle has to know of those before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct State {
+    /// The place in the line where it begins.
+    place: u32,
+    /// The number of the unit of the word before it.
+    last: u32,
+}
+
+impl State {
+    /// The program's start.
+    const START: State = State { place: 0, last: 3 };
+    const COUNT: usize = 16;
+
+    const fn index(self) -> usize {
+        (self.place * 4 + self.last) as usize
+    }
+
+    const fn of_index(index: usize) -> State {
+        State { place: index as u32 / 4, last: index as u32 % 4 }
+    }
+
+    /// What the next bundle has to know, if this one is of these units and can be.
+    fn after(self, units: Units, aligned: bool) -> Option<State> {
+        let (first, last) = ends(units);
+        let end = self.place + units.count_ones();
+        let separate = self.place == 0 || first <= self.last;
+        (separate && end <= LINE && (self.place == 0 || !aligned)).then_some(State { place: end % LINE, last })
+    }
+}
+
+/// The best way to a state: the words until then, the state before, and the units of the bundle between.
+#[derive(Clone, Copy)]
+struct Way {
+    words: u32,
+    from: u8,
+    units: Units,
+}
+
+/// The words of bundles, with as few nops as there can be.
+pub(crate) fn pack(bundles: &[Planned]) -> Packed {
+    let sets = choose(bundles);
+    let mut packed = Packed::default();
+    let mut loc =
+        bundles.iter().flat_map(|bundle| &bundle.words).flatten().map(|word| word.loc).next().unwrap_or_default();
+    for (bundle, units) in bundles.iter().zip(sets) {
+        packed.starts.push(packed.words.len() as u32);
+        // A nop has the place of its neighbour in the text.
+        loc = bundle.words.iter().flatten().map(|word| word.loc).next().unwrap_or(loc);
+        for (unit, word) in Unit::ALL.into_iter().zip(bundle.words) {
+            let nop = Word { inst: nop(unit), target: None, group: false, stream: None, loc };
+            loc = word.unwrap_or(nop).loc;
+            if units >> unit as u32 & 1 != 0 {
+                packed.words.push(word.unwrap_or(nop));
+            }
+        }
+    }
+    packed
+}
+
+/// The units of each bundle, nops included.
+fn choose(bundles: &[Planned]) -> Vec<Units> {
+    let mut ways: Vec<[Option<Way>; State::COUNT]> = Vec::with_capacity(bundles.len());
+    let mut reached = [None; State::COUNT];
+    if let Some(start) = reached.get_mut(State::START.index()) {
+        *start = Some(0);
+    }
+    for bundle in bundles {
+        let needed = units(bundle);
+        let mut next: [Option<Way>; State::COUNT] = [None; State::COUNT];
+        for (from, words) in reached.iter().enumerate().filter_map(|(from, words)| Some((from, (*words)?))) {
+            let state = State::of_index(from);
+            for units in (1..16).filter(|units| units & needed == needed) {
+                let Some(to) = state.after(units, bundle.aligned) else { continue };
+                let way = Way { words: words + units.count_ones(), from: from as u8, units };
+                if let Some(best) = next.get_mut(to.index())
+                    && best.is_none_or(|best| way.words < best.words)
+                {
+                    *best = Some(way);
+                }
+            }
+        }
+        reached = next.map(|way| way.map(|way| way.words));
+        ways.push(next);
+    }
+    // There is always a way: a bundle with a word of each unit fills a line.
+    let best = reached.iter().enumerate().filter_map(|(at, words)| Some(((*words)?, at))).min();
+    let mut at = best.map_or(0, |(_, at)| at);
+    let mut sets: Vec<Units> = Vec::with_capacity(bundles.len());
+    for ways in ways.iter().rev() {
+        let Some(way) = ways.get(at).copied().flatten() else { break };
+        sets.push(way.units);
+        at = way.from.into();
+    }
+    sets.reverse();
+    sets
+}
+
+/// The units that a bundle has words for.
+fn units(bundle: &Planned) -> Units {
+    Unit::ALL.into_iter().zip(&bundle.words).filter(|(_, word)| word.is_some()).map(|(unit, _)| 1 << unit as u32).sum()
+}
+
+/// The canonical nop of a unit.
+fn nop(unit: Unit) -> Inst {
+    Inst::new(match unit {
+        Unit::Address => Opcode::ANOP,
+        Unit::Scalar => Opcode::SNOP,
+        Unit::Vector => Opcode::VNOP,
+        Unit::Branch => Opcode::BNOP,
+    })
+}
