@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use halfbyte_ir::text::closest;
-use halfbyte_ir::{Diagnostic, Kernel, Legality, verify};
+use halfbyte_ir::{Diagnostic, Kernel, Legality, Refusal, verify};
 
 use crate::passes::PASSES;
 use crate::rewrite::RULES;
@@ -26,12 +26,13 @@ pub struct Context<'l> {
     pub verify: bool,
     only_expansion: Option<u32>,
     fired: Vec<u32>,
+    refusals: Vec<Refusal>,
 }
 
 impl<'l> Context<'l> {
     /// For a target that has these ops.
     pub fn new(legality: &'l Legality) -> Context<'l> {
-        Context { legality, verify: false, only_expansion: None, fired: vec![0; RULES.len()] }
+        Context { legality, verify: false, only_expansion: None, fired: vec![0; RULES.len()], refusals: Vec::new() }
     }
 
     /// Lets `legalise` use one expansion only, by its number in [`RULES`]: so a rule is tried that others would precede.
@@ -44,6 +45,11 @@ impl<'l> Context<'l> {
     /// How often each rule of [`RULES`] has been applied.
     pub fn fired(&self) -> &[u32] {
         &self.fired
+    }
+
+    /// Notes what the target cannot do. No pass runs after the one that does so.
+    pub(crate) fn refuse(&mut self, refusals: Vec<Refusal>) {
+        self.refusals.extend(refusals);
     }
 
     pub(crate) fn record(&mut self, rules: &[u32]) {
@@ -94,9 +100,12 @@ impl Observer for () {
     fn after(&mut self, _: &Pass, _: &Kernel, _: bool, _: Duration) {}
 }
 
-/// How lowering fails: by a defect of its own.
+/// How lowering fails.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum LowerError {
+    /// The target cannot do what the kernel says; at least one thing.
+    #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]
+    Refused(Vec<Refusal>),
     /// A pass left a kernel that is not well formed.
     #[error("pass `{pass}` left @{kernel} broken: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
     Broken {
@@ -112,7 +121,8 @@ pub enum LowerError {
 /// Runs passes in order.
 ///
 /// # Errors
-/// Where [`Context::verify`] is set and a pass leaves the kernel broken.
+/// Where a pass finds what the target cannot do, and leaves the kernel as it was; where [`Context::verify`] is set and a pass
+/// leaves the kernel broken, which is a defect.
 pub fn run(
     kernel: &mut Kernel,
     passes: &[&'static Pass],
@@ -123,6 +133,9 @@ pub fn run(
         let start = Instant::now();
         let changed = (pass.run)(kernel, context);
         observer.after(pass, kernel, changed, start.elapsed());
+        if !context.refusals.is_empty() {
+            return Err(LowerError::Refused(std::mem::take(&mut context.refusals)));
+        }
         if context.verify {
             verify(kernel).map_err(|diagnostics| LowerError::Broken {
                 pass: pass.name,

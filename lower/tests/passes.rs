@@ -1,7 +1,7 @@
 //! Each pass on small texts: `passes/NAME.ir` holds kernels and what they become.
 //!
 //! A case begins with `;; title: passes`, and with ` | lacks op.type ...` for a target without those ops. After the kernel
-//! stands `;; becomes` and the kernel as the passes leave it. `HALFBYTE_BLESS=1` writes what they leave now.
+//! stands `;; becomes` and the kernel as the passes leave it. In `pack.ir` the target's items share vectors. `HALFBYTE_BLESS=1` writes what they leave now.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::{kernel, lower};
-use halfbyte_ir::{Kernel, Op, Type};
+use halfbyte_ir::{Kernel, Lanes, Op, Type};
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};
 
@@ -40,7 +40,10 @@ fn check(name: &str) {
         let (_, how) = title.split_once(": ").unwrap();
         let (passes, lacking) = how.split_once(" | lacks ").unwrap_or((how, ""));
         let lacking = lacks(lacking);
-        let legality = target(|op, ty| lacking.contains(&(op, ty)));
+        let mut legality = target(|op, ty| lacking.contains(&(op, ty)));
+        if name == "pack" {
+            legality = legality.with_lanes(Lanes { vector: Type::I8X16, max_streams: 30 });
+        }
         let mut kernel = kernel(input);
         lower(&mut kernel, &passes.split(' ').collect::<Vec<_>>(), &mut Context::new(&legality));
         let _ = write!(now, ";; {title}\n{}\n\n;; becomes\n{}\n\n", input.trim_end(), kernel.to_string().trim_end());
@@ -80,6 +83,11 @@ fn merge() {
 }
 
 #[test]
+fn pack() {
+    check("pack");
+}
+
+#[test]
 fn legalise() {
     check("legalise");
 }
@@ -91,7 +99,7 @@ fn a_pass_is_found_by_name() {
     }
     assert_eq!(
         find("legalize").map(|_| ()).unwrap_err().to_string(),
-        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, cse, dce, merge, legalise"
+        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, cse, dce, merge, pack, legalise"
     );
 }
 

@@ -6,6 +6,7 @@ mod dce;
 mod fold;
 mod legalise;
 mod merge;
+mod pack;
 mod switch;
 mod words;
 
@@ -33,6 +34,11 @@ pub const PASSES: &[Pass] = &[
         run: dce::run,
     },
     Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
+    Pass {
+        name: "pack",
+        description: "makes a kernel one of several work items that share vectors, on targets where they do",
+        run: pack::run,
+    },
     Pass {
         name: "legalise",
         description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",

@@ -4,9 +4,11 @@ use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Legality, Op, Type, Val
 
 pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
     let native = |op| legality.is_native(op, Type::I32);
-    if native(Op::Switch) || !native(Op::Icmp) || !native(Op::Const) {
-        return false;
-    }
+    !native(Op::Switch) && native(Op::Icmp) && native(Op::Const) && expand(kernel)
+}
+
+/// Replaces all switches; whether there were any.
+pub(super) fn expand(kernel: &mut Kernel) -> bool {
     let mut layout = Vec::with_capacity(kernel.layout.len());
     let mut changed = false;
     for block in std::mem::take(&mut kernel.layout) {

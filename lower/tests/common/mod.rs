@@ -1,6 +1,8 @@
 //! What the tests of lowering share: running kernels, and targets made up for a test.
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
+pub mod pack;
+
 use halfbyte_ir::eval::{self, Arg, Prepared};
 use halfbyte_ir::text::read;
 use halfbyte_ir::witness::{Launch, Source, Witness};

@@ -1,0 +1,263 @@
+//! Which `i32` values are sums, modulo 2^32, of multiples of the item's number, of loops' counters, and of what is known
+//! when the kernel is launched.
+
+use cranelift_entity::SecondaryMap;
+use halfbyte_ir::{Affine, Block, Factor, Flow, Kernel, Op, ParamKind, Type, Value, ValueDef};
+use smallvec::SmallVec;
+
+use super::loops::Loops;
+
+/// A sum. `S` stands for a loop's counter: while values are looked at, a parameter of the loop's header; in the end the
+/// header itself, for the number of the iteration, from 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Sum<S> {
+    /// What the item's number is multiplied by.
+    pub item: u32,
+    /// What is known at launch.
+    pub known: Affine,
+    /// Counters and what they are multiplied by; each once, none by 0.
+    pub counters: SmallVec<[(S, Affine); 2]>,
+}
+
+/// A sum in iterations of loops, each given by its header.
+pub(super) type Linear = Sum<Block>;
+
+pub(super) fn constant(number: u32) -> Affine {
+    Affine { constant: number, terms: Vec::new() }
+}
+
+pub(super) fn is_zero(sum: &Affine) -> bool {
+    sum.constant == 0 && sum.terms.is_empty()
+}
+
+/// The constant that a sum is.
+pub(super) fn as_constant(sum: &Affine) -> Option<u32> {
+    sum.terms.is_empty().then_some(sum.constant)
+}
+
+/// `a + b * times`.
+pub(super) fn plus(a: &Affine, b: &Affine, times: u32) -> Affine {
+    let mut sum = a.clone();
+    sum.constant = sum.constant.wrapping_add(b.constant.wrapping_mul(times));
+    for &(factor, coefficient) in &b.terms {
+        let coefficient = coefficient.wrapping_mul(times);
+        match sum.terms.iter_mut().find(|(known, _)| *known == factor) {
+            Some((_, known)) => *known = known.wrapping_add(coefficient),
+            None => sum.terms.push((factor, coefficient)),
+        }
+    }
+    sum.terms.retain(|&(_, coefficient)| coefficient != 0);
+    sum.terms.sort_unstable();
+    sum
+}
+
+/// The product, where one of them is a constant.
+fn product(a: &Affine, b: &Affine) -> Option<Affine> {
+    let (sum, times) = match (as_constant(a), as_constant(b)) {
+        (_, Some(times)) => (a, times),
+        (Some(times), None) => (b, times),
+        (None, None) => return None,
+    };
+    Some(plus(&Affine::default(), sum, times))
+}
+
+impl<S: Copy + PartialEq> Sum<S> {
+    fn of(known: Affine) -> Sum<S> {
+        Sum { item: 0, known, counters: SmallVec::new() }
+    }
+
+    /// The sum, where it depends on neither item nor loop.
+    pub fn at_launch(&self) -> Option<&Affine> {
+        (self.item == 0 && self.counters.is_empty()).then_some(&self.known)
+    }
+
+    /// `self + other * times`.
+    pub fn plus(&self, other: &Sum<S>, times: u32) -> Sum<S> {
+        let mut sum = self.clone();
+        sum.item = sum.item.wrapping_add(other.item.wrapping_mul(times));
+        sum.known = plus(&sum.known, &other.known, times);
+        for (counter, stride) in &other.counters {
+            sum.count(*counter, &plus(&Affine::default(), stride, times));
+        }
+        sum
+    }
+
+    /// Adds a counter times a stride.
+    fn count(&mut self, counter: S, stride: &Affine) {
+        match self.counters.iter_mut().find(|(known, _)| *known == counter) {
+            Some((_, known)) => *known = plus(known, stride, 1),
+            None => self.counters.push((counter, stride.clone())),
+        }
+        self.counters.retain(|(_, stride)| !is_zero(stride));
+    }
+
+    /// The product with what is known at launch, where that is a sum again.
+    fn times(&self, factor: &Affine) -> Option<Sum<S>> {
+        let item = match as_constant(factor) {
+            Some(times) => self.item.wrapping_mul(times),
+            None => (self.item == 0).then_some(0)?,
+        };
+        let counters = self.counters.iter().map(|(counter, stride)| Some((*counter, product(stride, factor)?)));
+        let mut product =
+            Sum { item, known: product(&self.known, factor)?, counters: counters.collect::<Option<_>>()? };
+        product.counters.retain(|(_, stride)| !is_zero(stride));
+        Some(product)
+    }
+}
+
+/// The sums of a kernel's values.
+pub(super) struct Sums<'k> {
+    kernel: &'k Kernel,
+    /// In parameters of loop headers.
+    sums: SecondaryMap<Value, Option<Sum<Value>>>,
+    /// Of a header's parameter that steps evenly: the header, its first value and its step.
+    inductions: SecondaryMap<Value, Option<(Block, Sum<Value>, Affine)>>,
+}
+
+impl<'k> Sums<'k> {
+    pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> Sums<'k> {
+        let mut sums = Sums { kernel, sums: SecondaryMap::new(), inductions: SecondaryMap::new() };
+        for (number, param) in (0..).zip(&kernel.params) {
+            if param.kind == ParamKind::Scalar(Type::I32) {
+                let known = Affine { constant: 0, terms: vec![(Factor::Param(number), 1)] };
+                sums.sums[param.value] = Some(Sum::of(known));
+            }
+        }
+        let is_header = |block: Block| loops.around(block).is_some_and(|id| loops.get(id).header == block);
+        for block in flow.reverse_postorder() {
+            for (number, &param) in kernel.block_params(block).iter().enumerate() {
+                if kernel.ty(param) != Type::I32 {
+                    continue;
+                }
+                sums.sums[param] = if is_header(block) {
+                    Some(Sum { counters: [(param, constant(1))].into_iter().collect(), ..Sum::of(constant(0)) })
+                } else {
+                    sums.joined(block, number, flow)
+                };
+            }
+            for &inst in &kernel.blocks[block].insts {
+                if let Some(result) = kernel.result(inst).filter(|&result| kernel.ty(result) == Type::I32) {
+                    sums.sums[result] = sums.computed(inst);
+                }
+            }
+        }
+        for id in loops.ids() {
+            let header = loops.get(id).header;
+            for (number, &param) in kernel.block_params(header).iter().enumerate() {
+                sums.inductions[param] = sums.induction(loops, flow, header, number, param);
+            }
+        }
+        sums
+    }
+
+    /// What a block's parameter is given by all branches to it.
+    fn given<'a>(&'a self, block: Block, number: usize, flow: &'a Flow) -> impl Iterator<Item = (Block, Value)> + 'a {
+        let mut from: SmallVec<[Block; 4]> = flow.predecessors(block).iter().copied().collect();
+        from.sort_unstable();
+        from.dedup();
+        from.into_iter().filter(|&from| flow.is_reachable(from)).flat_map(move |from| {
+            let targets = self.kernel.terminator(from).map_or(&[][..], |inst| self.kernel.targets(inst));
+            let calls = targets.iter().filter(move |call| call.block == block);
+            calls.filter_map(move |call| Some((from, *self.kernel.call_args(call).get(number)?)))
+        })
+    }
+
+    /// The sum that all branches to a block give its parameter.
+    fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<Sum<Value>> {
+        let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
+        let first = given.next()??;
+        given.all(|other| other == Some(first)).then(|| first.clone())
+    }
+
+    fn computed(&self, inst: halfbyte_ir::Inst) -> Option<Sum<Value>> {
+        let kernel = self.kernel;
+        let args = kernel.args(inst);
+        let arg = |number: usize| args.get(number).and_then(|&arg| self.sums[arg].as_ref());
+        let sum = match kernel.insts[inst].op {
+            Op::Const => Sum::of(constant(kernel.const_bits(inst)?[0] as u32)),
+            Op::ItemId => Sum { item: 1, ..Sum::of(constant(0)) },
+            Op::ItemCount => Sum::of(Affine { constant: 0, terms: vec![(Factor::ItemCount, 1)] }),
+            Op::Add => arg(0)?.plus(arg(1)?, 1),
+            Op::Sub => arg(0)?.plus(arg(1)?, u32::MAX),
+            Op::Neg => Sum::of(constant(0)).plus(arg(0)?, u32::MAX),
+            Op::Mul => {
+                let (a, b) = (arg(0)?, arg(1)?);
+                match (a.at_launch(), b.at_launch()) {
+                    (_, Some(factor)) => a.times(factor)?,
+                    (Some(factor), None) => b.times(factor)?,
+                    (None, None) => return None,
+                }
+            }
+            Op::Shl => arg(0)?.times(&constant(1 << (as_constant(arg(1)?.at_launch()?)? % 32)))?,
+            _ => return None,
+        };
+        Some(sum)
+    }
+
+    /// How a loop header's parameter steps, if it does by the same in every iteration.
+    fn induction(
+        &self,
+        loops: &Loops,
+        flow: &Flow,
+        header: Block,
+        number: usize,
+        param: Value,
+    ) -> Option<(Block, Sum<Value>, Affine)> {
+        let (mut first, mut step): (Option<Sum<Value>>, Option<Affine>) = (None, None);
+        let around = loops.around(header)?;
+        let itself = self.sums[param].as_ref()?;
+        for (from, value) in self.given(header, number, flow) {
+            let sum = self.sums[value].as_ref()?;
+            if loops.get(around).contains(from) {
+                let by = sum.plus(itself, u32::MAX).at_launch()?.clone();
+                step = Some(step.filter(|step| *step != by).map_or(Some(by), |_| None)?);
+            } else {
+                first = Some(first.filter(|first| first != sum).map_or(Some(sum.clone()), |_| None)?);
+            }
+        }
+        Some((header, first?, step?))
+    }
+
+    /// The sum that an `i32` value is, if it is one.
+    pub fn of(&self, value: Value) -> Option<Linear> {
+        self.resolve(self.sums[value].as_ref()?)
+    }
+
+    fn resolve(&self, sum: &Sum<Value>) -> Option<Linear> {
+        let mut linear = Linear { item: sum.item, known: sum.known.clone(), counters: SmallVec::new() };
+        for (param, times) in &sum.counters {
+            let (header, first, step) = self.inductions[*param].as_ref()?;
+            // An inner loop's counter begins with values from outside only, so this ends.
+            linear = linear.plus(&self.resolve(first)?.times(times)?, 1);
+            linear.count(*header, &product(step, times)?);
+        }
+        Some(linear)
+    }
+
+    /// What keeps a value that is no sum from being one: a value whose own operands are sums.
+    pub fn blame(&self, value: Value) -> Value {
+        let mut value = value;
+        let mut seen = cranelift_entity::EntitySet::new();
+        while seen.insert(value) {
+            let next = match self.sums[value].as_ref() {
+                Some(sum) => sum.counters.iter().map(|(param, _)| *param).find(|&param| self.unsteady(param)),
+                None => match self.kernel.values[value].def {
+                    ValueDef::Result(inst) => {
+                        let args = self.kernel.args(inst).iter().copied();
+                        args.filter(|&arg| self.kernel.ty(arg) == Type::I32).find(|&arg| self.of(arg).is_none())
+                    }
+                    _ => None,
+                },
+            };
+            match next {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        value
+    }
+
+    fn unsteady(&self, param: Value) -> bool {
+        self.inductions[param].as_ref().is_none_or(|(_, first, _)| self.resolve(first).is_none())
+    }
+}

@@ -1,0 +1,58 @@
+//! A kernel in the making, a block at a time.
+
+use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Op, Span, Type, Value, ValueList};
+
+/// Instructions go to the end of the current block.
+pub(super) struct Code {
+    pub kernel: Kernel,
+    pub block: Block,
+    /// The place in the text of what is made.
+    pub span: Span,
+}
+
+impl Code {
+    /// Makes an instruction with a result.
+    pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+        let result = op.row().result_type(ty).unwrap_or(ty);
+        let inst = self.kernel.push_inst(self.block, op, ty, attr, args, Some(result), self.span);
+        // `push_inst` has just given it a result.
+        self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
+    }
+
+    /// Makes an op that carries nothing.
+    pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
+        self.value(op, ty, Attr::None, args)
+    }
+
+    /// A constant of words, lane 0 lowest.
+    pub fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
+        let attr = self.kernel.const_attr(ty, bits);
+        self.value(Op::Const, ty, attr, &[])
+    }
+
+    pub fn zero(&mut self, ty: Type) -> Value {
+        self.constant(ty, [0; 8])
+    }
+
+    pub fn word(&mut self, number: u32) -> Value {
+        self.constant(Type::I32, [u64::from(number), 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    pub fn icmp(&mut self, cc: IntCC, ty: Type, a: Value, b: Value) -> Value {
+        self.value(Op::Icmp, ty, Attr::IntCC(cc), &[a, b])
+    }
+
+    /// Ends the block by a branch.
+    pub fn branch(&mut self, op: Op, args: &[Value], targets: &[(Block, &[Value])]) {
+        let pool = &mut self.kernel.pool;
+        let call =
+            |&(block, args): &(Block, &[Value])| BlockCall { block, args: ValueList::from_slice(args, pool), case: 0 };
+        let calls: Vec<BlockCall> = targets.iter().map(call).collect();
+        let attr = Attr::Targets(self.kernel.add_calls(&calls));
+        self.kernel.push_inst(self.block, op, Type::I32, attr, args, None, self.span);
+    }
+
+    pub fn ret(&mut self) {
+        self.kernel.push_inst(self.block, Op::Ret, Type::I32, Attr::None, &[], None, self.span);
+    }
+}

@@ -1,0 +1,377 @@
+//! If-conversion: control flow that is the same for all work items.
+//!
+//! The kernel stays one of a single work item, but blocks follow each other in a line: what branches chose is chosen by
+//! selects, and a load or store that was not always reached has a guard. Loops stay. A loop that items leave together keeps
+//! its test. Another goes on while the item is live in it; what is used behind it is kept in the iterations in which the
+//! item is live. When items share a run of the body, such a loop goes on while any of them is live.
+//!
+//! Branches that are the same for all items stay where there is no load or store that they choose.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value};
+
+use super::affine::Sums;
+use super::code::Code;
+use super::loop_convert::LoopState;
+use super::loops::{Edge, LoopId, Loops, Node, Region};
+use super::masks::{Condition, Mask, Masks, Way};
+use super::trips::Counted;
+use super::uniformity::{Regions, Uniformity};
+
+/// What a kernel is converted by.
+#[derive(Clone, Copy)]
+pub(super) struct Analyses<'a> {
+    pub kernel: &'a Kernel,
+    pub flow: &'a Flow,
+    pub loops: &'a Loops,
+    pub regions: &'a Regions,
+    pub uniformity: &'a Uniformity,
+    pub sums: &'a Sums<'a>,
+    /// By loop.
+    pub counted: &'a [Vec<Counted>],
+}
+
+/// A load or store of a converted kernel.
+pub(super) struct Site {
+    pub inst: Inst,
+    /// Whether the item makes the access; it always does where there is none.
+    pub guard: Option<Value>,
+    /// The loops around it, the outermost first.
+    pub steps: Vec<SiteStep>,
+}
+
+/// A loop around a site.
+#[derive(Clone)]
+pub(super) struct SiteStep {
+    pub number: u32,
+    pub header: Block,
+    /// The number of the iteration, from 0, where the loop is counted.
+    pub counted: Option<(Value, Trips)>,
+}
+
+/// A converted kernel, with its loads and stores in the order in which an item makes them.
+pub(super) struct Converted {
+    pub kernel: Kernel,
+    pub sites: Vec<Site>,
+    /// The loops of the text that go on while an item is live in them.
+    pub masked: Vec<LoopId>,
+    /// The blocks that end with the test of a loop.
+    pub gates: Vec<Block>,
+}
+
+/// Converts a kernel.
+pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
+    let mut kernel = analyses.kernel.clone();
+    for data in kernel.blocks.values_mut() {
+        data.insts.clear();
+    }
+    kernel.layout.clear();
+    let entry = analyses.kernel.entry().unwrap_or_else(|| Block::from_u32(0));
+    let mut converter = Converter {
+        used_outside: used_outside(&analyses),
+        of: analyses,
+        code: Code { kernel, block: entry, span: analyses.kernel.span },
+        layout: vec![entry],
+        now: SecondaryMap::new(),
+        real: None,
+        head: Vec::new(),
+        around: Vec::new(),
+        sites: Vec::new(),
+        masked: Vec::new(),
+        gates: Vec::new(),
+    };
+    let graph = analyses.regions.get(None);
+    converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
+    converter.code.ret();
+    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, mut head, .. } = converter;
+    head.append(&mut kernel.blocks[entry].insts);
+    kernel.blocks[entry].insts = head;
+    kernel.layout = layout;
+    Converted { kernel, sites, masked, gates }
+}
+
+/// Of each loop the values that it computes and that are used outside of it.
+fn used_outside(of: &Analyses<'_>) -> Vec<Vec<Value>> {
+    let Analyses { kernel, loops, .. } = *of;
+    let mut found: Vec<EntitySet<Value>> = loops.ids().map(|_| EntitySet::new()).collect();
+    let mut note = |value: Value, at: &dyn Fn(LoopId) -> bool| {
+        let Some(home) = of.uniformity.home(value) else { return };
+        for id in loops.nest(home).filter(|&id| !at(id)) {
+            if let Some(found) = found.get_mut(id.index()) {
+                found.insert(value);
+            }
+        }
+    };
+    for &block in kernel.layout.iter().filter(|&&block| of.flow.is_reachable(block)) {
+        for &inst in &kernel.blocks[block].insts {
+            for &arg in kernel.args(inst) {
+                note(arg, &|id| loops.get(id).contains(block));
+            }
+            for call in kernel.targets(inst) {
+                for &arg in kernel.call_args(call) {
+                    note(arg, &|id| loops.get(id).contains(block) && loops.get(id).contains(call.block));
+                }
+            }
+        }
+    }
+    found.iter().map(|found| found.iter().collect()).collect()
+}
+
+/// A conversion under way.
+pub(super) struct Converter<'a> {
+    pub of: Analyses<'a>,
+    /// By loop.
+    pub used_outside: Vec<Vec<Value>>,
+    pub code: Code,
+    layout: Vec<Block>,
+    /// What stands for values of the text.
+    pub now: SecondaryMap<Value, PackedOption<Value>>,
+    /// Whether the item is one of the launch.
+    real: Option<Value>,
+    /// What stands before all else.
+    head: Vec<Inst>,
+    /// The loops around what is being converted, the outermost first.
+    pub around: Vec<SiteStep>,
+    sites: Vec<Site>,
+    pub masked: Vec<LoopId>,
+    pub gates: Vec<Block>,
+}
+
+impl<'a> Converter<'a> {
+    /// What stands for a value now.
+    pub fn current(&self, mut value: Value) -> Value {
+        while let Some(next) = self.now[value].expand() {
+            value = next;
+        }
+        value
+    }
+
+    /// The arguments of an edge as they stand now.
+    fn arguments(&self, edge: Edge) -> Vec<Value> {
+        let branch = self.of.kernel.terminator(edge.from);
+        let call = branch.and_then(|inst| self.of.kernel.targets(inst).get(edge.number));
+        call.map_or(&[][..], |call| self.of.kernel.call_args(call)).iter().map(|&arg| self.current(arg)).collect()
+    }
+
+    /// An edge's argument for the parameter of that number as it stands now.
+    pub fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
+        let branch = self.of.kernel.terminator(edge.from)?;
+        let call = self.of.kernel.targets(branch).get(edge.number)?;
+        Some(self.current(*self.of.kernel.call_args(call).get(number)?))
+    }
+
+    pub fn go_on_in(&mut self, block: Block) {
+        self.code.block = block;
+        self.layout.push(block);
+    }
+
+    /// A block without a place in the layout yet.
+    pub fn new_block(&mut self) -> Block {
+        self.code.kernel.blocks.push(BlockData::default())
+    }
+
+    /// Whether the item is one of the launch. Of a group that is not full, others must not keep a loop going.
+    pub fn real(&mut self) -> Condition {
+        let value = self.real.unwrap_or_else(|| {
+            let kernel = &mut self.code.kernel;
+            let mut make = |op, ty, attr, args: &[Value], result| {
+                let inst = kernel.make_inst(op, ty, attr, args, Some(result), kernel.span);
+                self.head.push(inst);
+                kernel.result(inst)
+            };
+            let item = make(Op::ItemId, Type::I32, Attr::None, &[], Type::I32);
+            let count = make(Op::ItemCount, Type::I32, Attr::None, &[], Type::I32);
+            let operands: Vec<Value> = item.into_iter().chain(count).collect();
+            let value = make(Op::Icmp, Type::I32, Attr::IntCC(IntCC::LtU), &operands, Type::I1);
+            value.unwrap_or_else(|| Value::from_u32(0))
+        });
+        self.real = Some(value);
+        Condition { value, negated: false }
+    }
+
+    /// Whether a block loads or stores.
+    pub fn accesses(&self, block: Block) -> bool {
+        let effect = |&inst: &Inst| self.of.kernel.insts[inst].op.row().effect;
+        self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
+    }
+
+    /// Converts the nodes of a region, one after another. The first node's parameters have their values already.
+    pub fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
+        let mut kept: EntitySet<Block> = EntitySet::new();
+        for (node, (&block, &inner)) in graph.nodes.iter().zip(&graph.inner).enumerate() {
+            if kept.contains(block) {
+                continue;
+            }
+            let values = if node > 0 { self.joined(graph, masks, node, block) } else { Vec::new() };
+            if let Some((meet, inside)) = self.staying(graph, masks, node) {
+                kept.extend(inside.iter().filter_map(|&node| graph.nodes.get(node)).copied());
+                self.keep(graph, masks, node, &values, meet, &inside);
+                continue;
+            }
+            let mut taken = match inner {
+                Some(id) => self.convert_loop(graph, masks, node, id, &values),
+                None => {
+                    self.give(block, &values);
+                    self.body(graph, masks, node, block);
+                    self.ways_out(block)
+                }
+            };
+            if let Some(state) = state.as_deref_mut() {
+                self.gate(graph, masks, state, node, &mut taken);
+            }
+            for (edge, mask) in taken {
+                let to = graph.out.get(node).into_iter().flatten().find(|(known, _)| *known == edge);
+                match to {
+                    Some(&(_, to)) => {
+                        let args = self.arguments(edge);
+                        masks.ways.get_mut(to).into_iter().for_each(|ways| {
+                            ways.push(Way { from: node, mask, args: args.clone() });
+                        });
+                    }
+                    None if graph.back.contains(&(edge, node)) => masks.back.push((edge, node, mask)),
+                    None => masks.leaving.push((edge, node, mask)),
+                }
+            }
+        }
+    }
+
+    /// The values of a node's parameters, where the ways to it meet.
+    fn joined(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) -> Vec<Value> {
+        let count = self.of.kernel.block_params(block).len();
+        self.code.span = self.of.kernel.blocks[block].span;
+        let merged = (0..count).filter_map(|number| {
+            let ways = masks.ways.get(node).into_iter().flatten();
+            let ways: Vec<(Node, Mask, Value)> =
+                ways.filter_map(|way| Some((way.from, way.mask, *way.args.get(number)?))).collect();
+            masks.merge(&mut self.code, graph, &ways, graph.dominator(node))
+        });
+        merged.collect()
+    }
+
+    /// Lets values stand for a block's parameters.
+    fn give(&mut self, block: Block, values: &[Value]) {
+        for (&param, &value) in self.of.kernel.block_params(block).iter().zip(values) {
+            self.now[param] = value.into();
+            self.code.kernel.inherit_value_name(value, param);
+        }
+    }
+
+    /// Converts a block's instructions but for the branch.
+    fn body(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) {
+        let kernel = self.of.kernel;
+        for &inst in &kernel.blocks[block].insts {
+            let data = &kernel.insts[inst];
+            self.code.span = data.span;
+            match data.op.row().effect {
+                Effect::Terminator => break,
+                Effect::Pure => {}
+                Effect::Read | Effect::Write => {
+                    let mask = masks.at(&mut self.code, graph, node);
+                    let guard = mask.map(|condition| self.code.truth(condition));
+                    self.sites.push(Site { inst, guard, steps: self.around.clone() });
+                }
+            }
+            self.place(inst);
+        }
+    }
+
+    /// Puts an instruction of the text at the end of the current block.
+    fn place(&mut self, inst: Inst) {
+        let args: Vec<Value> = self.of.kernel.args(inst).iter().map(|&arg| self.current(arg)).collect();
+        let kernel = &mut self.code.kernel;
+        let mut list = kernel.insts[inst].args;
+        list.as_mut_slice(&mut kernel.pool).copy_from_slice(&args);
+        kernel.blocks[self.code.block].insts.push(inst);
+    }
+
+    /// The ways out of a block, with the items that take each.
+    fn ways_out(&mut self, block: Block) -> Vec<(Edge, Mask)> {
+        let kernel = self.of.kernel;
+        let Some(branch) = kernel.terminator(block) else { return Vec::new() };
+        self.code.span = kernel.insts[branch].span;
+        let condition = kernel.args(branch).first().map(|&arg| Condition { value: self.current(arg), negated: false });
+        let way = |(number, call): (usize, &halfbyte_ir::BlockCall)| {
+            let mask = condition.map(|condition| if number == 0 { condition } else { condition.complement() });
+            (Edge { from: block, number, to: call.block }, mask)
+        };
+        kernel.targets(branch).iter().enumerate().map(way).collect()
+    }
+
+    /// The nodes that may stay as they are behind this one, and the node where the ways meet again: where the branches
+    /// are the same for all items and no load or store is among what they choose.
+    fn staying(&mut self, graph: &Region, masks: &mut Masks, node: Node) -> Option<(Node, Vec<Node>)> {
+        let meet = graph.postdominator(node)?;
+        let inside = graph.between(node, Some(meet));
+        let inner = graph.inner.get(node).copied().flatten();
+        if inside.iter().any(|&inside| !graph.dominates(node, inside)) || inner.is_none() && inside.is_empty() {
+            return None;
+        }
+        let own = *graph.nodes.get(node)?;
+        let plain = |block: Block| {
+            !self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block)
+                && (block == own && inner.is_none() || !self.accesses(block))
+        };
+        let has_loop = inner.is_some() || inside.iter().any(|&node| graph.inner.get(node).is_some_and(Option::is_some));
+        if !self.blocks_of(graph, std::iter::once(node).chain(inside.iter().copied())).into_iter().all(plain) {
+            return None;
+        }
+        // A loop that no item comes to might not end.
+        (!has_loop || masks.at(&mut self.code, graph, node).is_none()).then_some((meet, inside))
+    }
+
+    /// The blocks of nodes, in the order of the text.
+    fn blocks_of(&self, graph: &Region, nodes: impl Iterator<Item = Node>) -> Vec<Block> {
+        let mut all: EntitySet<Block> = EntitySet::new();
+        for node in nodes {
+            match graph.inner.get(node) {
+                Some(&Some(id)) => all.extend(self.of.loops.get(id).blocks()),
+                _ => all.extend(graph.nodes.get(node).copied()),
+            }
+        }
+        self.of.kernel.layout.iter().copied().filter(|&block| all.contains(block)).collect()
+    }
+
+    /// Takes a node and those behind it over as they are, up to where their ways meet.
+    fn keep(&mut self, graph: &Region, masks: &mut Masks, node: Node, values: &[Value], meet: Node, inside: &[Node]) {
+        let kernel = self.of.kernel;
+        let (Some(&block), Some(&meeting)) = (graph.nodes.get(node), graph.nodes.get(meet)) else { return };
+        let join = self.new_block();
+        let params = kernel.block_params(meeting).iter().map(|&param| kernel.ty(param));
+        let params: Vec<Value> = params.map(|ty| self.code.kernel.add_block_param(join, ty)).collect();
+        let is_loop = graph.inner.get(node).is_some_and(Option::is_some);
+        if is_loop {
+            self.code.branch(Op::Br, &[], &[(block, values)]);
+        } else {
+            self.give(block, values);
+            self.body(graph, masks, node, block);
+            self.keep_branch(block, meeting, join);
+        }
+        let first = is_loop.then_some(node);
+        for block in self.blocks_of(graph, first.into_iter().chain(inside.iter().copied())) {
+            self.go_on_in(block);
+            for &inst in kernel.blocks[block].insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_terminator()) {
+                self.place(inst);
+            }
+            self.keep_branch(block, meeting, join);
+        }
+        self.go_on_in(join);
+        masks.ways.get_mut(meet).into_iter().for_each(|ways| {
+            ways.push(Way { from: node, mask: None, args: params.clone() });
+        });
+    }
+
+    /// Takes a block's branch over, to the block `join` where it goes to `meeting`.
+    fn keep_branch(&mut self, block: Block, meeting: Block, join: Block) {
+        let kernel = self.of.kernel;
+        let Some(branch) = kernel.terminator(block) else { return };
+        self.code.span = kernel.insts[branch].span;
+        let edges = kernel.targets(branch).iter().enumerate();
+        let edges = edges.map(|(number, call)| Edge { from: block, number, to: call.block });
+        let to = |edge: Edge| (if edge.to == meeting { join } else { edge.to }, self.arguments(edge));
+        let targets: Vec<(Block, Vec<Value>)> = edges.map(to).collect();
+        let targets: Vec<(Block, &[Value])> = targets.iter().map(|(block, args)| (*block, args.as_slice())).collect();
+        let args: Vec<Value> = kernel.args(branch).iter().map(|&arg| self.current(arg)).collect();
+        self.code.branch(kernel.insts[branch].op, &args, &targets);
+    }
+}

@@ -1,0 +1,391 @@
+//! If-conversion of loops.
+
+use cranelift_entity::EntityRef;
+use halfbyte_ir::{Block, Op, Trips, Type, Value};
+
+use super::affine::{as_constant, is_zero};
+use super::if_convert::{Converter, SiteStep};
+use super::loops::{Edge, LoopId, Node, Region};
+use super::masks::{Condition, Mask, Masks};
+use super::trips::Counted;
+
+/// Where a converted loop is tested.
+#[derive(Clone, Copy)]
+enum Gate {
+    /// At the end of a node, whose edge leaves the loop.
+    Behind(Node, Edge),
+    /// At the end of the body.
+    Last,
+}
+
+/// How a loop is converted.
+struct Plan {
+    /// Items leave it in different iterations, or in several places.
+    masked: bool,
+    gate: Gate,
+    /// The edge by which it is counted and the trips of its loads and stores.
+    counted: Option<(Edge, Trips)>,
+}
+
+/// A loop under conversion.
+pub(super) struct LoopState {
+    id: LoopId,
+    plan: Plan,
+    /// Of a masked loop.
+    masked: Option<Masked>,
+    /// What stands behind the loop, once its gate is passed.
+    outcome: Option<Outcome>,
+}
+
+/// The parameters that a masked loop's header gets.
+#[derive(Clone)]
+struct Masked {
+    /// Whether the item is in the loop as an iteration begins.
+    live: Condition,
+    /// The values that are used outside, with the parameters that keep them.
+    kept: Vec<(Value, Value)>,
+    /// For each edge out of a loop with several, whether the item has left by it.
+    left: Vec<(Edge, Value)>,
+}
+
+/// What a loop leaves behind.
+#[derive(Clone)]
+struct Outcome {
+    exit: Block,
+    /// As [`Masked::kept`] and [`Masked::left`].
+    kept: Vec<Value>,
+    left: Vec<Value>,
+}
+
+impl<'a> Converter<'a> {
+    /// Converts a loop that is entered with these values for the parameters of its header. Gives the edges out of it with the
+    /// items that took each.
+    pub(super) fn convert_loop(
+        &mut self,
+        outer: &Region,
+        masks: &mut Masks,
+        node: Node,
+        id: LoopId,
+        values: &[Value],
+    ) -> Vec<(Edge, Mask)> {
+        let graph: &'a Region = self.of.regions.get(Some(id));
+        let header = self.of.loops.get(id).header;
+        let entering = masks.at(&mut self.code, outer, node);
+        let plan = self.plan(id, graph, entering);
+        let mut initial = values.to_vec();
+        let accesses = (0..graph.nodes.len()).any(|node| self.node_accesses(graph, node));
+        let own_counter = plan.counted.as_ref().filter(|_| accesses).map(|_| self.counter(id));
+        let counter = own_counter.map(|known| {
+            known.unwrap_or_else(|| {
+                initial.push(self.code.word(0));
+                self.code.kernel.add_block_param(header, Type::I32)
+            })
+        });
+        self.masked.extend(plan.masked.then_some(id));
+        let masked = plan.masked.then(|| self.masked_params(id, graph, &plan, entering, &mut initial));
+        self.code.branch(Op::Br, &[], &[(header, &initial)]);
+        self.go_on_in(header);
+        let entered = masked.as_ref().map_or(entering, |masked| Some(masked.live));
+        let counted = counter.zip(plan.counted.as_ref().map(|(_, trips)| trips.clone()));
+        self.around.push(SiteStep { number: id.index() as u32, header, counted });
+        let mut inside = Masks::new(entered, graph.nodes.len());
+        let mut state = LoopState { id, plan, masked, outcome: None };
+        self.region(graph, &mut inside, Some(&mut state));
+        self.around.pop();
+        let adds = counter.filter(|_| own_counter == Some(None));
+        self.close(graph, &mut inside, &mut state, values.len(), adds)
+    }
+
+    /// Makes the branch back, goes on behind the loop, and gives the edges out of it.
+    fn close(
+        &mut self,
+        graph: &Region,
+        masks: &mut Masks,
+        state: &mut LoopState,
+        params: usize,
+        counter: Option<Value>,
+    ) -> Vec<(Edge, Mask)> {
+        let header = self.of.loops.get(state.id).header;
+        let back = std::mem::take(&mut masks.back);
+        let mut next: Vec<Value> = Vec::new();
+        for number in 0..params {
+            let ways = back.iter().filter_map(|&(edge, node, mask)| Some((node, mask, self.argument(edge, number)?)));
+            let ways: Vec<(Node, Mask, Value)> = ways.collect();
+            next.extend(masks.merge(&mut self.code, graph, &ways, 0));
+        }
+        if let Some(counter) = counter {
+            let one = self.code.word(1);
+            next.push(self.code.op(Op::Add, Type::I32, &[counter, one]));
+        }
+        let passed = state.outcome.clone();
+        if let Some(masked) = state.masked.clone() {
+            let mut going: Option<Mask> = None;
+            for &(_, node, mask) in &back {
+                let along = masks.along(&mut self.code, graph, node, mask, 0);
+                going = Some(match going {
+                    None => along,
+                    Some(going) => self.code.either(going, along),
+                });
+            }
+            let live = self.code.both(Some(masked.live), going.flatten());
+            let last = self.outcome(graph, masks, state, &masked, None);
+            let live = self.code.truth(live.unwrap_or(masked.live));
+            next.push(live);
+            next.extend(last.kept.iter().chain(&last.left));
+            if matches!(state.plan.gate, Gate::Last) {
+                let goes_on = match &state.plan.counted {
+                    Some((edge, _)) => self.stays(*edge),
+                    None => Condition { value: live, negated: false },
+                };
+                self.test(goes_on, (header, &next), last.exit);
+                state.outcome = Some(last);
+            }
+        }
+        if passed.is_some() {
+            self.code.branch(Op::Br, &[], &[(header, &next)]);
+        }
+        let Some(outcome) = state.outcome.take() else { return Vec::new() };
+        self.go_on_in(outcome.exit);
+        let Some(masked) = &state.masked else {
+            return graph.leaving.iter().map(|&(edge, _)| (edge, None)).collect();
+        };
+        for (&(value, _), kept) in masked.kept.iter().zip(outcome.kept) {
+            self.now[value] = kept.into();
+        }
+        if masked.left.is_empty() {
+            return graph.leaving.iter().map(|&(edge, _)| (edge, None)).collect();
+        }
+        let left = masked.left.iter().zip(outcome.left);
+        left.map(|(&(edge, _), value)| (edge, Some(Condition { value, negated: false }))).collect()
+    }
+
+    /// The condition under which a branch, of which this edge leaves, does not leave.
+    fn stays(&self, leaving: Edge) -> Condition {
+        let branch = self.of.kernel.terminator(leaving.from);
+        let condition = branch.and_then(|branch| self.of.kernel.args(branch).first());
+        let value = condition.map_or_else(|| Value::from_u32(0), |&value| self.current(value));
+        Condition { value, negated: leaving.number == 0 }
+    }
+
+    /// Ends the block by going on in the loop where the condition holds, else to its exit.
+    fn test(&mut self, goes_on: Condition, on: (Block, &[Value]), exit: Block) {
+        let exit: (Block, &[Value]) = (exit, &[]);
+        let targets = if goes_on.negated { [exit, on] } else { [on, exit] };
+        self.gates.push(self.code.block);
+        self.code.branch(Op::BrIf, &[goes_on.value], &targets);
+    }
+
+    /// Makes the loop's test, if it stands behind this node, whose ways out are `taken`.
+    pub(super) fn gate(
+        &mut self,
+        graph: &Region,
+        masks: &mut Masks,
+        state: &mut LoopState,
+        node: Node,
+        taken: &mut Vec<(Edge, Mask)>,
+    ) {
+        let Gate::Behind(at, leaving) = state.plan.gate else { return };
+        if at != node {
+            return;
+        }
+        let stays = self.stays(leaving);
+        let on = self.new_block();
+        let known = state.plan.counted.is_some();
+        let goes_on = match state.masked.clone() {
+            Some(masked) => {
+                let here = masks.at(&mut self.code, graph, node);
+                let gone = taken.iter().find(|(edge, _)| *edge == leaving).and_then(|&(_, mask)| mask);
+                masks.leaving.push((leaving, node, gone));
+                state.outcome = Some(self.outcome(graph, masks, state, &masked, Some(node)));
+                match known {
+                    true => stays,
+                    false => self.code.both(here, Some(stays)).unwrap_or(stays),
+                }
+            }
+            None => {
+                let exit = self.new_block();
+                state.outcome = Some(Outcome { exit, kept: Vec::new(), left: Vec::new() });
+                match masks.entering {
+                    // Items that do not come here may have bounds that are never reached.
+                    Some(entering) if !known => {
+                        let real = self.real();
+                        let entering = self.code.both(Some(real), Some(entering));
+                        self.code.both(entering, Some(stays)).unwrap_or(stays)
+                    }
+                    _ => stays,
+                }
+            }
+        };
+        let Some(outcome) = &state.outcome else { return };
+        let exit = outcome.exit;
+        self.test(goes_on, (on, &[]), exit);
+        self.go_on_in(on);
+        taken.retain(|(edge, _)| *edge != leaving);
+        if known || state.masked.is_none() {
+            // Of those that are left, all stay.
+            taken.iter_mut().for_each(|(_, mask)| *mask = None);
+        }
+    }
+
+    /// What is kept of a masked loop as of now: behind a node, or, if none is given, at the end of an iteration.
+    fn outcome(
+        &mut self,
+        graph: &Region,
+        masks: &mut Masks,
+        state: &LoopState,
+        masked: &Masked,
+        behind: Option<Node>,
+    ) -> Outcome {
+        let gate = match (&state.plan.gate, &state.outcome) {
+            (Gate::Behind(gate, _), Some(outcome)) => Some((*gate, outcome.clone())),
+            _ => None,
+        };
+        let mut kept = Vec::with_capacity(masked.kept.len());
+        for (number, &(value, keeper)) in masked.kept.iter().enumerate() {
+            let home = self.home(graph, state.id, value);
+            let at_gate = gate.as_ref().filter(|(gate, _)| home <= *gate).and_then(|(_, was)| was.kept.get(number));
+            kept.push(match at_gate {
+                Some(&was) => was,
+                None if behind.is_some_and(|behind| home > behind) => keeper,
+                None => {
+                    let now = self.current(value);
+                    self.code.choose(Some(masked.live), now, keeper)
+                }
+            });
+        }
+        let mut left = Vec::with_capacity(masked.left.len());
+        for (number, &(edge, keeper)) in masked.left.iter().enumerate() {
+            let passed = masks.leaving.iter().find(|(known, _, _)| *known == edge).copied();
+            let at_gate = gate.as_ref().and_then(|(gate, was)| Some((*gate, *was.left.get(number)?)));
+            left.push(match (passed, at_gate) {
+                (Some((_, from, _)), Some((gate, was))) if from <= gate => was,
+                (Some((_, from, mask)), _) => {
+                    let gone = masks.along(&mut self.code, graph, from, mask, 0);
+                    let gone = self.code.both(Some(masked.live), gone);
+                    let before = Some(Condition { value: keeper, negated: false });
+                    let either = self.code.either(before, gone);
+                    either.map_or(keeper, |condition| self.code.truth(condition))
+                }
+                (None, _) => keeper,
+            });
+        }
+        let exit = gate.map_or_else(|| self.new_block(), |(_, outcome)| outcome.exit);
+        Outcome { exit, kept, left }
+    }
+
+    /// The node of a region in which a value is computed.
+    fn home(&self, graph: &Region, id: LoopId, value: Value) -> Node {
+        let block = self.of.uniformity.home(value);
+        let node = block.and_then(|block| {
+            let inner = self.of.loops.nest(block).take_while(|&around| around != id).last();
+            graph.node(inner.map_or(block, |inner| self.of.loops.get(inner).header))
+        });
+        node.unwrap_or(0)
+    }
+
+    /// Adds a masked loop's parameters.
+    fn masked_params(
+        &mut self,
+        id: LoopId,
+        graph: &Region,
+        plan: &Plan,
+        entering: Mask,
+        initial: &mut Vec<Value>,
+    ) -> Masked {
+        let header = self.of.loops.get(id).header;
+        let entering = match plan.counted {
+            Some(_) => entering,
+            None => {
+                let real = self.real();
+                self.code.both(entering, Some(real))
+            }
+        };
+        initial.push(match entering {
+            Some(condition) => self.code.truth(condition),
+            None => self.code.constant(Type::I1, [1, 0, 0, 0, 0, 0, 0, 0]),
+        });
+        let live = Condition { value: self.code.kernel.add_block_param(header, Type::I1), negated: false };
+        let used = self.used_outside.get(id.index()).cloned().unwrap_or_default();
+        let mut keeper = |converter: &mut Self, ty| {
+            initial.push(converter.code.zero(ty));
+            converter.code.kernel.add_block_param(header, ty)
+        };
+        let kept = used.into_iter().map(|value| (value, keeper(self, self.of.kernel.ty(value)))).collect();
+        let several = graph.leaving.len() > 1;
+        let edges = graph.leaving.iter().filter(|_| several);
+        let left = edges.map(|&(edge, _)| (edge, keeper(self, Type::I1))).collect();
+        Masked { live, kept, left }
+    }
+
+    /// A parameter of the loop's header that is the number of the iteration.
+    fn counter(&self, id: LoopId) -> Option<Value> {
+        let around = self.of.loops.get(id);
+        let counts = |&&param: &&Value| {
+            self.of.sums.of(param).is_some_and(|sum| {
+                let steps_by_one = matches!(sum.counters.as_slice(), [(_, step)] if as_constant(step) == Some(1));
+                sum.item == 0 && is_zero(&sum.known) && steps_by_one
+            })
+        };
+        let one_way_back = self.of.regions.get(Some(id)).back.len() == 1;
+        let params = self.of.kernel.block_params(around.header).iter();
+        params.filter(|_| one_way_back).find(counts).copied()
+    }
+
+    /// How to convert a loop.
+    fn plan(&self, id: LoopId, graph: &Region, entering: Mask) -> Plan {
+        let ways = self.of.counted.get(id.index()).map_or(&[][..], Vec::as_slice);
+        let mut known = ways.iter().filter(|way| !(way.meets && entering.is_some()));
+        if let &[(leaving, node)] = graph.leaving.as_slice()
+            && graph.inner.get(node) == Some(&None)
+            && graph.postdominates(node, 0)
+            && !self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, leaving.from)
+        {
+            let (before, behind) = self.accesses_around(graph, node);
+            let way = known.find(|way| way.leaving == leaving);
+            let Some((way, trips)) = way.and_then(|way| Some((way, trips(way, before)?))) else {
+                return Plan { masked: false, gate: Gate::Behind(node, leaving), counted: None };
+            };
+            let gate = if before && behind { Gate::Last } else { Gate::Behind(node, leaving) };
+            return Plan { masked: before && behind, gate, counted: Some((way.leaving, trips)) };
+        }
+        let accesses = (0..graph.nodes.len()).any(|node| self.node_accesses(graph, node));
+        let counts = known.filter(|_| accesses).find_map(|way| {
+            let node = graph.node(way.leaving.from)?;
+            let (before, behind) = self.accesses_around(graph, node);
+            let gate = if before && behind { Gate::Last } else { Gate::Behind(node, way.leaving) };
+            Some(Plan { masked: true, gate, counted: Some((way.leaving, trips(way, before)?)) })
+        });
+        if let Some(plan) = counts {
+            return plan;
+        }
+        let around = self.of.loops.get(id);
+        let in_every_iteration = |&&(edge, node): &&(Edge, Node)| {
+            let goes_on = self.of.kernel.successors(edge.from).any(|to| around.contains(to));
+            let dominates = around.latches.iter().all(|&latch| self.of.flow.dominates(edge.from, latch));
+            graph.inner.get(node) == Some(&None) && goes_on && dominates
+        };
+        let first = graph.leaving.iter().filter(in_every_iteration).min_by_key(|(_, node)| *node);
+        let gate = first.map_or(Gate::Last, |&(edge, node)| Gate::Behind(node, edge));
+        Plan { masked: true, gate, counted: None }
+    }
+
+    /// Whether a node loads or stores.
+    fn node_accesses(&self, graph: &Region, node: Node) -> bool {
+        match (graph.inner.get(node), graph.nodes.get(node)) {
+            (Some(&Some(id)), _) => self.of.loops.get(id).blocks().any(|block| self.accesses(block)),
+            (_, Some(&block)) => self.accesses(block),
+            _ => false,
+        }
+    }
+
+    /// Whether there are loads or stores up to the end of a node that every iteration comes by, and whether behind it.
+    fn accesses_around(&self, graph: &Region, node: Node) -> (bool, bool) {
+        let any = |mut nodes: std::ops::Range<Node>| nodes.any(|node| self.node_accesses(graph, node));
+        (any(0..node + 1), any(node + 1..graph.nodes.len()))
+    }
+}
+
+/// The trips of accesses before the test or behind it.
+fn trips(way: &Counted, before: bool) -> Option<Trips> {
+    if before { way.before.clone() } else { Some(way.behind.clone()) }
+}

@@ -1,0 +1,336 @@
+//! Natural loops, how they nest, and the acyclic graphs that their bodies are.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap, entity_impl};
+use halfbyte_ir::{Block, Flow, Kernel};
+
+/// A loop of a kernel, outer ones before those inside them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct LoopId(u32);
+entity_impl!(LoopId, "loop");
+
+/// A natural loop.
+pub(super) struct Loop {
+    pub header: Block,
+    pub parent: Option<LoopId>,
+    pub latches: Vec<Block>,
+    blocks: EntitySet<Block>,
+}
+
+/// The loops of a kernel.
+pub(super) struct Loops {
+    loops: Vec<Loop>,
+    innermost: SecondaryMap<Block, PackedOption<LoopId>>,
+}
+
+/// A block at which a loop cannot be made out.
+pub(super) enum Strange {
+    /// A loop is entered here and elsewhere.
+    Irreducible(Block),
+    /// No way leads out of the loop of this header.
+    Endless(Block),
+}
+
+impl Loops {
+    pub fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, Strange> {
+        let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for (place, block) in flow.reverse_postorder().enumerate() {
+            number[block] = place as u32;
+        }
+        let mut loops = Loops { loops: Vec::new(), innermost: SecondaryMap::new() };
+        for header in flow.reverse_postorder() {
+            let mut latches = Vec::new();
+            for &from in flow.predecessors(header) {
+                if !flow.is_reachable(from) || number[from] < number[header] {
+                    continue;
+                }
+                if !flow.dominates(header, from) {
+                    return Err(Strange::Irreducible(header));
+                }
+                if !latches.contains(&from) {
+                    latches.push(from);
+                }
+            }
+            if !latches.is_empty() {
+                loops.add(header, latches, flow);
+            }
+        }
+        for found in &loops.loops {
+            let leaves = |block| kernel.successors(block).any(|to| !found.contains(to));
+            if !found.blocks.iter().any(leaves) {
+                return Err(Strange::Endless(found.header));
+            }
+        }
+        Ok(loops)
+    }
+
+    /// Outer loops come before inner ones, so the last to take a block is the innermost around it.
+    fn add(&mut self, header: Block, latches: Vec<Block>, flow: &Flow) {
+        let id = LoopId::new(self.loops.len());
+        let parent = self.innermost[header].expand();
+        let mut blocks = EntitySet::new();
+        blocks.insert(header);
+        let mut work = latches.clone();
+        while let Some(block) = work.pop() {
+            if blocks.insert(block) {
+                work.extend(flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)));
+            }
+        }
+        for block in blocks.iter() {
+            self.innermost[block] = id.into();
+        }
+        self.loops.push(Loop { header, parent, latches, blocks });
+    }
+
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = LoopId> + use<> {
+        (0..self.loops.len()).map(LoopId::new)
+    }
+
+    pub fn get(&self, id: LoopId) -> &Loop {
+        &self.loops[id.index()]
+    }
+
+    /// The innermost loop that a block is in.
+    pub fn around(&self, block: Block) -> Option<LoopId> {
+        self.innermost[block].expand()
+    }
+
+    /// The loops around a block, the innermost first.
+    pub fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
+        std::iter::successors(self.around(block), |&id| self.get(id).parent)
+    }
+
+    /// Whether the block is in the loop, if one is given: in none is every block.
+    pub fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
+        region.is_none_or(|id| self.get(id).contains(block))
+    }
+}
+
+impl Loop {
+    pub fn contains(&self, block: Block) -> bool {
+        self.blocks.contains(block)
+    }
+
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        self.blocks.iter()
+    }
+}
+
+/// A branch's target: the block it ends and the target's number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Edge {
+    pub from: Block,
+    pub number: usize,
+    pub to: Block,
+}
+
+/// A node's number in a region, in an order in which every node comes before those it leads to.
+pub(super) type Node = usize;
+
+/// A loop's body, or the kernel outside of all loops, without the branches back: an acyclic graph whose nodes are blocks
+/// and, as one node each, the loops inside.
+pub(super) struct Region {
+    /// The block of each node; of a loop its header. The first is where the region is entered.
+    pub nodes: Vec<Block>,
+    /// The loop of a node that is one.
+    pub inner: Vec<Option<LoopId>>,
+    /// The edges from each node to others of the region.
+    pub out: Vec<Vec<(Edge, Node)>>,
+    /// The edges back to the loop's header.
+    pub back: Vec<(Edge, Node)>,
+    /// The edges out of the loop.
+    pub leaving: Vec<(Edge, Node)>,
+    place: SecondaryMap<Block, u32>,
+    dominator: Vec<Node>,
+    /// The closest node that every way on leads through; the number of nodes where there is none.
+    postdominator: Vec<Node>,
+}
+
+impl Region {
+    pub fn new(kernel: &Kernel, flow: &Flow, loops: &Loops, region: Option<LoopId>) -> Region {
+        let head = region.map_or(kernel.entry(), |id| Some(loops.get(id).header));
+        let mut built = Region {
+            nodes: Vec::new(),
+            inner: Vec::new(),
+            out: Vec::new(),
+            back: Vec::new(),
+            leaving: Vec::new(),
+            place: SecondaryMap::with_default(u32::MAX),
+            dominator: Vec::new(),
+            postdominator: Vec::new(),
+        };
+        let Some(head) = head else { return built };
+        // A loop inside stands for all of its blocks: the outermost that is not around the region.
+        let node_of = |block: Block| loops.nest(block).take_while(|&id| Some(id) != region).last();
+        let mut order = Order { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
+        order.visit_all(&node_of);
+        for (block, inner) in order.found.into_iter().rev() {
+            built.place[block] = built.nodes.len() as u32;
+            built.nodes.push(block);
+            built.inner.push(inner);
+        }
+        built.out = vec![Vec::new(); built.nodes.len()];
+        for node in 0..built.nodes.len() {
+            for edge in edges(kernel, flow, loops, built.nodes[node], built.inner[node]) {
+                if !loops.is_in(edge.to, region) {
+                    built.leaving.push((edge, node));
+                } else if edge.to == head {
+                    built.back.push((edge, node));
+                } else {
+                    let to = built.place[edge.to] as Node;
+                    built.out[node].push((edge, to));
+                }
+            }
+        }
+        built.dominators();
+        built
+    }
+
+    fn dominators(&mut self) {
+        let count = self.nodes.len();
+        self.dominator = vec![usize::MAX; count];
+        if let Some(first) = self.dominator.first_mut() {
+            *first = 0;
+        }
+        for node in 0..count {
+            for &(_, to) in &self.out[node] {
+                let (mut a, mut b) = (node, self.dominator[to]);
+                if b == usize::MAX {
+                    b = a;
+                }
+                while a != b {
+                    if a > b { a = self.dominator[a] } else { b = self.dominator[b] }
+                }
+                self.dominator[to] = a;
+            }
+        }
+        self.postdominator = vec![count; count + 1];
+        let mut leaves = vec![false; count];
+        for &(_, node) in self.back.iter().chain(&self.leaving) {
+            leaves[node] = true;
+        }
+        for node in (0..count).rev() {
+            let mut ways = self.out[node].iter().map(|&(_, to)| to);
+            let mut meet = if leaves[node] { count } else { ways.next().unwrap_or(count) };
+            for mut way in ways {
+                while way != meet {
+                    if way < meet { way = self.postdominator[way] } else { meet = self.postdominator[meet] }
+                }
+            }
+            self.postdominator[node] = meet;
+        }
+    }
+
+    /// The node of a block that is one; a loop is found by its header.
+    pub fn node(&self, block: Block) -> Option<Node> {
+        Some(self.place[block] as Node).filter(|&node| node < self.nodes.len())
+    }
+
+    /// The closest node that every way to this one leads through; of the first itself.
+    pub fn dominator(&self, node: Node) -> Node {
+        self.dominator[node]
+    }
+
+    /// The closest node that every way on from this one leads through; none where they leave the region apart.
+    pub fn postdominator(&self, node: Node) -> Option<Node> {
+        Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
+    }
+
+    pub fn dominates(&self, above: Node, mut node: Node) -> bool {
+        while node > above {
+            node = self.dominator[node];
+        }
+        node == above
+    }
+
+    /// Whether what goes through `node` always goes through the other, later.
+    pub fn postdominates(&self, below: Node, mut node: Node) -> bool {
+        while node < below {
+            node = self.postdominator[node];
+        }
+        node == below
+    }
+
+    /// The nodes that can be gone to from a node before another, or before the region is left.
+    pub fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
+        let mut reached = vec![false; self.nodes.len()];
+        let mut found = Vec::new();
+        let mut work: Vec<Node> = vec![from];
+        while let Some(node) = work.pop() {
+            for &(_, next) in &self.out[node] {
+                if Some(next) != to && !std::mem::replace(&mut reached[next], true) {
+                    found.push(next);
+                    work.push(next);
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+/// The edges of a node: those of a block, or those out of a loop.
+fn edges(kernel: &Kernel, flow: &Flow, loops: &Loops, block: Block, inner: Option<LoopId>) -> Vec<Edge> {
+    let of_block = |from: Block| {
+        let targets = kernel.terminator(from).map_or(&[][..], |inst| kernel.targets(inst));
+        targets.iter().enumerate().map(move |(number, call)| Edge { from, number, to: call.block })
+    };
+    match inner {
+        None => of_block(block).collect(),
+        Some(id) => {
+            let blocks = kernel.layout.iter().filter(|&&block| flow.is_reachable(block));
+            let inside = blocks.filter(|&&block| loops.get(id).contains(block));
+            inside.flat_map(|&block| of_block(block)).filter(|edge| !loops.get(id).contains(edge.to)).collect()
+        }
+    }
+}
+
+/// The nodes of a region in postorder.
+struct Order<'a> {
+    kernel: &'a Kernel,
+    loops: &'a Loops,
+    region: Option<LoopId>,
+    head: Block,
+    found: Vec<(Block, Option<LoopId>)>,
+    seen: EntitySet<Block>,
+}
+
+impl Order<'_> {
+    /// A depth-first search without recursion. Targets are visited last to first, so that of two ways the first comes
+    /// first in the order.
+    fn visit_all(&mut self, node_of: &dyn Fn(Block) -> Option<LoopId>) {
+        let mut stack = vec![self.enter(self.head, node_of)];
+        while let Some((block, inner, next)) = stack.last_mut() {
+            match next.pop() {
+                Some(to) => {
+                    if self.loops.is_in(to, self.region) && to != self.head && !self.seen.contains(to) {
+                        let entered = self.enter(to, node_of);
+                        stack.push(entered);
+                    }
+                }
+                None => {
+                    self.found.push((*block, *inner));
+                    stack.pop();
+                }
+            }
+        }
+    }
+
+    fn enter(
+        &mut self,
+        block: Block,
+        node_of: &dyn Fn(Block) -> Option<LoopId>,
+    ) -> (Block, Option<LoopId>, Vec<Block>) {
+        self.seen.insert(block);
+        let inner = node_of(block);
+        let next: Vec<Block> = match inner {
+            None => self.kernel.successors(block).collect(),
+            Some(id) => {
+                let inside = self.kernel.layout.iter().filter(|&&block| self.loops.get(id).contains(block));
+                let out = inside.flat_map(|&block| self.kernel.successors(block));
+                out.filter(|&to| !self.loops.get(id).contains(to)).collect()
+            }
+        };
+        (block, inner, next)
+    }
+}

@@ -1,0 +1,154 @@
+//! Streams: what the loads and stores of a converted kernel have to do with the launch's buffers.
+
+use halfbyte_ir::{
+    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Refusal, Step, Stream, Trips, Type, Value, ValueDef,
+};
+
+use super::affine::{Sums, plus};
+use super::if_convert::{Site, SiteStep};
+
+/// A load or store whose address is known when the kernel is launched.
+#[derive(Clone)]
+pub(super) struct Access {
+    pub inst: Inst,
+    /// The type loaded or stored.
+    pub ty: Type,
+    pub stores: bool,
+    pub guard: Option<Value>,
+    /// The number of the buffer's parameter.
+    pub buffer: u32,
+    pub mem: MemAttr,
+    /// As [`Stream::scale`] and [`Stream::index`].
+    pub scale: u32,
+    pub index: Affine,
+    /// The loops around it, the outermost first.
+    pub steps: Vec<AccessStep>,
+}
+
+/// A counted loop around an access.
+#[derive(Clone)]
+pub(super) struct AccessStep {
+    pub number: u32,
+    pub header: Block,
+    /// The number of the iteration.
+    pub counter: Value,
+    pub trips: Trips,
+    pub stride: Affine,
+}
+
+/// The accesses of a converted kernel.
+///
+/// # Errors
+/// Loads and stores whose addresses are not known when the kernel is launched.
+pub(super) fn accesses(
+    kernel: &Kernel,
+    sites: &[Site],
+    sums: &Sums<'_>,
+    target: &'static str,
+) -> Result<Vec<Access>, Vec<Refusal>> {
+    let (mut accesses, mut refusals) = (Vec::with_capacity(sites.len()), Vec::new());
+    for site in sites {
+        match access(kernel, site, sums) {
+            Ok(access) => accesses.push(access),
+            Err(reason) => refusals.push(refusal(kernel, site.inst, target, reason)),
+        }
+    }
+    if refusals.is_empty() { Ok(accesses) } else { Err(refusals) }
+}
+
+/// That a target cannot do an instruction, and why.
+pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason: impl Into<String>) -> Refusal {
+    let data = &kernel.insts[inst];
+    Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason: Some(reason.into()) }
+}
+
+fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, String> {
+    let data = &kernel.insts[site.inst];
+    let stores = data.op == Op::Store;
+    let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
+    let (Some(&base), Attr::Mem(mem)) = (args.first(), data.attr) else {
+        return Err(String::from("it has no address"));
+    };
+    let buffer = match (kernel.values[base].def, kernel.param(base).map(|param| param.kind)) {
+        (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
+        _ => return Err(String::from("its address is not in a buffer of the signature")),
+    };
+    let uncounted = site.steps.iter().any(|step| step.counted.is_none());
+    if uncounted {
+        return Err(String::from("the number of trips of a loop around it is not known when the kernel is launched"));
+    }
+    let (mut scale, mut index, mut counters) = (0, Affine::default(), Vec::new());
+    if let Some(&by) = args.get(1) {
+        let sum = sums.of(by).ok_or_else(|| not_affine(kernel, sums, by))?;
+        scale = sum.item.wrapping_mul(mem.scale);
+        index = plus(&Affine::default(), &sum.known, mem.scale);
+        counters = sum.counters.into_vec();
+    }
+    let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
+    if !counters.iter().all(|(header, _)| is_around(*header)) {
+        return Err(String::from("its index depends on how often a loop before it was taken"));
+    }
+    let step = |step: &SiteStep| {
+        let (counter, trips) = step.counted.clone()?;
+        let stride = counters.iter().find(|(header, _)| *header == step.header);
+        let stride = stride.map_or_else(Affine::default, |(_, stride)| plus(&Affine::default(), stride, mem.scale));
+        Some(AccessStep { number: step.number, header: step.header, counter, trips, stride })
+    };
+    let steps = site.steps.iter().filter_map(step).collect();
+    Ok(Access { inst: site.inst, ty: data.ty, stores, guard: site.guard, buffer, mem, scale, index, steps })
+}
+
+fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> String {
+    let blamed = sums.blame(index);
+    let what = match kernel.def_inst(blamed) {
+        Some(inst) => {
+            let data = &kernel.insts[inst];
+            match data.op.row().types {
+                Some(_) => format!("`{}.{}`", data.op.name(), data.ty),
+                None => format!("`{}`", data.op.name()),
+            }
+        }
+        None => String::from("a value that depends on the way it is come by"),
+    };
+    format!("its index is not affine in the item's number, `i32` parameters and loop counters: it depends on {what}")
+}
+
+impl Access {
+    /// The access as a stream. `uniform` says that all items read the same value.
+    pub fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>) -> Stream {
+        let step = |step: &AccessStep| Step {
+            loop_number: step.number,
+            trips: step.trips.clone(),
+            stride: step.stride.clone(),
+        };
+        Stream {
+            buffer: Some(self.buffer),
+            bytes: self.ty.bytes(),
+            align: self.mem.align,
+            uniform,
+            scale: self.scale,
+            index: self.index.clone(),
+            offset: self.mem.offset,
+            steps: self.steps.iter().map(step).collect(),
+            guard,
+            span: kernel.insts[self.inst].span,
+        }
+    }
+}
+
+/// The guard of a stream, whose elements have so many bytes.
+pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
+    let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
+    Stream {
+        buffer: None,
+        bytes,
+        align: 1,
+        uniform: stream.uniform,
+        scale: 0,
+        index: Affine::default(),
+        offset: 0,
+        steps: steps.collect(),
+        guard: None,
+        span: stream.span,
+    }
+}

@@ -1,0 +1,163 @@
+//! Packing: a kernel of one work item becomes one of a group of neighbouring items, for targets whose items share vectors.
+//!
+//! Every load and store of the text becomes a stream ([`memory`]), for which its address must be known when the kernel is
+//! launched ([`affine`], [`trips`]). Control flow that varies from item to item ([`uniformity`]) is converted to selects and
+//! guards ([`if_convert`]), and what is then one line is done for all items of a group ([`widen`]): bytes in vectors,
+//! everything else item by item. What is the same for all items is computed once.
+//!
+//! A kernel that cannot be packed stays as it is, and the reasons are left in the context.
+
+mod affine;
+mod code;
+mod if_convert;
+mod loop_convert;
+mod loops;
+mod masks;
+mod memory;
+mod order;
+mod streams;
+mod trips;
+mod uniformity;
+mod values;
+mod widen;
+
+use cranelift_entity::EntitySet;
+use halfbyte_ir::{Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
+
+use crate::pass::Context;
+use crate::passes::switch;
+
+use affine::Sums;
+use if_convert::{Analyses, Converted, convert};
+use loops::{LoopId, Loops, Strange};
+use memory::{Access, accesses, refusal};
+use trips::counted;
+use uniformity::{Regions, Uniformity};
+use widen::{Source, widen};
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let lanes = context.legality.lanes().filter(|lanes| lanes.vector == Type::I8X16);
+    let Some(lanes) = lanes.filter(|_| kernel.packing.is_none()) else { return false };
+    match packed(kernel, lanes, context.legality.target()) {
+        Ok(packed) => {
+            *kernel = packed;
+            true
+        }
+        Err(refusals) => {
+            context.refuse(refusals);
+            false
+        }
+    }
+}
+
+fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
+    let mut source = kernel.clone();
+    switch::expand(&mut source);
+    check(&source, target)?;
+    let (converted, accesses, varying) = converted(&source, target)?;
+    let kernel = &converted.kernel;
+    let stored = stored_buffers(kernel);
+    let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
+    let uniformity = &Uniformity::without_branches(kernel, &Flow::new(kernel), &varying_load);
+    let packed = Source { kernel, accesses: &accesses, uniformity, gates: &converted.gates };
+    widen(packed, lanes, target)
+}
+
+/// Refuses what no packed kernel can have.
+fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    let is_buffer = |value: Value| kernel.param(value).is_some_and(|p| matches!(p.kind, ParamKind::Buffer { .. }));
+    for &block in &kernel.layout {
+        for &inst in &kernel.blocks[block].insts {
+            let data = &kernel.insts[inst];
+            let mut refuse = |reason: &str| refusals.push(refusal(kernel, inst, target, reason));
+            let base = match data.op.row().effect {
+                Effect::Read => Some(0),
+                Effect::Write => Some(1),
+                _ => None,
+            };
+            let targets = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
+            let mut args = kernel.args(inst).iter().chain(targets).enumerate();
+            if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize) {
+                refuse("work items share vectors, and have no groups beside");
+            } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
+                refuse("its address is not in a buffer of the signature");
+            } else if kernel.result(inst).is_some_and(|result| kernel.ty(result) == Type::PTR)
+                || args.any(|(number, &arg)| Some(number) != base && kernel.ty(arg) == Type::PTR)
+            {
+                refuse("buffers are copied to where the kernel runs, and have no addresses there");
+            }
+        }
+    }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+}
+
+fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refusal> {
+    let (block, reason) = match *strange {
+        Strange::Irreducible(block) => (block, "a loop is entered in more than one place"),
+        Strange::Endless(block) => (block, "no way leads out of the loop"),
+    };
+    let span = kernel.blocks[block].span;
+    vec![Refusal { op: None, span, target, reason: Some(reason.into()) }]
+}
+
+/// The kernel without branches that vary, its accesses, and the loads from uniform addresses whose values vary because not
+/// all items make them.
+fn converted(source: &Kernel, target: &'static str) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
+    let flow = Flow::new(source);
+    let loops = Loops::new(source, &flow).map_err(|found| strange(source, &found, target))?;
+    let regions = Regions::new(source, &flow, &loops);
+    let sums = Sums::new(source, &flow, &loops);
+    let counted: Vec<_> = loops.ids().map(|id| counted(source, &flow, &loops, &sums, id)).collect();
+    let stored = stored_buffers(source);
+    let mut varying: EntitySet<Inst> = EntitySet::new();
+    let mut apart: Vec<LoopId> = Vec::new();
+    let mut converted = loop {
+        let varying_load = |inst| varying.contains(inst) || reads_any(source, inst, &stored);
+        let uniformity = Uniformity::new(source, &flow, &loops, &regions, &apart, &varying_load);
+        let (kernel, loops, regions) = (source, &loops, &regions);
+        let (flow, sums, uniformity, counted) = (&flow, &sums, &uniformity, counted.as_slice());
+        let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted });
+        // What varies because of how the kernel is converted decides how it is converted.
+        let mut settled = true;
+        for load in guarded_apart(&converted, &varying_load) {
+            settled &= !varying.insert(load);
+        }
+        for &id in &converted.masked {
+            if !apart.contains(&id) {
+                apart.push(id);
+                settled = false;
+            }
+        }
+        if settled {
+            break converted;
+        }
+    };
+    let kernel = &converted.kernel;
+    let flow = Flow::new(kernel);
+    let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
+    let mut accesses = accesses(kernel, &converted.sites, &Sums::new(kernel, &flow, &loops), target)?;
+    order::settle(&mut converted.kernel, &mut accesses, target)?;
+    Ok((converted, accesses, varying))
+}
+
+/// The loads of a converted kernel that are guarded by what varies.
+fn guarded_apart(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> Vec<Inst> {
+    let kernel = &converted.kernel;
+    let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
+    let loads = converted.sites.iter().filter(|site| kernel.insts[site.inst].op == Op::Load);
+    loads.filter(|site| site.guard.is_some_and(|guard| uniformity.varies(guard))).map(|site| site.inst).collect()
+}
+
+/// The addresses of the buffers that a kernel writes.
+fn stored_buffers(kernel: &Kernel) -> EntitySet<Value> {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    let stores = insts.filter(|&&inst| kernel.insts[inst].op == Op::Store);
+    let mut buffers = EntitySet::new();
+    buffers.extend(stores.filter_map(|&inst| kernel.args(inst).get(1).copied()));
+    buffers
+}
+
+fn reads_any(kernel: &Kernel, load: Inst, buffers: &EntitySet<Value>) -> bool {
+    kernel.args(load).first().is_some_and(|&base| buffers.contains(base))
+}

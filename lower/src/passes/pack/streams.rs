@@ -1,0 +1,251 @@
+//! The streams of a packed kernel: their parameters, and the places of their elements.
+
+use cranelift_entity::SecondaryMap;
+use halfbyte_ir::{Affine, Attr, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
+use smallvec::SmallVec;
+
+use super::memory::{Access, guard_of};
+use super::values::{Values, WORD};
+use super::widen::Source;
+
+/// How a group accesses a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// In vectors of items' values of the type, a byte or a word.
+    Vectors(Type),
+    /// A value an item.
+    Items,
+}
+
+/// Where an access goes.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub stream: Value,
+    pub guard: Option<Value>,
+    pub shape: Shape,
+    pub uniform: bool,
+}
+
+/// The streams, in the order of the accesses, each followed by its guard if it has one.
+pub(super) struct Streams {
+    streams: Vec<Stream>,
+    /// By access.
+    places: Vec<Place>,
+    /// How often loops are taken, as computed before the entry's instructions.
+    trips: Vec<(Trips, Value)>,
+}
+
+/// The alignment of streams.
+const ALIGN: u32 = 16;
+
+impl Streams {
+    /// Adds the streams' parameters to the packed kernel.
+    pub fn new(values: &mut Values<'_>, source: Source<'_>) -> Streams {
+        let Source { kernel, accesses, uniformity, .. } = source;
+        let uses = Uses::new(kernel);
+        let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new() };
+        for access in accesses {
+            let result = kernel.result(access.inst);
+            let uniform = result.is_some_and(|result| !uniformity.varies(result));
+            let shape = if uniform { Shape::Items } else { shape(values, kernel, &uses, access) };
+            let elem = match shape {
+                Shape::Vectors(_) => Type::I8X16,
+                Shape::Items => access.ty,
+            };
+            let number = streams.streams.len() as u32;
+            let guard = access.guard.map(|_| number + 1);
+            let described = access.stream(kernel, uniform, guard);
+            let base = kernel.params.get(access.buffer as usize).map_or("stream", |param| param.name.as_str());
+            let mut add = |name: String, direction, elem, described: Stream| {
+                let mut name = name;
+                while kernel.values.keys().any(|value| kernel.value_name(value) == Some(name.as_str())) {
+                    name.push('_');
+                }
+                let kind = ParamKind::Buffer { direction, elem, align: ALIGN };
+                let span = described.span;
+                streams.streams.push(described);
+                values.code.kernel.add_param(name, kind, span)
+            };
+            let guarding = access.guard.map(|_| {
+                let (elem, bytes) = match shape {
+                    Shape::Vectors(ty) => (Type::I8X16, ty.bytes()),
+                    Shape::Items => (Type::I32, Type::I32.bytes()),
+                };
+                (elem, guard_of(&described, bytes))
+            });
+            let direction = if access.stores { Direction::Out } else { Direction::In };
+            let stream = add(format!("{base}_{number}"), direction, elem, described);
+            let guard =
+                guarding.map(|(elem, guard)| add(format!("{base}_{number}_guard"), Direction::Out, elem, guard));
+            streams.places.push(Place { stream, guard, shape, uniform });
+        }
+        streams
+    }
+
+    pub fn into_streams(self) -> Vec<Stream> {
+        self.streams
+    }
+
+    /// Where the access of that number goes.
+    pub fn place(&self, access: usize) -> Option<Place> {
+        self.places.get(access).copied()
+    }
+
+    /// The index of the first of so many elements of a group in this iteration of the loops around; without a group, of a
+    /// uniform stream. None for the first element of all.
+    pub fn index(
+        &mut self,
+        values: &mut Values<'_>,
+        access: &Access,
+        group: Option<Value>,
+        elements: usize,
+    ) -> Option<Value> {
+        let mut index = group;
+        for step in &access.steps {
+            let Some(counter) = values.uniform(step.counter) else { continue };
+            index = Some(match index {
+                None => counter,
+                Some(index) => {
+                    let trips = self.trips(values, &step.trips);
+                    let before = values.code.op(Op::Mul, Type::I32, &[index, trips]);
+                    values.code.op(Op::Add, Type::I32, &[before, counter])
+                }
+            });
+        }
+        if elements == 1 {
+            return index;
+        }
+        let elements = values.code.word(elements as u32);
+        index.map(|index| values.code.op(Op::Mul, Type::I32, &[index, elements]))
+    }
+
+    /// The address of an element of a type, so many after the one at the index: what a load or store carries, and its
+    /// operands.
+    pub fn element(
+        &self,
+        values: &Values<'_>,
+        stream: Value,
+        ty: Type,
+        index: Option<Value>,
+        after: usize,
+    ) -> (Attr, SmallVec<[Value; 2]>) {
+        let mut mem = values.code.kernel.default_mem(stream, ty);
+        mem.offset = (after as u32 * ty.bytes()).cast_signed();
+        (Attr::Mem(mem), std::iter::once(stream).chain(index).collect())
+    }
+
+    /// How often a loop is taken, as a value.
+    fn trips(&mut self, values: &mut Values<'_>, trips: &Trips) -> Value {
+        if let Some((_, value)) = self.trips.iter().find(|(known, _)| known == trips) {
+            return *value;
+        }
+        let block = std::mem::replace(&mut values.code.block, values.head);
+        let value = match trips {
+            Trips::Const(trips) => values.code.word(*trips),
+            Trips::Of { count, signed, at_least } => {
+                let mut value = sum(values, count);
+                if *signed {
+                    let zero = values.code.word(0);
+                    value = values.code.op(Op::MaxS, Type::I32, &[value, zero]);
+                }
+                if *at_least > 0 {
+                    let least = values.code.word(*at_least);
+                    value = values.code.op(Op::MaxU, Type::I32, &[value, least]);
+                }
+                value
+            }
+        };
+        values.code.block = block;
+        self.trips.push((trips.clone(), value));
+        value
+    }
+}
+
+/// A sum that is known at launch.
+fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
+    let mut sum = (affine.constant != 0).then(|| values.code.word(affine.constant));
+    for &(factor, times) in &affine.terms {
+        let mut term = match factor {
+            Factor::ItemCount => values.code.op(Op::ItemCount, Type::I32, &[]),
+            Factor::Param(number) => match values.code.kernel.params.get(number as usize) {
+                Some(param) => param.value,
+                None => continue,
+            },
+        };
+        if times != 1 {
+            let times = values.code.word(times);
+            term = values.code.op(Op::Mul, Type::I32, &[term, times]);
+        }
+        sum = Some(sum.map_or(term, |sum| values.code.op(Op::Add, Type::I32, &[sum, term])));
+    }
+    sum.unwrap_or_else(|| values.code.word(0))
+}
+
+/// In which form values are wanted.
+struct Uses {
+    /// Uses item by item.
+    items: SecondaryMap<Value, u32>,
+    /// Uses of a word as bytes, and a stored word that is made of bytes.
+    bytes: SecondaryMap<Value, u32>,
+    all: SecondaryMap<Value, u32>,
+}
+
+impl Uses {
+    fn new(kernel: &Kernel) -> Uses {
+        let mut uses = Uses { items: SecondaryMap::new(), bytes: SecondaryMap::new(), all: SecondaryMap::new() };
+        for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
+            let data = &kernel.insts[inst];
+            for &arg in kernel.args(inst) {
+                uses.all[arg] += 1;
+                let one_lane = matches!(data.op, Op::Extract) && data.ty == Type::I8X4;
+                let whole = matches!(
+                    data.op,
+                    Op::SadS
+                        | Op::SadU
+                        | Op::ReduceAddS
+                        | Op::ReduceAddU
+                        | Op::ReduceMinS
+                        | Op::ReduceMinU
+                        | Op::ReduceMaxS
+                        | Op::ReduceMaxU
+                        | Op::Split
+                );
+                match data.op {
+                    Op::Bitcast if data.ty == Type::I8X4 => uses.bytes[arg] += 1,
+                    Op::Bitcast => uses.items[arg] += 1,
+                    _ if whole || one_lane => uses.items[arg] += 1,
+                    _ => {}
+                }
+            }
+            for call in kernel.targets(inst) {
+                for &arg in kernel.call_args(call) {
+                    uses.all[arg] += 1;
+                }
+            }
+        }
+        uses
+    }
+}
+
+/// How a group accesses what varies.
+fn shape(values: &Values<'_>, kernel: &Kernel, uses: &Uses, access: &Access) -> Shape {
+    let ty = access.ty;
+    if ty.is_mask() {
+        return Shape::Items;
+    }
+    let loaded = kernel.result(access.inst);
+    let used_only =
+        |of: &SecondaryMap<Value, u32>| loaded.is_some_and(|value| uses.all[value] > 0 && of[value] == uses.all[value]);
+    if values.lanes(ty).is_some() {
+        let by_items = ty == Type::I8X4 && values.count == WORD && used_only(&uses.items);
+        return if by_items { Shape::Items } else { Shape::Vectors(ty) };
+    }
+    let stored = kernel.args(access.inst).first().and_then(|&value| kernel.def_inst(value));
+    let stores_bytes = access.stores
+        && stored.is_some_and(|inst| {
+            let from = kernel.args(inst).first().map(|&arg| kernel.ty(arg));
+            kernel.insts[inst].op == Op::Bitcast && from == Some(Type::I8X4)
+        });
+    let in_bytes = values.fits(ty) && (used_only(&uses.bytes) || stores_bytes);
+    if in_bytes { Shape::Vectors(ty) } else { Shape::Items }
+}

@@ -1,0 +1,148 @@
+//! Counted loops: how often a loop is taken, known when the kernel is launched.
+
+use halfbyte_ir::eval::{Operand, fold};
+use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, Trips, Type, Value};
+
+use super::affine::{Linear, Sums, as_constant, constant, plus};
+use super::loops::{Edge, LoopId, Loops};
+
+/// Loops of constant bounds are counted so far; a launch allows an item no more branches back unless told otherwise.
+const MOST_COUNTED: u32 = 1 << 20;
+
+/// A loop whose counter a branch compares with a bound, once in every iteration.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    /// The edge that leaves the loop, from the block of the comparison.
+    pub leaving: Edge,
+    /// How often iterations come as far as behind the branch.
+    pub behind: Trips,
+    /// How often they come as far as the branch: once more. None where that may be 2^32.
+    pub before: Option<Trips>,
+    /// It ends only where the counter meets the bound exactly. With a bound that the kernel tests for elsewhere, such a loop
+    /// would not end.
+    pub meets: bool,
+}
+
+/// The ways out by which a loop is counted, the closest to its header first.
+pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'_>, id: LoopId) -> Vec<Counted> {
+    let around = loops.get(id);
+    let in_every_iteration = |&block: &Block| {
+        loops.around(block) == Some(id) && around.latches.iter().all(|&latch| flow.dominates(block, latch))
+    };
+    let blocks = flow.reverse_postorder().filter(in_every_iteration);
+    blocks.filter_map(|block| test(kernel, loops, sums, id, block)).collect()
+}
+
+fn test(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, id: LoopId, block: Block) -> Option<Counted> {
+    let branch = kernel.terminator(block)?;
+    let (&[then, otherwise], &[condition]) = (kernel.targets(branch), kernel.args(branch)) else { return None };
+    let inside = |block| loops.get(id).contains(block);
+    let leaves_at = match (inside(then.block), inside(otherwise.block)) {
+        (true, false) => 1,
+        (false, true) => 0,
+        _ => return None,
+    };
+    let compare = kernel.def_inst(condition)?;
+    let (Op::Icmp, Type::I32, Attr::IntCC(cc)) =
+        (kernel.insts[compare].op, kernel.insts[compare].ty, kernel.insts[compare].attr)
+    else {
+        return None;
+    };
+    let stays = if leaves_at == 1 { cc } else { cc.inverted() };
+    let &[a, b] = kernel.args(compare) else { return None };
+    let header = loops.get(id).header;
+    let test = match (counter(sums, a, header), sums.of(b).as_ref().and_then(Linear::at_launch)) {
+        (Some((start, step)), Some(bound)) => Test { start, step, bound: bound.clone(), stays },
+        _ => {
+            let (start, step) = counter(sums, b, header)?;
+            Test { start, step, bound: sums.of(a)?.at_launch()?.clone(), stays: stays.swapped() }
+        }
+    };
+    let to = kernel.targets(branch).get(leaves_at)?.block;
+    test.count(Edge { from: block, number: leaves_at, to })
+}
+
+/// The value in the first iteration and the constant step of a value that counts a loop's iterations and no others'.
+fn counter(sums: &Sums<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
+    let linear = sums.of(value)?;
+    match linear.counters.as_slice() {
+        [(of, step)] if *of == header && linear.item == 0 => Some((linear.known.clone(), as_constant(step)?)),
+        _ => None,
+    }
+}
+
+/// `start + step * k` is compared with a bound in iteration k; the loop goes on while that holds.
+struct Test {
+    start: Affine,
+    step: u32,
+    bound: Affine,
+    stays: IntCC,
+}
+
+impl Test {
+    fn count(&self, leaving: Edge) -> Option<Counted> {
+        if let (Some(start), Some(bound)) = (as_constant(&self.start), as_constant(&self.bound)) {
+            let times = self.run(start, bound)?;
+            let before = Some(Trips::Const(times + 1));
+            return Some(Counted { leaving, behind: Trips::Const(times), before, meets: false });
+        }
+        let distance = match self.step {
+            1 => plus(&self.bound, &self.start, u32::MAX),
+            u32::MAX => plus(&self.start, &self.bound, u32::MAX),
+            _ => return None,
+        };
+        let up = self.step == 1;
+        // A difference that is negative as a signed number stands for a bound that lies behind the start. It is exact but
+        // where the loop would be taken 2^31 times and more; from 0 on, unsigned, it is always exact.
+        let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
+        let from_zero = self.stays == unsigned && as_constant(from) == Some(0);
+        let from_one = self.stays == unsigned && as_constant(from) == Some(1);
+        if self.stays == IntCC::GeU && as_constant(&self.bound) == Some(0) {
+            return None;
+        }
+        let (more, signed, meets) = match (self.stays, up) {
+            (IntCC::LtS | IntCC::LtU, true) | (IntCC::GtS | IntCC::GtU, false) => (0, !from_zero, false),
+            (IntCC::LeS | IntCC::LeU, true) | (IntCC::GeS | IntCC::GeU, false) => (1, true, false),
+            (IntCC::Ne, _) => (0, false, as_constant(&distance).is_none()),
+            _ => return None,
+        };
+        let behind = plus(&distance, &constant(more), 1);
+        let before = plus(&behind, &constant(1), 1);
+        let may_wrap = meets || from_zero && !up;
+        Some(Counted {
+            leaving,
+            behind: trips(behind, signed, 0),
+            before: (!may_wrap).then(|| trips(before, signed && !from_one, 1)),
+            meets,
+        })
+    }
+
+    /// How often in a row the test holds, of constants.
+    fn run(&self, start: u32, bound: u32) -> Option<u32> {
+        let mut at = start;
+        for times in 0..MOST_COUNTED {
+            if !holds(self.stays, at, bound) {
+                return Some(times);
+            }
+            at = at.wrapping_add(self.step);
+        }
+        None
+    }
+}
+
+fn trips(count: Affine, signed: bool, at_least: u32) -> Trips {
+    match as_constant(&count) {
+        Some(count) if signed && count.cast_signed() < 0 => Trips::Const(at_least),
+        Some(count) => Trips::Const(count.max(at_least)),
+        None => Trips::Of { count, signed, at_least },
+    }
+}
+
+/// What the evaluator says of a comparison.
+fn holds(cc: IntCC, a: u32, b: u32) -> bool {
+    let lanes = [u64::from(a), u64::from(b)];
+    let operand = |lanes| Operand { ty: Type::I32, lanes };
+    let mut out = [0];
+    let operands = [operand(&lanes[..1]), operand(&lanes[1..])];
+    fold(Op::Icmp, Attr::IntCC(cc), &operands, Type::I1, &mut out) && out != [0]
+}

@@ -1,0 +1,450 @@
+//! Widening: a converted kernel of one work item becomes one of a group of items.
+//!
+//! Lanewise ops on bytes, words of bytes and their masks are done on vectors, lanes that change places within a word do so
+//! in all words of a vector. Every other op is done for each item. What is uniform is done once.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{
+    Attr, Block, Flow, Inst, IntCC, Kernel, LaneMap, Lanes, Op, Packing, ParamKind, Refusal, Type, Value,
+};
+
+use super::code::Code;
+use super::memory::{Access, refusal};
+use super::streams::{Shape, Streams};
+use super::uniformity::Uniformity;
+use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
+
+/// A converted kernel, with what is known of it.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub kernel: &'a Kernel,
+    pub accesses: &'a [Access],
+    pub uniformity: &'a Uniformity,
+    /// Blocks that end with a test that a loop goes on, for which one item is enough.
+    pub gates: &'a [Block],
+}
+
+/// The packed kernel.
+///
+/// # Errors
+/// More streams than the target has room for.
+pub(super) fn widen(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
+    let Source { kernel: from, accesses, uniformity, .. } = source;
+    let needed = accesses.iter().flat_map(|access| std::iter::repeat_n(access.inst, 1 + access.guard.iter().len()));
+    if let Some(beyond) = needed.clone().nth(lanes.max_streams) {
+        let (most, needed) = (lanes.max_streams, needed.count());
+        let reason = format!("the kernel needs {needed} streams of memory, of which there are {most}");
+        return Err(vec![refusal(from, beyond, target, reason)]);
+    }
+    let flow = Flow::new(from);
+    let count = items(source);
+    let mut to = Kernel::new(from.name.as_str());
+    to.span = from.span;
+    to.wide_consts = from.wide_consts.clone();
+    to.intrinsics = from.intrinsics.clone();
+    let mut blocks: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
+    for &block in &from.layout {
+        let made = to.add_block();
+        if let Some(name) = from.block_name(block) {
+            to.set_block_name(made, name);
+        }
+        blocks[block] = made.into();
+    }
+    let Some(entry) = to.entry() else { return Ok(to) };
+    let params: Vec<Value> =
+        from.params.iter().map(|param| to.add_param(param.name.as_str(), param.kind, param.span)).collect();
+    let mut values = Values::new(from, &flow, Code { kernel: to, block: entry, span: from.span }, count);
+    for (param, &value) in from.params.iter().zip(&params) {
+        if matches!(param.kind, ParamKind::Scalar(_)) {
+            values.set_uniform(param.value, value);
+        }
+    }
+    let streams = Streams::new(&mut values, source);
+    let mut numbers: SecondaryMap<Inst, Option<usize>> = SecondaryMap::new();
+    for (number, access) in accesses.iter().enumerate() {
+        numbers[access.inst] = Some(number);
+    }
+    let mut widener = Widener { source, values, streams, numbers, group: None, refused: None };
+    // Parameters of blocks stand before all branches that give them values.
+    for block in flow.reverse_postorder() {
+        let Some(to) = blocks[block].expand() else { continue };
+        widener.values.begin(block, to, &|value| uniformity.varies(value));
+    }
+    for block in flow.reverse_postorder() {
+        let Some(to) = blocks[block].expand() else { continue };
+        widener.values.at = block;
+        widener.values.code.block = to;
+        for &inst in &from.blocks[block].insts {
+            widener.values.code.span = from.insts[inst].span;
+            widener.inst(inst, &blocks);
+        }
+    }
+    if let Some(inst) = widener.refused {
+        return Err(vec![refusal(from, inst, target, "work items go different ways here")]);
+    }
+    let Widener { values: Values { code, head, .. }, streams, .. } = widener;
+    let mut packed = code.kernel;
+    let mut insts = std::mem::take(&mut packed.blocks[head].insts);
+    insts.append(&mut packed.blocks[entry].insts);
+    packed.blocks[entry].insts = insts;
+    packed.packing = Some(Packing { items: count as u32, streams: streams.into_streams() });
+    Ok(packed)
+}
+
+/// Work items in a group.
+fn items(source: Source<'_>) -> usize {
+    let Source { kernel, accesses, uniformity, .. } = source;
+    let varies =
+        |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
+    if accesses.iter().any(|access| access.ty.bytes() == 1 && varies(access)) {
+        return LANES;
+    }
+    let words = kernel.values.iter().any(|(value, data)| data.ty == Type::I8X4 && uniformity.varies(value));
+    if words { WORD } else { 1 }
+}
+
+struct Widener<'a> {
+    source: Source<'a>,
+    values: Values<'a>,
+    streams: Streams,
+    /// The number of each access.
+    numbers: SecondaryMap<Inst, Option<usize>>,
+    /// The group's number.
+    group: Option<Value>,
+    refused: Option<Inst>,
+}
+
+impl Widener<'_> {
+    fn code(&mut self) -> &mut Code {
+        &mut self.values.code
+    }
+
+    fn inst(&mut self, inst: Inst, blocks: &SecondaryMap<Block, PackedOption<Block>>) {
+        let from = self.source.kernel;
+        let data = from.insts[inst];
+        if data.op.is_terminator() {
+            self.branch(inst, blocks);
+            return;
+        }
+        if let Some(number) = self.numbers[inst] {
+            if let Some(access) = self.source.accesses.get(number) {
+                self.access(number, access);
+            }
+            return;
+        }
+        let Some(result) = from.result(inst) else { return };
+        let args = from.args(inst);
+        if !self.source.uniformity.varies(result) {
+            let uniform: Items = args.iter().filter_map(|&arg| self.values.uniform(arg)).collect();
+            let value = self.code().value(data.op, data.ty, data.attr, &uniform);
+            self.values.set_uniform(result, value);
+        } else if data.op == Op::ItemId {
+            let items = self.item_ids();
+            self.values.set_items(result, items);
+        } else if let Some(parts) = self.in_vectors(inst, args) {
+            self.values.set_vector(result, parts);
+        } else if let Some(items) = self.conditions(inst, args) {
+            self.values.set_items(result, items);
+        } else {
+            let args: Vec<Items> = args.iter().map(|&arg| self.values.items(arg)).collect();
+            let item = |item: usize| {
+                let args: Items = args.iter().filter_map(|arg| arg.get(item)).copied().collect();
+                self.values.code.value(data.op, data.ty, data.attr, &args)
+            };
+            let items = (0..self.values.count).map(item).collect();
+            self.values.set_items(result, items);
+        }
+    }
+
+    /// The group's number.
+    fn group(&mut self) -> Value {
+        if let Some(group) = self.group {
+            return group;
+        }
+        let head = self.values.head;
+        let block = std::mem::replace(&mut self.code().block, head);
+        let group = self.code().op(Op::ItemId, Type::I32, &[]);
+        self.code().block = block;
+        self.group = Some(group);
+        group
+    }
+
+    /// The items' numbers.
+    fn item_ids(&mut self) -> Items {
+        let group = self.group();
+        let count = self.values.count;
+        if count == 1 {
+            return [group].into_iter().collect();
+        }
+        let times = self.code().word(count as u32);
+        let first = self.code().op(Op::Mul, Type::I32, &[group, times]);
+        let item = |number: usize| {
+            if number == 0 {
+                return first;
+            }
+            let code = &mut self.values.code;
+            let number = code.word(number as u32);
+            code.op(Op::Add, Type::I32, &[first, number])
+        };
+        (0..count).map(item).collect()
+    }
+
+    /// What can be done on whole vectors.
+    fn in_vectors(&mut self, inst: Inst, args: &[Value]) -> Option<Parts> {
+        let data = self.source.kernel.insts[inst];
+        let wide = self.values.lanes(data.ty) == Some(WORD);
+        match (data.op, args) {
+            (Op::Shuffle, &[x, y]) if wide => Some(self.shuffle(inst, x, y)),
+            (Op::Splat, &[x]) if wide => Some(match data.ty.is_mask() {
+                true => self.values.masks(x),
+                false => self.values.words(x),
+            }),
+            (Op::Insert, &[vector, scalar]) if wide => self.insert(inst, vector, scalar),
+            (Op::Extract, &[vector]) if wide && self.values.count == LANES => self.extract(inst, vector),
+            (Op::Bitcast, &[x]) => self.bitcast(inst, x),
+            (op, _) if op.row().lanewise => self.lanewise(inst, args),
+            _ => None,
+        }
+    }
+
+    fn lanewise(&mut self, inst: Inst, args: &[Value]) -> Option<Parts> {
+        let data = self.source.kernel.insts[inst];
+        let ty = self.vectors_of(inst, args)?;
+        let result = self.source.kernel.result(inst)?;
+        let parts = self.values.parts(self.values.ty(result));
+        let mut columns: Vec<Parts> = Vec::with_capacity(args.len());
+        for (number, &arg) in args.iter().enumerate() {
+            let single = data.op == Op::Select && number == 0 && self.values.ty(arg) == Type::I1;
+            columns.push(match self.values.uniform(arg).filter(|_| single) {
+                // One condition for all lanes.
+                Some(uniform) => std::iter::repeat_n(uniform, parts).collect(),
+                None if single && self.values.parts(data.ty) * LANES == self.values.count * WORD => {
+                    self.values.masks(arg)
+                }
+                None => self.values.vector(arg),
+            });
+        }
+        let part = |part: usize| {
+            let args: Parts = columns.iter().filter_map(|column| column.get(part)).copied().collect();
+            self.values.code.value(data.op, ty, data.attr, &args)
+        };
+        Some((0..parts).map(part).collect())
+    }
+
+    /// The type on which a lanewise op is done on vectors; none where it is not.
+    fn vectors_of(&self, inst: Inst, args: &[Value]) -> Option<Type> {
+        let data = self.source.kernel.insts[inst];
+        let values = &self.values;
+        let result = values.ty(self.source.kernel.result(inst)?);
+        let bits_only = matches!(data.op, Op::And | Op::Or | Op::Xor | Op::Not);
+        let there = |&arg: &Value| values.has_vector(arg);
+        if bits_only && values.lanes(data.ty).is_none() {
+            // Words that are in vectors already.
+            let all = args.iter().all(|arg| there(arg) || values.uniform(*arg).is_some());
+            return (values.fits(data.ty) && all && args.iter().any(there)).then_some(Type::I8X16);
+        }
+        let lanes = values.lanes(data.ty)?;
+        let condition = |number: usize, ty: Type| data.op == Op::Select && number == 0 && ty == Type::I1;
+        let fits = |(number, &arg): (usize, &Value)| {
+            let ty = values.ty(arg);
+            values.lanes(ty) == Some(lanes) || condition(number, ty)
+        };
+        if values.lanes(result) != Some(lanes) || !args.iter().enumerate().all(fits) {
+            return None;
+        }
+        // Truth values are in vectors only where they come from bytes.
+        (data.ty != Type::I1 || args.iter().any(there)).then(|| vector_type(data.ty))
+    }
+
+    fn shuffle(&mut self, inst: Inst, x: Value, y: Value) -> Parts {
+        let data = self.source.kernel.insts[inst];
+        let Attr::Lanes(map) = data.attr else { return Parts::new() };
+        let lane = |lane: usize| {
+            let (word, from) = (lane / WORD * WORD, map.get(lane % WORD));
+            if from < WORD { word + from } else { LANES + word + from - WORD }
+        };
+        let lanes: [u8; LANES] = std::array::from_fn(|i| lane(i) as u8);
+        let (xs, ys) = (self.values.vector(x), self.values.vector(y));
+        let attr = Attr::Lanes(LaneMap::new(&lanes));
+        let part =
+            |(&x, &y): (&Value, &Value)| self.values.code.value(Op::Shuffle, vector_type(data.ty), attr, &[x, y]);
+        xs.iter().zip(&ys).map(part).collect()
+    }
+
+    fn insert(&mut self, inst: Inst, vector: Value, scalar: Value) -> Option<Parts> {
+        let data = self.source.kernel.insts[inst];
+        let Attr::Lane(place) = data.attr else { return None };
+        let new = if data.ty.is_mask() { self.values.masks(scalar) } else { self.values.words(scalar) };
+        let old = self.values.vector(vector);
+        let lanes: [u8; LANES] =
+            std::array::from_fn(|i| (if i % WORD == usize::from(place) { LANES + i } else { i }) as u8);
+        let attr = Attr::Lanes(LaneMap::new(&lanes));
+        let part = |(&old, &new): (&Value, &Value)| {
+            self.values.code.value(Op::Shuffle, vector_type(data.ty), attr, &[old, new])
+        };
+        Some(old.iter().zip(&new).map(part).collect())
+    }
+
+    /// One lane of each item of a group of sixteen: from two vectors each, then from both halves.
+    fn extract(&mut self, inst: Inst, vector: Value) -> Option<Parts> {
+        let data = self.source.kernel.insts[inst];
+        let Attr::Lane(place) = data.attr else { return None };
+        let &[a, b, c, d] = self.values.vector(vector).as_slice() else { return None };
+        let ty = vector_type(data.ty);
+        let gather: [u8; LANES] = std::array::from_fn(|i| ((i % 8) * WORD + usize::from(place)) as u8);
+        let halves: [u8; LANES] = std::array::from_fn(|i| (if i < 8 { i } else { LANES + i - 8 }) as u8);
+        let mut shuffle =
+            |lanes: &[u8], x, y| self.values.code.value(Op::Shuffle, ty, Attr::Lanes(LaneMap::new(lanes)), &[x, y]);
+        let (low, high) = (shuffle(&gather, a, b), shuffle(&gather, c, d));
+        Some([shuffle(&halves, low, high)].into_iter().collect())
+    }
+
+    /// Words that are in vectors, or are wanted there.
+    fn bitcast(&mut self, inst: Inst, x: Value) -> Option<Parts> {
+        let ty = self.source.kernel.insts[inst].ty;
+        let fits = self.values.fits(ty) && self.values.fits(self.values.ty(x));
+        let wanted = self.values.lanes(ty).is_some() || self.values.has_vector(x);
+        (fits && wanted).then(|| self.values.vector(x))
+    }
+
+    /// Whether any or all lanes of each item's mask are set.
+    fn conditions(&mut self, inst: Inst, args: &[Value]) -> Option<Items> {
+        let data = self.source.kernel.insts[inst];
+        let cc = match data.op {
+            Op::Any => IntCC::Ne,
+            Op::All => IntCC::Eq,
+            _ => return None,
+        };
+        let &[mask] = args else { return None };
+        if self.values.lanes(data.ty) != Some(WORD) {
+            return None;
+        }
+        let masks = self.values.vector(mask);
+        let mut items = Items::new();
+        for part in masks {
+            let bytes = self.code().op(Op::MaskExpand, Type::I8X16, &[part]);
+            for word in 0..WORD as u8 {
+                let word = self.code().value(Op::Split, Type::I32, Attr::Lane(word), &[bytes]);
+                let edge = self.code().word(if cc == IntCC::Ne { 0 } else { u32::MAX });
+                items.push(self.code().icmp(cc, Type::I32, word, edge));
+            }
+        }
+        Some(items)
+    }
+
+    fn branch(&mut self, inst: Inst, blocks: &SecondaryMap<Block, PackedOption<Block>>) {
+        let from = self.source.kernel;
+        let data = from.insts[inst];
+        if data.op == Op::Ret {
+            self.code().ret();
+            return;
+        }
+        let mut condition = Items::new();
+        if let Some(&arg) = from.args(inst).first() {
+            match self.values.uniform(arg) {
+                Some(uniform) => condition.push(uniform),
+                None => {
+                    if !self.source.gates.contains(&self.values.at) {
+                        self.refused = Some(inst);
+                    }
+                    condition.push(self.any(arg));
+                }
+            }
+        }
+        let mut targets: Vec<(Block, Items)> = Vec::new();
+        for call in from.targets(inst) {
+            let params = from.block_params(call.block);
+            let mut args = Items::new();
+            for (&param, &arg) in params.iter().zip(from.call_args(call)) {
+                let varies = self.source.uniformity.varies(param);
+                args.extend(self.values.argument(param, varies, arg));
+            }
+            targets.extend(blocks[call.block].expand().map(|block| (block, args)));
+        }
+        let targets: Vec<(Block, &[Value])> = targets.iter().map(|(block, args)| (*block, args.as_slice())).collect();
+        self.code().branch(data.op, &condition, &targets);
+    }
+
+    /// Whether a condition holds for some item.
+    fn any(&mut self, condition: Value) -> Value {
+        if self.values.has_vector(condition)
+            && let Some(&mask) = self.values.vector(condition).first()
+        {
+            return self.code().op(Op::Any, Type::I1X16, &[mask]);
+        }
+        let items = self.values.items(condition);
+        let mut any: Option<Value> = None;
+        for item in items {
+            any = Some(match any {
+                None => item,
+                Some(any) => self.code().op(Op::Or, Type::I1, &[any, item]),
+            });
+        }
+        any.unwrap_or(condition)
+    }
+
+    /// Makes the loads or stores of a stream, and the stores of its guard.
+    fn access(&mut self, number: usize, access: &Access) {
+        let Some(place) = self.streams.place(number) else { return };
+        let group = self.group();
+        if let (Some(guard), Some(to)) = (access.guard, place.guard) {
+            let guards: Items = match (place.uniform, place.shape) {
+                (true, _) => {
+                    let Some(uniform) = self.values.uniform(guard) else { return };
+                    let word = self.code().op(Op::MaskExpand, Type::I32, &[uniform]);
+                    [word].into_iter().collect()
+                }
+                (false, Shape::Vectors(Type::I8)) => {
+                    let masks = self.values.vector(guard);
+                    masks.iter().map(|&mask| self.values.code.op(Op::MaskExpand, Type::I8X16, &[mask])).collect()
+                }
+                (false, Shape::Vectors(_)) => self.values.words(guard).into_iter().collect(),
+                (false, Shape::Items) => {
+                    let items = self.values.items(guard);
+                    items.iter().map(|&item| self.values.code.op(Op::MaskExpand, Type::I32, &[item])).collect()
+                }
+            };
+            self.store(access, place.uniform, group, to, &guards);
+        }
+        if access.stores {
+            let Some(&value) = self.source.kernel.args(access.inst).first() else { return };
+            let stored: Items = match place.shape {
+                Shape::Vectors(_) => self.values.vector(value).into_iter().collect(),
+                Shape::Items => self.values.items(value),
+            };
+            self.store(access, false, group, place.stream, &stored);
+            return;
+        }
+        let Some(result) = self.source.kernel.result(access.inst) else { return };
+        let (ty, loads) = match place.shape {
+            _ if place.uniform => (access.ty, 1),
+            Shape::Vectors(_) => (Type::I8X16, self.values.parts(access.ty)),
+            Shape::Items => (access.ty, self.values.count),
+        };
+        let group = (!place.uniform).then_some(group);
+        let index = self.streams.index(&mut self.values, access, group, loads);
+        let load = |number: usize| {
+            let (attr, args) = self.streams.element(&self.values, place.stream, ty, index, number);
+            self.values.code.value(Op::Load, ty, attr, &args)
+        };
+        let loaded: Items = (0..loads).map(load).collect();
+        match (place.shape, loaded.as_slice()) {
+            (_, &[only]) if place.uniform => self.values.set_uniform(result, only),
+            (Shape::Vectors(_), parts) => self.values.set_vector(result, parts.iter().copied().collect()),
+            (Shape::Items, _) => self.values.set_items(result, loaded),
+        }
+    }
+
+    fn store(&mut self, access: &Access, uniform: bool, group: Value, stream: Value, stored: &[Value]) {
+        let group = (!uniform).then_some(group);
+        let index = self.streams.index(&mut self.values, access, group, stored.len());
+        for (number, &value) in stored.iter().enumerate() {
+            let ty = self.values.code.kernel.ty(value);
+            let (attr, place) = self.streams.element(&self.values, stream, ty, index, number);
+            let args: Items = std::iter::once(value).chain(place).collect();
+            let code = &mut self.values.code;
+            code.kernel.push_inst(code.block, Op::Store, ty, attr, &args, None, code.span);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Packing kernels on a made-up target, and running them beside what they were made of.
+
+use halfbyte_ir::eval::{Arg, Fault, Launch, Prepared};
+use halfbyte_ir::witness::Random;
+use halfbyte_ir::{Kernel, Lanes, Legality, ParamKind, Refusal, Type};
+use halfbyte_lower::trial::target;
+use halfbyte_lower::{Context, LowerError, find, run};
+
+/// Full and not, one group and many.
+pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
+
+/// A target with all ops whose items share vectors.
+pub fn vectors(max_streams: usize) -> Legality {
+    target(|_, _| false).with_lanes(Lanes { vector: Type::I8X16, max_streams })
+}
+
+/// Runs passes by name, the verifier after each.
+pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Result<(), Vec<Refusal>> {
+    let passes: Vec<_> = passes.split(' ').map(|name| find(name).unwrap()).collect();
+    let mut context = Context::new(legality);
+    context.verify = true;
+    match run(kernel, &passes, &mut context, &mut ()) {
+        Ok(()) => Ok(()),
+        Err(LowerError::Refused(refusals)) => Err(refusals),
+        Err(error) => panic!("{error}\n{kernel}"),
+    }
+}
+
+/// A launch's arguments as bytes: small numbers for `i32` scalars, and of each buffer so many elements an item.
+pub fn arguments(kernel: &Kernel, items: u32, an_item: u32, random: &mut Random) -> Vec<Vec<u8>> {
+    let mut fill = |bytes: u32| -> Vec<u8> {
+        let byte = |random: &mut Random| match random.below(4) {
+            0 => [0, 1, 0x7f, 0x80, 0xff][random.below(5)],
+            _ => random.bits() as u8,
+        };
+        (0..bytes).map(|_| byte(random)).collect()
+    };
+    let of = |param: &halfbyte_ir::Param| match param.kind {
+        ParamKind::Scalar(Type::I32) => vec![fill(1)[0] % 8, 0, 0, 0],
+        ParamKind::Scalar(ty) => fill(ty.bytes()),
+        ParamKind::Buffer { elem, .. } => fill((items * an_item + 64) * elem.bytes()),
+    };
+    kernel.params.iter().map(of).collect()
+}
+
+/// What a launch leaves in the buffers, or its fault as text without the instruction.
+pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+    let mut buffers = arguments.to_vec();
+    let mut args: Vec<Arg<'_>> = Vec::new();
+    for (number, (bytes, param)) in buffers.iter_mut().zip(kernel.launch_params()).enumerate() {
+        args.push(match param.kind {
+            ParamKind::Scalar(_) => {
+                let mut words = [0; 8];
+                for (i, &byte) in bytes.iter().enumerate() {
+                    words[i / 8] |= u64::from(byte) << (8 * (i % 8));
+                }
+                Arg::Scalar(words)
+            }
+            ParamKind::Buffer { .. } => Arg::Buffer { base: 0x1_0000_0000 * (number as u64 + 1), bytes },
+        });
+    }
+    match Prepared::new(kernel).run(&Launch::new(items), &mut args) {
+        Ok(()) => Ok(buffers),
+        Err(Fault::Trap(trap)) => Err(format!("item {} at {:?}: {}", trap.item, trap.span, trap.kind)),
+        Err(fault) => Err(fault.to_string()),
+    }
+}
+
+/// Demands that both do the same on random data. Gives the number of launches without a fault.
+pub fn same(before: &Kernel, after: &Kernel, an_item: u32, seed: u64) -> usize {
+    let mut random = Random(seed);
+    let mut good = 0;
+    for items in COUNTS {
+        let arguments = arguments(before, items, an_item, &mut random);
+        let (expected, found) = (outcome(before, items, &arguments), outcome(after, items, &arguments));
+        if expected == found {
+            good += usize::from(expected.is_ok());
+            continue;
+        }
+        let scalars: Vec<_> = before.params.iter().zip(&arguments).filter(|(_, bytes)| bytes.len() < 64).collect();
+        let scalars: Vec<String> = scalars.iter().map(|(p, bytes)| format!("{}={bytes:?}", p.name)).collect();
+        let what = match (&expected, &found) {
+            (Ok(expected), Ok(found)) => {
+                let mut text = String::new();
+                for ((param, a), b) in before.params.iter().zip(expected).zip(found) {
+                    if let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) {
+                        text += &format!("%{} byte {at}: {} and {}; ", param.name, a[at], b[at]);
+                    }
+                }
+                text
+            }
+            _ => format!("{:?} and {:?}", expected.as_ref().err(), found.as_ref().err()),
+        };
+        panic!("{items} items, {}: {what}\n{before}\nbecomes\n{after}", scalars.join(" "));
+    }
+    good
+}
