@@ -6,27 +6,26 @@
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-use halfbyte_emit::{Code, layout, write_object};
+use halfbyte_emit::{BlockStats, Code, layout, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
-use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{self, Allocator};
-use halfbyte_isel::{Refusal, check_intrinsics, legality, select};
-use halfbyte_lower::{Context, Observer, Pass, UnknownPass};
+use halfbyte_isel::{Func, Refusal, check_intrinsics, legality, select};
+use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
 use crate::Module;
 use crate::print::{Allocated, Selected};
 
 /// The passes over the IR, in order.
-pub const PASSES: &[&str] = &["fold", "canon", "cse", "canon", "merge", "dce", "legalise", "cse", "dce"];
+pub const PASSES: &[&str] = &["fold", "canon", "cse", "canon", "merge", "dce", "pack", "legalise", "cse", "dce"];
 
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
 pub const STEPS: [&str; 3] = ["select", "allocate", "layout"];
 
 /// The targets that there are.
-pub const TARGETS: &[Target] = &[Target::Halu];
+pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1];
 
 /// How to compile.
 #[derive(Clone)]
@@ -98,6 +97,8 @@ pub struct Stats {
     pub local_bytes: u32,
     /// Values that went there.
     pub spills: u32,
+    /// Of a target with bundles, how dense they are, by block.
+    pub blocks: Vec<BlockStats>,
     /// How often each selection rule was taken, by name, in the order of the rules.
     pub rules: Vec<(&'static str, usize)>,
 }
@@ -167,16 +168,17 @@ impl<'a> Compiler<'a> {
         let (func, rules) = self.machine(&lowered, watch)?;
         let start = Instant::now();
         let code = layout(&func).map_err(|error| defect(kernel, error))?;
-        let listing = || halfbyte_isa::halu::disassemble(&code.words);
+        let listing = || code.words.disassemble();
         watch(&step("layout", kernel, start, &Lazy(listing)));
         let stats = Stats {
             kernel: kernel.name.clone(),
             ops: ops(kernel),
             lowered: ops(&lowered),
             words: code.words.len(),
-            registers: func.registers,
-            local_bytes: func.local_bytes,
-            spills: func.spills,
+            registers: code.info.registers,
+            local_bytes: code.info.local_bytes,
+            spills: func.spills(),
+            blocks: code.stats.clone(),
             rules,
         };
         Ok((code, stats))
@@ -185,13 +187,16 @@ impl<'a> Compiler<'a> {
     /// The kernel after the passes over the IR.
     ///
     /// # Errors
-    /// A pass that left the kernel broken, where steps are verified.
+    /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
     pub fn lower(&self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
         let mut lowered = kernel.clone();
         let mut context = Context::new(&self.legality);
         context.verify = self.options.verify;
         let done = halfbyte_lower::run(&mut lowered, &self.options.passes, &mut context, &mut Passes(watch));
-        done.map_err(|error| defect(kernel, error))?;
+        done.map_err(|error| match error {
+            LowerError::Refused(refused) => diagnostics(&refused),
+            error => defect(kernel, error),
+        })?;
         Ok(lowered)
     }
 
@@ -199,7 +204,7 @@ impl<'a> Compiler<'a> {
     ///
     /// # Errors
     /// What the target cannot do.
-    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(MachFunc, Rules), Vec<Diagnostic>> {
+    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Func, Rules), Vec<Diagnostic>> {
         let lines = &self.lines;
         let locate = |span: Span| {
             let position = lines.position(span.start);
@@ -211,7 +216,7 @@ impl<'a> Compiler<'a> {
         let rules = taken(self.options.target, &selected.fired);
         let start = Instant::now();
         let options = regalloc::Options { check: self.options.verify };
-        let func = self.allocator.allocate(selected.code, &options).map_err(|error| defect(kernel, error))?;
+        let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| defect(kernel, error))?;
         watch(&step("allocate", kernel, start, &Allocated(&func)));
         Ok((func, rules))
     }

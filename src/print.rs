@@ -3,74 +3,129 @@
 use std::fmt;
 
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::word::Field;
 use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::vcode::{Access, Edge, RegClass, Terminator, VCode, VReg};
+use halfbyte_isel::machine::{Halu, Machine, RegClass, Vp1};
+use halfbyte_isel::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
+use halfbyte_isel::vp1::{Class, Place};
+use halfbyte_isel::{Code, Func};
 
-/// Selected instructions. Beside each stands what its register fields become: `rd=v3.w` is a definition in field `rd`.
-pub struct Selected<'a>(pub &'a VCode);
+/// Selected instructions. Beside each stands what its register fields become: `rd=v3 def` is a definition in field `rd`.
+pub struct Selected<'a>(pub &'a Code);
 
-impl fmt::Display for Selected<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let code = self.0;
-        writeln!(f, "@{}", code.signature.name())?;
-        let reg = |reg: &VReg| {
-            let class = match code.vregs.get(reg.0 as usize) {
-                Some(RegClass::Pred) => ".p",
-                Some(RegClass::Pair) => ".d",
-                Some(RegClass::Quad) => ".q",
-                Some(RegClass::Word) | None => "",
-            };
-            format!("v{}{class}", reg.0)
-        };
-        let list = |regs: &[VReg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
-        let edge = |edge: &Edge| format!("b{}({})", edge.block, list(code.list(&edge.args)));
-        for (number, block) in code.blocks.iter().enumerate() {
-            writeln!(f, "b{number}({}):", list(code.list(&block.params)))?;
-            let insts = code.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or_default();
-            for inst in insts {
-                let operands = code.operands(inst).iter().map(|operand| {
-                    let part = if operand.part == 0 { String::new() } else { format!("[{}]", operand.part) };
-                    let access = match operand.access {
-                        Access::Use => String::new(),
-                        Access::Def => " def".into(),
-                        Access::Replace(old) => format!(" replaces {}", reg(&old)),
-                    };
-                    format!("{}={}{part}{access}", operand.field.name, reg(&operand.reg))
-                });
-                let operands = operands.collect::<Vec<_>>().join(", ");
-                line(f, &format!("{:<40}  {operands}", inst.inst.to_string()), inst.loc)?;
-            }
-            let terminator = match &block.terminator {
-                Terminator::Exit => "exit".into(),
-                Terminator::Jump(to) => format!("jump {}", edge(to)),
-                Terminator::Branch { cond, not, then, otherwise } => {
-                    let not = if *not { "!" } else { "" };
-                    format!("branch {not}{}, {}, {}", reg(cond), edge(then), edge(otherwise))
-                }
-            };
-            line(f, &terminator, block.loc)?;
+/// Instructions with registers, block by block.
+pub struct Allocated<'a>(pub &'a Func);
+
+/// How a machine's own things are shown.
+trait Shown: Machine {
+    /// What is put after the number of a virtual register.
+    fn mark(class: Self::Class) -> &'static str;
+
+    /// What an operand's place is called.
+    fn place(place: Self::Place) -> String;
+}
+
+impl Shown for Halu {
+    fn mark(class: RegClass) -> &'static str {
+        match class {
+            RegClass::Pred => ".p",
+            RegClass::Word => "",
+            RegClass::Pair => ".d",
+            RegClass::Quad => ".q",
         }
-        Ok(())
+    }
+
+    fn place(field: Field) -> String {
+        field.name.to_owned()
     }
 }
 
-/// Instructions with registers, block by block.
-pub struct Allocated<'a>(pub &'a MachFunc);
+impl Shown for Vp1 {
+    fn mark(class: Class) -> &'static str {
+        match class {
+            Class::R => ".r",
+            Class::V => "",
+            Class::C => ".c",
+            Class::Vc => ".vc",
+        }
+    }
+
+    fn place(place: Place) -> String {
+        match place.inst {
+            0 => place.field.name.to_owned(),
+            inst => format!("{}:{}", inst, place.field.name),
+        }
+    }
+}
+
+impl fmt::Display for Selected<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Code::Halu(code) => selected(f, code),
+            Code::Vp1(code) => selected(f, code),
+        }
+    }
+}
 
 impl fmt::Display for Allocated<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MachFunc { signature, blocks, local_bytes, registers, spills } = self.0;
-        let name = signature.name();
-        writeln!(f, "@{name}: {registers} registers, {spills} spills, {local_bytes} bytes of local memory")?;
-        for (number, block) in blocks.iter().enumerate() {
-            writeln!(f, "b{number}:")?;
-            for inst in &block.insts {
-                let target = inst.target.map_or(String::new(), |target| format!(" -> b{target}"));
-                line(f, &format!("{}{target}", inst.inst), inst.loc)?;
-            }
+        match self.0 {
+            Func::Halu(func) => allocated(f, func),
+            Func::Vp1(func) => allocated(f, func),
         }
-        Ok(())
     }
+}
+
+fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Result {
+    writeln!(f, "@{}", code.signature.name())?;
+    let reg = |reg: &VReg| {
+        let mark = code.vregs.get(reg.0 as usize).map_or("", |&class| M::mark(class));
+        format!("v{}{mark}", reg.0)
+    };
+    let list = |regs: &[VReg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
+    let edge = |edge: &Edge| format!("b{}({})", edge.block, list(code.list(&edge.args)));
+    let operands = |inst: &VInst<M>| {
+        let operands = code.operands(inst).iter().map(|operand| {
+            let part = if operand.part == 0 { String::new() } else { format!("[{}]", operand.part) };
+            let access = match operand.access {
+                Access::Use => String::new(),
+                Access::Def => " def".into(),
+                Access::Replace(old) => format!(" replaces {}", reg(&old)),
+            };
+            format!("{}={}{part}{access}", M::place(operand.place), reg(&operand.reg))
+        });
+        operands.collect::<Vec<_>>().join(", ")
+    };
+    for (number, block) in code.blocks.iter().enumerate() {
+        writeln!(f, "b{number}({}):", list(code.list(&block.params)))?;
+        let insts = code.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or_default();
+        for inst in insts {
+            line(f, &format!("{:<40}  {}", inst.inst.to_string(), operands(inst)), inst.loc)?;
+        }
+        let terminator = match &block.terminator {
+            Terminator::Exit => "exit".into(),
+            Terminator::Jump(to) => format!("jump {}", edge(to)),
+            Terminator::Branch { inst, then, otherwise } => {
+                format!("{:<40}  {} to {}, else {}", inst.inst.to_string(), operands(inst), edge(then), edge(otherwise))
+            }
+        };
+        line(f, &terminator, block.loc)?;
+    }
+    Ok(())
+}
+
+fn allocated<M: Machine>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::Result {
+    let MachFunc { signature, blocks, local_bytes, registers, spills, .. } = func;
+    let name = signature.name();
+    writeln!(f, "@{name}: {registers} registers, {spills} spills, {local_bytes} bytes of local memory")?;
+    for (number, block) in blocks.iter().enumerate() {
+        writeln!(f, "b{number}:")?;
+        for inst in &block.insts {
+            let target = inst.target.map_or(String::new(), |target| format!(" -> b{target}"));
+            line(f, &format!("{}{target}", inst.inst), inst.loc)?;
+        }
+    }
+    Ok(())
 }
 
 fn line(f: &mut fmt::Formatter<'_>, text: &str, loc: Loc) -> fmt::Result {

@@ -1,7 +1,7 @@
 //! Text tests: what a stage makes of a kernel stands under it in the same file.
 //!
-//! The first line names the stage: `; test: lower`, `; test: select`, `; test: allocate`, `; test: asm` or
-//! `; test: refuse`. The expectation is the lines at the end that begin with `;=`. With `HALFBYTE_BLESS=1` the
+//! The first line names the stage and the target: `; test: lower halu`; the stages are `lower`, `select`, `allocate`, `asm` and
+//! `refuse`. The expectation is the lines at the end that begin with `;=`. With `HALFBYTE_BLESS=1` the
 //! expectations that fail, and only those, are rewritten.
 #![allow(clippy::unwrap_used)]
 
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use halfbyte::Module;
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
+use halfbyte::target::On;
 use halfbyte_isa::target::Target;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -33,9 +34,15 @@ fn check(file: &Path) -> Result<(), Failed> {
         Some(end) => text.split_at(end + 1),
         None => (text.as_str(), ""),
     };
-    let stage = source.lines().next().and_then(|line| line.strip_prefix("; test: ")).ok_or("no `; test: STAGE`")?;
+    let stage =
+        source.lines().next().and_then(|line| line.strip_prefix("; test: ")).ok_or("no `; test: STAGE TARGET`")?;
+    let (stage, target) = stage.split_once(' ').ok_or("no target after the stage")?;
+    let target = match On::from_name(target) {
+        Some(On::Words(target)) => target,
+        _ => return Err(format!("no target is called `{target}`").into()),
+    };
     let mut found = String::new();
-    for line in run(stage, source)?.trim_end().lines() {
+    for line in run(stage, target, source)?.trim_end().lines() {
         let _ = writeln!(found, "{}", format!("{MARK} {line}").trim_end());
     }
     if found == expected {
@@ -49,7 +56,7 @@ fn check(file: &Path) -> Result<(), Failed> {
 }
 
 /// What the stage makes of the file's kernels.
-fn run(stage: &str, source: &str) -> Result<String, Failed> {
+fn run(stage: &str, target: Target, source: &str) -> Result<String, Failed> {
     let module = Module::named("test.hb", source)?;
     let step = match stage {
         "lower" => None,
@@ -58,7 +65,7 @@ fn run(stage: &str, source: &str) -> Result<String, Failed> {
         "refuse" => Some(""),
         _ => return Err(format!("no stage is called `{stage}`").into()),
     };
-    let options = Options::new(Target::Halu);
+    let options = Options::new(target);
     let mut results = String::new();
     let mut last = String::new();
     let compiled = compile(&module, &module.ir().kernels, &options, &mut |taken| {

@@ -79,13 +79,13 @@ const OF_ALL_OPS: Range<u64> = 1000..1200;
 /// Of the ops that the target has as they are.
 #[test]
 fn of_native_ops() {
-    check(OF_NATIVE_OPS, &without_passes(), &[without_passes(), with_passes()]);
+    check(OF_NATIVE_OPS, &without_passes(Target::Halu), &[without_passes(Target::Halu), with_passes(Target::Halu)]);
 }
 
 /// Of all ops that passes make out of those.
 #[test]
 fn of_all_ops() {
-    check(OF_ALL_OPS, &with_passes(), &[with_passes()]);
+    check(OF_ALL_OPS, &with_passes(Target::Halu), &[with_passes(Target::Halu)]);
 }
 
 /// What the two tests above stand on: their kernels have every op that HALU can be made to do, most selection rules are
@@ -94,7 +94,7 @@ fn of_all_ops() {
 fn kernels_are_varied() {
     let (mut ops, mut rules, mut intrinsics) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut spilling = 0;
-    for (seeds, options) in [(OF_NATIVE_OPS, without_passes()), (OF_ALL_OPS, with_passes())] {
+    for (seeds, options) in [(OF_NATIVE_OPS, without_passes(Target::Halu)), (OF_ALL_OPS, with_passes(Target::Halu))] {
         let mut palette = Palette::new(|kernel| takes(kernel, &options));
         for seed in seeds {
             let mut random = Random(seed);

@@ -15,7 +15,6 @@ use halfbyte::report::Report;
 use halfbyte::target::On;
 
 use super::io::{Input, write};
-use super::json::word_text;
 use super::{Done, Failure, OnArgs, say};
 
 /// Compiles a kernel file
@@ -46,7 +45,7 @@ pub(super) struct Compile {
     /// The passes over the IR in order, separated by commas; an empty list is none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
-    /// Count ops, words, registers, spills and the rules taken
+    /// Count ops, words, bundles, registers, spills and the rules taken
     #[arg(long)]
     stats: bool,
 }
@@ -140,8 +139,10 @@ impl Compile {
                 match self.emit {
                     Kind::Obj => out = binary.object,
                     Kind::Words => {
-                        let words = binary.code.iter().flat_map(|code| &code.words);
-                        out.extend(words.flat_map(|&word| (word_text(word) + "\n").into_bytes()));
+                        for code in &binary.code {
+                            let words = (0..code.words.len()).map(|address| code.words.digits(address) + "\n");
+                            out.extend(words.flat_map(String::into_bytes));
+                        }
                     }
                     Kind::Listing => {
                         let listings = binary.code.iter().map(|code| listing(code, &input.name, Some(text)));
@@ -149,7 +150,7 @@ impl Compile {
                     }
                     _ => {
                         for code in &binary.code {
-                            let assembly = halfbyte::isa::halu::disassemble(&code.words);
+                            let assembly = code.words.disassemble();
                             out.extend(format!("// @{}\n{assembly}", code.info.signature.name()).bytes());
                         }
                     }
@@ -203,6 +204,14 @@ fn statistics(stats: &[pipeline::Stats]) -> String {
             "@{}: {} ops, {} after the passes, {} words, {} registers, {} spills, {} bytes of local memory",
             of.kernel, of.ops, of.lowered, of.words, of.registers, of.spills, of.local_bytes
         );
+        for block in &of.blocks {
+            let [a, s, v, b] = block.words;
+            let _ = writeln!(
+                text,
+                "    b{}: {} bundles, at least {}; words a unit: {a} address, {s} scalar, {v} vector, {b} branch",
+                block.block, block.bundles, block.bound
+            );
+        }
         for (rule, count) in &of.rules {
             let _ = writeln!(text, "    {count:>4} {rule}");
         }

@@ -1,6 +1,7 @@
 //! Rules, executed on both sides: the kernels that their checks stand for, before and after.
 //!
-//! A selection rule meets its witness kernel as it is, without passes before, so that it meets its own pattern; the words
+//! A selection rule meets its witness kernel as it is, without passes before but the one that packs work items where the target
+//! has them packed, so that it meets its own pattern; the words
 //! must give the evaluator's bits. A rule of `lower` is applied by its own pass, and the kernel must mean the same as
 //! before. Either way the rule must be among those taken. Inputs are all there are where an item reads at most 16 bits a
 //! lane, else edge and random ones.
@@ -11,9 +12,9 @@ use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
 use halfbyte_ir::{Kernel, ParamKind, Type, text};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
-use halfbyte_isel::regalloc::{Options, allocate};
-use halfbyte_isel::select;
-use halfbyte_lower::trial;
+use halfbyte_isel::regalloc::{Allocator, Options};
+use halfbyte_isel::{Refusal, legality, select};
+use halfbyte_lower::{Context, trial};
 use halfbyte_runtime::Program;
 
 use super::{Counterexample, Effort, Subject};
@@ -251,9 +252,14 @@ fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
 
 /// A kernel in words, and the rules that made them.
 fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), String> {
-    let selected = select(kernel, target, &|_| Loc::default())
-        .map_err(|refusals| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
-    let func = allocate(selected.code, &Options { check: true }).map_err(|error| error.to_string())?;
+    let texts = |refusals: Vec<Refusal>| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let mut packed = kernel.clone();
+    let pass = halfbyte_lower::find("pack").map_err(|error| error.to_string())?;
+    halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&legality(target)), &mut ())
+        .map_err(|error| error.to_string())?;
+    let selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
+    let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true });
+    let func = func.map_err(|error| error.to_string())?;
     let code = layout(&func).map_err(|error| error.to_string())?;
     let header = Header { target, source: "check".to_string() };
     let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;

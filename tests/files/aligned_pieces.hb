@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Sixteen bytes aligned to eight are moved by pairs, which trap where the whole would.
 kernel @copy(%x: in i64, %y: out i64) {
 ^entry:

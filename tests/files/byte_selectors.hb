@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Shuffles and splats of one register become element selectors.
 kernel @selectors(%x: in i8x4, %s: i8, %y: out i8x4) {
 ^entry:

@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Packed bytes: saturation, averages, differences, comparison to a mask, selection, reduction.
 kernel @bytes(%a: in i8x4, %b: in i8x4, %y: out i8x4, %sum: out i32) {
 ^entry:

@@ -1,4 +1,4 @@
-; test: lower
+; test: lower halu
 ; What is known is computed, what is unused goes, and what is the same is computed once.
 kernel @fold(%x: in i32, %y: out i32) {
 ^entry:

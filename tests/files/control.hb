@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Branches on masks, a switch, and values that meet in a block's parameters.
 kernel @control(%x: in i32, %y: out i32) {
 ^entry:

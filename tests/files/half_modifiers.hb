@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Signs, absolute values, half selectors and immediates become modifiers of one instruction.
 kernel @modifiers(%x: in f16x2, %y: inout f16x2) {
 ^entry:

@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; Constants that fit an instruction's immediate need no register.
 kernel @immediates(%x: in f16x2, %y: out f16x2, %n: in i32, %m: out i32) {
 ^entry:

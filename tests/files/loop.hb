@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; A loop by block parameters; the exit test is inverted so that the back edge needs no second branch.
 kernel @sum(%x: in i32, %n: i32, %y: out i32) {
 ^entry:

@@ -1,4 +1,4 @@
-; test: refuse
+; test: refuse halu
 ; Everything that the target cannot do is said at once, each at its place.
 kernel @refused(%x: in bf16x2, %v: in i8x16, %y: out bf16x2, %w: out i8x16) {
 ^entry:

@@ -1,4 +1,4 @@
-; test: asm
+; test: asm halu
 ; A loop by block parameters: the sum of a row.
 kernel @row_sum(%n: i32, %x: in f16x2, %sum: out f16x2) {
 ^entry:

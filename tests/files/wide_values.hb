@@ -1,4 +1,4 @@
-; test: allocate
+; test: allocate halu
 ; Sixteen bytes are a quad at a multiple of four; its words are read in place.
 kernel @sad(%a: in i8x16, %b: in i8x16, %y: out i32) {
 ^entry:

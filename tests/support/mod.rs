@@ -10,13 +10,15 @@ use halfbyte::{Module, Target};
 use halfbyte_runtime::Program;
 
 /// The ways to compile that must give the same bits: with all passes, and with those alone without which the target cannot
-/// do a kernel, which is none.
-pub fn with_passes() -> Options {
-    Options { verify: true, ..Options::new(Target::Halu) }
+/// do any kernel.
+pub fn with_passes(target: Target) -> Options {
+    Options { verify: true, ..Options::new(target) }
 }
 
-pub fn without_passes() -> Options {
-    Options { passes: Vec::new(), ..with_passes() }
+pub fn without_passes(target: Target) -> Options {
+    let mut options = with_passes(target);
+    options.passes.retain(|pass| pass.name == "pack");
+    options
 }
 
 /// The only kernel of a module, in words.
@@ -33,11 +35,11 @@ pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -
     let mut expected = args.to_vec();
     let writers = evaluate(kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
     for engine in Engine::ALL {
+        let on = format!("{} ({engine})", program.header().target);
         let mut found = args.to_vec();
-        execute(loaded, engine, items, &mut found).map_err(|error| format!("on halu ({engine}): {error}"))?;
+        execute(loaded, engine, items, &mut found).map_err(|error| format!("on {on}: {error}"))?;
         let params = Param::of_kernel(kernel);
         for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
-            let on = format!("halu ({engine})");
             if let Some(difference) = compare(&kernel.name, (number, param), ("ir", expected), (&on, found), &writers) {
                 return Err(difference.to_string());
             }

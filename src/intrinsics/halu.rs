@@ -1,0 +1,110 @@
+//! HALU's instructions: the machine's own meaning of the one word, on registers that hold the operands.
+//!
+//! An operand or result takes as many 32-bit registers as it needs, from an aligned one; an `i1` takes a predicate. Lanes
+//! lie in the registers as in memory.
+
+use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
+use halfbyte_ir::{Elem, Type};
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::{Reader, SpecialReg, Write};
+use halfbyte_isa::halu::meaning::meaning;
+use halfbyte_isa::halu::template::{Placeholder, Template, Value};
+use halfbyte_isa::row::RegFile;
+
+/// The meaning of a text on operands of these types, or why it has none.
+pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
+    let values = args.iter().map(|&ty| value(ty)).collect::<Result<Vec<_>, _>>()?;
+    let template = Template::parse(text, value(result)?, &values).map_err(|error| error.to_string())?;
+    let mut inst = template.inst;
+    for &(slot, placeholder) in &template.slots {
+        let number = placeholder_number(placeholder);
+        inst.set(slot.field, if slot.file == RegFile::Pred { number } else { number * APART }.into());
+    }
+    Ok(Box::new(move |operands, out| {
+        let mut registers = Registers { gpr: [0; 256], pred: [false; 8] };
+        for (number, operand) in operands.iter().enumerate() {
+            registers.set(1 + number, operand);
+        }
+        for write in meaning(&inst, &mut Concrete, &mut registers).writes {
+            match write {
+                Write::Gpr(n, word) => registers.gpr[usize::from(n)] = word,
+                Write::Pred(n, truth) => registers.pred[usize::from(n % 8)] = truth,
+                Write::Ur(..) => {}
+            }
+        }
+        registers.get(result, out);
+    }))
+}
+
+/// Registers stand four apart, so that each may be a quad; predicates next to each other.
+const APART: u8 = 4;
+
+/// A template has at most six operands.
+fn placeholder_number(placeholder: Placeholder) -> u8 {
+    match placeholder {
+        Placeholder::Result => 0,
+        Placeholder::Operand(number) => number + 1,
+    }
+}
+
+/// Where a value of a type lies.
+fn value(ty: Type) -> Result<Value, String> {
+    if ty == Type::I1 {
+        return Ok(Value { file: RegFile::Pred, span: 1 });
+    }
+    match ty.bits().div_ceil(32) {
+        span @ (1 | 2 | 4) if ty.elem() != Elem::I1 => Ok(Value { file: RegFile::Gpr, span: span as u8 }),
+        _ => Err(format!("no register holds {ty}")),
+    }
+}
+
+struct Registers {
+    gpr: [u32; 256],
+    pred: [bool; 8],
+}
+
+impl Registers {
+    fn set(&mut self, number: usize, value: &Operand<'_>) {
+        let words = pack(value.ty, value.lanes);
+        if value.ty == Type::I1 {
+            self.pred[number % 8] = words[0] & 1 == 1;
+            return;
+        }
+        let halves = words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32]);
+        let registers = self.gpr.iter_mut().skip(number * usize::from(APART));
+        for (register, half) in registers.zip(halves).take(APART.into()) {
+            *register = half;
+        }
+    }
+
+    fn get(&self, ty: Type, lanes: &mut [u64]) {
+        let mut words = [0; 8];
+        if ty == Type::I1 {
+            words[0] = self.pred[0].into();
+        } else {
+            for (i, &register) in self.gpr.iter().take(APART.into()).enumerate() {
+                words[i / 2] |= u64::from(register) << (i % 2 * 32);
+            }
+        }
+        unpack(ty, &words, lanes);
+    }
+}
+
+impl Reader<Concrete> for Registers {
+    fn gpr(&mut self, _: &mut Concrete, n: u8) -> u32 {
+        self.gpr[usize::from(n)]
+    }
+    fn pred(&mut self, _: &mut Concrete, n: u8) -> bool {
+        self.pred[usize::from(n % 8)]
+    }
+    // What an intrinsic's text can't name is never asked for.
+    fn ur(&mut self, _: &mut Concrete, _: u8) -> u32 {
+        0
+    }
+    fn constant(&mut self, _: &mut Concrete, _: u8, _: u16) -> u32 {
+        0
+    }
+    fn special(&mut self, _: &mut Concrete, _: SpecialReg) -> u32 {
+        0
+    }
+}

@@ -1,0 +1,87 @@
+//! What targets' instructions mean in a kernel: the machines' own meanings, on registers that hold the operands.
+
+mod halu;
+mod vp1;
+
+use halfbyte_ir::eval::{IntrinsicFn, Intrinsics};
+use halfbyte_ir::{IntrinsicData, Type};
+use halfbyte_isa::target::Target;
+
+/// The meanings of all instructions that words of a target stand for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meanings;
+
+impl Intrinsics for Meanings {
+    fn resolve<'a>(
+        &'a self,
+        intrinsic: &'a IntrinsicData,
+        args: &[Type],
+        result: Type,
+    ) -> Result<IntrinsicFn<'a>, String> {
+        let IntrinsicData { target, text } = intrinsic;
+        if target == Target::Halu.name() {
+            halu::resolve(text, args, result)
+        } else if target == Target::Vp1.name() {
+            vp1::resolve(text, args, result)
+        } else {
+            Err(format!("instructions of `{target}` have no meaning here"))
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use halfbyte_ir::eval::Operand;
+
+    fn run(text: &str, args: &[(Type, &[u64])], result: Type) -> Result<Vec<u64>, String> {
+        run_on("halu", text, args, result)
+    }
+
+    fn run_on(target: &str, text: &str, args: &[(Type, &[u64])], result: Type) -> Result<Vec<u64>, String> {
+        let intrinsic = IntrinsicData { target: target.into(), text: text.into() };
+        let types: Vec<Type> = args.iter().map(|(ty, _)| *ty).collect();
+        let operands: Vec<Operand<'_>> = args.iter().map(|&(ty, lanes)| Operand { ty, lanes }).collect();
+        let mut out = vec![0; result.lanes()];
+        Meanings.resolve(&intrinsic, &types, result)?(&operands, &mut out);
+        Ok(out)
+    }
+
+    #[test]
+    fn a_word_computes_on_lanes() {
+        let (a, b, c) = ([1, 2, 250, 255], [1, 2, 10, 1], [9, 9, 9, 9]);
+        fn bytes(lanes: &[u64]) -> (Type, &[u64]) {
+            (Type::I8X4, lanes)
+        }
+        let sum = run("vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2", &[bytes(&a), bytes(&b), bytes(&c)], Type::I8X4);
+        assert_eq!(sum, Ok(vec![2, 4, 9, 9]));
+        let halves: (Type, &[u64]) = (Type::F16X2, &[0x3c00, 0x4000]);
+        assert_eq!(run("HADD2 $d, $0, $0", &[halves], Type::F16X2), Ok(vec![0x4000, 0x4400]));
+        let truth: (Type, &[u64]) = (Type::I1, &[1]);
+        let word: (Type, &[u64]) = (Type::I32, &[7]);
+        assert_eq!(run("SEL $d, $1, RZ, $0", &[truth, word], Type::I32), Ok(vec![7]));
+        assert_eq!(run("SEL $d, $1, RZ, !$0", &[truth, word], Type::I32), Ok(vec![0]));
+        assert_eq!(
+            run("IMAD.WIDE.U32 $d, $0, $0, RZ", &[(Type::I32, &[0xffff_ffff])], Type::I64),
+            Ok(vec![0xffff_fffe_0000_0001])
+        );
+    }
+
+    #[test]
+    fn what_is_no_intrinsic_says_why() {
+        let a: (Type, &[u64]) = (Type::I32, &[1]);
+        for (text, reason) in [
+            ("HADD2 $d, R7, $0", "register `R7` cannot be named"),
+            ("HADD2 $d, $1, $0", "`$1` is no placeholder"),
+            ("FROB $d, $0", "unknown instruction"),
+            ("EXIT", "an intrinsic only computes"),
+        ] {
+            let error = run(text, &[a], Type::I32).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+        assert!(
+            run("MOV $d, $0", &[(Type::I16X16, &[0; 16])], Type::I32).unwrap_err().contains("no register holds i16x16")
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! VP1's instructions: the bundles of a text, run on the processor's state.
+//!
+//! A vector of sixteen lanes takes a `$v`, what has at most 32 bits a `$r`. A mask is bytes, or for an `i1` a word, of ones where
+//! a lane is true and of zeros where it is not; in a result the sign bit of each says which.
+
+use std::cell::RefCell;
+
+use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
+use halfbyte_ir::{Elem, Type};
+use halfbyte_isa::row::{RegFile, Role};
+use halfbyte_isa::vp1::Bundle;
+use halfbyte_isa::vp1::state::State;
+use halfbyte_isa::vp1::template::{Placeholder, Step, Template};
+
+/// The meaning of a text on operands of these types, or why it has none.
+pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
+    let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
+    let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
+    let run = |step: &Step| Run::new(step, files.len());
+    let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
+    let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
+    // What a call leaves in the state makes no difference to the next, which reads nothing that it has not written.
+    let machine = RefCell::new((State::default(), values));
+    Ok(Box::new(move |operands, out| {
+        let (state, values) = &mut *machine.borrow_mut();
+        for (value, operand) in values.iter_mut().skip(1).zip(operands) {
+            *value = to_register(operand);
+        }
+        for run in &runs {
+            run.step(state, values);
+        }
+        from_register(result, values.first().copied().unwrap_or(0), out);
+    }))
+}
+
+/// The file of a type's registers.
+fn file(ty: Type) -> Result<RegFile, String> {
+    match (ty, ty.elem()) {
+        (Type::I8X16 | Type::I1X16, _) => Ok(RegFile::V),
+        (Type::I1X2, _) => Err(format!("no register holds {ty}")),
+        _ if ty.bits() <= 32 => Ok(RegFile::R),
+        _ => Err(format!("no register holds {ty}")),
+    }
+}
+
+/// What a register holds, a `$r` in the low 32 bits.
+type Value = u128;
+
+/// The bits of a mask's lane in a register.
+fn mask_lane(ty: Type) -> u32 {
+    if ty == Type::I1 { 32 } else { 8 }
+}
+
+fn to_register(operand: &Operand<'_>) -> Value {
+    let &Operand { ty, lanes } = operand;
+    if ty.elem() == Elem::I1 {
+        let bits = mask_lane(ty);
+        let ones = (1 << bits) - 1;
+        return lanes.iter().rev().fold(0, |mask, &lane| mask << bits | if lane & 1 == 1 { ones } else { 0 });
+    }
+    let words = pack(ty, lanes);
+    u128::from(words[1]) << 64 | u128::from(words[0])
+}
+
+fn from_register(ty: Type, value: Value, lanes: &mut [u64]) {
+    if ty.elem() == Elem::I1 {
+        let bits = mask_lane(ty);
+        for (i, lane) in (1..).zip(lanes) {
+            *lane = (value >> (bits * i - 1)) as u64 & 1;
+        }
+        return;
+    }
+    unpack(ty, &[value as u64, (value >> 64) as u64, 0, 0, 0, 0, 0, 0], lanes);
+}
+
+/// A bundle, and where its values are in registers.
+struct Run {
+    bundle: Bundle,
+    /// The places of values, and whether their registers are read or written.
+    slots: Vec<(Place, Role)>,
+}
+
+/// A register, and the value that it holds.
+struct Place {
+    file: RegFile,
+    number: u8,
+    value: usize,
+}
+
+/// Places stand four registers apart, so that each may be a quad.
+const APART: u8 = 4;
+
+impl Run {
+    fn new(step: &Step, operands: usize) -> Result<Run, String> {
+        let mut insts = step.insts.clone();
+        let mut slots = Vec::new();
+        let mut first = 0;
+        for slot in &step.slots {
+            let value = match slot.value {
+                Placeholder::Result => 0,
+                Placeholder::Operand(n) => 1 + usize::from(n),
+                Placeholder::Temporary(n) => 1 + operands + usize::from(n),
+                // Flags have numbers already.
+                Placeholder::Flags(_) | Placeholder::CopiedFlags { .. } => continue,
+            };
+            if slot.part == 0 {
+                first += APART;
+                if let Some(inst) = insts.get_mut(usize::from(slot.inst)) {
+                    inst.set(slot.field, u64::from(first));
+                }
+            }
+            slots.push((Place { file: slot.file, number: first + slot.part, value }, slot.role));
+        }
+        let words: Vec<u32> = insts.iter().map(|inst| inst.word()).collect();
+        let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
+        Ok(Run { bundle, slots })
+    }
+
+    fn step(&self, state: &mut State, values: &mut [Value]) {
+        for (place, _) in self.slots.iter().filter(|slot| slot.1 != Role::Def) {
+            let value = values.get(place.value).copied().unwrap_or(0);
+            match place.file {
+                RegFile::R => state.r.get_mut(usize::from(place.number)).into_iter().for_each(|r| *r = value as u32),
+                _ => state.v.get_mut(usize::from(place.number)).into_iter().for_each(|v| *v = value.to_le_bytes()),
+            }
+        }
+        state.step(&self.bundle, |_| {});
+        for (place, _) in self.slots.iter().filter(|slot| slot.1 != Role::Use) {
+            let register = match place.file {
+                RegFile::R => state.r.get(usize::from(place.number)).copied().map(u128::from),
+                _ => state.v.get(usize::from(place.number)).copied().map(u128::from_le_bytes),
+            };
+            if let (Some(value), Some(register)) = (values.get_mut(place.value), register) {
+                *value = register;
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Launches of no item, of one, and of so many that the last tile is not full: every target gives the evaluator's bits, and
+//! nothing is written beyond what the items own.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use std::path::Path;
+
+use halfbyte::generate::elements;
+use halfbyte::ir::witness::Random;
+use halfbyte::ir::{Kernel, ParamKind};
+use halfbyte::{Module, Target};
+use support::{agree, program, with_passes};
+
+const COUNTS: [u32; 9] = [0, 1, 2, 3, 4, 5, 15, 17, 1_000_003];
+
+/// Words of a row of the image that `median.hb` takes.
+const WIDTH: u32 = 1000;
+
+/// Checks an example on both targets. Its buffers are `spare` elements longer than the launch.
+fn check(example: &str, spare: u32, scalar: Option<u32>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let file = Module::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let module = Module::parse(&file.ir().kernels[0].to_string()).unwrap();
+    for target in [Target::Halu, Target::Vp1] {
+        let program = program(&module, &with_passes(target)).unwrap();
+        for items in COUNTS {
+            let args = arguments(&module.ir().kernels[0], items + spare, scalar);
+            agree(&module, &program, items, &args).unwrap_or_else(|error| panic!("{example}, {items} items: {error}"));
+        }
+    }
+}
+
+/// Results are not zero before, as far as the direction lets them, so that a write too many shows.
+fn arguments(kernel: &Kernel, count: u32, scalar: Option<u32>) -> Vec<Vec<u8>> {
+    let mut random = Random(count.into());
+    let of = |param: &halfbyte::ir::Param| match (param.kind, scalar) {
+        (ParamKind::Scalar(_), Some(value)) => value.to_le_bytes().to_vec(),
+        (ParamKind::Scalar(ty), None) => elements(ty, 1, &mut random),
+        (ParamKind::Buffer { elem, .. }, _) => elements(elem, count, &mut random),
+    };
+    kernel.params.iter().map(of).collect()
+}
+
+#[test]
+fn words_of_pixels() {
+    check("brighten.hb", 0, None);
+    check("brighten.hb", 7, None);
+}
+
+#[test]
+fn pixels() {
+    check("threshold.hb", 0, None);
+}
+
+#[test]
+fn neighbours() {
+    check("median.hb", 2 * WIDTH + 2, Some(WIDTH));
+}
+
+#[test]
+fn items_one_by_one() {
+    check("sad16.hb", 3, None);
+}
