@@ -15,6 +15,7 @@ use support::{agree, with_passes, without_passes};
 
 const ITEMS: u32 = 1000;
 const LAUNCHES: u64 = 8;
+const WIDTH: u32 = 3;
 
 #[test]
 fn examples_on_halu() {
@@ -69,11 +70,13 @@ fn check(module: &Module, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// One element an item in every buffer.
+/// One element an item in every buffer, and as many more as neighbours are away in an image of rows of [`WIDTH`]; a word that is
+/// no vector is that width.
 fn arguments(kernel: &Kernel, random: &mut Random) -> Vec<Vec<u8>> {
     let of = |param: &halfbyte::ir::Param| match param.kind {
+        ParamKind::Scalar(Type::I32) => WIDTH.to_le_bytes().to_vec(),
         ParamKind::Scalar(ty) => elements(ty, 1, random),
-        ParamKind::Buffer { elem, .. } => elements(elem, ITEMS, random),
+        ParamKind::Buffer { elem, .. } => elements(elem, ITEMS + 2 * WIDTH + 2, random),
     };
     kernel.params.iter().map(of).collect()
 }
