@@ -90,7 +90,8 @@ fn sequences(op: Opcode, random: &mut Random) -> Vec<Sequence> {
         inst.set(f::DST, 18);
     }
     let own = inst.to_string();
-    let profile = Profile::of(inst).unwrap();
+    // What a move from or to the outside does is not known.
+    let profile = Profile::of(inst).unwrap_or(Profile::of(Inst::new(Opcode::SNOP)).unwrap());
     let (half, spread) = (random.pick(&["sf", "zf"]), random.next() % 8);
     let bundle = if profile.hears_factors() || profile.hears_flags() {
         let (vc, c) = (random.next() % 4, random.next() % 4);
@@ -114,7 +115,10 @@ fn sequences(op: Opcode, random: &mut Random) -> Vec<Sequence> {
     let sequence = |result, after: &[String]| {
         let own = std::iter::once(bundle.clone());
         let bundles = BEFORE.iter().map(|s| s.to_string()).chain(own).chain(after.iter().cloned());
-        Sequence { bundles: bundles.collect(), result }
+        // The result is in one file.
+        let (not, instead) = if result == RegFile::R { ("$v0", "$v20") } else { ("$r0", "$r20") };
+        let words = |bundle: String| bundle.split(' ').map(|word| if word == not { instead } else { word }).collect::<Vec<_>>().join(" ");
+        Sequence { bundles: bundles.map(words).collect(), result }
     };
     let mut all = Vec::new();
     for operand in op.row().operands {
@@ -164,7 +168,7 @@ fn register(name: &str) -> Option<(char, usize, &str)> {
 
 /// The text in which placeholders stand for registers, and the registers of the operands.
 fn template(text: &str) -> (String, Vec<(char, usize)>) {
-    let names: Vec<&str> = text.split([' ', ')']).filter(|name| name.starts_with('$')).collect();
+    let names: Vec<&str> = text.split([' ', ')', ';']).filter(|name| name.starts_with('$')).collect();
     let mut operands: Vec<(char, usize)> = Vec::new();
     for (file, number, suffix) in names.iter().filter_map(|name| register(name)) {
         let count = match suffix {
@@ -188,7 +192,7 @@ fn template(text: &str) -> (String, Vec<(char, usize)>) {
     let words: Vec<String> = text
         .split(' ')
         .map(|word| {
-            let bare = word.trim_end_matches(')');
+            let bare = word.trim_end_matches([')', ';']);
             replaced(bare).map_or(word.to_string(), |new| format!("{new}{}", &word[bare.len()..]))
         })
         .collect();

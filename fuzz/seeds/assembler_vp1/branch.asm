@@ -1,0 +1,32 @@
+bra $c0 $c0 sf 0x0
+bra loop $l0 $c0 $l0 $c0 sf 0x0
+bra $c0 not $c0 sf 0x0
+bra loop $l0 $c0 $l0 not $c0 sf 0x0
+call $c0 $c0 sf 0x4
+call loop $l0 $c0 $l0 $c0 sf 0x4
+call $c0 not $c0 sf 0x4
+call loop $l0 $c0 $l0 not $c0 sf 0x4
+ret $c0
+.word 0xe9000000
+abra 0x0
+.word 0xeb000000
+.word 0xec000000
+.word 0xed000000
+.word 0xee000000
+bnop
+mov $l0 $c0 0x0
+.word 0xf1000000
+.word 0xf2000000
+.word 0xf3000000
+.word 0xf4000000
+.word 0xf5000000
+.word 0xf6000000
+.word 0xf7000000
+.word 0xf8000000
+.word 0xf9000000
+.word 0xfa000000
+.word 0xfb000000
+.word 0xfc000000
+.word 0xfd000000
+.word 0xfe000000
+exit 0x0
