@@ -98,6 +98,28 @@ fn words_beside_single_bytes() {
 }
 
 #[test]
+fn words_of_single_bytes() {
+    let text = "kernel @k(%r: in i8, %g: in i8, %b: in i8, %y: out i8x4, %z: out i8) {
+^entry:
+  %i = item_id
+  %red = load %r[%i]
+  %green = load %g[%i]
+  %blue = load %b[%i]
+  %alpha = const.i8 255
+  %w = concat.i8x4 %red, %green, %blue, %alpha
+  %v = avg_u.i8x4 %w, %w
+  store %v, %y[%i]
+  %o = split.i8 %v, 2
+  %p = extract.i8x4 %v, 1
+  %q = add.i8 %o, %p
+  store %q, %z[%i]
+  ret
+}";
+    let packed = packs(text);
+    assert!(!packed.to_string().contains("concat"), "{packed}");
+}
+
+#[test]
 fn item_by_item() {
     let body = "%c = bitcast.i32 %a; %d = mul.i32 %c, %n; %e = add.i32 %d, %i; %f = bitcast.i8x4 %e; \
                 %g = sub.i8x4 %f, %b; %h = extract.i8x4 %g, 3; %j = sext.i32 %h; %k = sad_u.i8x4 %g, %a, %j; \

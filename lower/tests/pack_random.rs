@@ -79,6 +79,7 @@ impl Body {
                 "bitcast.i8x4 I",
                 "splat.i8x4 B",
                 "shuffle.i8x4 W, W, [7, 0, 2, 5]",
+                "concat.i8x4 B, B, B, B",
                 "insert.i8x4 W, B, 2",
                 "shr_u.i8x4 W, W",
             ]),
@@ -397,7 +398,11 @@ fn check(seed: u64, passes: &str) -> Option<usize> {
     let before = kernel(&text(seed));
     let mut after = before.clone();
     match try_lower(&mut after, passes, &vectors(1000)) {
-        Ok(()) => Some(same(&before, &after, ROW, seed)),
+        Ok(()) => {
+            // Buffers that are too short for most of the items.
+            same(&before, &after, 2, seed ^ 1);
+            Some(same(&before, &after, ROW, seed))
+        }
         Err(refusals) => {
             for refusal in refusals {
                 let reason = refusal.reason.unwrap();
@@ -410,7 +415,7 @@ fn check(seed: u64, passes: &str) -> Option<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn packing_keeps_the_meaning(seed: u64) {
@@ -422,6 +427,5 @@ proptest! {
 #[test]
 fn most_random_kernels_are_packed() {
     let good: Vec<usize> = (0..100).filter_map(|seed| check(seed, "pack")).collect();
-    println!("{} {}", good.len(), good.iter().sum::<usize>());
     assert!(good.len() > 60 && good.iter().sum::<usize>() > good.len() * 4, "{good:?}");
 }

@@ -52,7 +52,8 @@ pub fn documentation() -> String {
         "# Passes\n\n\
          Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
-         come before it; after it there is something for `cse` and `dce`.\n\n\
+         come before it; after it there is something for `cse` and `dce`. `pack` comes before it too, for what is done item by\n\
+         item may need expanding.\n\n\
          | pass | what it does |\n|---|---|\n",
     );
     for pass in PASSES {

@@ -9,7 +9,7 @@
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value};
+use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value, ValueList};
 
 use super::affine::Sums;
 use super::code::Code;
@@ -80,6 +80,7 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
         sites: Vec::new(),
         masked: Vec::new(),
         gates: Vec::new(),
+        tested: None,
     };
     let graph = analyses.regions.get(None);
     converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
@@ -136,6 +137,8 @@ pub(super) struct Converter<'a> {
     sites: Vec<Site>,
     pub masked: Vec<LoopId>,
     pub gates: Vec<Block>,
+    /// The last loop's test, with the block in which the loop goes on.
+    pub tested: Option<(Block, Block)>,
 }
 
 impl<'a> Converter<'a> {
@@ -164,6 +167,26 @@ impl<'a> Converter<'a> {
     pub fn go_on_in(&mut self, block: Block) {
         self.code.block = block;
         self.layout.push(block);
+    }
+
+    /// Ends a loop's body by going back to its header: straight from the test, where it ended the block before and there is
+    /// nothing behind it.
+    pub fn go_back(&mut self, header: Block, args: &[Value]) {
+        let kernel = &mut self.code.kernel;
+        if let (Some((test, on)), true) = (self.tested, kernel.blocks[self.code.block].insts.is_empty())
+            && on == self.code.block
+            && let Some(branch) = kernel.terminator(test)
+            && let Attr::Targets(range) = kernel.insts[branch].attr
+            && let Some(number) = kernel.calls(range).iter().position(|call| call.block == on)
+        {
+            let args = ValueList::from_slice(args, &mut kernel.pool);
+            if let Some(call) = kernel.calls_mut(range).get_mut(number) {
+                (call.block, call.args) = (header, args);
+            }
+            self.layout.pop();
+            return;
+        }
+        self.code.branch(Op::Br, &[], &[(header, args)]);
     }
 
     /// A block without a place in the layout yet.

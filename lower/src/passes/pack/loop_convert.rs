@@ -35,6 +35,8 @@ pub(super) struct LoopState {
     masked: Option<Masked>,
     /// What stands behind the loop, once its gate is passed.
     outcome: Option<Outcome>,
+    /// Of those who come to the gate, who goes on; of a masked loop that is not counted.
+    going: Mask,
 }
 
 /// The parameters that a masked loop's header gets.
@@ -86,14 +88,17 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::Br, &[], &[(header, &initial)]);
         self.go_on_in(header);
         let entered = masked.as_ref().map_or(entering, |masked| Some(masked.live));
+        let next_counter = counter.filter(|_| own_counter == Some(None)).map(|counter| {
+            let one = self.code.word(1);
+            self.code.op(Op::Add, Type::I32, &[counter, one])
+        });
         let counted = counter.zip(plan.counted.as_ref().map(|(_, trips)| trips.clone()));
         self.around.push(SiteStep { number: id.index() as u32, header, counted });
         let mut inside = Masks::new(entered, graph.nodes.len());
-        let mut state = LoopState { id, plan, masked, outcome: None };
+        let mut state = LoopState { id, plan, masked, outcome: None, going: None };
         self.region(graph, &mut inside, Some(&mut state));
         self.around.pop();
-        let adds = counter.filter(|_| own_counter == Some(None));
-        self.close(graph, &mut inside, &mut state, values.len(), adds)
+        self.close(graph, &mut inside, &mut state, values.len(), next_counter)
     }
 
     /// Makes the branch back, goes on behind the loop, and gives the edges out of it.
@@ -113,21 +118,23 @@ impl<'a> Converter<'a> {
             let ways: Vec<(Node, Mask, Value)> = ways.collect();
             next.extend(masks.merge(&mut self.code, graph, &ways, 0));
         }
-        if let Some(counter) = counter {
-            let one = self.code.word(1);
-            next.push(self.code.op(Op::Add, Type::I32, &[counter, one]));
-        }
-        let passed = state.outcome.clone();
+        next.extend(counter);
+        let passed = state.outcome.is_some();
         if let Some(masked) = state.masked.clone() {
-            let mut going: Option<Mask> = None;
-            for &(_, node, mask) in &back {
-                let along = masks.along(&mut self.code, graph, node, mask, 0);
-                going = Some(match going {
-                    None => along,
-                    Some(going) => self.code.either(going, along),
-                });
-            }
-            let live = self.code.both(Some(masked.live), going.flatten());
+            let live = match (back.as_slice(), &state.plan.gate) {
+                (&[(_, from, _)], Gate::Behind(gate, _)) if from == *gate && state.going.is_some() => state.going,
+                _ => {
+                    let mut going: Option<Mask> = None;
+                    for &(_, node, mask) in &back {
+                        let along = masks.along(&mut self.code, graph, node, mask, 0);
+                        going = Some(match going {
+                            None => along,
+                            Some(going) => self.code.either(going, along),
+                        });
+                    }
+                    self.code.both(Some(masked.live), going.flatten())
+                }
+            };
             let last = self.outcome(graph, masks, state, &masked, None);
             let live = self.code.truth(live.unwrap_or(masked.live));
             next.push(live);
@@ -141,8 +148,8 @@ impl<'a> Converter<'a> {
                 state.outcome = Some(last);
             }
         }
-        if passed.is_some() {
-            self.code.branch(Op::Br, &[], &[(header, &next)]);
+        if passed {
+            self.go_back(header, &next);
         }
         let Some(outcome) = state.outcome.take() else { return Vec::new() };
         self.go_on_in(outcome.exit);
@@ -197,9 +204,13 @@ impl<'a> Converter<'a> {
                 let gone = taken.iter().find(|(edge, _)| *edge == leaving).and_then(|&(_, mask)| mask);
                 masks.leaving.push((leaving, node, gone));
                 state.outcome = Some(self.outcome(graph, masks, state, &masked, Some(node)));
-                match known {
-                    true => stays,
-                    false => self.code.both(here, Some(stays)).unwrap_or(stays),
+                if known {
+                    stays
+                } else {
+                    state.going = self.code.both(here, Some(stays));
+                    let going = self.code.truth(state.going.unwrap_or(stays));
+                    state.going = Some(Condition { value: going, negated: false });
+                    Condition { value: going, negated: false }
                 }
             }
             None => {
@@ -218,6 +229,7 @@ impl<'a> Converter<'a> {
         };
         let Some(outcome) = &state.outcome else { return };
         let exit = outcome.exit;
+        self.tested = Some((self.code.block, on));
         self.test(goes_on, (on, &[]), exit);
         self.go_on_in(on);
         taken.retain(|(edge, _)| *edge != leaving);

@@ -36,6 +36,9 @@ pub(super) struct AccessStep {
     pub stride: Affine,
 }
 
+/// The most bytes of one item's access.
+const MOST_BYTES: u32 = 16;
+
 /// The accesses of a converted kernel.
 ///
 /// # Errors
@@ -73,8 +76,10 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Strin
         (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
         _ => return Err(String::from("its address is not in a buffer of the signature")),
     };
-    let uncounted = site.steps.iter().any(|step| step.counted.is_none());
-    if uncounted {
+    if data.ty.bytes() > MOST_BYTES {
+        return Err(format!("an access has at most {MOST_BYTES} bytes"));
+    }
+    if site.steps.iter().any(|step| step.counted.is_none()) {
         return Err(String::from("the number of trips of a loop around it is not known when the kernel is launched"));
     }
     let (mut scale, mut index, mut counters) = (0, Affine::default(), Vec::new());

@@ -79,13 +79,13 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             let targets = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
             if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize) {
-                refuse("work items share vectors, and have no groups beside");
+                refuse("work items that share vectors have no groups of their own");
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse("its address is not in a buffer of the signature");
             } else if kernel.result(inst).is_some_and(|result| kernel.ty(result) == Type::PTR)
                 || args.any(|(number, &arg)| Some(number) != base && kernel.ty(arg) == Type::PTR)
             {
-                refuse("buffers are copied to where the kernel runs, and have no addresses there");
+                refuse("buffers are copied piece by piece to where the kernel runs, and have no addresses there");
             }
         }
     }

@@ -103,11 +103,14 @@ enum When {
 
 /// Whether an item's second access may touch a byte of its first.
 fn may_meet(first: &Access, second: &Access, when: When) -> bool {
+    let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
+    if when == When::Later && common == 0 {
+        return false;
+    }
     let distance = plus(&second.index, &first.index, u32::MAX);
     let (Some(distance), true) = (as_constant(&distance), first.scale == second.scale) else { return true };
     let offset = i64::from(second.mem.offset) - i64::from(first.mem.offset);
     let mut start = Range::at(i64::from(distance.cast_signed()) + offset);
-    let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
     for step in first.steps.iter().skip(common) {
         start = start.plus(&Range::of(step, 0).negated());
     }

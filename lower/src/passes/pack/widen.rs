@@ -201,7 +201,8 @@ impl Widener<'_> {
                 false => self.values.words(x),
             }),
             (Op::Insert, &[vector, scalar]) if wide => self.insert(inst, vector, scalar),
-            (Op::Extract, &[vector]) if wide && self.values.count == LANES => self.extract(inst, vector),
+            (Op::Extract | Op::Split, &[vector]) if self.values.count == LANES => self.extract(inst, vector),
+            (Op::Concat, &[a, b, c, d]) if wide && self.values.count == LANES => self.interleave([a, b, c, d]),
             (Op::Bitcast, &[x]) => self.bitcast(inst, x),
             (op, _) if op.row().lanewise => self.lanewise(inst, args),
             _ => None,
@@ -289,15 +290,41 @@ impl Widener<'_> {
     /// One lane of each item of a group of sixteen: from two vectors each, then from both halves.
     fn extract(&mut self, inst: Inst, vector: Value) -> Option<Parts> {
         let data = self.source.kernel.insts[inst];
-        let Attr::Lane(place) = data.attr else { return None };
+        let (Attr::Lane(place), ty) = (data.attr, vector_type(data.ty)) else { return None };
+        let one_lane = data.op == Op::Extract || data.ty == Type::I8;
+        if !one_lane || self.values.lanes(self.values.ty(vector)) != Some(WORD) {
+            return None;
+        }
         let &[a, b, c, d] = self.values.vector(vector).as_slice() else { return None };
-        let ty = vector_type(data.ty);
         let gather: [u8; LANES] = std::array::from_fn(|i| ((i % 8) * WORD + usize::from(place)) as u8);
         let halves: [u8; LANES] = std::array::from_fn(|i| (if i < 8 { i } else { LANES + i - 8 }) as u8);
         let mut shuffle =
             |lanes: &[u8], x, y| self.values.code.value(Op::Shuffle, ty, Attr::Lanes(LaneMap::new(lanes)), &[x, y]);
         let (low, high) = (shuffle(&gather, a, b), shuffle(&gather, c, d));
         Some([shuffle(&halves, low, high)].into_iter().collect())
+    }
+
+    /// Words of a byte of each of four, of a group of sixteen: the bytes in pairs, then the pairs.
+    fn interleave(&mut self, bytes: [Value; WORD]) -> Option<Parts> {
+        if bytes.iter().any(|&byte| self.values.ty(byte) != Type::I8) {
+            return None;
+        }
+        let mut vectors = Parts::new();
+        for byte in bytes {
+            vectors.push(*self.values.vector(byte).first()?);
+        }
+        let &[a, b, c, d] = vectors.as_slice() else { return None };
+        let mut parts = Parts::new();
+        for part in 0..WORD {
+            let pairs: [u8; LANES] = std::array::from_fn(|i| (WORD * part + i / WORD + LANES * (i % 2)) as u8);
+            let words: [u8; LANES] = std::array::from_fn(|i| (if i % WORD < 2 { i } else { LANES + i }) as u8);
+            let mut shuffle = |lanes: &[u8], x, y| {
+                self.values.code.value(Op::Shuffle, Type::I8X16, Attr::Lanes(LaneMap::new(lanes)), &[x, y])
+            };
+            let (low, high) = (shuffle(&pairs, a, b), shuffle(&pairs, c, d));
+            parts.push(shuffle(&words, low, high));
+        }
+        Some(parts)
     }
 
     /// Words that are in vectors, or are wanted there.

@@ -1,0 +1,265 @@
+//! What cannot be packed is refused: op, place and reason, all of it at once, and the kernel stays as it is.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::kernel;
+use common::pack::{try_lower, vectors};
+
+/// The refusals of a kernel with this signature and body, each with the text that it points at.
+fn refusals_of(text: &str, max_streams: usize) -> Vec<String> {
+    let before = kernel(text);
+    let mut after = before.clone();
+    let refusals = match try_lower(&mut after, "pack", &vectors(max_streams)) {
+        Err(refusals) => refusals,
+        Ok(()) => panic!("{after}"),
+    };
+    assert_eq!(before.to_string(), after.to_string());
+    let shown = |at: halfbyte_ir::Span| text[at.start as usize..at.end as usize].trim().to_string();
+    refusals.iter().map(|refusal| format!("{refusal} ({})", shown(refusal.span))).collect()
+}
+
+fn refusals(parameters: &str, body: &str) -> Vec<String> {
+    let text = format!("kernel @k({parameters}) {{\n^entry:\n  %i = item_id\n  {}\n}}", body.replace("; ", "\n  "));
+    refusals_of(&text, 30)
+}
+
+const BUFFERS: &str = "%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4";
+
+fn refuses(body: &str, expected: &[&str]) {
+    assert_eq!(refusals(BUFFERS, body), expected);
+}
+
+/// Why an index is refused.
+fn not_affine(on: &str) -> String {
+    format!("its index is not affine in the item's number, `i32` parameters and loop counters: it depends on {on}")
+}
+
+#[test]
+fn groups_of_the_launch() {
+    refuses(
+        "%l = local_id; %a = load %x[%l]; %g = group_id; store %a, %y[%i]; ret",
+        &[
+            "test cannot do `local_id`: work items that share vectors have no groups of their own (%l = local_id)",
+            "test cannot do `group_id`: work items that share vectors have no groups of their own (%g = group_id)",
+        ],
+    );
+}
+
+#[test]
+fn computed_addresses() {
+    refuses(
+        "%o = const.i64 8; %p = ptr_add %x, %o; %a = load.i8x4 %p[%i]; store %a, %y[%i]; ret",
+        &[
+            "test cannot do `ptr_add`: buffers are copied piece by piece to where the kernel runs, and have no addresses there (%p = ptr_add %x, %o)",
+            "test cannot do `load.i8x4`: its address is not in a buffer of the signature (%a = load.i8x4 %p[%i])",
+        ],
+    );
+    refuses(
+        "%a = bitcast.i64 %x; %b = split.i8x4 %a, 0; store %b, %y[%i]; ret",
+        &[
+            "test cannot do `bitcast.i64`: buffers are copied piece by piece to where the kernel runs, and have no addresses there (%a = bitcast.i64 %x)",
+        ],
+    );
+}
+
+#[test]
+fn wide_accesses() {
+    assert_eq!(
+        refusals("%x: in i16x16, %y: out i16x16", "%a = load %x[%i]; store %a, %y[%i]; ret"),
+        [
+            "test cannot do `load.i16x16`: an access has at most 16 bytes (%a = load %x[%i])",
+            "test cannot do `store.i16x16`: an access has at most 16 bytes (store %a, %y[%i])"
+        ]
+    );
+}
+
+#[test]
+fn indices_that_are_not_affine() {
+    for (index, on) in [
+        ("%k = const.i32 3; %j = and.i32 %i, %k", "`and.i32`"),
+        ("%k = const.i32 3; %j = shr_u.i32 %i, %k", "`shr_u.i32`"),
+        ("%j = load %t[%i]", "`load.i32`"),
+        ("%j = load %t[%n]", "`load.i32`"),
+        ("%l = load %t[%n]; %m = add.i32 %l, %i; %j = add.i32 %m, %n", "`load.i32`"),
+        ("%j = mul.i32 %i, %n", "`mul.i32`"),
+        ("%j = mul.i32 %w, %n", "`mul.i32`"),
+        ("%j = mul.i32 %i, %i", "`mul.i32`"),
+        ("%j = shl.i32 %i, %n", "`shl.i32`"),
+        ("%c = icmp.eq.i32 %n, %w; %j = select.i32 %c, %i, %n", "`select.i32`"),
+    ] {
+        refuses(
+            &format!("{index}; %a = load %x[%j]; store %a, %y[%i]; ret"),
+            &[&format!("test cannot do `load.i8x4`: {} (%a = load %x[%j])", not_affine(on))],
+        );
+        refuses(
+            &format!("{index}; %a = load %x[%i]; store %a, %y[%j + 1]; ret"),
+            &[&format!("test cannot do `store.i8x4`: {} (store %a, %y[%j + 1])", not_affine(on))],
+        );
+    }
+}
+
+#[test]
+fn an_index_that_a_branch_chooses() {
+    refuses(
+        "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^c(%n)\n^b:; br ^c(%w)\n^c(%j: i32):; %a = load %x[%j]; store %a, %y[%i]; ret",
+        &[&format!(
+            "test cannot do `load.i8x4`: {} (%a = load %x[%j])",
+            not_affine("a value that depends on the way it is come by")
+        )],
+    );
+}
+
+#[test]
+fn trips_that_are_not_known() {
+    let unknown = "the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])";
+    let unknown = format!("test cannot do `load.i8x4`: {unknown}");
+    let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
+    let last = "\n^done:; store %a, %y[%i]; ret";
+    for test in [
+        // Bounds that vary, steps by which no trips are known, and loops that may not end.
+        "%k2 = add.i32 %k, %one; %c = icmp.lt_s.i32 %k2, %v",
+        "%k2 = add.i32 %k, %two; %c = icmp.lt_s.i32 %k2, %n",
+        "%k2 = add.i32 %k, %n; %c = icmp.lt_s.i32 %k2, %w",
+        "%k2 = sub.i32 %k, %one; %c = icmp.lt_s.i32 %k2, %n",
+        "%k2 = add.i32 %k, %one; %c = icmp.ne.i32 %k2, %n",
+        "%k2 = add.i32 %k, %one; %c = icmp.eq.i32 %k2, %n",
+        "%k2 = add.i32 %k, %one; %c = icmp.ge_u.i32 %k2, %zero",
+        "%k2 = add.i32 %k, %one; %s = sad_u.i8x4 %a, %a, %k2; %c = icmp.lt_s.i32 %s, %n",
+        "%k2 = add.i32 %k, %one; %m = icmp.lt_s.i8x4 %a, %a; %c = any.i1x4 %m",
+    ] {
+        refuses(&format!("{first}%a = load %x[%k]; {test}; br_if %c, ^loop(%k2), ^done{last}"), &[&unknown]);
+    }
+}
+
+#[test]
+fn loops_in_loops_of_unknown_trips() {
+    let body = "%zero = const.i32 0; %one = const.i32 1; %v = load %t[%i]; br ^outer(%zero)
+^outer(%j: i32):
+  br ^inner(%zero)
+^inner(%k: i32):
+  %a = load %x[%k]
+  %k2 = add.i32 %k, %one
+  %c = icmp.lt_s.i32 %k2, %n
+  br_if %c, ^inner(%k2), ^next
+^next:
+  %j2 = add.i32 %j, %one
+  %d = icmp.lt_s.i32 %j2, %v
+  br_if %d, ^outer(%j2), ^done
+^done:
+  store %a, %y[%i]
+  ret";
+    refuses(
+        body,
+        &[
+            "test cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])",
+        ],
+    );
+    // As many trips as the outer loop's counter says.
+    let triangle = body.replace("%k2, %n", "%k2, %j").replace("%j2, %v", "%j2, %n");
+    assert_eq!(refusals(BUFFERS, &triangle).len(), 1);
+}
+
+#[test]
+fn a_counter_behind_its_loop() {
+    refuses(
+        "%zero = const.i32 0; %one = const.i32 1; br ^loop(%zero)
+^loop(%k: i32):
+  %k2 = add.i32 %k, %one
+  %c = icmp.lt_s.i32 %k2, %n
+  br_if %c, ^loop(%k2), ^done
+^done:
+  %a = load %x[%k2]
+  store %a, %y[%i]
+  ret",
+        &["test cannot do `load.i8x4`: its index depends on how often a loop before it was taken (%a = load %x[%k2])"],
+    );
+}
+
+#[test]
+fn loops_without_shape() {
+    refuses(
+        "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^b\n^b:; %d = icmp.eq.i32 %n, %i; br_if %d, ^a, ^c\n^c:; ret",
+        &["test cannot do this: a loop is entered in more than one place (^a)"],
+    );
+    refuses(
+        "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^a\n^b:; ret",
+        &["test cannot do this: no way leads out of the loop (^a)"],
+    );
+}
+
+#[test]
+fn loads_of_what_was_stored() {
+    let read = "it may read what the same work item has written before, and not at the same address";
+    for (store, load) in [
+        // Other bytes of the same, other types, addresses that may be the same.
+        ("store %a, %y[%i]", "%b = load.i32 %y[%i]"),
+        ("store %a, %y[%i]", "%b = load.i8 %y[%i] step 4 align 1"),
+        ("store %a, %y[%n]", "%b = load.i8x4 %y[%w]"),
+        ("store %a, %y[%n]", "%b = load.i8x4 %y[%i]"),
+        ("store %a, %y[%i]", "%b = load.i16 %y[%j + 1] step 2 align 1"),
+    ] {
+        let body = format!("%j = add.i32 %i, %i; %a = load %x[%i]; {store}; {load}; ret");
+        let op = load.split([' ', '=']).find(|word| word.starts_with("load")).unwrap();
+        refuses(&body, &[&format!("test cannot do `{op}`: {read} ({load})")]);
+    }
+}
+
+#[test]
+fn loads_and_stores_of_later_iterations() {
+    let kernel = |store: &str, load: &str| {
+        format!(
+            "%zero = const.i32 0; %one = const.i32 1; %eight = const.i32 8; %row = mul.i32 %i, %eight; %v = load %x[%i]; br ^loop(%zero)
+^loop(%k: i32):
+  %o = add.i32 %row, %k
+  {load}
+  {store}
+  %k2 = add.i32 %k, %one
+  %c = icmp.lt_s.i32 %k2, %n
+  br_if %c, ^loop(%k2), ^done
+^done:
+  ret"
+        )
+    };
+    let read = "test cannot do `load.i8x4`: it may read what the same work item has written before, and not at the same address";
+    let write = "test cannot do `store.i8x4`: it may write where another store of the loop writes in a later iteration";
+    refuses(&kernel("store %v, %y[%o + 1]", "%a = load %y[%o]"), &[&format!("{read} (%a = load %y[%o])")]);
+    refuses(&kernel("store %v, %y[%row]", "%a = load %y[%row]"), &[&format!("{read} (%a = load %y[%row])")]);
+    refuses(
+        &kernel("store %v, %y[%o + 1]", "%a = load %x[%o]\n  store %a, %y[%o]"),
+        &[&format!("{write} (store %v, %y[%o + 1])")],
+    );
+}
+
+#[test]
+fn more_streams_than_there_are() {
+    let text = "kernel @k(%n: i32, %x: in i8x4, %y: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %x[%i + 1]
+  %c = add.i8x4 %a, %b
+  store %c, %y[%i]
+  ret
+}";
+    assert_eq!(
+        refusals_of(text, 2),
+        ["test cannot do `store.i8x4`: the kernel needs 3 streams of memory, of which there are 2 (store %c, %y[%i])"]
+    );
+    assert!(try_lower(&mut kernel(text), "pack", &vectors(3)).is_ok());
+}
+
+#[test]
+fn other_targets_keep_their_kernels() {
+    let legality = halfbyte_lower::trial::target(|_, _| false);
+    let mut all = kernel("kernel @k(%y: out i32) {\n^entry:\n  %l = local_id\n  store %l, %y[%l]\n  ret\n}");
+    assert!(try_lower(&mut all, "pack", &legality).is_ok());
+    assert!(all.packing.is_none());
+    // Nor is a packed kernel packed again.
+    let mut twice =
+        kernel("kernel @k(%y: out i8) {\n^entry:\n  %i = item_id\n  %a = trunc.i8 %i\n  store %a, %y[%i]\n  ret\n}");
+    assert!(try_lower(&mut twice, "pack", &vectors(30)).is_ok());
+    let once = twice.to_string();
+    assert!(try_lower(&mut twice, "pack", &vectors(30)).is_ok());
+    assert_eq!(once, twice.to_string());
+}
