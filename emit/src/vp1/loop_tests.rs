@@ -25,8 +25,9 @@ fn check(blocks: &[Vec<Op>], trips: std::ops::RangeInclusive<u32>) -> BlockStats
         expected.r[30] = trips;
         expected.a = [0; 32];
         let mut found = expected.clone();
-        interpret(blocks, &mut expected);
-        run(&words(&assembled), &mut found);
+        let backward = interpret(blocks, &mut expected);
+        let (_, taken) = run(&words(&assembled), &mut found);
+        assert_eq!(taken, backward, "{trips} trips");
         let text = || halfbyte_isa::vp1::disassemble(&words(&assembled));
         assert!(expected.data == found.data, "{trips} trips\n{}", text());
     }
@@ -130,18 +131,28 @@ fn kernels_reach_their_bounds() {
 #[test]
 fn random_loops_do_what_they_did() {
     let mut random = Random(4);
-    let kept =
-        Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff)).union(Locations::register(RegFile::A, 31));
+    let counter = Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff));
+    let kept = counter.union(Locations::register(RegFile::A, 31));
     let (mut pipelined, mut least, mut taken) = (0, 0, 0);
     for _ in 0..4000 {
         let length = 1 + random.below(12);
         let wanted = |op: &Op| !op.footprint.writes.intersects(kept);
         let mut body: Vec<Op> = std::iter::repeat_with(|| random_op(&mut random)).filter(wanted).take(length).collect();
         body.insert(random.below(length + 1), op("sub $r30 $c3 $r30 0x1"));
-        body.push(op("bra not $c3 zf 0x0 -> 1"));
+        let mut latch = vec![op("bra 0x0 -> 1")];
+        if random.below(3) == 0 {
+            // Some of it on the way back.
+            let at = random.below(body.len());
+            latch = [body.split_off(at), latch].concat();
+            if latch.iter().any(|op| op.footprint.writes.intersects(counter)) {
+                body.push(op("sub $r30 $c3 $r30 0x1"));
+                latch.retain(|op| !op.footprint.writes.intersects(counter));
+            }
+        }
+        body.push(op("bra $c3 zf 0x0 -> 3"));
         let end: Vec<Op> =
             random_end(&mut random).into_iter().filter(|op| op.is_control() || random.below(4) == 0).collect();
-        let stats = check(&[vec![], body, end], 1..=6);
+        let stats = check(&[vec![], body, latch, end], 1..=6);
         if stats.pipelined {
             pipelined += 1;
             least += stats.bound;

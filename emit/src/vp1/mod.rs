@@ -1,6 +1,8 @@
 //! VP1: the operations of a function in bundles, and the bundles in words.
 
+mod builder;
 mod graph;
+mod link;
 mod live;
 #[cfg(test)]
 mod loop_tests;
@@ -9,6 +11,7 @@ mod op;
 mod pairs;
 mod pipeline;
 mod schedule;
+mod shape;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -17,10 +20,9 @@ mod words;
 
 use halfbyte_isa::object::{KernelInfo, Words};
 use halfbyte_isa::row::RegFile;
-use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Jump, Next};
+use halfbyte_isa::vp1::fields::R_ZERO;
 use halfbyte_isa::vp1::footprint::Locations;
-use halfbyte_isa::vp1::{Inst, Opcode, Unit, bundles};
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
 use halfbyte_isel::machine::Vp1;
 
@@ -31,18 +33,10 @@ use crate::straighten::{Step, lengths, straighten};
 pub use op::OpError;
 pub use stats::BlockStats;
 
-use op::{Label, Op, target_field};
-use pipeline::{Kind, Part, Pipelined};
-use schedule::Members;
-use words::{Packed, Planned, Word};
-
-/// A run of bundles.
-struct Piece {
-    /// What branches to its start name, if any do.
-    label: Option<Label>,
-    /// In order.
-    bundles: Vec<Planned>,
-}
+use builder::Builder;
+use op::{Label, Op};
+use pipeline::Pipelined;
+use words::Word;
 
 /// A function in words.
 struct Assembled {
@@ -74,10 +68,15 @@ pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
         }
     }
     tiles.group_branch = words.iter().rposition(|word| word.group).map(|at| at as u32);
+    // Loops may have taken more registers.
+    let named =
+        words.iter().flat_map(|word| word.inst.registers().iter().map(|slot| (slot, word.inst.get(slot.field))));
+    let general =
+        named.filter(|&(slot, n)| slot.file == RegFile::R && n != u64::from(R_ZERO)).map(|(_, n)| n as u32 + 1);
     let info = KernelInfo {
         signature: func.signature.clone(),
         local_bytes: func.local_bytes,
-        registers: func.registers,
+        registers: general.max().unwrap_or(0).max(func.registers),
         tiles: Some(tiles),
     };
     let locs = words.iter().map(|word| word.loc).collect();
@@ -111,219 +110,68 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
     for (block, length) in blocks.iter_mut().zip(lengths) {
         block.truncate(length);
     }
-    merge(&mut blocks);
+    shape::merge(&mut blocks);
+    shape::fold_latches(&mut blocks);
     for (label, block) in (0..).zip(&mut blocks) {
-        branch_back_first(block, label);
+        shape::branch_back_first(block, label);
     }
+
     let live = live::live_in(&blocks);
-    let mut code = Builder { pieces: Vec::new(), ends: Vec::new(), labels: blocks.len() as Label };
+    let loops: Vec<Option<Pipelined>> =
+        (0..).zip(&blocks).map(|(label, block)| pipelined(block, label, &live, zero)).collect();
+    let mut builder = Builder { pieces: Vec::new(), names: Vec::new(), labels: blocks.len() as Label };
     let mut stats = Vec::new();
-    for (label, block) in (0..).zip(&blocks) {
-        let schedule = schedule::schedule(block);
-        let exit = code.exit_of(block, label);
-        let after = live.get(exit as usize).copied().unwrap_or_default();
-        let looped = block.get(..block.len() - usize::from(block.last().is_some_and(Op::is_final)));
-        let pipelined =
-            looped.and_then(|looped| pipeline::pipeline(looped, label, after, schedule.bundles.len() as u32, zero));
-        match pipelined {
-            Some(pipelined) => {
+    for (label, (block, looped)) in (0..).zip(blocks.iter().zip(&loops)) {
+        if block.is_empty() {
+            builder.names.push(label);
+            continue;
+        }
+        // What control would fall into, if that begins with something else than its entry.
+        let next =
+            (label as usize + 1..blocks.len()).find(|&next| blocks.get(next).is_some_and(|block| !block.is_empty()));
+        let is_apart = |next: &usize| loops.get(*next).and_then(Option::as_ref).is_some_and(Pipelined::counts);
+        let enter = next.filter(is_apart).map(|next| next as Label);
+        let words = schedule::pressure(block);
+        match looped {
+            Some(looped) => {
+                let exit = exit_of(block, label);
+                let falls = exit == label + 1;
+                builder.add_loop(label, looped, enter.filter(|_| falls).unwrap_or(exit), falls && enter.is_none());
                 stats.push(BlockStats {
                     block: label,
                     pipelined: true,
-                    bundles: pipelined.interval,
-                    words: schedule::pressure(block),
-                    bound: pipelined.bound,
+                    bundles: looped.interval(),
+                    words,
+                    bound: looped.bound,
                 });
-                code.add_loop(label, pipelined, exit);
             }
             None => {
-                if !block.is_empty() {
-                    stats.push(BlockStats {
-                        block: label,
-                        pipelined: false,
-                        bundles: schedule.bundles.len() as u32,
-                        words: schedule::pressure(block),
-                        bound: schedule.bound,
-                    });
-                }
-                code.add(Some(label), block, &schedule.bundles);
+                let falls = block.last().filter(|last| !last.is_final());
+                let jump = enter.zip(falls).and_then(|(enter, last)| last.jump_to(enter));
+                let block = [block, jump.as_slice()].concat();
+                let schedule = schedule::schedule(&block);
+                builder.add_block(label, &block, &schedule);
+                let bundles = schedule.bundles.len() as u32;
+                stats.push(BlockStats { block: label, pipelined: false, bundles, words, bound: schedule.bound });
             }
         }
     }
-    code.pieces.append(&mut code.ends);
-    Ok(Assembled { words: link(kernel, code.pieces)?, stats })
+    builder.add_names();
+    Ok(Assembled { words: link::link(kernel, builder.pieces)?, stats })
 }
 
-/// Blocks that are only fallen into become part of the one before.
-fn merge(blocks: &mut [Vec<Op>]) {
-    let mut entered = vec![false; blocks.len()];
-    for target in blocks.iter().flatten().filter_map(|op| op.target) {
-        entered.get_mut(target as usize).into_iter().for_each(|entered| *entered = true);
-    }
-    let mut before: Option<usize> = None;
-    for index in 0..blocks.len() {
-        let into = before.filter(|_| entered.get(index) == Some(&false));
-        let block = blocks.get_mut(index).map(|block| if into.is_some() { std::mem::take(block) } else { Vec::new() });
-        let at = into.unwrap_or(index);
-        let Some(merged) = blocks.get_mut(at) else { continue };
-        merged.extend(block.unwrap_or_default());
-        before = Some(at).filter(|_| !merged.last().is_some_and(Op::is_control));
-    }
+/// A block as a loop whose iterations overlap, if it is one and that is shorter.
+fn pipelined(block: &[Op], label: Label, live: &[Locations], zero: Option<u8>) -> Option<Pipelined> {
+    let jumps = usize::from(block.last().is_some_and(Op::is_jump));
+    let looped = block.get(..block.len() - jumps).filter(|looped| pipeline::is_loop(looped, label))?;
+    let after = live.get(exit_of(block, label) as usize).copied().unwrap_or_default();
+    let bundles = schedule::schedule(block).bundles.len() as u32;
+    pipeline::pipeline(looped, after, bundles, zero)
 }
 
-/// Where a block has a branch away and then one to itself: the one to itself becomes the first, so that an iteration takes but one.
-fn branch_back_first(block: &mut [Op], label: Label) {
-    let [.., first, second] = block else { return };
-    if second.is_jump()
-        && second.target == Some(label)
-        && first.target != Some(label)
-        && let Some(mut back) = first.inverted()
-    {
-        let away = first.target;
-        back.pass(second);
-        *first = back;
-        *second = second.clone().with_group(false);
-        second.target = away;
-    }
-}
-
-/// The code of a function, growing.
-struct Builder {
-    /// In order.
-    pieces: Vec<Piece>,
-    /// What comes after all blocks.
-    ends: Vec<Piece>,
-    /// The first label that names nothing yet.
-    labels: Label,
-}
-
-impl Builder {
-    /// The label of what a block goes on to, if not back to itself.
-    fn exit_of(&self, block: &[Op], label: Label) -> Label {
-        block.last().filter(|last| last.is_final()).and_then(|last| last.target).unwrap_or(label + 1)
-    }
-
-    fn add(&mut self, label: Option<Label>, ops: &[Op], bundles: &[Members]) {
-        self.pieces.push(piece(label, ops, bundles));
-    }
-
-    /// Adds a loop, after which control goes to `exit`.
-    fn add_loop(&mut self, label: Label, pipelined: Pipelined, exit: Label) {
-        let Pipelined { ops, parts, .. } = pipelined;
-        let kernel = self.labels;
-        let end = |number: u32| kernel + 1 + number;
-        // The name of the block is that of the first part.
-        self.add(Some(label), &[], &[]);
-        for Part { kind, mut bundles } in parts {
-            let mut ops = ops.clone();
-            if let Some(branch) = ops.last_mut() {
-                match kind {
-                    Kind::Start(Some(number)) => {
-                        *branch = branch.inverted().unwrap_or_else(|| branch.clone()).with_group(false);
-                        branch.target = Some(end(number));
-                    }
-                    _ => branch.target = Some(kernel),
-                }
-            }
-            match kind {
-                Kind::Start(_) => self.add(None, &ops, &bundles),
-                Kind::Kernel => self.add(Some(kernel), &ops, &bundles),
-                Kind::End(None) if exit == label + 1 => self.add(None, &ops, &bundles),
-                Kind::End(number) => {
-                    let jump = ops.last().and_then(|branch| branch.jump_to(exit));
-                    jump.into_iter().for_each(|jump| schedule::append_jump(&mut ops, &mut bundles, jump));
-                    let piece = piece(number.map(end), &ops, &bundles);
-                    if number.is_none() { &mut self.pieces } else { &mut self.ends }.push(piece);
-                    self.labels = self.labels.max(number.map_or(0, end) + 1);
-                }
-            }
-        }
-        self.labels = self.labels.max(kernel + 1);
-    }
-}
-
-/// Operations in bundles.
-fn piece(label: Option<Label>, ops: &[Op], bundles: &[Members]) -> Piece {
-    Piece { label, bundles: bundles.iter().map(|bundle| planned(ops, bundle)).collect() }
-}
-
-/// The words of a bundle's operations.
-fn planned(ops: &[Op], members: &[u32]) -> Planned {
-    let words = Unit::ALL.map(|unit| {
-        let (op, inst) = schedule::words_of(ops, members, unit)?;
-        let target = op.target.filter(|_| target_field(&inst).is_some());
-        let access = op.stream.filter(|_| unit == Unit::Address);
-        Some(Word { inst, target, stream: access, group: op.group && target.is_some(), loc: op.loc })
-    });
-    Planned { words, aligned: false }
-}
-
-/// Puts pieces one after the other and lets branches go to them.
-fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, LayoutError> {
-    let mut all: Vec<Planned> = Vec::new();
-    // Where the piece of each label begins: the number of a bundle.
-    let mut starts: Vec<Option<usize>> = Vec::new();
-    for piece in pieces {
-        if let Some(label) = piece.label {
-            starts.resize(starts.len().max(label as usize + 1), None);
-            starts.get_mut(label as usize).into_iter().for_each(|start| *start = Some(all.len()));
-        }
-        all.extend(piece.bundles);
-    }
-    let targets: Vec<Label> =
-        all.iter().flat_map(|bundle| &bundle.words).flatten().filter_map(|word| word.target).collect();
-    let start = |label: Label| {
-        let missing = || LayoutError::Block { kernel: kernel.to_owned(), block: label, blocks: starts.len() };
-        starts.get(label as usize).copied().flatten().ok_or_else(missing)
-    };
-    for &target in &targets {
-        let at = start(target)?;
-        // To branch to the end of the function is to run into nothing; there is no such function.
-        let Some(bundle) = all.get_mut(at) else {
-            return Err(LayoutError::Block { kernel: kernel.to_owned(), block: target, blocks: starts.len() });
-        };
-        bundle.aligned = true;
-    }
-    let mut packed = words::pack(&all);
-    for at in 0..packed.words.len() {
-        let Some(word) = packed.words.get_mut(at) else { continue };
-        let (Some(field), Some(target)) = (target_field(&word.inst), word.target) else { continue };
-        let to = start(target)?;
-        let to = packed.starts.get(to).copied().unwrap_or_default();
-        let distance = i64::from(to / LINE) - at as i64 / i64::from(LINE);
-        word.inst.set(field, distance as u64);
-        if word.inst.get_signed(field) != distance {
-            let limit = (field.max() as usize / 2) * LINE as usize;
-            return Err(LayoutError::TooLong { kernel: kernel.to_owned(), words: packed.words.len(), limit });
-        }
-    }
-    check_words(kernel, &all, &packed)?;
-    Ok(packed.words)
-}
-
-/// Checks that words group into the bundles that were planned.
-fn check_words(kernel: &str, planned: &[Planned], packed: &Packed) -> Result<(), LayoutError> {
-    let wrong = |word: usize| LayoutError::Bundle { kernel: kernel.to_owned(), word };
-    let words: Vec<u32> = packed.words.iter().map(|word| word.inst.word()).collect();
-    let mut found = bundles(&words);
-    for (plan, &start) in planned.iter().zip(&packed.starts) {
-        let (at, bundle) = found.next().ok_or_else(|| wrong(start as usize))?;
-        let units = Unit::ALL.into_iter().zip(&plan.words);
-        let is_nop = |inst: &Inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP);
-        let mut same = units.map(|(unit, word)| match (word, bundle.inst(unit)) {
-            (Some(word), Some(inst)) => word.inst.opcode() == inst.opcode(),
-            (Some(_), None) => false,
-            (None, inst) => inst.is_none_or(is_nop),
-        });
-        let aligned = !plan.aligned || at.is_multiple_of(LINE);
-        if at != start || !aligned || !same.all(|same| same) {
-            return Err(wrong(start as usize));
-        }
-    }
-    match found.next() {
-        Some((at, _)) => Err(wrong(at as usize)),
-        None => Ok(()),
-    }
+/// The label of what a block goes on to, if not back to itself.
+fn exit_of(block: &[Op], label: Label) -> Label {
+    block.last().filter(|last| last.is_final()).and_then(|last| last.target).unwrap_or(label + 1)
 }
 
 /// Checks that all branches of a block are at its end and go somewhere.
@@ -331,7 +179,7 @@ fn check_block(kernel: &str, block: &[Op], blocks: usize) -> Result<(), LayoutEr
     let body = block.len() - block.iter().rev().take_while(|op| op.is_control()).count();
     for (at, op) in block.iter().enumerate() {
         let kernel = || kernel.to_owned();
-        let opcode = op.inst(Unit::Branch).map_or("", |inst| inst.opcode().name());
+        let opcode = op.insts().last().map_or("", |inst| inst.opcode().name());
         let odd = matches!(op.footprint.next, Next::Return | Next::Jump { kind: Jump::Call, .. });
         if odd || op.is_control() && at < body || op.is_final() && at + 1 < block.len() {
             return Err(LayoutError::Control { kernel: kernel(), opcode, loc: op.loc });

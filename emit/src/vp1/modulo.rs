@@ -52,6 +52,8 @@ pub(crate) struct Loop<'a> {
     pairs: Pairs<'a>,
     /// The fewest bundles from iteration to iteration.
     pub least: u32,
+    /// How many more nodes may be placed in all searches together.
+    effort: usize,
 }
 
 /// When operations run.
@@ -69,8 +71,9 @@ const LEAST_INTERVAL: u32 = 2;
 /// How many iterations may be under way when it is found that they are not wanted.
 const MAX_AHEAD: u32 = 2;
 
-/// How often all operations may be placed in a search for one interval and one lead.
+/// How often each node may be placed in one search, and all of them in all searches together.
 const EFFORT: usize = 24;
+const TOTAL_EFFORT: usize = 1 << 17;
 
 /// Orders that are tried for one interval.
 const TRIES: u64 = 6;
@@ -94,6 +97,7 @@ impl<'a> Loop<'a> {
             bound: Vec::new(),
             pairs: Pairs::new(ops),
             least: 0,
+            effort: TOTAL_EFFORT,
         };
         looped.least = (resources..=resources + ops.len() as u32).find(|&at| looped.heights(at as i32).is_some())?;
         looped.links.extend(storage(values, &looped.chained(values)));
@@ -104,7 +108,7 @@ impl<'a> Loop<'a> {
                 looped.links_of.get_mut(*node).into_iter().for_each(|links| links.push(number));
             }
         }
-        looped.bound = ops.iter().map(|op| op.footprint.access.is_some_and(|access| access.store)).collect();
+        looped.bound = ops.iter().map(Op::stores).collect();
         for cluster in values.clusters.iter().filter(|cluster| cluster.step.is_none()) {
             for value in cluster.values.iter().filter_map(|&value| values.values.get(value as usize)) {
                 let bound =
@@ -128,11 +132,14 @@ impl<'a> Loop<'a> {
     }
 
     /// Finds when operations run, an iteration starting every `interval` bundles. `accept` has the last word.
-    pub fn schedule(&self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
+    pub fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
         let heights = self.heights(interval as i32)?;
         for seed in 0..TRIES {
             for ahead in 0..=MAX_AHEAD {
-                let times = self.search(interval, ahead, &heights, seed);
+                let mut budget = self.effort.min(EFFORT * self.nodes.len());
+                self.effort -= budget;
+                let times = self.search(interval, ahead, &heights, seed, &mut budget);
+                self.effort += budget;
                 if let Some(times) = times.filter(|times| accept(times)) {
                     return Some(times);
                 }
@@ -173,8 +180,8 @@ impl<'a> Loop<'a> {
     }
 
     /// One search. The branch back, which the next iteration starts after, runs at the end of that which is the `ahead`-th
-    /// after its own.
-    fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64) -> Option<Times> {
+    /// after its own. At most `budget` nodes are placed, which becomes what is left of it.
+    fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64, budget: &mut usize) -> Option<Times> {
         let mut search = Search {
             looped: self,
             interval: interval as i32,
@@ -188,9 +195,8 @@ impl<'a> Loop<'a> {
         let end = search.lead + search.interval - LEAST_INTERVAL as i32;
         search.place(search.branch, end);
         let order = self.order(search.branch, heights, seed);
-        let mut budget = EFFORT * self.nodes.len();
         while let Some(&node) = order.iter().find(|&&node| search.times.get(node).is_some_and(|time| time.is_none())) {
-            budget = budget.checked_sub(1)?;
+            *budget = budget.checked_sub(1)?;
             search.schedule(node)?;
         }
         let mut times = vec![0; self.ops.len()];
@@ -405,11 +411,10 @@ fn flow(value: &Value) -> impl Iterator<Item = Link> {
 fn memory(ops: &[Op]) -> Vec<Link> {
     let mut links = Vec::new();
     let accesses: Vec<(u32, &Op)> = (0..).zip(ops).filter(|(_, op)| op.footprint.access.is_some()).collect();
-    let stores = |op: &Op| op.footprint.access.is_some_and(|access| access.store);
     for (index, &(first, a)) in accesses.iter().enumerate() {
         for &(second, b) in accesses.iter().skip(index + 1).filter(|(_, b)| a.conflicts(b)) {
-            links.push(Link { from: first, to: second, latency: i32::from(stores(a)), distance: 0 });
-            links.push(Link { from: second, to: first, latency: i32::from(stores(b)), distance: 1 });
+            links.push(Link { from: first, to: second, latency: i32::from(a.stores()), distance: 0 });
+            links.push(Link { from: second, to: first, latency: i32::from(b.stores()), distance: 1 });
         }
     }
     links

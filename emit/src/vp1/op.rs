@@ -122,14 +122,24 @@ impl Op {
         self.profiles.iter().any(|a| other.profiles.iter().any(|b| interact(a, b)))
     }
 
+    /// Whether it writes the data store.
+    pub fn stores(&self) -> bool {
+        self.footprint.access.is_some_and(|access| access.store)
+    }
+
+    /// Whether it accesses the frame, at an address that is known.
+    pub fn is_in_frame(&self) -> bool {
+        self.stream.is_none() && self.footprint.access.is_some_and(|access| access.is_known())
+    }
+
     /// Whether accesses to the data store must keep their order. Streams lie apart from each other and from the frame, whose
     /// accesses are those with known addresses.
     pub fn conflicts(&self, other: &Op) -> bool {
         let (Some(a), Some(b)) = (self.footprint.access, other.footprint.access) else { return false };
         match (self.stream, other.stream) {
             (Some(x), Some(y)) => x == y && (a.store || b.store),
-            (Some(_), None) if b.is_known() => false,
-            (None, Some(_)) if a.is_known() => false,
+            (Some(_), None) if other.is_in_frame() => false,
+            (None, Some(_)) if self.is_in_frame() => false,
             _ => a.conflicts(b),
         }
     }

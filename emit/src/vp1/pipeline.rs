@@ -5,12 +5,13 @@
 //! time one may find that it is the last, and then those under way are finished. Trips need not be counted, then: a loop of one
 //! iteration runs through the stages of that one.
 
+use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::Inst;
+use halfbyte_isa::vp1::fields::R_ZERO;
 use halfbyte_isa::vp1::footprint::Locations;
-use halfbyte_isel::mach::BlockIndex;
 
 use super::modulo::{Loop, Times};
-use super::op::Op;
+use super::op::{Label, Op};
 use super::pairs::Pairs;
 use super::schedule::Members;
 use super::values::{Value, Values};
@@ -22,59 +23,47 @@ const MAX_OPS: usize = 400;
 pub(crate) struct Pipelined {
     /// The operations, the branch back last.
     pub ops: Vec<Op>,
-    /// Bundles from iteration to iteration.
-    pub interval: u32,
-    /// The fewest that there could be.
+    /// The fewest bundles from iteration to iteration that there could be.
     pub bound: u32,
-    /// The code, the kernel included.
-    pub parts: Vec<Part>,
+    times: Times,
 }
 
-/// A run of bundles of a pipelined loop.
-pub(crate) struct Part {
-    /// What it is.
-    pub kind: Kind,
-    /// What each bundle holds.
-    pub bundles: Vec<Members>,
-}
-
-/// What part of a loop.
+/// A part of a pipelined loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// An iteration starts; if it is the last that is wanted, control goes to the end of this number.
-    Start(Option<u32>),
-    /// The loop. What follows it is the end that comes next.
+pub(crate) enum Part {
+    /// An interval in which one more iteration starts, of this number, while those before it go on.
+    Start(u32),
+    /// The interval that is the loop.
     Kernel,
-    /// What is under way is finished. One with a number is gone to, and goes to what follows the loop.
-    End(Option<u32>),
+    /// What is left to do when, after the start of this number, the iteration whose branch was then is the last. The number after
+    /// that of the last start stands for the kernel.
+    End(u32),
 }
 
-/// Pipelines a block that branches to itself, if that takes fewer than `bundles` an iteration. `live` is what is wanted after it;
+/// Whether a block without the jump at its end is a loop that may be pipelined: it branches to itself, or goes on.
+pub(crate) fn is_loop(block: &[Op], label: Label) -> bool {
+    let Some((branch, body)) = block.split_last() else { return false };
+    let back = branch.target == Some(label) && !branch.is_final() && branch.has_no_effect();
+    back && block.len() <= MAX_OPS && !body.iter().any(Op::is_control)
+}
+
+/// Pipelines a loop, the branch back last, if that takes fewer than `bundles` an iteration. `live` is what is wanted after it;
 /// `zero` an `$a` that holds 0.
-pub(crate) fn pipeline(
-    block: &[Op],
-    label: BlockIndex,
-    live: Locations,
-    bundles: u32,
-    zero: Option<u8>,
-) -> Option<Pipelined> {
-    let [.., branch] = block else { return None };
-    if block.len() > MAX_OPS || branch.target != Some(label) || branch.is_final() || !branch.has_no_effect() {
-        return None;
-    }
+pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option<u8>) -> Option<Pipelined> {
     let values = Values::of_loop(block, live);
-    let looped = Loop::new(block, &values, live)?;
-    for interval in looped.least..bundles {
+    let mut looped = Loop::new(block, &values, live)?;
+    let mut interval = looped.least;
+    while interval < bundles {
         let mut renamed = None;
         let accept = |times: &Times| {
             renamed = rename(block, &values, live, times, zero);
             renamed.is_some()
         };
         if let Some(times) = looped.schedule(interval, accept) {
-            let ops = renamed?;
-            let parts = parts(&ops, &times);
-            return Some(Pipelined { ops, interval, bound: looped.least, parts });
+            return Some(Pipelined { ops: renamed?, bound: looped.least, times });
         }
+        // What is hard to fit is not worth the search for the very least.
+        interval += 1 + interval / 16;
     }
     None
 }
@@ -89,7 +78,8 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         let (start, length) = spans.get(value as usize).copied().unwrap_or_default();
         (start..start + length).map(move |time| time % interval)
     };
-    for place in live.places() {
+    // What is wanted after the loop, and `$r31`, which holds nothing.
+    for place in live.union(Locations::register(RegFile::R, R_ZERO)).places() {
         taken.get_mut(usize::from(place)).into_iter().for_each(|rows| rows.fill(true));
     }
     let fixed = values.clusters.iter().filter(|cluster| cluster.step.is_none()).flat_map(|cluster| &cluster.values);
@@ -164,33 +154,70 @@ fn at(times: &Times, row: u32, stage: impl Fn(u32) -> bool) -> impl Iterator<Ite
     all.filter(move |(_, time)| *time % times.interval == row && stage(*time / times.interval)).map(|(op, _)| op)
 }
 
-/// The code of a loop.
-fn parts(ops: &[Op], times: &Times) -> Vec<Part> {
-    let last = times.times.iter().max().map_or(0, |time| time / times.interval);
-    let branch = ops.len() as u32 - 1;
-    // The stage at the end of which it is known whether there is another iteration.
-    let known = times.times.last().map_or(0, |time| time / times.interval);
-    let interval = |stages: std::ops::RangeInclusive<u32>, keep_empty: bool| {
-        let rows =
-            (0..times.interval).map(move |row| at(times, row, |stage| stages.contains(&stage)).collect::<Members>());
-        rows.filter(move |bundle| keep_empty || !bundle.is_empty()).collect::<Vec<_>>()
-    };
-    let mut parts = Vec::new();
-    for start in 0..last {
-        // An interval without a branch has no delay slot that must be there.
-        let exit = (start >= known).then_some(start);
-        parts.push(Part { kind: Kind::Start(exit), bundles: interval(0..=start, exit.is_some()) });
+impl Pipelined {
+    /// Bundles from iteration to iteration.
+    pub fn interval(&self) -> u32 {
+        self.times.interval
     }
-    parts.push(Part { kind: Kind::Kernel, bundles: interval(0..=last, true) });
-    // The iteration that is the last has stage `known` behind it, and the one before it one stage more, as far as they go back.
-    for start in (known..=last).rev() {
-        let mut bundles = Vec::new();
-        for stage in known + 1..=last {
-            let oldest = last.min(stage + (start - known));
-            bundles.extend(interval(stage..=oldest, false));
+
+    /// How many starts there are before the kernel: the number of an iteration's last stage.
+    pub fn starts(&self) -> u32 {
+        let last = self.times.times.iter().max().copied().unwrap_or(0);
+        last / self.times.interval
+    }
+
+    /// The stage at the end of which an iteration finds whether there is another one. It is also the number of the first start with
+    /// a branch.
+    pub fn decides(&self) -> u32 {
+        self.times.times.last().map_or(0, |time| time / self.times.interval)
+    }
+
+    /// Whether there is one taken branch backward for each iteration but the last, as in the loop that it was made of: a launch
+    /// counts them. Those of the loop over all groups count for nothing.
+    pub fn counts(&self) -> bool {
+        let group = self.ops.last().is_some_and(|branch| branch.group);
+        !group && self.starts() > self.decides()
+    }
+
+    /// The parts in the order in which they lie. What ends the loop goes forward; what goes on goes backward if that is to count,
+    /// and then starts lie behind the parts that they go to.
+    pub fn order(&self) -> Vec<Part> {
+        let (starts, decides) = (self.starts(), self.decides());
+        let mut order = Vec::new();
+        if self.counts() {
+            order.extend([Part::Kernel, Part::End(starts)]);
+            order.extend((decides + 1..starts).rev().flat_map(|number| [Part::Start(number), Part::End(number)]));
+            order.extend((0..=decides).map(Part::Start));
+            order.push(Part::End(decides));
+        } else {
+            order.extend((0..starts).map(Part::Start));
+            order.push(Part::Kernel);
+            order.extend((decides..=starts).rev().map(Part::End));
         }
-        bundles.iter_mut().for_each(|bundle: &mut Members| bundle.retain(|op| *op != branch));
-        parts.push(Part { kind: Kind::End((start < last).then_some(start)), bundles });
+        order
     }
-    parts
+
+    /// What the bundles of a part hold.
+    pub fn bundles(&self, part: Part) -> Vec<Members> {
+        let (starts, decides) = (self.starts(), self.decides());
+        match part {
+            // What has no branch needs no bundle for a delay slot.
+            Part::Start(number) => self.stages(0, number, number >= decides),
+            Part::Kernel => self.stages(0, starts, true),
+            // The last iteration has decided, and the one before it is one stage further, as far back as there are any.
+            Part::End(number) => {
+                let older = number.saturating_sub(decides);
+                let ends =
+                    (decides + 1..=starts).flat_map(|stage| self.stages(stage, starts.min(stage + older), false));
+                ends.collect()
+            }
+        }
+    }
+
+    /// An interval of the operations from one stage to another, with or without the bundles that have none.
+    fn stages(&self, first: u32, last: u32, keep_empty: bool) -> Vec<Members> {
+        let bundle = |row| at(&self.times, row, |stage| (first..=last).contains(&stage)).collect::<Members>();
+        let bundles = (0..self.times.interval).map(bundle);
+        bundles.filter(|bundle| keep_empty || !bundle.is_empty()).collect()
+    }
 }

@@ -160,3 +160,62 @@ fn nop(unit: Unit) -> Inst {
         Unit::Branch => Opcode::BNOP,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use halfbyte_isa::vp1::bundles;
+
+    use super::*;
+
+    fn plan(units: Units, aligned: bool) -> Planned {
+        let word = |unit| Word { inst: nop(unit), target: None, group: false, stream: None, loc: Loc::default() };
+        let words = Unit::ALL.map(|unit| (units >> unit as u32 & 1 != 0).then(|| word(unit)));
+        Planned { words, aligned }
+    }
+
+    /// The fewest words of bundles, by trying every set of nops.
+    fn fewest(plans: &[(Units, bool)], start: u32, last: u32) -> Option<u32> {
+        let Some((&(needed, aligned), rest)) = plans.split_first() else { return Some(0) };
+        let begins = (start == 0 || !aligned, needed);
+        (1..16)
+            .filter(|units| begins.0 && units & begins.1 == needed)
+            .filter(|&units| start == 0 || ends(units).0 <= last)
+            .filter(|units| start + units.count_ones() <= LINE)
+            .filter_map(|units| {
+                let count = units.count_ones();
+                Some(count + fewest(rest, (start + count) % LINE, ends(units).1)?)
+            })
+            .min()
+    }
+
+    /// Whatever the units of bundles and wherever some must begin a line, words group into them, and no fewer would.
+    #[test]
+    fn bundles_come_out_as_planned() {
+        let mut random = 1u64;
+        let mut next = || {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            random >> 33
+        };
+        for _ in 0..2000 {
+            let count = 1 + next() % 5;
+            let plans: Vec<(Units, bool)> = (0..count).map(|_| ((next() % 16) as Units, next() % 4 == 0)).collect();
+            let planned: Vec<Planned> = plans.iter().map(|&(units, aligned)| plan(units, aligned)).collect();
+            let packed = pack(&planned);
+            assert_eq!(Some(packed.words.len() as u32), fewest(&plans, 0, 3), "{plans:?}");
+            let words: Vec<u32> = packed.words.iter().map(|word| word.inst.word()).collect();
+            let found: Vec<_> = bundles(&words).collect();
+            assert_eq!(found.iter().map(|(at, _)| *at).collect::<Vec<_>>(), packed.starts, "{plans:?}");
+            for ((at, bundle), (needed, aligned)) in found.iter().zip(&plans) {
+                assert!(!aligned || at % LINE == 0, "{plans:?}");
+                let units = Unit::ALL.into_iter().filter(|&unit| bundle.inst(unit).is_some());
+                let units: Units = units.map(|unit| 1 << unit as u32).sum();
+                assert_eq!(units & needed, *needed, "{plans:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_nothing() {
+        assert_eq!(pack(&[]).words.len(), 0);
+    }
+}

@@ -1,0 +1,99 @@
+//! The parts of a function in their order.
+
+use halfbyte_isa::vp1::Unit;
+
+use super::link::Piece;
+use super::op::{Label, Op, target_field};
+use super::pipeline::{Part, Pipelined};
+use super::schedule::{self, Members, Schedule};
+use super::words::{Planned, Word};
+use crate::straighten::Step;
+
+/// The code of a function, growing.
+pub(super) struct Builder {
+    /// In order.
+    pub pieces: Vec<Piece>,
+    /// Labels of what comes next.
+    pub names: Vec<Label>,
+    /// The first label that names nothing yet.
+    pub labels: Label,
+}
+
+impl Builder {
+    fn add(&mut self, label: Option<Label>, ops: &[Op], bundles: &[Members]) {
+        self.pieces.push(piece(label, ops, bundles));
+    }
+
+    /// Gives what comes next the labels that are waiting for it.
+    pub fn add_names(&mut self) {
+        for label in std::mem::take(&mut self.names) {
+            self.add(Some(label), &[], &[]);
+        }
+    }
+
+    /// Adds a block.
+    pub fn add_block(&mut self, label: Label, block: &[Op], schedule: &Schedule) {
+        self.add_names();
+        self.add(Some(label), block, &schedule.bundles);
+    }
+
+    /// Adds a loop. Control then goes to `exit`, which it falls into if `falls`.
+    pub fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
+        let starts = pipelined.starts();
+        let kernel = self.labels;
+        let label_of = |part: Part| match part {
+            Part::Kernel => kernel,
+            Part::Start(number) if number == starts => kernel,
+            Part::Start(number) => kernel + 1 + number,
+            Part::End(number) => kernel + 1 + starts + number,
+        };
+        self.labels = label_of(Part::End(starts)) + 1;
+        if pipelined.counts() && self.pieces.is_empty() {
+            let jump = pipelined.ops.last().and_then(|branch| branch.jump_to(label));
+            let jump = jump.as_slice();
+            self.add(None, jump, &[Members::from_iter(0..jump.len() as u32), Members::new()]);
+        }
+        let order = pipelined.order();
+        for (at, &part) in order.iter().enumerate() {
+            let mut ops = pipelined.ops.clone();
+            let mut bundles = pipelined.bundles(part);
+            match (part, ops.last_mut()) {
+                (Part::Start(number), Some(branch)) if pipelined.counts() => {
+                    branch.target = Some(label_of(Part::Start(number + 1)));
+                }
+                (Part::Start(number), Some(branch)) => {
+                    *branch = branch.inverted().unwrap_or_else(|| branch.clone()).with_group(false);
+                    branch.target = Some(label_of(Part::End(number)));
+                }
+                (Part::Kernel, Some(branch)) => branch.target = Some(kernel),
+                (Part::End(_), Some(branch)) => {
+                    let jump = branch.jump_to(exit).filter(|_| !falls || at + 1 < order.len());
+                    jump.into_iter().for_each(|jump| schedule::append_jump(&mut ops, &mut bundles, jump));
+                }
+                (_, None) => {}
+            }
+            // Whoever goes to the block comes to its first start.
+            if matches!(part, Part::Start(0)) || starts == 0 && part == Part::Kernel {
+                self.names.push(label);
+                self.add_names();
+            }
+            self.add(Some(label_of(part)), &ops, &bundles);
+        }
+    }
+}
+
+/// Operations in bundles.
+fn piece(label: Option<Label>, ops: &[Op], bundles: &[Members]) -> Piece {
+    Piece { label, bundles: bundles.iter().map(|bundle| planned(ops, bundle)).collect() }
+}
+
+/// The words of a bundle's operations.
+fn planned(ops: &[Op], members: &[u32]) -> Planned {
+    let words = Unit::ALL.map(|unit| {
+        let (op, inst) = schedule::words_of(ops, members, unit)?;
+        let target = op.target.filter(|_| target_field(&inst).is_some());
+        let access = op.stream.filter(|_| unit == Unit::Address);
+        Some(Word { inst, target, stream: access, group: op.group && target.is_some(), loc: op.loc })
+    });
+    Planned { words, aligned: false }
+}

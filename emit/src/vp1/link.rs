@@ -1,0 +1,84 @@
+//! Puts the parts of a function one after the other, lets branches go to them, and holds the words to the bundles that were planned.
+
+use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::{Inst, Opcode, Unit, bundles};
+
+use super::op::{Label, target_field};
+use super::words::{self, Packed, Planned, Word};
+use crate::error::LayoutError;
+
+/// A run of bundles.
+pub(super) struct Piece {
+    /// What branches to its start name, if any do.
+    pub label: Option<Label>,
+    /// In order.
+    pub bundles: Vec<Planned>,
+}
+
+/// Puts pieces one after the other and lets branches go to them.
+pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, LayoutError> {
+    let mut all: Vec<Planned> = Vec::new();
+    // Where the piece of each label begins: the number of a bundle.
+    let mut starts: Vec<Option<usize>> = Vec::new();
+    for piece in pieces {
+        if let Some(label) = piece.label {
+            starts.resize(starts.len().max(label as usize + 1), None);
+            starts.get_mut(label as usize).into_iter().for_each(|start| *start = Some(all.len()));
+        }
+        all.extend(piece.bundles);
+    }
+    let targets: Vec<Label> =
+        all.iter().flat_map(|bundle| &bundle.words).flatten().filter_map(|word| word.target).collect();
+    let start = |label: Label| {
+        let missing = || LayoutError::Block { kernel: kernel.to_owned(), block: label, blocks: starts.len() };
+        starts.get(label as usize).copied().flatten().ok_or_else(missing)
+    };
+    for &target in &targets {
+        let at = start(target)?;
+        // To branch to the end of the function is to run into nothing; there is no such function.
+        let Some(bundle) = all.get_mut(at) else {
+            return Err(LayoutError::Block { kernel: kernel.to_owned(), block: target, blocks: starts.len() });
+        };
+        bundle.aligned = true;
+    }
+    let mut packed = words::pack(&all);
+    for at in 0..packed.words.len() {
+        let Some(word) = packed.words.get_mut(at) else { continue };
+        let (Some(field), Some(target)) = (target_field(&word.inst), word.target) else { continue };
+        let to = start(target)?;
+        let to = packed.starts.get(to).copied().unwrap_or_default();
+        let distance = i64::from(to / LINE) - at as i64 / i64::from(LINE);
+        word.inst.set(field, distance as u64);
+        if word.inst.get_signed(field) != distance {
+            let limit = (field.max() as usize / 2) * LINE as usize;
+            return Err(LayoutError::TooLong { kernel: kernel.to_owned(), words: packed.words.len(), limit });
+        }
+    }
+    check_words(kernel, &all, &packed)?;
+    Ok(packed.words)
+}
+
+/// Checks that words group into the bundles that were planned.
+fn check_words(kernel: &str, planned: &[Planned], packed: &Packed) -> Result<(), LayoutError> {
+    let wrong = |word: usize| LayoutError::Bundle { kernel: kernel.to_owned(), word };
+    let words: Vec<u32> = packed.words.iter().map(|word| word.inst.word()).collect();
+    let mut found = bundles(&words);
+    for (plan, &start) in planned.iter().zip(&packed.starts) {
+        let (at, bundle) = found.next().ok_or_else(|| wrong(start as usize))?;
+        let units = Unit::ALL.into_iter().zip(&plan.words);
+        let is_nop = |inst: &Inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP);
+        let mut same = units.map(|(unit, word)| match (word, bundle.inst(unit)) {
+            (Some(word), Some(inst)) => word.inst.opcode() == inst.opcode(),
+            (Some(_), None) => false,
+            (None, inst) => inst.is_none_or(is_nop),
+        });
+        let aligned = !plan.aligned || at.is_multiple_of(LINE);
+        if at != start || !aligned || !same.all(|same| same) {
+            return Err(wrong(start as usize));
+        }
+    }
+    match found.next() {
+        Some((at, _)) => Err(wrong(at as usize)),
+        None => Ok(()),
+    }
+}
