@@ -48,8 +48,8 @@ pub enum TemplateErrorKind {
     /// An instruction of another unit.
     #[error("`{0}` is for the address or the branch unit; an intrinsic only computes")]
     Unit(&'static str),
-    /// An instruction that does nothing.
-    #[error("`{0}` does nothing")]
+    /// An instruction that writes nothing.
+    #[error("`{0}` has no effect")]
     Idle(&'static str),
     /// Words that share no bundle.
     #[error("a bundle has at most one word of the scalar and one of the vector unit, in this order")]

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::{Placeholder, Slot, Step, Template, TemplateError, TemplateErrorKind};
-use crate::row::{Class, Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
+use crate::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
 use crate::text::{AsmErrorKind, Names, Piece, split, tuple};
 use crate::vp1::domain::{Logic, Unknown};
 use crate::vp1::footprint::{Footprint, Locations, Profile};
@@ -179,12 +179,13 @@ impl Parser<'_> {
         if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) {
             return Err(Wrong::Unit(mnemonic).at(piece));
         }
-        if inst.row().class == Class::Control {
-            return Err(Wrong::Idle(mnemonic).at(piece));
+        if let Some(file) = inst.row().operands.iter().find_map(outside) {
+            return Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece));
         }
-        match inst.row().operands.iter().find_map(outside) {
-            Some(file) => Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece)),
-            None => Ok(inst),
+        // What it does is known, since all that it touches is inside.
+        match Profile::of(inst) {
+            Ok(profile) if !profile.footprint().writes.is_empty() || profile.hands_over() => Ok(inst),
+            _ => Err(Wrong::Idle(mnemonic).at(piece)),
         }
     }
 

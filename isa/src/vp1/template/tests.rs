@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use super::*;
 use crate::vp1::{Opcode, fields as f};
@@ -140,6 +140,8 @@ fn what_does_not_fit_is_refused() {
         "`$dd`: malformed register, expected `$`, the name of a file, a number, and `d` of a pair or `q` of a quad",
         "$dd",
     );
+    with("vcmpad 0x3 $0d $1; vadd s $d $0 $1", "`vcmpad` has no effect", "vcmpad 0x3 $0d $1");
+    with("mov 0x0 0x5; vadd s $d $0 $1", "`mov` has no effect", "mov 0x0 0x5");
     let missing = "an instruction is missing: `;` stands between bundles, `&` between the words of one";
     with("", missing, "");
     with("vadd s $d $0 $1; ; vadd s $d $0 $1", missing, "");
@@ -153,8 +155,8 @@ fn what_does_not_fit_is_refused() {
         "ldvh $d $a0 0x0",
     );
     with("exit 0x0", "`exit` is for the address or the branch unit; an intrinsic only computes", "exit 0x0");
-    with("snop & vadd s $d $0 $1", "`snop` does nothing", "snop");
-    with("vadd s $d $0 $1; vnop", "`vnop` does nothing", "vnop");
+    with("snop & vadd s $d $0 $1", "`snop` has no effect", "snop");
+    with("vadd s $d $0 $1; vnop", "`vnop` has no effect", "vnop");
     with(
         "mov $t0 $m3; mov $t1 $0 0x0",
         "`mov` is a move from or to `$m`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only",
@@ -231,4 +233,41 @@ fn what_does_not_fit_is_refused() {
     );
     assert!(refused("mov $d 0x5", R, &[R; 31]).0.starts_with("more than 31 values"));
     assert!(Template::parse("mov $d 0x5", R, &[]).is_ok());
+}
+
+#[test]
+fn any_text_is_read_or_refused() {
+    let texts = [
+        "vand $t0 $vc1 $1 0x0; bvec $0 $vc1 zf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3",
+        "sub 0x0 $c2 $0 0x5; min $t4 $0 (slct $c2 b20 $0q); mov $t0 $vc; mov $t9 $t0 0x1; vmov $d 0x1",
+    ];
+    let pieces = [
+        "$",
+        "$d",
+        "$t",
+        "$0q",
+        "$4294967296",
+        "$t99999999999999999999",
+        "é",
+        ";",
+        "&",
+        "(",
+        ")",
+        " ",
+        "0x",
+        "vc",
+        "#",
+        "$vc7",
+    ];
+    let mut seed = 1u64;
+    for _ in 0..20_000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = |n: u64, range: usize| (seed >> (7 * n + 5)) as usize % range;
+        let mut text = texts[at(0, texts.len())].to_string();
+        let (from, count) = (at(1, text.len()), at(2, 4));
+        text.replace_range(from..(from + count).min(text.len()), pieces[at(3, pieces.len())]);
+        if let Err(error) = Template::parse(&text, V, &[R, V, V, V]) {
+            assert!(text.get(error.span.clone()).is_some(), "{text}: {error:?}");
+        }
+    }
 }
