@@ -11,7 +11,7 @@ use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
 /// Targets with rules, and the files that these are in.
 const TARGETS: &[(&str, &[&str])] = &[
     ("halu", &["machine", "sources", "half", "video", "integer", "float", "lanes", "memory"]),
-    ("vp1", &["machine", "sources", "bytes", "masks", "words", "fours", "lanes", "memory"]),
+    ("vp1", &["machine", "sources", "bytes", "masks", "words", "fours", "lanes", "memory", "wide"]),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -433,7 +433,7 @@ ops! {
 
     // Targets' own instructions.
     Intrinsic "intrinsic" DATA [] -> same, (Intrinsic), Pure;
-        "One instruction of a target, by its assembly text: `$d` is the result, `$0` `$1` ... the operands. Other targets refuse it."; "%r = intrinsic.i8x4 halu \"vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2\", %a, %b, %c";
+        "Instructions of a target, by their assembly text ([Intrinsics](#intrinsics)): `$d` is the result, `$0` `$1` ... the operands. Other targets refuse it."; "%r = intrinsic.i8x4 halu \"vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2\", %a, %b, %c";
 
     // Control.
     Br "br" - [] -> -, (Targets), Terminator;

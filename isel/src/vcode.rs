@@ -26,9 +26,9 @@ pub enum Access {
 /// A register operand of an instruction.
 ///
 /// On VP1 several operands in a row with one place are a tuple, of which the instruction has one number n; their parts count
-/// from 0. A pair `$v[n]d` is n and n | 1, where n may be odd if both operands are one register. Of `(slct $c bit $v[n]d)`, part
-/// 0 is read where the bit is 0 and part 1 where it is 1. Of a quad of `$v`, part k is element k as long as the `$c` of the
-/// instruction has zeros in bits 4 and 5.
+/// from 0. A pair `$v[n]d` is n and n | 1, which are one where both operands are the same register. Of `(slct $c bit $v[n]d)`,
+/// part 0 is read where the bit is 0 and part 1 where it is 1. Of a quad of `$v`, part k is element k where the instruction's
+/// `$c` has zeros in bits 4 and 5, which rotate it; parts of a quad that are not read may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand<M: Machine> {
     /// Where in the instruction the register number goes.

@@ -8,6 +8,7 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 use super::lowering::Lowering;
 use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use super::range::range;
+use super::wide::{self, Chain, Operand, Pair, Plan, Step, wide_methods};
 use crate::classes::type_class;
 use crate::vcode::VReg;
 
@@ -101,6 +102,7 @@ macro_rules! classes {
 
 impl rules::Context for Lowering<'_> {
     ir_methods!();
+    wide_methods!();
     classes!(vector bytes_in_r four_in_r narrow int_scalar bits_in_r data_in_r word_data half_data held in_stream);
 
     fn fired(&mut self, rule: u32) -> Unit {
@@ -137,6 +139,14 @@ impl rules::Context for Lowering<'_> {
 
     fn from_reg(&mut self, reg: Reg) -> Src {
         Src::Reg(reg)
+    }
+
+    fn for_here(&mut self, value: Value) -> Option<Unit> {
+        self.is_for_here(value).then_some(())
+    }
+
+    fn word_for_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
+        self.word_here(value, vector, word)
     }
 
     fn in_register(&mut self, src: Src) -> Reg {
@@ -253,11 +263,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn vswz(&mut self, a: Src, b: Src, index: Src) -> Reg {
-        for (field, src) in [(SRC1, a), (SRC2, b), (SRC3, index)] {
-            let reg = self.reg_of(src);
-            self.out.read(field, reg);
-        }
-        self.out.vector(Word::new(Opcode::VSWZ))
+        self.three_vectors(Opcode::VSWZ, a, b, index)
     }
 
     fn vlrp(&mut self, a: Src, b: Src, weight: Src) -> Reg {
@@ -410,15 +416,14 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn condition(&mut self, value: Value) -> Option<Unit> {
-        let inst = self.kernel.def_inst(value)?;
-        let data = &self.kernel.insts[inst];
-        let is_one = match data.op {
-            Op::Icmp | Op::Any | Op::All => self.kernel.ty(value) == Type::I1,
-            Op::Not => data.ty == Type::I1 && self.kernel.args(inst).iter().all(|&arg| self.condition(arg).is_some()),
-            Op::Const => data.ty == Type::I1,
-            _ => false,
-        };
-        is_one.then_some(())
+        let mut inst = self.kernel.def_inst(value).filter(|_| self.kernel.ty(value) == Type::I1)?;
+        for _ in 0..MAX_DEPTH {
+            match (self.kernel.insts[inst].op, self.kernel.args(inst)) {
+                (Op::Not, &[inverted]) => inst = self.kernel.def_inst(inverted)?,
+                (op, _) => return matches!(op, Op::Icmp | Op::Any | Op::All | Op::Const).then_some(()),
+            }
+        }
+        None
     }
 
     fn fits_16(&mut self, value: Value) -> Option<Unit> {

@@ -14,8 +14,12 @@ use crate::vcode::VReg;
 const SLCT_SIGN: u8 = 0;
 /// The bit of `$c` that says that a result is 0.
 const SLCT_ZERO: u8 = 1;
-/// Bytes of factors that take the second of a pair where a flag is clear, and the first where it is set.
-const CHOOSE_BY_FLAG: u32 = 0x0001_0100;
+/// Bytes of factors that take the first of a pair where a flag is set, and the second where it is clear.
+const CHOOSE_BY_FLAG: u32 = FIRST_IF_SET | 0x0001_0000;
+/// The first of a pair where a flag is set, elsewhere nothing.
+const FIRST_IF_SET: u32 = 0x0000_0100;
+/// The first of a pair where a flag is clear, elsewhere nothing.
+const FIRST_IF_CLEAR: u32 = 0x0000_0001;
 
 /// The register and immediate forms of an operation; not every one has both.
 type Forms = (Opcode, Option<Opcode>);
@@ -300,8 +304,14 @@ impl Lowering<'_> {
     /// The first bytes where a condition holds, else the second.
     pub(super) fn chosen_bytes(&mut self, flag: VFlag, a: Src, b: Src) -> Reg {
         let (set, clear) = if flag.not { (b, a) } else { (a, b) };
-        let factors = self.constants.word(&mut self.out, CHOOSE_BY_FLAG);
-        let pair = [self.reg_of(set), self.reg_of(clear)];
+        // A vector is a pair with itself in any register, which saves moving it beside zeros.
+        let (factors, pair) = match (set.splat_byte(), clear.splat_byte()) {
+            (_, Some(0)) => (FIRST_IF_SET, [set; 2]),
+            (Some(0), _) => (FIRST_IF_CLEAR, [clear; 2]),
+            _ => (CHOOSE_BY_FLAG, [set, clear]),
+        };
+        let factors = self.constants.word(&mut self.out, factors);
+        let pair = pair.map(|src| self.reg_of(src));
         self.out.read(SRC1, factors);
         self.out.read(VCIDX, Reg::new(flag.vc));
         let scalar = Inst::new(Opcode::BVEC).with(VCFLAG, flag.zero.into());
@@ -364,6 +374,14 @@ impl Lowering<'_> {
         let byte = self.out.word(byte);
         let bits = self.scalar_alu(Alu::Shr, Src::Reg(byte), Src::Word(-3i32 as u32));
         Src::Reg(self.out.word(bits))
+    }
+
+    /// An instruction of three vectors.
+    pub(super) fn three_vectors(&mut self, opcode: Opcode, a: Src, b: Src, c: Src) -> Reg {
+        for (field, src) in [(SRC1, a), (SRC2, b), (SRC3, c)] {
+            self.read_src(field, src);
+        }
+        self.out.vector(Inst::new(opcode))
     }
 
     /// The field of a scalar instruction's only source.

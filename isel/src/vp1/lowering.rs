@@ -5,6 +5,7 @@
 //! definition: what the rules folded into its users is never emitted. A rule's instructions are in forward order among
 //! themselves.
 
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Span, Type, Value};
 use halfbyte_isa::abi::Signature;
@@ -18,10 +19,11 @@ use super::builder::Builder;
 use super::constants::Constants;
 use super::context;
 use super::intrinsic;
-use super::needed::needed;
+use super::needed::{needed, operands};
 use super::operands::{Alu, Flag, Reg, Src};
 use super::streams::Streams;
 use super::uniform::Uniform;
+use super::wide::{Copied, FactorWord, Uses, is_wide};
 use super::{Class, Extra};
 use crate::mach::BlockIndex;
 use crate::machine::Vp1;
@@ -36,10 +38,21 @@ pub(super) struct Lowering<'k> {
     pub fired: Vec<u32>,
     /// How many ops the operand at hand has folded.
     pub depth: u32,
+    /// Words of vectors that the instruction at hand has taken.
+    words_here: Vec<(Value, Reg)>,
+    /// The block at hand; none before the loop over groups.
+    block: Option<Block>,
+    /// Where instructions are that are not before that loop.
+    blocks: SecondaryMap<Inst, PackedOption<Block>>,
     locate: &'k dyn Fn(Span) -> Loc,
     /// Work items in a group.
     items: u32,
-    uniform: Uniform,
+    pub uniform: Uniform,
+    pub uses: Uses,
+    /// Factors that are put together before the loop over groups.
+    pub factor_words: Vec<FactorWord>,
+    /// Vectors that are copied before it.
+    pub copies: Vec<Copied>,
     needed: EntitySet<Value>,
     /// The register that uses of a value name, from its first use on.
     value_regs: SecondaryMap<Value, Option<VReg>>,
@@ -102,9 +115,15 @@ pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Se
         out: Builder::new(),
         constants: Constants::default(),
         uniform: Uniform::new(kernel, &flow, &streams),
+        uses: Uses::new(kernel),
+        factor_words: Vec::new(),
+        copies: Vec::new(),
         streams,
         fired: Vec::new(),
         depth: 0,
+        words_here: Vec::new(),
+        block: None,
+        blocks: SecondaryMap::new(),
         locate,
         items: packing.items,
         needed: needed(kernel, &flow),
@@ -135,14 +154,21 @@ impl Lowering<'_> {
             }
         }
         let postorder: Vec<Block> = flow.reverse_postorder().rev().collect();
+        for &block in &postorder {
+            let insts = kernel.blocks[block].insts.iter().filter(|&&inst| !self.uniform.contains(inst));
+            insts.for_each(|&inst| self.blocks[inst] = block.into());
+        }
         let mut drafts: PrimaryMap<Block, Option<Draft>> = kernel.blocks.keys().map(|_| None).collect();
         for block in postorder {
-            drafts[block] = Some(self.block(block));
+            self.block = Some(block);
+            drafts[block] = Some(self.draft(block));
         }
+        self.block = None;
         let (prologue, around) = self.around_groups(entry, drafts[entry].as_mut());
         let mut blocks = vec![prologue.0];
         blocks.extend(kernel.layout.iter().filter_map(|&block| drafts[block].take()));
         blocks.extend(around);
+        end_in_latch(&mut blocks);
         if !self.refusals.is_empty() {
             self.refusals.sort_by_key(|refusal| refusal.span.start);
             return Err(self.refusals);
@@ -179,6 +205,23 @@ impl Lowering<'_> {
         self.aliases[index] = at;
     }
 
+    /// Whether a value is used once, and made where code is selected now.
+    pub fn is_for_here(&self, value: Value) -> bool {
+        let made = self.kernel.def_inst(value).map(|inst| self.blocks[inst].expand());
+        self.uses.is_single(value) && made == Some(self.block)
+    }
+
+    /// A word of a vector, which the value is.
+    pub fn word_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
+        if let Some(&(_, reg)) = self.words_here.iter().find(|known| known.0 == value) {
+            return reg;
+        }
+        let vector = self.value_reg(vector);
+        let reg = self.word_from(vector, word);
+        self.words_here.push((value, reg));
+        reg
+    }
+
     /// The register that holds the number of the group.
     pub fn group_number(&mut self) -> VReg {
         match self.group_number {
@@ -189,7 +232,7 @@ impl Lowering<'_> {
 
     // Blocks ------------------------------------------------------------------------------------------------------------
 
-    fn block(&mut self, block: Block) -> Draft {
+    fn draft(&mut self, block: Block) -> Draft {
         let kernel = self.kernel;
         let (terminator, body) = match kernel.blocks[block].insts.split_last() {
             Some((&last, body)) => (Some(last), body),
@@ -197,6 +240,7 @@ impl Lowering<'_> {
         };
         let mut reversed = Vec::with_capacity(body.len());
         self.out.loc = terminator.map_or(Loc::default(), |inst| (self.locate)(kernel.insts[inst].span));
+        self.words_here.clear();
         let loc = self.out.loc;
         let end = terminator.map_or(DraftTerminator::Exit, |inst| self.terminator(inst));
         self.drain(&mut reversed);
@@ -219,6 +263,7 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         let data = &kernel.insts[inst];
         self.out.loc = (self.locate)(data.span);
+        self.words_here.clear();
         let wanted = data.result.expand().and_then(|value| self.value_regs[value]);
         if wanted.is_none() && data.op.is_pure() {
             return;
@@ -237,8 +282,9 @@ impl Lowering<'_> {
     /// Whether all values of an instruction have a register to be in.
     fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
         let kernel = self.kernel;
-        let values = super::needed::operands(kernel, inst).iter().copied().chain(kernel.result(inst));
-        for ty in values.map(|value| kernel.ty(value)) {
+        // Operands of wide lanes are a matter of the rules that compute them at once.
+        let operands = operands(kernel, inst).iter().copied().filter(|&value| !is_wide(kernel.ty(value)));
+        for ty in operands.chain(kernel.result(inst)).map(|value| kernel.ty(value)) {
             if class_of(ty).is_none() {
                 return Err(Some(super::reason_for_value(ty)));
             }
@@ -247,7 +293,13 @@ impl Lowering<'_> {
     }
 
     fn refuse(&mut self, inst: Inst, reason: Option<String>) {
-        let data = &self.kernel.insts[inst];
+        let kernel = self.kernel;
+        let data = &kernel.insts[inst];
+        // What it would need may be refused too.
+        let operands = operands(kernel, inst).iter().copied();
+        for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !is_wide(kernel.ty(arg))) {
+            self.value_reg(arg);
+        }
         let reason = reason.or_else(|| super::reason_for_type(data.op, data.ty).map(str::to_string));
         self.refusals.push(Refusal {
             op: Some((data.op, data.ty)),
@@ -300,6 +352,17 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         // Uniform instructions first, as the last of what comes before the loop.
         let mut reversed = Vec::new();
+        for copy in std::mem::take(&mut self.copies) {
+            if let Some((vreg, at)) = self.copied(&copy) {
+                self.define(vreg, at);
+            }
+            self.drain(&mut reversed);
+        }
+        for word in std::mem::take(&mut self.factor_words) {
+            let (vreg, at) = self.put_together(&word);
+            self.define(vreg, at);
+            self.drain(&mut reversed);
+        }
         for inst in std::mem::take(&mut self.uniform.insts).into_iter().rev() {
             self.instruction(inst);
             self.drain(&mut reversed);
@@ -436,12 +499,28 @@ impl Lowering<'_> {
             }
             (_, &[word]) if !ty.is_mask() && class_of(ty).is_some() => word,
             _ => {
-                let reason = Some(format!("parameter `%{}`: {}", param.name, super::reason_for_value(ty)));
+                let reason =
+                    if ty.is_mask() { "a mask cannot be a parameter".into() } else { super::reason_for_value(ty) };
+                let reason = Some(format!("parameter `%{}`: {reason}", param.name));
                 self.refusals.push(Refusal { op: None, span: param.span, target: Target::Vp1.name(), reason });
                 return;
             }
         };
         self.define(vreg, reg);
+    }
+}
+
+/// Lets the only block that goes to the latch be it, so that a kernel of one block is a loop of one.
+fn end_in_latch(blocks: &mut Vec<Draft>) {
+    let goes = |draft: &Draft| matches!(&draft.terminator, DraftTerminator::Jump(edge) if edge.to == Point::Latch);
+    let mut ends = (0..).zip(blocks.iter()).filter(|(_, draft)| goes(draft)).map(|(index, _)| index);
+    let (Some(end), None) = (ends.next(), ends.next()) else { return };
+    let Some(latch) = blocks.iter().position(|draft| draft.at == Some(Point::Latch)) else { return };
+    let mut latch = blocks.remove(latch);
+    if let Some(draft) = blocks.get_mut::<usize>(end) {
+        latch.reversed.append(&mut draft.reversed);
+        draft.reversed = latch.reversed;
+        draft.terminator = latch.terminator;
     }
 }
 

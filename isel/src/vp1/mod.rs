@@ -12,6 +12,7 @@ mod operands;
 mod range;
 mod streams;
 mod uniform;
+mod wide;
 
 use halfbyte_ir::{Elem, Lanes, Legality, Op, Type};
 use halfbyte_isa::stream::MAX_STREAMS;
@@ -24,6 +25,8 @@ pub(crate) use lowering::select;
 
 const NO_FLOATS: &str = "it has no floating-point arithmetic";
 const NO_WIDE_LANES: &str = "the lanes of its vectors are 8 bits wide";
+const NO_EXACT_SUM: &str =
+    "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly";
 const NO_WIDE_SCALARS: &str = "its scalar registers hold 32 bits";
 const NO_POINTERS: &str = "it reaches memory by streams only, so that an address is no value";
 
@@ -39,6 +42,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
         Op::LocalId | Op::GroupId | Op::GroupSize => "it knows no groups of items, only `item_id` and `item_count`",
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         Op::PtrAdd => NO_POINTERS,
+        Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,
         Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
         Op::Load | Op::Store => "an access is of a vector, or of at most 32 bits",
         _ if ty.is_float() => NO_FLOATS,

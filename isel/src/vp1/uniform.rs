@@ -45,7 +45,8 @@ impl Uniform {
         }
     }
 
-    fn has(&self, kernel: &Kernel, value: Value) -> bool {
+    /// Whether a value is the same for all groups.
+    pub fn has(&self, kernel: &Kernel, value: Value) -> bool {
         match kernel.values[value].def {
             ValueDef::Param(_) => true,
             ValueDef::BlockParam(..) => false,

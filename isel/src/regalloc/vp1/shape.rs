@@ -85,6 +85,12 @@ const fn is_constant(bit: u64) -> bool {
     matches!(bit, 11 | 12 | PLAIN | ALWAYS)
 }
 
+/// Whether an instruction has a quad that two bits of the condition's `$c` rotate, whatever the condition is.
+fn is_rotated(inst: &Inst) -> bool {
+    let quad = |operand: &Operand| matches!(operand.kind, Kind::Tuple { file: RegFile::V, count: 4, .. });
+    inst.row().operands.iter().any(quad)
+}
+
 /// Whether what the scalar unit hands over takes its flags from a pair of `$vc`.
 fn is_spread_wide(inst: &Inst) -> bool {
     (inst.get(VCXFRM_HIGH), inst.get(VCXFRM_LOW)) == (1, 3)
@@ -99,7 +105,7 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
     let role = operand.role;
     let slot = |file, field, shape| Some(Slot { field, file, role, shape });
     let flags = |index, bit| {
-        let read = !is_constant(inst.get(bit));
+        let read = !is_constant(inst.get(bit)) || is_rotated(inst);
         read.then_some(Slot { field: index, file: RegFile::C, role: Role::Use, shape: Shape::Single })
     };
     match operand.kind {
@@ -174,5 +180,84 @@ pub(super) fn accumulates(inst: &Inst) -> (bool, bool) {
         Some(Role::Use) => (true, false),
         Some(Role::Def) => (false, true),
         Some(Role::Update) => (true, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use halfbyte_isa::vp1::Bundle;
+    use halfbyte_isa::vp1::footprint::{Footprint, Locations};
+
+    use super::*;
+
+    #[test]
+    fn numbers_and_registers() {
+        for shape in [Shape::Single, Shape::Pair, Shape::Choice, Shape::Ring, Shape::Four] {
+            for number in (0..32).filter(|&number| shape.admits(number, false)) {
+                let registers: Vec<_> = (0..shape.parts()).map(|part| shape.register(number, part)).collect();
+                assert!(
+                    registers.iter().all(|register| register / shape.parts() == number / shape.parts()),
+                    "{shape:?}"
+                );
+                for (part, &register) in (0..).zip(&registers) {
+                    assert!(part > 0 && shape == Shape::Pair || shape.number(register, part) == number);
+                    assert!(registers.iter().filter(|&&other| other == register).count() == 1, "{shape:?} {number}");
+                }
+            }
+        }
+        assert!(Shape::Pair.admits(5, true) && !Shape::Pair.admits(4, true));
+        assert_eq!((Shape::Pair.register(5, 0), Shape::Pair.register(5, 1)), (5, 5));
+    }
+
+    /// Every register that an instruction's meaning reads or writes is in one of its places.
+    #[test]
+    fn places_are_all_there_are() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            state ^ state >> 29
+        };
+        let files = [RegFile::R, RegFile::V, RegFile::C, RegFile::Vc];
+        for &opcode in Opcode::ALL {
+            for _ in 0..200 {
+                let inst = Inst::random(opcode, &mut next);
+                let Ok(footprint) = Footprint::of(&Bundle::new(&[inst.word()]).unwrap(), None) else { continue };
+                let named = |written: bool| {
+                    let slots = slots(&inst).filter(|slot| match slot.role {
+                        Role::Def => written,
+                        Role::Use => !written,
+                        Role::Update => true,
+                    });
+                    // What is chosen when the word runs is one of four.
+                    let registers = slots.flat_map(|slot| {
+                        let number = inst.get(slot.field) as u8;
+                        let chosen = matches!(slot.shape, Shape::Choice | Shape::Ring | Shape::Four);
+                        let parts = if chosen { 4 } else { slot.shape.parts() };
+                        let register =
+                            move |part| if chosen { number & !3 | part } else { slot.shape.register(number, part) };
+                        (0..parts).map(move |part| Locations::register(slot.file, register(part)))
+                    });
+                    registers.fold(Locations::EMPTY, Locations::union)
+                };
+                let of_files = |all: Locations| {
+                    let ours = files.iter().flat_map(|&file| (0..32).map(move |n| Locations::register(file, n)));
+                    let ours = ours.fold(Locations::EMPTY, Locations::union);
+                    all.places().filter(|&place| ours.places().any(|other| other == place)).collect::<Vec<_>>()
+                };
+                let allowed: Vec<_> = named(false).places().collect();
+                for place in of_files(footprint.reads) {
+                    // Flags that a vector instruction would be handed are, with nobody to hand them, its own.
+                    let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).places().any(|vc| vc == place));
+                    let zero = Locations::register(RegFile::R, R_ZERO).places().any(|r31| r31 == place);
+                    assert!(own || zero || allowed.contains(&place), "{inst} reads {place}");
+                }
+                let allowed: Vec<_> = named(true).places().collect();
+                for place in of_files(footprint.writes) {
+                    assert!(allowed.contains(&place), "{inst} writes {place}");
+                }
+            }
+        }
     }
 }

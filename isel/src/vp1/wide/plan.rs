@@ -128,9 +128,8 @@ impl Facts<'_> {
             return Some(blend);
         }
         let sums = quotient.sum.range(self.kernel);
-        let in_accumulator = |scale: u32| {
-            -(1 << SUM_BITS) <= sums.start() << scale && sums.end() << scale < 1 << SUM_BITS
-        };
+        let in_accumulator =
+            |scale: u32| -(1 << SUM_BITS) <= sums.start() << scale && sums.end() << scale < 1 << SUM_BITS;
         let plans = (0..=MAX_SCALE).take_while(|&scale| in_accumulator(scale)).filter_map(|scale| {
             let shift = quotient.shift + scale;
             let (sign, half, by) = match (sign, shift) {
@@ -202,8 +201,12 @@ impl Facts<'_> {
         let whole = 1 << shift;
         let plain = [false, true].map(|in_pairs| Way { in_pairs, base: NOTHING, without: None, number });
         let base_terms = terms.iter().enumerate().filter(|(_, term)| term.by.is_none() && term.times == whole);
-        let base_terms = base_terms
-            .map(|(at, term)| Way { in_pairs: true, base: Operand::Byte(term.byte), without: Some(at), number });
+        let base_terms = base_terms.map(|(at, term)| Way {
+            in_pairs: true,
+            base: Operand::Byte(term.byte),
+            without: Some(at),
+            number,
+        });
         let is_base = number != 0 && number % whole == 0 && byte_sign(number / whole).is_some();
         let base_number =
             is_base.then(|| Way { in_pairs: true, base: Operand::Number(number / whole), without: None, number: 0 });
@@ -221,9 +224,10 @@ impl Facts<'_> {
         for (_, &term) in terms.iter().enumerate().filter(|(at, _)| Some(*at) != way.without) {
             let weighted = self.weighted(&term).filter(|_| way.in_pairs);
             let with = |second: Weighted| {
-                alone.iter().enumerate().find_map(|(at, (_, first))| {
-                    Some((at, Pair::of(first.filter(is_fresh)?, second)?))
-                })
+                alone
+                    .iter()
+                    .enumerate()
+                    .find_map(|(at, (_, first))| Some((at, Pair::of(first.filter(is_fresh)?, second)?)))
             };
             match weighted.filter(is_fresh).and_then(with) {
                 Some((at, pair)) => {
@@ -255,8 +259,8 @@ impl Facts<'_> {
         }
         if way.number != 0 {
             let mut divisors = (0..8).rev().map(|bit| 1 << bit);
-            let divisor = divisors
-                .find(|&divisor| way.number % divisor == 0 && byte_sign(way.number / divisor).is_some())?;
+            let divisor =
+                divisors.find(|&divisor| way.number % divisor == 0 && byte_sign(way.number / divisor).is_some())?;
             constants += 1 + usize::from(!is_immediate(divisor));
             products.push(Step::Product(Operand::Number(way.number / divisor), Operand::Number(divisor)));
         }

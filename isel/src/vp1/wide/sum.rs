@@ -21,7 +21,7 @@ const MAX_NUMBER: i64 = 1 << 32;
 type Range = RangeInclusive<i64>;
 
 /// A vector of bytes, which are numbers of a sign.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Byte {
     pub value: Value,
     pub sign: Sign,
@@ -89,7 +89,7 @@ impl Sum {
         for a in &self.terms {
             for b in &other.terms {
                 let (None, None) = (a.by, b.by) else { return None };
-                let (byte, by) = if a.byte <= b.byte { (a.byte, b.byte) } else { (b.byte, a.byte) };
+                let (byte, by) = if a.byte.value <= b.byte.value { (a.byte, b.byte) } else { (b.byte, a.byte) };
                 result.add(Term { times: small(a.times.checked_mul(b.times)?)?, byte, by: Some(by) })?;
             }
         }
