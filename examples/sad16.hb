@@ -1,24 +1,13 @@
 ; The sum of absolute differences of 16 pixels, which video encoders take to find where a block has moved from. An item
-; compares one run of 16 bytes of two images; four words of four bytes each are summed into one accumulator.
+; compares one run of 16 bytes of two images.
 kernel @sad16(%a: in i8x16, %b: in i8x16, %sum: out i32) {
 ^entry:
   %i  = item_id
   %va = load %a[%i]
   %vb = load %b[%i]
-  %a0 = split.i8x4 %va, 0
-  %b0 = split.i8x4 %vb, 0
-  %a1 = split.i8x4 %va, 1
-  %b1 = split.i8x4 %vb, 1
-  %a2 = split.i8x4 %va, 2
-  %b2 = split.i8x4 %vb, 2
-  %a3 = split.i8x4 %va, 3
-  %b3 = split.i8x4 %vb, 3
   %0  = const.i32 0
-  %s0 = sad_u.i8x4 %a0, %b0, %0
-  %s1 = sad_u.i8x4 %a1, %b1, %s0
-  %s2 = sad_u.i8x4 %a2, %b2, %s1
-  %s3 = sad_u.i8x4 %a3, %b3, %s2
-  store %s3, %sum[%i]
+  %s  = sad_u.i8x16 %va, %vb, %0
+  store %s, %sum[%i]
   ret
 }
 

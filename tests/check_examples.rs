@@ -16,7 +16,7 @@ fn check_says_one_line_a_file_and_the_count() {
     let lines: Vec<&str> = called.output().lines().collect();
     let (last, files) = lines.split_last().unwrap();
     assert!(files.len() >= 5);
-    assert!(files.iter().all(|line| line.starts_with("ok ") && line.contains("on ir, halu")), "{files:#?}");
+    assert!(files.iter().all(|line| line.starts_with("ok ") && line.contains(" on ir, ")), "{files:#?}");
     assert_eq!(*last, format!("{} passed, 0 failed", files.len()));
 }
 
@@ -39,7 +39,9 @@ fn every_stated_result_is_compared() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| line.contains("->")) {
+        // Results in a file have no digits here.
+        let stated = |line: &str| line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| stated(line)) {
             let (before, last) = line.rsplit_once(", ").unwrap();
             let other = |digit: &str| last.replacen(|c: char| c.is_ascii_digit(), digit, 1).replace("nan", "-0.25");
             let other = if other("1") == last { other("2") } else { other("1") };

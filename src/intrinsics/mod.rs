@@ -84,4 +84,40 @@ mod tests {
             run("MOV $d, $0", &[(Type::I16X16, &[0; 16])], Type::I32).unwrap_err().contains("no register holds i16x16")
         );
     }
+
+    #[test]
+    fn bundles_compute_on_lanes() {
+        let (a, b): ([u64; 16], [u64; 16]) = (std::array::from_fn(|i| 20 * i as u64 % 256), [100; 16]);
+        let vectors = [(Type::I8X16, &a[..]), (Type::I8X16, &b[..])];
+        let difference: Vec<u64> = a.iter().map(|&a| a.saturating_sub(100)).collect();
+        assert_eq!(run_on("vp1", "vsub u $d $0 $1", &vectors, Type::I8X16), Ok(difference));
+        // The sign bit of a lane is what counts.
+        let signs = a.iter().map(|&a| a >> 7).collect();
+        assert_eq!(run_on("vp1", "mov $d $0", &vectors[..1], Type::I1X16), Ok(signs));
+        let mask: (Type, &[u64]) = (Type::I1X4, &[1, 0, 0, 1]);
+        assert_eq!(run_on("vp1", "or $d $0 0x0", &[mask], Type::I32), Ok(vec![0xff00_00ff]));
+        assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I1, &[1])], Type::I32), Ok(vec![1]));
+        assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I32, &[5])], Type::I1), Ok(vec![1]));
+        // A narrow operand comes zero-extended.
+        assert_eq!(run_on("vp1", "or $d $0 0x0", &[(Type::I16, &[0x8001])], Type::I32), Ok(vec![0x8001]));
+        let twice = "vmul s rd int 0x0 lo # u $0 u $1; vmac u rd int 0x0 lo $d u $0 u $1";
+        let products = a.iter().map(|&a| (200 * a) & 0xff).collect();
+        assert_eq!(run_on("vp1", twice, &vectors, Type::I8X16), Ok(products));
+    }
+
+    #[test]
+    fn what_is_no_bundle_says_why() {
+        let a: (Type, &[u64]) = (Type::I32, &[1]);
+        for (target, text, result, reason) in [
+            ("vp1", "add $d $0 $r7", Type::I32, "register `$r7` cannot be named"),
+            ("vp1", "add $d $0 $1", Type::I32, "`$1` is no placeholder"),
+            ("vp1", "add $d $0 0x1", Type::I64, "no register holds i64"),
+            ("vp1", "add $d $0 0x1", Type::I1X2, "no register holds i1x2"),
+            ("vp1", "add $d $0 0x1", Type::I8X16, "must be a `$r`"),
+            ("vp2", "add $d $0 0x1", Type::I32, "instructions of `vp2` have no meaning here"),
+        ] {
+            let error = run_on(target, text, &[a], result).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
 }
