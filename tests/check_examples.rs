@@ -43,7 +43,12 @@ fn every_stated_result_is_compared() {
         let stated = |line: &str| line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
         for (number, line) in text.lines().enumerate().filter(|(_, line)| stated(line)) {
             let (before, last) = line.rsplit_once(", ").unwrap();
-            let other = |digit: &str| last.replacen(|c: char| c.is_ascii_digit(), digit, 1).replace("nan", "-0.25");
+            // The last digit, so that a number stays within its type.
+            let place = last.rfind(|c: char| c.is_ascii_digit()).unwrap_or(0);
+            let other = |digit: &str| match last.contains("nan") {
+                true => last.replace("nan", "-0.25"),
+                false => format!("{}{digit}{}", &last[..place], &last[place + 1..]),
+            };
             let other = if other("1") == last { other("2") } else { other("1") };
             let wrong = format!("{before}, {other}");
             assert_ne!(wrong, line);

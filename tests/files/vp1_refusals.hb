@@ -34,3 +34,26 @@ kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
 ^done:
   ret
 }
+;= error: vp1 cannot do `add_sat_s.i16x2`: the lanes of its vectors are 8 bits wide
+;=  --> test.hb:7:3
+;=   |
+;= 7 |   %r = add_sat_s.i16x2 %a, %a
+;=   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+;=
+;= error: vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32`
+;=   --> test.hb:16:3
+;=    |
+;= 16 |   %r = load %t[%a]
+;=    |   ^^^^^^^^^^^^^^^^
+;=
+;= error: vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=   --> test.hb:28:3
+;=    |
+;= 28 |   %a = load %x[%k]
+;=    |   ^^^^^^^^^^^^^^^^
+;=
+;= error: vp1 cannot do `store.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;=   --> test.hb:29:3
+;=    |
+;= 29 |   store %a, %y[%i]
+;=    |   ^^^^^^^^^^^^^^^^
