@@ -91,6 +91,8 @@ impl Chain {
 }
 
 /// How a quotient is computed.
+// One at a time is made, and lives on the stack: a box would cost more than the room.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
     /// Between two vectors of unsigned bytes, from the second on, by a weight.
