@@ -5,6 +5,7 @@
 //! any shard. What a piece runs depends on its number and the seed alone.
 
 mod assembly;
+mod bundles;
 mod halves;
 mod instruction;
 mod oracle;
@@ -113,6 +114,7 @@ pub fn subjects(effort: Effort) -> Vec<Subject> {
     subjects.extend(halves::subjects(effort));
     subjects.extend(selectors::subjects());
     subjects.extend(assembly::subjects(effort));
+    subjects.extend(bundles::subjects(effort));
     subjects
 }
 

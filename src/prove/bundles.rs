@@ -1,0 +1,79 @@
+//! Bundles of VP1 of random words: each word's line reads back to a word of the same line, and every bundle has a meaning on
+//! every state.
+
+use halfbyte_ir::witness::Random;
+use halfbyte_isa::vp1::state::State;
+use halfbyte_isa::vp1::{Bundle, read_word, word_text};
+
+use super::{Counterexample, Effort, Outcome, Subject};
+
+const PART: &str = "bundles";
+
+/// Bundles that are run on one state before it is drawn anew.
+const RUN: u64 = 1000;
+
+/// The opcodes of each unit, in the order of a bundle's words.
+const UNITS: [std::ops::Range<u32>; 4] = [0xc0..0xe0, 0x00..0x80, 0x80..0xc0, 0xe0..0x100];
+
+/// What is proved of bundles.
+pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
+    let per_piece = effort.choose(5_000, 500_000);
+    let name = format!("{PART}::random bundles");
+    vec![Subject::new(PART, name, (1, effort.choose(2, 20)), move |_, random| {
+        let mut state = State::default();
+        for number in 0..per_piece {
+            if number % RUN == 0 {
+                draw(&mut state, random);
+            }
+            let words = words(random);
+            for (at, &word) in (0..).zip(&words) {
+                comes_back(word, at)?;
+            }
+            let bundle = Bundle::new(&words).map_err(|error| wrong(&words, error.to_string()))?;
+            if bundle.words() as usize != words.len() {
+                return Err(wrong(&words, format!("it has {} words as a bundle", bundle.words())));
+            }
+            let _ = state.step(&bundle, |_| ());
+        }
+        Ok(per_piece)
+    })]
+}
+
+/// Words for some of the units, at least one.
+fn words(random: &mut Random) -> Vec<u32> {
+    let which = 1 + random.below(15);
+    let units = UNITS.into_iter().enumerate().filter(|(unit, _)| which >> unit & 1 == 1);
+    units.map(|(_, of)| (of.start + random.bits() as u32 % of.len() as u32) << 24 | random.bits() as u32 >> 8).collect()
+}
+
+/// Random registers, and some of the data store.
+fn draw(state: &mut State, random: &mut Random) {
+    let mut word = || random.bits() as u32;
+    state.r = std::array::from_fn(|_| word());
+    state.v = std::array::from_fn(|_| std::array::from_fn(|_| word() as u8));
+    state.va = std::array::from_fn(|_| word().cast_signed() >> 4);
+    state.vc = std::array::from_fn(|_| word());
+    state.a = std::array::from_fn(|_| word());
+    state.c = std::array::from_fn(|_| word() as u16);
+    state.l = std::array::from_fn(|_| word() as u16);
+    for _ in 0..64 {
+        let (at, value) = (word(), word());
+        state.data.store_word(at, value);
+    }
+}
+
+fn wrong(words: &[u32], reason: String) -> Box<Counterexample> {
+    let words: Vec<String> = words.iter().map(|word| format!("{word:#010x}")).collect();
+    let reproduction = format!("{{\"words\":[\"{}\"]}}", words.join("\",\""));
+    Box::new(Counterexample { subject: format!("bundle {}", words.join(" ")), reason, reproduction })
+}
+
+/// A word's line is that of the word that it reads back to: words that differ only in bits that nothing reads have one line.
+fn comes_back(word: u32, at: u32) -> Outcome {
+    let text = word_text(word, at);
+    match read_word(&text, at) {
+        Ok(again) if word_text(again, at) == text => Ok(1),
+        Ok(again) => Err(wrong(&[word], format!("it prints as `{text}`, which is {again:#010x}"))),
+        Err(error) => Err(wrong(&[word], format!("it prints as `{text}`, which does not read: {error}"))),
+    }
+}
