@@ -1,36 +1,34 @@
 //! Launches with arguments as bytes: values are bound to a kernel's parameters, then it runs on one of the engines.
 
-use std::fmt;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
 
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Direction, ParamKind, Span, Type};
-use halfbyte_isa::abi::{self, buffer_base};
+use halfbyte_isa::abi::{self, DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::object::Loc;
+pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
 
 use crate::intrinsics::Meanings;
 use crate::runlines::Name;
 use crate::values::{Value, brief};
 
-/// A way to execute words.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Engine {
-    /// The interpreter.
-    Interp,
+/// How a launch of words is made.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// What executes the words.
+    pub engine: Engine,
+    /// Backward branches that an item may take.
+    pub budget: u64,
+    /// Counts the items that are done.
+    pub done: Option<&'a AtomicU32>,
 }
 
-impl Engine {
-    /// Every engine there is.
-    pub const ALL: [Engine; 1] = [Engine::Interp];
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Engine::Interp => "interp",
-        })
+impl From<Engine> for How<'_> {
+    fn from(engine: Engine) -> Self {
+        How { engine, budget: DEFAULT_BUDGET, done: None }
     }
 }
 
@@ -168,6 +166,19 @@ pub fn bind(
 /// # Errors
 /// A trap or a race.
 pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
+    evaluate_within(kernel, items, eval::DEFAULT_BUDGET, args)
+}
+
+/// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
+///
+/// # Errors
+/// A trap or a race.
+pub fn evaluate_within(
+    kernel: &halfbyte_ir::Kernel,
+    items: u32,
+    budget: u32,
+    args: &mut [Vec<u8>],
+) -> Result<Writers, Fault> {
     let mut bound: Vec<eval::Arg<'_>> = (kernel.launch_params().iter().zip(args).enumerate())
         .map(|(number, (param, bytes))| match param.kind {
             ParamKind::Scalar(_) => {
@@ -180,7 +191,7 @@ pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) 
             ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
-    let launch = eval::Launch { intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
+    let launch = eval::Launch { budget, intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
     Prepared::new(kernel).run_watched(&launch, &mut bound)
 }
 
@@ -188,9 +199,9 @@ pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) 
 ///
 /// # Errors
 /// Arguments that do not fit the kernel; a trap.
-pub fn execute(
+pub fn execute<'a>(
     kernel: &halfbyte_runtime::Kernel,
-    engine: Engine,
+    how: impl Into<How<'a>>,
     items: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
@@ -202,9 +213,8 @@ pub fn execute(
             abi::ParamKind::Buffer { .. } => Arg::Buffer(bytes),
         })
         .collect();
-    match engine {
-        Engine::Interp => kernel.launch(Launch::new(items, &mut bound)),
-    }
+    let How { engine, budget, done } = how.into();
+    kernel.launch(Launch { engine, budget, done, ..Launch::new(items, &mut bound) })
 }
 
 /// A fault of the evaluator as a message with its place in the text; at `place` where no instruction is at fault.

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, ElemType, Lane, ParamKind};
-use halfbyte_runtime::{Arg, LaunchError, LoadError, Stats};
+use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
 use thiserror::Error;
 
 /// A number, or an array of numbers as the lanes of one element.
@@ -121,7 +121,7 @@ impl Program {
 
     /// A launch of a kernel, whose arguments follow in the order of its parameters.
     pub fn launch<'a>(&'a self, kernel: &'a str) -> Launch<'a> {
-        Launch { program: self, kernel, args: Vec::new(), budget: DEFAULT_BUDGET }
+        Launch { program: self, kernel, args: Vec::new(), budget: DEFAULT_BUDGET, engine: Engine::default() }
     }
 }
 
@@ -131,6 +131,7 @@ pub struct Launch<'a> {
     kernel: &'a str,
     args: Vec<Given<'a>>,
     budget: u64,
+    engine: Engine,
 }
 
 struct Given<'a> {
@@ -188,6 +189,13 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// What executes the words, in place of the interpreter.
+    #[must_use]
+    pub fn engine(mut self, engine: Engine) -> Launch<'a> {
+        self.engine = engine;
+        self
+    }
+
     /// Runs so many work items.
     ///
     /// # Errors
@@ -212,7 +220,11 @@ impl<'a> Launch<'a> {
                 Kind::Buffer(_) => Arg::Buffer(&mut given.bytes),
             })
             .collect();
-        let stats = kernel.launch(halfbyte_runtime::Launch { items, args: &mut args, budget: self.budget })?;
+        let stats = kernel.launch(halfbyte_runtime::Launch {
+            engine: self.engine,
+            budget: self.budget,
+            ..halfbyte_runtime::Launch::new(items, &mut args)
+        })?;
         for given in self.args {
             if let Kind::Buffer(write) = given.kind {
                 write(&given.bytes);

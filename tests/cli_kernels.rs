@@ -126,7 +126,6 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["frob"]).fails(2, "frob");
     halfbyte(&["check"]).fails(2, "PATHS");
     halfbyte(&["check", "no/such/path"]).fails(2, "no/such/path");
-    halfbyte(&["check", "examples", "--engine", "jit"]).fails(2, "engine `jit` is not there yet");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "90"])
         .fails(2, "target `ptx` is not there yet");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");

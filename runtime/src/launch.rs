@@ -1,6 +1,8 @@
 //! Launches: arguments are checked against the kernel's signature, then every work item runs.
 
 use std::fmt;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
 use halfbyte_isa::object::Loc;
@@ -9,6 +11,7 @@ use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
 use crate::load::{Code, Kernel};
+use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Trap};
 
 /// An argument of a launch.
@@ -22,6 +25,40 @@ pub enum Arg<'a> {
     Buffer(&'a mut [u8]),
 }
 
+/// What executes a kernel's words.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Engine {
+    /// The interpreter: one item after another.
+    #[default]
+    Interp,
+    /// Native code, made from the words at the first launch. It gives the same results, faster.
+    Jit {
+        /// Threads at most; as many as pay are used.
+        threads: NonZero<u16>,
+    },
+}
+
+impl Engine {
+    /// Native code on one thread.
+    pub const JIT: Engine = Engine::Jit { threads: NonZero::<u16>::MIN };
+    /// Every engine, on one thread.
+    pub const ALL: [Engine; 2] = [Engine::Interp, Engine::JIT];
+
+    /// `interp` or `jit`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Engine::Interp => "interp",
+            Engine::Jit { .. } => "jit",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// How a kernel is launched.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
@@ -31,12 +68,34 @@ pub struct Launch<'a, 'b> {
     pub args: &'a mut [Arg<'b>],
     /// Backward branches that an item may take.
     pub budget: u64,
+    /// What runs it.
+    pub engine: Engine,
+    /// Counts the items that are done, for whoever watches a long launch.
+    pub done: Option<&'a AtomicU32>,
+}
+
+/// A launch without its arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Order<'a> {
+    pub items: u32,
+    pub budget: u64,
+    pub engine: Engine,
+    done: Option<&'a AtomicU32>,
+}
+
+impl Order<'_> {
+    /// So many more items are done.
+    pub fn advance(&self, items: u32) {
+        if let Some(done) = self.done {
+            done.fetch_add(items, Ordering::Relaxed);
+        }
+    }
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
-    /// A launch with the default budget.
+    /// A launch on the interpreter with the default budget.
     pub fn new(items: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { items, args, budget: DEFAULT_BUDGET }
+        Launch { items, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, done: None }
     }
 }
 
@@ -107,6 +166,14 @@ pub enum LaunchError {
     /// Not even the smallest tile fits the data store of VP1.
     #[error(transparent)]
     Tile(#[from] Box<TooLarge>),
+    /// No native code could be made of the kernel.
+    #[error("kernel `{kernel}`: {error}")]
+    Native {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        error: NativeError,
+    },
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
@@ -159,11 +226,21 @@ impl Kernel {
     /// Arguments that do not fit the signature, or what they make of the streams the data store: then nothing was run or written. A
     /// trap: then the buffers hold no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { items, args, budget } = launch;
+        let Launch { items, args, budget, engine, done } = launch;
         self.check_args(args)?;
+        let order = Order { items, budget, engine, done };
         match &self.code {
-            Code::Halu(code) => Ok(code.launch(self, items, args, budget)?),
-            Code::Vp1(code) => code.launch(self, items, args, budget),
+            Code::Halu(code) => code.launch(self, order, args),
+            Code::Vp1(code) => code.launch(self, order, args),
+        }
+    }
+
+    /// What it took to make native code of the kernel; none where none was made: before its first launch on
+    /// [`Engine::Jit`], and where the kernel is so large that it is interpreted even then.
+    pub fn translation(&self) -> Option<Translation> {
+        match &self.code {
+            Code::Halu(code) => code.translation(),
+            Code::Vp1(code) => code.translation(),
         }
     }
 

@@ -7,9 +7,13 @@ mod buffers;
 mod halu;
 mod launch;
 mod load;
+mod native;
 mod trap;
 mod vp1;
 
-pub use launch::{Arg, Launch, LaunchError, Stats, TooLarge};
+pub use halu::{native_effects, rows};
+pub use launch::{Arg, Engine, Launch, LaunchError, Stats, TooLarge};
 pub use load::{Kernel, LoadError, Program};
+pub use native::{NativeError, Translation};
 pub use trap::{Access, Near, Space, Trap, TrapKind};
+pub use vp1::{StepError, step_bundle};

@@ -4,13 +4,13 @@
 
 mod common;
 
-use common::{code, object, trap};
+use common::{code, launch, object, trap};
 use halfbyte_emit::{Code, ObjectError, write_object};
 use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Words};
 use halfbyte_isa::target::Target;
-use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
+use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program};
 use proptest::prelude::*;
 
 fn kernels() -> Vec<Code> {
@@ -29,7 +29,8 @@ loop:
     vec![code("first", "a: f16x2, x: inout i32", 0x20, asm), code("second", "", 0, "    EXIT ;")]
 }
 
-/// Launches a kernel with arguments made for its signature; whatever happens, it must come back.
+/// Launches a kernel with arguments made for its signature; whatever happens, it must come back, and from both engines with
+/// the same where no item can disturb another.
 fn exercise(kernel: &Kernel) {
     let params = kernel.signature().params();
     let mut buffers = vec![[0u8; 16]; params.len()];
@@ -40,7 +41,10 @@ fn exercise(kernel: &Kernel) {
             ParamKind::Buffer { .. } => Arg::Buffer(buffer),
         });
     }
-    let _ = kernel.launch(Launch { items: 2, args: &mut args, budget: 100 });
+    let _ = launch(kernel, 100, 1, &mut args);
+    for engine in [Engine::Interp, Engine::JIT] {
+        let _ = kernel.launch(Launch { budget: 100, engine, ..Launch::new(20, &mut args) });
+    }
 }
 
 #[test]

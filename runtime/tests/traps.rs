@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{bytes, program, run, trap};
+use common::{bytes, launch, program, run, trap};
 use halfbyte_isa::object::Loc;
-use halfbyte_runtime::{Access, Arg, Launch, Space, TrapKind};
+use halfbyte_runtime::{Access, Arg, Space, TrapKind};
 
 /// Runs one item over `x: in i32` and `y: inout i32`, two words each.
 fn message(asm: &str) -> String {
@@ -172,7 +172,7 @@ loop:
 ";
     let program = program("", asm);
     let kernel = program.kernel("k").unwrap();
-    let launch = |items, budget| kernel.launch(Launch { items, args: &mut [], budget });
+    let launch = |items, budget| launch(kernel, budget, items, &mut []);
     assert_eq!(launch(5, 4).unwrap().backward_branches, 1 + 2 + 3 + 4);
     let trap = trap(launch(6, 4));
     assert_eq!(trap.item, 5);

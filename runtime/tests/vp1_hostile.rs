@@ -45,7 +45,7 @@ fn exercise(kernel: &Kernel) {
         });
     }
     for items in [0, 1, 2, 100] {
-        if let Err(error) = kernel.launch(Launch { items, args: &mut args, budget: 50 }) {
+        if let Err(error) = kernel.launch(Launch { budget: 50, ..Launch::new(items, &mut args) }) {
             assert!(!error.to_string().is_empty());
         }
     }

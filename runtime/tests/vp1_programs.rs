@@ -388,9 +388,10 @@ fn the_budget_begins_anew_with_each_group() {
     let mut args = [Arg::Scalar(5), Arg::In(&x), Arg::Buffer(&mut y)];
     let kernel = program.kernel("k").unwrap();
     // Four times around the inner loop, whatever the number of items.
-    let stats = kernel.launch(halfbyte_runtime::Launch { items: 40, args: &mut args, budget: 4 }).unwrap();
+    let stats =
+        kernel.launch(halfbyte_runtime::Launch { budget: 4, ..halfbyte_runtime::Launch::new(40, &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 40 * 4 + 39);
-    let refused = kernel.launch(halfbyte_runtime::Launch { items: 40, args: &mut args, budget: 3 });
+    let refused = kernel.launch(halfbyte_runtime::Launch { budget: 3, ..halfbyte_runtime::Launch::new(40, &mut args) });
     let trap = common::trap(refused);
     assert_eq!(
         (trap.item, trap.to_string().as_str()),

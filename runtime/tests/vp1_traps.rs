@@ -191,7 +191,7 @@ fn fault(bundles: &str) -> String {
 
 fn fault_of(tiles: Tiles, items: u32, bundles: &str) -> Trap {
     let program = program("", tiles, bundles);
-    trap(program.kernel("k").unwrap().launch(Launch { items, args: &mut [], budget: 10 }))
+    trap(program.kernel("k").unwrap().launch(Launch { budget: 10, ..Launch::new(items, &mut []) }))
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(super) struct Check {
 impl Check {
     pub(super) fn run(self) -> Done {
         let engines = match self.engine {
-            Some(engine) => vec![engine.engine()?],
+            Some(engine) => vec![engine.engine()],
             None => Engine::ALL.to_vec(),
         };
         let mut files = Vec::new();

@@ -8,12 +8,14 @@ mod disasm;
 mod io;
 mod isa;
 mod json;
+mod meter;
 mod prove;
 mod run;
 mod step;
 
 use std::fmt::LowerHex;
 use std::io::IsTerminal;
+use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -188,6 +190,13 @@ enum Machine {
 }
 
 impl Machine {
+    fn target(self) -> Target {
+        match self {
+            Machine::Halu => Target::Halu,
+            Machine::Vp1 => Target::Vp1,
+        }
+    }
+
     /// The words of a program, as the command line writes them.
     fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
         fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
@@ -212,15 +221,20 @@ impl Machine {
 enum EngineName {
     /// The interpreter
     Interp,
-    /// Compiled to the host's code
+    /// Native code, made from the words
     Jit,
 }
 
 impl EngineName {
-    fn engine(self) -> Result<Engine, Failure> {
+    /// On one thread.
+    fn engine(self) -> Engine {
+        self.on_threads(NonZero::<u16>::MIN)
+    }
+
+    fn on_threads(self, threads: NonZero<u16>) -> Engine {
         match self {
-            EngineName::Interp => Ok(Engine::Interp),
-            EngineName::Jit => Err(Failure::Call("engine `jit` is not there yet; there is interp".into())),
+            EngineName::Interp => Engine::Interp,
+            EngineName::Jit => Engine::Jit { threads },
         }
     }
 }

@@ -1,18 +1,19 @@
 //! `halfbyte prove`
 
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use halfbyte::prove::{Effort, Finding, Plan, Progress, Shard, Subject, prove, subjects};
 
 use super::io::print;
+use super::meter::{Meter, grouped, seconds};
 use super::{Done, Failure, Message, say};
 
 /// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
 ///
 /// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
-/// is a kernel with a run line for `check`, or a line for `step --target halu --json`.
+/// is a kernel with a run line for `check`, or a line for `step --target halu --json`. A variant of the engine that this
+/// computer cannot run is absent.
 #[derive(clap::Args)]
 pub(super) struct Prove {
     /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
@@ -42,9 +43,9 @@ impl Prove {
         }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let plan = Plan { shard: self.shard, seed: self.seed, threads: self.threads.unwrap_or(processors) };
-        let mut meter = Meter::new();
+        let mut meter = Meter::new(Duration::from_millis(100));
         let start = Instant::now();
-        let findings = prove(&subjects, plan, &mut |progress| meter.show(progress));
+        let findings = prove(&subjects, plan, &mut |progress| meter.show(|time| progress_line(progress, time)));
         meter.clear();
         let table = table(&subjects, &findings, !self.filters.is_empty());
         let failures: Vec<_> = findings.iter().filter_map(|finding| finding.failure.as_ref()).collect();
@@ -65,14 +66,20 @@ impl Prove {
     }
 }
 
+const FAILED: &str = "FAILED";
+
 /// A line a subject, or where `each` is not asked for, one for all rules of a part.
 fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
-    let mut rows: Vec<(String, usize, u64, Duration, bool)> = Vec::new();
+    let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
     let mut summed = "";
     let mut rules = 0;
     for (subject, finding) in subjects.iter().zip(findings) {
-        let failed = finding.failure.is_some();
-        let row = (subject.name.clone(), subject.instances, finding.cases, finding.time, failed);
+        let verdict = match finding.failure {
+            Some(_) => FAILED,
+            None if subject.is_absent => "absent",
+            None => "ok",
+        };
+        let row = (subject.name.clone(), subject.instances, finding.cases, finding.time, verdict);
         match rows.last_mut() {
             Some(last) if !each && subject.is_rule && summed == subject.part => {
                 rules += 1;
@@ -81,7 +88,7 @@ fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
                     last.1 + row.1,
                     last.2 + row.2,
                     last.3 + row.3,
-                    last.4 || row.4,
+                    if row.4 == FAILED { FAILED } else { last.4 },
                 );
             }
             _ => {
@@ -92,8 +99,7 @@ fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
     }
     let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
     let mut text = format!("{:<6} {:<width$}  {:>9}  {:>15}  {:>9}\n", "", "subject", "instances", "cases", "time");
-    for (name, instances, cases, time, failed) in rows {
-        let verdict = if failed { "FAILED" } else { "ok" };
+    for (name, instances, cases, time, verdict) in rows {
         let (instances, cases, time) = (grouped(instances as u64), grouped(cases), seconds(time));
         // Writing to a string succeeds.
         let _ = writeln!(text, "{verdict:<6} {name:<width$}  {instances:>9}  {cases:>15}  {time:>9}");
@@ -101,65 +107,8 @@ fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
     text
 }
 
-/// Progress on standard error: a line that is rewritten on a terminal, else one every some seconds.
-struct Meter {
-    start: Instant,
-    shown: Instant,
-    is_terminal: bool,
-}
-
-impl Meter {
-    fn new() -> Meter {
-        let now = Instant::now();
-        Meter { start: now, shown: now, is_terminal: std::io::stderr().is_terminal() }
-    }
-
-    fn show(&mut self, progress: &Progress<'_>) {
-        let every = if self.is_terminal { Duration::from_millis(100) } else { Duration::from_secs(15) };
-        if self.shown.elapsed() < every {
-            return;
-        }
-        self.shown = Instant::now();
-        let &Progress { done, pieces, cases, subject } = progress;
-        let percent = done * 100 / pieces.max(1);
-        let time = seconds(self.start.elapsed());
-        let line = format!("{percent:>3} %  {done} of {pieces} pieces, {} cases in {time}; {subject}", grouped(cases));
-        if self.is_terminal {
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("\r\x1b[K{line}").as_bytes());
-        } else {
-            say(&line);
-        }
-    }
-
-    fn clear(&self) {
-        if self.is_terminal {
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), b"\r\x1b[K");
-        }
-    }
-}
-
-/// Digits in groups of three.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:.1} s", time.as_secs_f64())
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn digits_are_grouped() {
-        let grouped = [0, 999, 1000, 65_536, 4_294_967_296].map(super::grouped);
-        assert_eq!(grouped, ["0", "999", "1,000", "65,536", "4,294,967,296"]);
-    }
+fn progress_line(progress: &Progress<'_>, time: Duration) -> String {
+    let &Progress { done, pieces, cases, subject } = progress;
+    let percent = done * 100 / pieces.max(1);
+    format!("{percent:>3} %  {done} of {pieces} pieces, {} cases in {}; {subject}", grouped(cases), seconds(time))
 }

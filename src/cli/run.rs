@@ -1,21 +1,26 @@
 //! `halfbyte run`
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use halfbyte::Module;
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
+use halfbyte::launch::{Engine, How, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runlines::Name;
-use halfbyte::runtime::{LaunchError, Program};
+use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation};
 use halfbyte::target::On;
 use halfbyte::values::{Value, list, npy};
 
 use super::compile::no_kernel;
 use super::io::{Input, print, write};
-use super::{Done, EngineName, Failure, OnArgs};
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, EngineName, Failure, OnArgs, say};
 
 /// Runs one kernel once
 ///
@@ -38,8 +43,11 @@ pub(super) struct Run {
     #[arg(long, value_name = "N")]
     items: u32,
     /// Host threads at most; the interpreter takes one
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: u32,
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZero<u16>,
+    /// Say on standard error what the launch took
+    #[arg(long)]
+    stats: bool,
     /// A parameter's value
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     args: Vec<String>,
@@ -56,7 +64,7 @@ enum Ready<'a> {
 
 impl Run {
     pub(super) fn run(self) -> Done {
-        let (on, engine) = (self.on.on()?, self.engine.engine()?);
+        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
@@ -119,8 +127,8 @@ impl Run {
             Ready::Ir(kernel) => {
                 evaluate(kernel, self.items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
             }
-            Ready::Words(kernel, engine) => match execute(kernel, *engine, self.items, &mut args) {
-                Ok(_) => None,
+            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, &mut args) {
+                Ok(()) => None,
                 // An object has no text to show.
                 Err(error @ LaunchError::Trap(_)) if text.is_empty() => return Err(Failure::input(error)),
                 Err(error) => Some(launch_diagnostic(
@@ -144,6 +152,36 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Runs words, and shows how far they are where that takes long.
+    fn execute(&self, kernel: &Kernel, engine: Engine, args: &mut [Vec<u8>]) -> Result<(), LaunchError> {
+        let done = AtomicU32::new(0);
+        let mut meter = Meter::new(Duration::from_secs(1));
+        let start = Instant::now();
+        let result = std::thread::scope(|scope| {
+            let (ended, end) = mpsc::channel::<()>();
+            let (items, done) = (self.items, &done);
+            scope.spawn(move || {
+                while end.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                    let done = done.load(Ordering::Relaxed);
+                    meter.show(|time| {
+                        let percent = u64::from(done) * 100 / u64::from(items.max(1));
+                        let (done, items) = (grouped(done.into()), grouped(items.into()));
+                        format!("{percent:>3} %  {done} of {items} items in {}", seconds(time))
+                    });
+                }
+                meter.clear();
+            });
+            let result = execute(kernel, How { done: Some(done), ..How::from(engine) }, items, args);
+            drop(ended);
+            result
+        });
+        let time = start.elapsed();
+        if let (true, Ok(stats)) = (self.stats, &result) {
+            say(&statistics(stats, time, kernel.translation()));
+        }
+        result.map(|_| ())
     }
 
     fn target_name(&self) -> &'static str {
@@ -207,4 +245,23 @@ impl Run {
         let report = Report::new(format!("arguments of @{kernel}"), shown, errors);
         Err(Failure::Call(report.render(false).trim_start_matches("error: ").to_owned()))
     }
+}
+
+fn statistics(stats: &Stats, time: Duration, translation: Option<Translation>) -> String {
+    let Stats { issued, backward_branches, tiles, bytes_in, bytes_out } = *stats;
+    let mut text = format!(
+        "{} instructions and {} backward branches in {:.3} ms",
+        grouped(issued),
+        grouped(backward_branches),
+        time.as_secs_f64() * 1e3
+    );
+    if tiles > 0 {
+        let [tiles, bytes_in, bytes_out] = [tiles, bytes_in, bytes_out].map(grouped);
+        text += &format!("; {tiles} tiles, {bytes_in} bytes copied in, {bytes_out} out");
+    }
+    if let Some(Translation { time, functions, bytes }) = translation {
+        let ([functions, bytes], time) = ([functions, bytes].map(|n| grouped(n as u64)), time.as_secs_f64() * 1e3);
+        text += &format!("; of that {time:.3} ms to make native code, {functions} functions of {bytes} bytes");
+    }
+    text
 }

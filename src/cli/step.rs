@@ -9,6 +9,8 @@ use halfbyte::isa::halu::Inst;
 use halfbyte::isa::halu::concrete::Concrete;
 use halfbyte::isa::halu::domain::{Reader, SpecialReg, Write};
 use halfbyte::isa::halu::meaning::{guard, meaning};
+use halfbyte::launch::Engine;
+use halfbyte::runtime::native_effects;
 use serde_json::{Value, json};
 
 use super::json::{self, Members};
@@ -43,11 +45,11 @@ pub(super) struct Step {
 
 impl Step {
     pub(super) fn run(self) -> Done {
-        self.engine.engine()?;
+        let engine = self.engine.engine();
         json::answer(&self.file, |members| {
             let post = match self.target {
-                Machine::Halu => step(members)?,
-                Machine::Vp1 => vp1::step(members)?,
+                Machine::Halu => step(members, engine)?,
+                Machine::Vp1 => vp1::step(members, engine)?,
             };
             Ok(json!({ "post": post }))
         })
@@ -72,23 +74,26 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Str
 }
 
 /// Executes the HALU instruction of a line: all places that it writes.
-fn step(members: &Members) -> Result<Members, String> {
+fn step(members: &Members, engine: Engine) -> Result<Members, String> {
     let inst = instruction(members)?;
     let mut state = State::read(members)?;
+    let effects = match engine {
+        Engine::Interp if guard(&inst, &mut Concrete, &mut state) == Some(false) => None,
+        Engine::Interp => Some(meaning(&inst, &mut Concrete, &mut state)),
+        Engine::Jit { .. } => native_effects(&inst, &mut state).map_err(|error| error.to_string())?,
+    };
     let mut post = Members::new();
-    if guard(&inst, &mut Concrete, &mut state) != Some(false) {
-        let effects = meaning(&inst, &mut Concrete, &mut state);
-        if effects.access.is_some() {
-            return Err("the instruction reaches memory, of which a step has none".into());
-        }
-        for write in effects.writes {
-            let (name, value) = match write {
-                Write::Gpr(n, word) => (format!("R{n}"), json!(format!("{word:#010x}"))),
-                Write::Ur(n, word) => (format!("UR{n}"), json!(format!("{word:#010x}"))),
-                Write::Pred(n, truth) => (format!("P{n}"), json!(truth)),
-            };
-            post.insert(name, value);
-        }
+    let Some(effects) = effects else { return Ok(post) };
+    if effects.access.is_some() {
+        return Err("the instruction reaches memory, of which a step has none".into());
+    }
+    for write in effects.writes {
+        let (name, value) = match write {
+            Write::Gpr(n, word) => (format!("R{n}"), json!(format!("{word:#010x}"))),
+            Write::Ur(n, word) => (format!("UR{n}"), json!(format!("{word:#010x}"))),
+            Write::Pred(n, truth) => (format!("P{n}"), json!(truth)),
+        };
+        post.insert(name, value);
     }
     Ok(post)
 }

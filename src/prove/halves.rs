@@ -14,7 +14,7 @@ const PART: &str = "half";
 
 /// Halves at which something turns, in either format: zeros, the least and greatest subnormals, the least normal, the
 /// neighbours of one, the greatest finite value, infinities, NaNs.
-const EDGES: [u16; 22] = [
+pub(super) const EDGES: [u16; 22] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3BFF, 0x3F80, 0xBF81,
     0x7BFF, 0xFBFF, 0x7C00, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FFF,
 ];
@@ -85,13 +85,13 @@ fn compares(op: impl Fn(usize, Compare) -> Op) -> Vec<Spec> {
 }
 
 /// The halves as operands: all of them, or in a sample some and the edges.
-fn operands(effort: Effort, random: &mut Random) -> impl Iterator<Item = u16> + use<> {
+pub(super) fn operands(effort: Effort, random: &mut Random) -> impl Iterator<Item = u16> + use<> {
     let (first, stride) = effort.choose((random.below(STRIDE), STRIDE), (0, 1));
     let edges: &'static [u16] = effort.choose(&EDGES, &[]);
     (0..=u16::MAX).skip(first).step_by(stride).chain(edges.iter().copied())
 }
 
-fn packed(low: u16, high: u16) -> u32 {
+pub(super) fn packed(low: u16, high: u16) -> u32 {
     u32::from(high) << 16 | u32::from(low)
 }
 
@@ -148,7 +148,7 @@ fn triples(spec: Spec, effort: Effort) -> Subject {
 
 /// A triple where something may go wrong as often as any: the addend is near the product in exponent, or nearly cancels
 /// it, or operands are edges.
-fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
+pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
     let bits = random.bits();
     let [a, b, c] = [bits, bits >> 16, bits >> 32].map(|bits| bits as u16);
     let (fraction, bias, most) = if bf16 { (7, 127, 254) } else { (10, 15, 30) };

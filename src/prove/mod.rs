@@ -1,11 +1,12 @@
-//! Proof by running: every translation rule executed on both sides, and the half arithmetic of the instructions against
-//! rustc_apfloat.
+//! Proof by running: every translation rule executed on both sides, and the half arithmetic of the instructions and of the
+//! engine against rustc_apfloat.
 //!
 //! What is to be proved is a list of [`Subject`]s, each cut into pieces that can be run in any order, on any thread and in
 //! any shard. What a piece runs depends on its number and the seed alone.
 
 mod assembly;
 mod bundles;
+mod engine;
 mod halves;
 mod instruction;
 mod oracle;
@@ -67,7 +68,7 @@ type Run = dyn Fn(usize, &mut Random) -> Outcome + Send + Sync;
 
 /// Something to be proved.
 pub struct Subject {
-    /// What it is a part of: the rules of a target, the half arithmetic, the assembly.
+    /// What it is a part of: the rules of a target, the half arithmetic, the engine, the assembly.
     pub part: &'static str,
     /// Whether it is a rule, of which a part has many.
     pub is_rule: bool,
@@ -75,6 +76,8 @@ pub struct Subject {
     pub name: String,
     /// How many variants it has: witness kernels, combinations of modifiers, opcodes.
     pub instances: usize,
+    /// Whether this computer cannot run what it is about, so that it has no cases.
+    pub is_absent: bool,
     pieces: usize,
     run: Box<Run>,
 }
@@ -87,7 +90,12 @@ impl Subject {
         (instances, pieces): (usize, usize),
         run: impl Fn(usize, &mut Random) -> Outcome + Send + Sync + 'static,
     ) -> Subject {
-        Subject { part, is_rule: false, name: name.into(), instances, pieces, run: Box::new(run) }
+        Subject { part, is_rule: false, name: name.into(), instances, is_absent: false, pieces, run: Box::new(run) }
+    }
+
+    /// A subject that this computer cannot run.
+    fn absent(part: &'static str, name: String, instances: usize) -> Subject {
+        Subject { is_absent: true, ..Subject::new(part, name, (instances, 0), |_, _| Ok(0)) }
     }
 
     /// Runs all of it and counts the cases.
@@ -112,6 +120,7 @@ impl Subject {
 pub fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = rules::subjects(effort);
     subjects.extend(halves::subjects(effort));
+    subjects.extend(engine::subjects(effort));
     subjects.extend(selectors::subjects());
     subjects.extend(assembly::subjects(effort));
     subjects.extend(bundles::subjects(effort));
@@ -128,6 +137,16 @@ pub struct Shard {
 impl Shard {
     /// All of it.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
+
+    /// Which part, from 1.
+    pub const fn index(self) -> usize {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub const fn count(self) -> usize {
+        self.count
+    }
 }
 
 impl fmt::Display for Shard {

@@ -52,6 +52,14 @@ impl Memory<'_> {
         }
     }
 
+    /// Why an access cannot be made.
+    pub fn why_not(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
+        match check_aligned(access, space, address, count) {
+            Ok(()) => self.refusal(access, space, address, count),
+            Err(kind) => kind,
+        }
+    }
+
     #[cold]
     fn refusal(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
         match space {

@@ -1,20 +1,25 @@
 //! HALU: work items one after another, each with registers and local memory of its own.
 
 mod interp;
+mod jit;
 mod memory;
+pub mod rows;
 mod state;
 
-use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, buffer_base};
+use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::row::RegFile;
 
-use crate::launch::{Arg, Stats};
+use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
-use crate::trap::Trap;
+use crate::native::{NativeError, Translation};
 use interp::run_item;
+use jit::{Jit, Stop};
 use memory::Memory;
 use state::Registers;
+
+pub use jit::native_effects;
 
 /// Words, decoded once.
 #[derive(Clone, Debug)]
@@ -22,6 +27,7 @@ pub(crate) struct Code {
     words: Vec<Word>,
     /// The highest general register named, plus one; RZ does not count.
     gprs: usize,
+    jit: Jit,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,14 +57,40 @@ impl Word {
 impl Code {
     pub fn new(words: &[u128]) -> Code {
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
-        Code { gprs: words.iter().map(Word::gprs).max().unwrap_or(0), words }
+        Code { gprs: words.iter().map(Word::gprs).max().unwrap_or(0), words, jit: Jit::default() }
+    }
+
+    /// What it took to make native code, where there is some.
+    pub fn translation(&self) -> Option<Translation> {
+        self.jit.translation()
     }
 
     /// Runs every item of a launch, whose arguments fit the kernel.
-    pub fn launch(&self, kernel: &Kernel, items: u32, args: &mut [Arg<'_>], budget: u64) -> Result<Stats, Box<Trap>> {
+    pub fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+        let Order { items, budget, engine, .. } = order;
         let constants = constants(kernel, items, args);
         let buffers = kernel.buffers(args);
         let mut memory = Memory { constants, buffers, local: vec![0; kernel.info.local_bytes as usize] };
+        if let Engine::Jit { threads } = engine {
+            let words = jit::Kernel {
+                words: &self.words,
+                constant_bytes: memory.constants.len() as u32,
+                local_bytes: kernel.info.local_bytes,
+                pointers: kernel.pointers().collect(),
+            };
+            let unable = |error| LaunchError::Native { kernel: kernel.signature().name().to_owned(), error };
+            match self.jit.get(&words) {
+                Ok(code) => {
+                    return code.launch(&words, &mut memory, order, threads).map_err(|stop| match stop {
+                        Stop::Fault(item, fault) => Box::new(kernel.trap(item, fault)).into(),
+                        Stop::Native(error) => unable(error),
+                    });
+                }
+                // The interpreter takes kernels of any size.
+                Err(NativeError::TooLarge) => {}
+                Err(error) => return Err(unable(error.clone())),
+            }
+        }
         let mut registers = Registers::new();
         let mut stats = Stats::default();
         for item in 0..items {
@@ -68,8 +100,17 @@ impl Code {
             let done = done.map_err(|fault| Box::new(kernel.trap(item, fault)))?;
             stats.issued += done.instructions;
             stats.backward_branches += done.backward;
+            order.advance(1);
         }
         Ok(stats)
+    }
+}
+
+impl Kernel {
+    /// The offsets in constant bank 0 of the parameters that are addresses of buffers.
+    fn pointers(&self) -> impl Iterator<Item = u32> {
+        let params = self.signature().params().iter().zip(self.signature().offsets());
+        params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. })).map(|(_, &offset)| offset.into())
     }
 }
 

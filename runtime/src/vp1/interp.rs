@@ -1,5 +1,8 @@
 //! The interpreter: bundle after bundle, from the first to an exit.
 
+use std::ops::ControlFlow;
+
+use arrayvec::ArrayVec;
 use halfbyte_isa::stream::Tiles;
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
@@ -9,7 +12,7 @@ use halfbyte_isa::vp1::{Bundle, Slot, Unit, bundles};
 use crate::trap::{Fault, TrapKind};
 
 /// Calls within each other that are possible. No document says how many the machine has.
-const MAX_CALLS: usize = 16;
+pub(super) const MAX_CALLS: usize = 16;
 
 /// A program, its bundles decoded once.
 #[derive(Clone, Debug)]
@@ -30,7 +33,18 @@ impl Bundles {
         Bundles { bundles, lines, words: words.len() as u32 }
     }
 
-    fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
+    /// A program of one bundle.
+    pub fn once(bundle: &Bundle) -> Bundles {
+        Bundles { bundles: vec![(0, *bundle)], lines: vec![0], words: bundle.words() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.bundles.len()
+    }
+
+    /// A bundle, with the address of its first word.
+    pub fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
         self.bundles.get(number)
     }
 
@@ -40,14 +54,18 @@ impl Bundles {
     }
 
     /// The address of a unit's word in a bundle.
-    fn address_of(&self, number: usize, unit: Unit) -> u32 {
+    pub fn address_of(&self, number: usize, unit: Unit) -> u32 {
         let before =
             |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != Slot::Empty).count();
         self.address(number) + self.get(number).map_or(0, |(_, bundle)| before(bundle) as u32)
     }
 
-    /// The bundle that begins a line.
-    fn line(&self, line: i64) -> Result<usize, TrapKind> {
+    /// The bundle that a jump of another one leads to.
+    pub fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
+        let line = match target {
+            Target::Relative(lines) => i64::from(self.address_of(from, Unit::Branch) / LINE) + i64::from(lines),
+            Target::Absolute(line) => line.into(),
+        };
         let inside = usize::try_from(line).ok().and_then(|line| self.lines.get(line));
         let outside = TrapKind::BranchOutside { target: line * i64::from(LINE), words: self.words };
         inside.map(|&number| number as usize).ok_or(outside)
@@ -56,18 +74,24 @@ impl Bundles {
 
 /// A run of a program over a tile.
 pub(super) struct Run<'a> {
-    program: &'a Bundles,
+    pub program: &'a Bundles,
     group_branch: Option<u32>,
     /// Groups of the tile.
-    groups: u32,
+    pub groups: u32,
+    /// The bundle that runs next.
+    pub at: usize,
+    /// The one after it: what a jump changes is where control goes from there.
+    pub next: usize,
+    /// The one before it.
+    pub last: usize,
     /// How often the branch to the next group was taken, and the budget begun anew: at most once a group.
-    done: u32,
+    pub done: u32,
     /// Backward branches that a group may take.
-    budget: u64,
+    pub budget: u64,
     /// Backward branches that this one took.
-    taken: u64,
+    pub taken: u64,
     /// Return addresses, as numbers of bundles.
-    calls: Vec<usize>,
+    pub calls: ArrayVec<usize, MAX_CALLS>,
     /// Bundles executed.
     pub issued: u64,
     /// Backward branches taken, of all groups.
@@ -75,15 +99,19 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// From the first bundle on.
     pub fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64) -> Run<'a> {
         Run {
             program,
             group_branch: tiles.group_branch,
             groups,
+            at: 0,
+            next: 1,
+            last: 0,
             done: 0,
             budget,
             taken: 0,
-            calls: Vec::new(),
+            calls: ArrayVec::new(),
             issued: 0,
             backward: 0,
         }
@@ -94,27 +122,28 @@ impl<'a> Run<'a> {
         self.done.min(self.groups.saturating_sub(1))
     }
 
-    /// Runs from the first bundle to an exit, whatever its code.
+    /// Runs to an exit, whatever its code.
     pub fn finish(&mut self, state: &mut State) -> Result<(), Fault> {
-        let program = self.program;
-        // The bundle that runs, and the one after it: what a jump changes is where control goes from there.
-        let (mut at, mut next) = (0, 1);
-        let mut last = 0;
-        loop {
-            let Some((_, bundle)) = program.get(at) else {
-                let address = program.address(last + 1).saturating_sub(1);
-                return Err(Fault { address: address as usize, kind: TrapKind::RanPastEnd });
-            };
-            self.issued += 1;
-            let then = match state.step(bundle, |_| {}) {
-                Next::Fall | Next::Jump { taken: Some(0), .. } => next + 1,
-                Next::Exit { .. } => return Ok(()),
-                Next::Trap(unknown) => return Err(self.unknown(at, unknown)),
-                jump => self.jump(at, next, jump).map_err(|kind| self.fault(at, Unit::Branch, kind))?,
-            };
-            last = at;
-            (at, next) = (next, then);
-        }
+        while self.step(state)?.is_continue() {}
+        Ok(())
+    }
+
+    /// Runs a bundle. Breaks at an exit.
+    pub fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Fault> {
+        let (at, next) = (self.at, self.next);
+        let Some((_, bundle)) = self.program.get(at) else {
+            let address = self.program.address(self.last + 1).saturating_sub(1);
+            return Err(Fault { address: address as usize, kind: TrapKind::RanPastEnd });
+        };
+        self.issued += 1;
+        let then = match state.step(bundle, |_| {}) {
+            Next::Fall | Next::Jump { taken: Some(0), .. } => next + 1,
+            Next::Exit { .. } => return Ok(ControlFlow::Break(())),
+            Next::Trap(unknown) => return Err(self.unknown(at, unknown)),
+            jump => self.jump(at, next, jump).map_err(|kind| self.fault(at, Unit::Branch, kind))?,
+        };
+        (self.last, self.at, self.next) = (at, next, then);
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Where a taken jump of bundle `at` leads from bundle `next`, its delay slot.
@@ -122,16 +151,10 @@ impl<'a> Run<'a> {
         let branch = self.program.address_of(at, Unit::Branch);
         let to = match jump {
             Next::Jump { kind, target, .. } => {
-                let line = match target {
-                    Target::Relative(lines) => i64::from(branch / LINE) + i64::from(lines),
-                    Target::Absolute(line) => line.into(),
-                };
-                let to = self.program.line(line)?;
+                let to = self.program.target(at, target)?;
                 if kind == Jump::Call {
-                    if self.calls.len() == MAX_CALLS {
-                        return Err(TrapKind::CallDepth { limit: MAX_CALLS as u32 });
-                    }
-                    self.calls.push(next + 1);
+                    let limit = MAX_CALLS as u32;
+                    self.calls.try_push(next + 1).map_err(|_| TrapKind::CallDepth { limit })?;
                 }
                 to
             }

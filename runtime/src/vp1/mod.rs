@@ -6,6 +6,7 @@
 
 mod copy;
 mod interp;
+mod jit;
 mod tiles;
 
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, Tiles, first_stream_m, m_words};
@@ -13,10 +14,15 @@ use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::Shape;
 use halfbyte_isa::vp1::state::State;
 
-use crate::launch::{Arg, LaunchError, Stats};
+use crate::buffers::Buffers;
+use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
+use crate::native::Translation;
+use crate::trap::Fault;
 use copy::Copier;
 use interp::{Bundles, Run};
+use jit::{Compiled, Jit, Machine};
+pub use jit::{StepError, step_bundle};
 use tiles::{Plan, Tile};
 
 /// Words as bundles, and how they are run.
@@ -24,57 +30,66 @@ use tiles::{Plan, Tile};
 pub(crate) struct Code {
     bundles: Bundles,
     tiles: Tiles,
+    jit: Jit,
 }
 
 /// Bytes of a row of the data store.
 const ROW: usize = 16;
 
+/// Tiles that a thread runs before what they stored is copied out: enough that threads seldom wait for each other.
+const TILES_OF_A_THREAD: usize = 32;
+
 impl Code {
     pub fn new(words: &[u32], tiles: Tiles) -> Code {
-        Code { bundles: Bundles::new(words), tiles }
+        Code { bundles: Bundles::new(words), tiles, jit: Jit::default() }
+    }
+
+    /// What it took to make native code, if that was asked for.
+    pub fn translation(&self) -> Option<Translation> {
+        self.jit.translation()
     }
 
     /// Runs every tile of a launch, whose arguments fit the kernel.
-    pub fn launch(&self, kernel: &Kernel, items: u32, args: &mut [Arg<'_>], budget: u64) -> Result<Stats, LaunchError> {
+    pub fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+        let Order { items, budget, engine, .. } = order;
         let plan = Plan::new(kernel, &self.tiles, items, args)?;
+        let (compiled, threads) = match engine {
+            Engine::Interp => (None, 1),
+            Engine::Jit { threads } => {
+                let compiled = self.jit.get(&self.bundles, self.tiles.group_branch);
+                let kernel = || kernel.signature().name().to_owned();
+                let compiled = compiled.map_err(|error| LaunchError::Native { kernel: kernel(), error })?;
+                (Some(compiled), usize::from(threads.get()).min(rayon::current_num_threads()))
+            }
+        };
         let mut m = self.scalars(kernel, args);
         set(&mut m, M_ITEM_COUNT.into(), items);
-        let first_stream = first_stream_m(kernel.signature());
+        let runner =
+            TileRunner { code: self, plan: &plan, m, first_stream: first_stream_m(kernel.signature()), budget };
         let mut buffers = kernel.buffers(args);
-        let mut store = vec![0; DATA_STORE_BYTES];
         let mut stats = Stats::default();
-        for tile in plan.tiles() {
-            store.fill(0);
-            put(&mut store, &self.tiles.image);
-            let mut copier = Copier { plan: &plan, tile: &tile, store: &mut store };
-            stats.bytes_in += copier.copy_in(&buffers);
-
-            set(&mut m, M_TILE_ITEMS.into(), tile.items);
-            set(&mut m, M_FIRST_ITEM.into(), tile.first);
-            for (number, place) in (first_stream..).zip(&tile.places) {
-                set(&mut m, number, place.end << 16 | place.start);
+        let mut tiles = plan.tiles();
+        let most = if threads > 1 { plan.tiles().take(threads * TILES_OF_A_THREAD).count().max(1) } else { 1 };
+        let mut slots: Vec<Slot<'_>> = (0..most).map(|_| Slot::new(compiled)).collect();
+        // Tiles run side by side, but what they store is copied out in their order, and so is their lowest trap the first.
+        loop {
+            for slot in &mut slots {
+                slot.tile = tiles.next();
             }
-            let mut state = State { m, ..State::default() };
-            fill(&mut state, copier.store, &tile);
-            let mut run = Run::new(&self.bundles, &self.tiles, tile.groups, budget);
-            let stopped = run.finish(&mut state);
-            stats.issued += run.issued;
-            stats.backward_branches += run.backward;
-            stats.tiles += 1;
-            drain(&state, copier.store, &tile);
-
-            let accesses = copier.first_fault(&buffers);
-            let program = stopped.err().map(|fault| (tile.first + run.group() * self.tiles.items, fault));
-            let first = match (accesses, program) {
-                (Some(access), Some(program)) => Some(if access.0 <= program.0 { access } else { program }),
-                (access, program) => access.or(program),
-            };
-            if let Some((item, fault)) = first {
-                return Err(Box::new(kernel.trap(item, fault)).into());
+            runner.run_all(&mut slots, threads, &buffers);
+            for Slot { processor, tile, done } in &mut slots {
+                let (Some(tile), Some(Done { stats: of_tile, fault })) = (tile.take(), done.take()) else {
+                    return Ok(stats);
+                };
+                if let Some((item, fault)) = fault {
+                    return Err(Box::new(kernel.trap(item, fault)).into());
+                }
+                add(&mut stats, of_tile);
+                let mut copier = Copier { plan: &plan, tile: &tile, store: processor.store() };
+                stats.bytes_out += copier.copy_out(&mut buffers);
+                order.advance(tile.items);
             }
-            stats.bytes_out += copier.copy_out(&mut buffers);
         }
-        Ok(stats)
     }
 
     /// `$m` with the scalar arguments.
@@ -90,6 +105,125 @@ impl Code {
         m.iter_mut().zip(words).for_each(|(m, word)| *m = word);
         m
     }
+}
+
+/// What runs a program over a tile, and has the data store in the order of addresses before and after.
+enum Processor<'a> {
+    Interpreter { store: Vec<u8> },
+    Native { compiled: &'a Compiled, machine: Box<Machine> },
+}
+
+impl Processor<'_> {
+    fn store(&mut self) -> &mut [u8] {
+        match self {
+            Processor::Interpreter { store } => store,
+            Processor::Native { machine, .. } => &mut machine.store,
+        }
+    }
+
+    /// Runs from the first bundle to an exit, `$m` being what it is.
+    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, tile: &Tile) -> Result<(), Fault> {
+        match self {
+            Processor::Interpreter { store } => {
+                let mut state = State { m: *m, ..State::default() };
+                fill(&mut state, store, tile);
+                let done = run.finish(&mut state);
+                drain(&state, store, tile);
+                done
+            }
+            Processor::Native { compiled, machine } => {
+                machine.reset(m);
+                compiled.finish(machine, run)
+            }
+        }
+    }
+}
+
+/// A place for a tile that runs.
+struct Slot<'a> {
+    processor: Processor<'a>,
+    tile: Option<Tile>,
+    /// What came of it.
+    done: Option<Done>,
+}
+
+impl<'a> Slot<'a> {
+    fn new(compiled: Option<&'a Compiled>) -> Slot<'a> {
+        let processor = match compiled {
+            Some(compiled) => Processor::Native { compiled, machine: Machine::new() },
+            None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES] },
+        };
+        Slot { processor, tile: None, done: None }
+    }
+}
+
+/// How tiles of a launch are run.
+struct TileRunner<'a> {
+    code: &'a Code,
+    plan: &'a Plan<'a>,
+    /// `$m`, but for what is of a tile.
+    m: [u32; 64],
+    /// The number of the first stream's `$m`.
+    first_stream: usize,
+    budget: u64,
+}
+
+/// What a tile's run did.
+struct Done {
+    stats: Stats,
+    /// The lowest item that did something wrong, and what.
+    fault: Option<(u32, Fault)>,
+}
+
+impl TileRunner<'_> {
+    /// Runs the program over the tile of each slot that has one.
+    fn run_all(&self, slots: &mut [Slot<'_>], threads: usize, buffers: &Buffers<'_>) {
+        let run = |slots: &mut [Slot<'_>]| {
+            for Slot { processor, tile, done } in slots {
+                *done = tile.as_ref().map(|tile| self.run(processor, tile, buffers));
+            }
+        };
+        if let [_] = slots {
+            return run(slots);
+        }
+        let share = slots.len().div_ceil(threads).max(1);
+        rayon::scope(|scope| slots.chunks_mut(share).for_each(|slots| scope.spawn(move |_| run(slots))));
+    }
+
+    /// Runs the program over a tile, which leaves what it stores in the data store.
+    fn run(&self, processor: &mut Processor<'_>, tile: &Tile, buffers: &Buffers<'_>) -> Done {
+        let TileRunner { code, plan, m, first_stream, budget } = *self;
+        let m = &mut m.clone();
+        let store = processor.store();
+        store.fill(0);
+        put(store, &code.tiles.image);
+        let bytes_in = Copier { plan, tile, store }.copy_in(buffers);
+
+        set(m, M_TILE_ITEMS.into(), tile.items);
+        set(m, M_FIRST_ITEM.into(), tile.first);
+        for (number, place) in (first_stream..).zip(&tile.places) {
+            set(m, number, place.end << 16 | place.start);
+        }
+        let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, budget);
+        let stopped = processor.run(m, &mut run, tile);
+
+        let accesses = Copier { plan, tile, store: processor.store() }.first_fault(buffers);
+        let program = stopped.err().map(|fault| (tile.first + run.group() * code.tiles.items, fault));
+        let fault = match (accesses, program) {
+            (Some(access), Some(program)) => Some(if access.0 <= program.0 { access } else { program }),
+            (access, program) => access.or(program),
+        };
+        let stats = Stats { issued: run.issued, backward_branches: run.backward, tiles: 1, bytes_in, bytes_out: 0 };
+        Done { stats, fault }
+    }
+}
+
+fn add(stats: &mut Stats, tile: Stats) {
+    stats.issued += tile.issued;
+    stats.backward_branches += tile.backward_branches;
+    stats.tiles += tile.tiles;
+    stats.bytes_in += tile.bytes_in;
+    stats.bytes_out += tile.bytes_out;
 }
 
 fn set(m: &mut [u32; 64], number: usize, word: u32) {

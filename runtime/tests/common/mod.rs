@@ -5,11 +5,11 @@
 pub mod vp1;
 
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::target::Target;
-use halfbyte_runtime::{Arg, Launch, LaunchError, Program, Stats, Trap};
+use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};
 
 /// Parameters as kernels write them: `a: f16x2`, `x: in i32`.
 pub fn params(text: &str) -> Vec<Param> {
@@ -60,8 +60,34 @@ pub fn program(parameters: &str, asm: &str) -> Program {
     Program::load(&object(&[code("k", parameters, 0x40, asm)])).unwrap()
 }
 
+/// Launches kernel `k` on the interpreter. Native code must come to the same.
 pub fn run(program: &Program, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
-    program.kernel("k").unwrap().launch(Launch::new(items, args))
+    launch(program.kernel("k").unwrap(), DEFAULT_BUDGET, items, args)
+}
+
+/// The same with a budget.
+pub fn launch(kernel: &Kernel, budget: u64, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+    let mut copies: Vec<Option<Vec<u8>>> = args.iter().map(buffer).collect();
+    let pairs = copies.iter_mut().zip(args.iter());
+    let mut native: Vec<Arg<'_>> = pairs
+        .map(|(copy, arg)| match (copy, arg) {
+            (Some(copy), _) => Arg::Buffer(copy),
+            (None, Arg::In(bytes)) => Arg::In(bytes),
+            (None, Arg::Scalar(bits)) => Arg::Scalar(*bits),
+            (None, Arg::Buffer(_)) => unreachable!("it was copied"),
+        })
+        .collect();
+    let found = kernel.launch(Launch { budget, engine: Engine::JIT, ..Launch::new(items, &mut native) });
+    let expected = kernel.launch(Launch { budget, ..Launch::new(items, args) });
+    assert_eq!(found, expected);
+    if expected.is_ok() {
+        assert!(copies.iter().zip(&*args).all(|(copy, arg)| *copy == buffer(arg)), "native code stores other bytes");
+    }
+    expected
+}
+
+fn buffer(arg: &Arg<'_>) -> Option<Vec<u8>> {
+    if let Arg::Buffer(bytes) = arg { Some(bytes.to_vec()) } else { None }
 }
 
 /// The trap of a launch that must trap.

@@ -6,6 +6,8 @@ use halfbyte::isa::vp1::data_store::DataStore;
 use halfbyte::isa::vp1::domain::Next;
 use halfbyte::isa::vp1::state::{Location, State};
 use halfbyte::isa::vp1::{Bundle, assemble};
+use halfbyte::launch::Engine;
+use halfbyte::runtime::step_bundle;
 use serde_json::{Value, json};
 
 use super::super::asm::joined;
@@ -13,7 +15,7 @@ use super::super::json::{self, Members};
 use super::{pre, words};
 
 /// Runs the bundle of a line: all places that it writes.
-pub(super) fn step(members: &Members) -> Result<Members, String> {
+pub(super) fn step(members: &Members, engine: Engine) -> Result<Members, String> {
     let words = match members.contains_key("asm") {
         true => assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?.words,
         false => words(members)?,
@@ -21,9 +23,16 @@ pub(super) fn step(members: &Members) -> Result<Members, String> {
     let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
     let mut state = state(members)?;
     let mut written = BTreeSet::new();
+    let before = state.clone();
     let next = state.step(&bundle, |location| _ = written.insert(location));
     if let Next::Trap(unknown) = next {
         return Err(unknown.to_string());
+    }
+    if let Engine::Jit { .. } = engine {
+        // Places count as written by what they hold, and by what the meaning says where that stays the same.
+        state = before.clone();
+        step_bundle(&bundle, &mut state).map_err(|error| error.to_string())?;
+        written.extend(changed(&before, &state));
     }
     let mut post = Members::new();
     for location in written {
@@ -38,6 +47,31 @@ pub(super) fn step(members: &Members) -> Result<Members, String> {
         }
     }
     Ok(post)
+}
+
+/// The places that hold something else after a step than before.
+fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
+    fn file<T: PartialEq>(before: &[T], after: &[T], location: fn(u8) -> Location) -> Vec<Location> {
+        let pairs = (0..).zip(before.iter().zip(after));
+        pairs.filter(|(_, (before, after))| before != after).map(|(n, _)| location(n)).collect()
+    }
+    let single = |differs: bool, location| differs.then_some(location);
+    let cells = (0..512).flat_map(|row| (0..16).map(move |bank| (row, bank)));
+    let cell = |&(row, bank): &(u16, u8)| before.data.cell(row, bank) != after.data.cell(row, bank);
+    let cells: Vec<Location> = cells.filter(cell).map(|(row, bank)| Location::Cell { row, bank }).collect();
+    file(&before.r, &after.r, Location::R)
+        .into_iter()
+        .chain(file(&before.v, &after.v, Location::V))
+        .chain(file(&before.vc, &after.vc, Location::Vc))
+        .chain(file(&before.a, &after.a, Location::A))
+        .chain(file(&before.c, &after.c, Location::C))
+        .chain(file(&before.l, &after.l, Location::L))
+        .chain(file(&before.m, &after.m, Location::M))
+        .chain(file(&before.x, &after.x, Location::X))
+        .chain(single(before.vx != after.vx, Location::Vx))
+        .chain(single(before.va != after.va, Location::Va))
+        .chain(single(before.uccfg != after.uccfg, Location::Uccfg))
+        .chain(cells)
 }
 
 /// The state after reset, but for the places that a line names.

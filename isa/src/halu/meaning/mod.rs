@@ -9,6 +9,8 @@ mod memory;
 mod moves;
 pub(super) mod video;
 
+pub use integer::permute;
+
 use arrayvec::ArrayVec;
 
 use super::domain::{Domain, Effects, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};

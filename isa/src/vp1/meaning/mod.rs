@@ -23,6 +23,7 @@ use crate::row::{Kind, ROTATE, RegFile};
 use crate::word::Field;
 use address::Then;
 use branch::When;
+pub use bytes::components;
 use multiply::{Inputs, Results};
 use s2v::Handed;
 

@@ -1,0 +1,65 @@
+//! Programs from assembly, by way of an object.
+
+use halfbyte::Target;
+use halfbyte::emit::{Code, write_object};
+use halfbyte::isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte::isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte::isa::stream::{Affine, Stream, Tiles};
+use halfbyte::isa::{halu, vp1};
+
+/// A scalar of 32 bits.
+pub fn scalar(name: &str) -> Result<Param, String> {
+    Ok(Param { name: name.into(), kind: ParamKind::Scalar(elem("i32")?) })
+}
+
+/// A buffer of elements as `i8x16`.
+pub fn buffer(name: &str, direction: Direction, ty: &str) -> Result<Param, String> {
+    let elem = elem(ty)?;
+    Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes().into() } })
+}
+
+fn elem(ty: &str) -> Result<ElemType, String> {
+    ElemType::from_name(ty).ok_or_else(|| format!("no type `{ty}`"))
+}
+
+/// The object of a HALU kernel.
+pub fn halu_object(params: Vec<Param>, text: &str) -> Result<Vec<u8>, String> {
+    let program = halu::assemble(text).map_err(|errors| format!("{errors:?}"))?;
+    object(Target::Halu, params, program.words.into(), None)
+}
+
+/// The object of a VP1 kernel whose streams are of 16 bytes an item, one for each buffer.
+pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> Result<Vec<u8>, String> {
+    let program = vp1::assemble(text).map_err(|errors| format!("{errors:?}"))?;
+    let stream = |(buffer, param): (u32, &Param)| {
+        let ParamKind::Buffer { direction, .. } = param.kind else { return None };
+        Some(Stream {
+            buffer: Some(buffer),
+            written: direction != Direction::In,
+            bytes: 16,
+            align: 16,
+            uniform: false,
+            scale: 16,
+            index: Affine::default(),
+            offset: 0,
+            steps: Vec::new(),
+            guard: None,
+            site: 0,
+        })
+    };
+    let streams = (0..).zip(&params).filter_map(stream).collect();
+    let tiles = Tiles { items: 1, group_branch, image: Vec::new(), streams };
+    object(Target::Vp1, params, Words::Vp1(program.words), Some(tiles))
+}
+
+fn object(target: Target, params: Vec<Param>, words: Words, tiles: Option<Tiles>) -> Result<Vec<u8>, String> {
+    let signature = Signature::new("k", params).map_err(|error| error.to_string())?;
+    let code = Code {
+        info: KernelInfo { signature, local_bytes: 0, registers: 16, tiles },
+        locs: vec![Loc::default(); words.len()],
+        words,
+        stats: Vec::new(),
+    };
+    let header = Header { target, source: "peers.s".into() };
+    write_object(&header, &[code]).map_err(|error| error.to_string())
+}

@@ -1,0 +1,110 @@
+//! Bytes to compute with, and launches on them.
+
+use halfbyte::ir::witness::Random;
+use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Program};
+use halfbyte::{Module, Target};
+
+use crate::Bench;
+use crate::measure::Side;
+
+/// Bytes at a multiple of what a vector or a cache line is.
+pub struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+const ALIGN: usize = 64;
+
+impl Aligned {
+    /// A copy.
+    pub fn new(from: &[u8]) -> Aligned {
+        let mut bytes = vec![0; from.len() + ALIGN];
+        let start = bytes.as_ptr().align_offset(ALIGN);
+        bytes[start..start + from.len()].copy_from_slice(from);
+        Aligned { bytes, start, len: from.len() }
+    }
+
+    /// 16-bit elements, made of random bits.
+    pub fn of_random(bytes: usize, seed: u64, mut element: impl FnMut(u64) -> u16) -> Aligned {
+        let mut random = Random(seed);
+        let elements = (0..bytes / 2).flat_map(|_| element(random.bits()).to_le_bytes());
+        Aligned::new(&elements.collect::<Vec<_>>())
+    }
+}
+
+impl std::ops::Deref for Aligned {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.len]
+    }
+}
+
+impl std::ops::DerefMut for Aligned {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.len]
+    }
+}
+
+/// Compiles a text of one kernel.
+pub fn halu(text: &str) -> Result<Program, String> {
+    let compiled = Module::parse(text).and_then(|module| module.compile(Target::Halu));
+    let binary = compiled.map_err(|report| report.to_string())?;
+    Program::load(&binary.object).map_err(|error| error.to_string())
+}
+
+/// The first kernel of a program.
+pub fn first(program: &Program) -> Result<&Kernel, String> {
+    program.kernels().first().ok_or_else(|| "no kernel".into())
+}
+
+/// Launches a kernel on the engine. A scalar comes first, where it has one.
+pub fn launch(
+    kernel: &Kernel,
+    engine: Engine,
+    items: u32,
+    scalar: u32,
+    inputs: &[&[u8]],
+    y: &mut [u8],
+) -> Result<(), String> {
+    let has_scalar = kernel.signature().params().len() > inputs.len() + 1;
+    let mut args = Vec::with_capacity(inputs.len() + 2);
+    args.extend(has_scalar.then_some(Arg::Scalar(scalar.into())));
+    args.extend(inputs.iter().map(|input| Arg::In(input)));
+    args.push(Arg::Buffer(y));
+    let launch = Launch { engine, budget: u64::MAX, ..Launch::new(items, &mut args) };
+    kernel.launch(launch).map(drop).map_err(|error| error.to_string())
+}
+
+/// A side that updates bytes.
+pub type Update<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), String>;
+
+/// Whether two sides compute the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// They must.
+    Equal,
+    /// They need not.
+    Differ,
+}
+
+/// Runs both sides once, each on a copy of the bytes, compares what they made of them, then measures.
+pub fn compare(
+    bench: &Bench,
+    start: &[u8],
+    results: Results,
+    ours: Update<'_>,
+    peer: Update<'_>,
+) -> Result<[f64; 2], String> {
+    let [mut our_bytes, mut peer_bytes] = [Aligned::new(start), Aligned::new(start)];
+    ours(&mut our_bytes)?;
+    peer(&mut peer_bytes)?;
+    let differ = our_bytes.iter().zip(peer_bytes.iter()).position(|(ours, peer)| ours != peer);
+    if let (Results::Equal, Some(at)) = (results, differ) {
+        return Err(format!("byte {at} is {:#04x} here and {:#04x} there", our_bytes[at], peer_bytes[at]));
+    }
+    let ours: Side<'_> = &mut || ours(&mut our_bytes);
+    let peer: Side<'_> = &mut || peer(&mut peer_bytes);
+    bench.rounds.compare(ours, peer)
+}

@@ -1,0 +1,98 @@
+//! What control flow and threads cost and give.
+
+use std::ffi::CStr;
+use std::num::NonZero;
+
+use halfbyte::runtime::Engine;
+
+use crate::Bench;
+use crate::data::{Aligned, Results, compare, first, halu, launch};
+use crate::halves;
+use crate::measure::Sample;
+use crate::native::Compiler::Gcc;
+
+/// A branch by the last bit of a word: `%p` is an item's own, `%t` the same for all.
+fn branch(word: &str) -> String {
+    format!(
+        "kernel @branch(%t: i8x4, %x: in i8x4, %y: inout i8x4) {{
+         ^entry:
+           %i = item_id
+           %p = load %x[%i]
+           %q = load %y[%i]
+           %w = bitcast.i32 {word}
+           %0 = const.i32 0
+           %1 = const.i32 1
+           %b = and.i32 %w, %1
+           %c = icmp.eq.i32 %b, %0
+           br_if %c, ^even, ^odd
+         ^even:
+           %e0 = avg_u.i8x4 %p, %q
+           %e1 = absdiff_u.i8x4 %e0, %p
+           %e2 = add_sat_u.i8x4 %e1, %q
+           %e3 = max_u.i8x4 %e2, %p
+           br ^done(%e3)
+         ^odd:
+           %o0 = sub_sat_u.i8x4 %p, %q
+           %o1 = max_u.i8x4 %o0, %q
+           %o2 = avg_u.i8x4 %o1, %p
+           %o3 = absdiff_u.i8x4 %o2, %q
+           br ^done(%o3)
+         ^done(%r: i8x4):
+           store %r, %y[%i]
+           ret
+         }}"
+    )
+}
+
+/// A kernel of whose items half, at random, take a branch, against the one in which all take the same.
+pub fn divergent(bench: &Bench) -> Result<Sample, String> {
+    const BYTES: usize = 64 << 10;
+    let items = BYTES as u32 / 4;
+    let programs = [halu(&branch("%p"))?, halu(&branch("%t"))?];
+    let [divergent, uniform] = [first(&programs[0])?, first(&programs[1])?];
+    let [x, y] = [1, 2].map(|seed| Aligned::of_random(BYTES, seed, |bits| bits as u16));
+    let mut ours = |y: &mut [u8]| launch(divergent, Engine::JIT, items, 0, &[&x], y);
+    let mut peer = |y: &mut [u8]| launch(uniform, Engine::JIT, items, 0, &[&x], y);
+    let seconds = compare(bench, &y, Results::Differ, &mut ours, &mut peer)?;
+    Ok(Sample::of_speeds(f64::from(items) / 1e6, seconds))
+}
+
+/// Bytes of a buffer that is worth two threads.
+const SHARED: usize = 4 << 20;
+/// Lane-ops of the polynomial on it, in millions.
+const SHARED_WORK: f64 = 16.0 * SHARED as f64 / 2.0 / 1e6;
+
+/// Two threads against one, on the polynomial.
+pub fn threads(bench: &Bench) -> Result<Sample, String> {
+    let program = halu(&halves::polynomial_text())?;
+    let kernel = first(&program)?;
+    let two = Engine::Jit { threads: NonZero::<u16>::MIN.saturating_add(1) };
+    let x = Aligned::of_random(SHARED, 1, halves::f16);
+    let items = SHARED as u32 / 4;
+    let mut ours = |y: &mut [u8]| launch(kernel, two, items, 0, &[&x], y);
+    let mut peer = |y: &mut [u8]| launch(kernel, Engine::JIT, items, 0, &[&x], y);
+    let seconds = compare(bench, &x, Results::Equal, &mut ours, &mut peer)?;
+    Ok(Sample::of_speeds(SHARED_WORK, seconds))
+}
+
+/// The same of native code, by which it is seen what two threads give on this computer.
+pub fn native_threads(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
+    let peer = bench.peers.get(Gcc, peer)?;
+    let x = Aligned::of_random(SHARED, 1, halves::f16);
+    // SAFETY: it updates the bytes of y, which are as many as those of x.
+    let run = |x: &[u8], y: &mut [u8]| unsafe { peer.run(0, x, y) };
+    let mut two = |y: &mut [u8]| {
+        let (x_parts, y_parts) = (x.split_at(SHARED / 2), y.split_at_mut(SHARED / 2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| run(x_parts.0, y_parts.0));
+            run(x_parts.1, y_parts.1);
+        });
+        Ok(())
+    };
+    let mut one = |y: &mut [u8]| {
+        run(&x, y);
+        Ok(())
+    };
+    let seconds = compare(bench, &x, Results::Equal, &mut two, &mut one)?;
+    Ok(Sample::of_speeds(SHARED_WORK, seconds))
+}

@@ -1,0 +1,185 @@
+//! Native code against its peers: kernels on the engine and the same work written in C, in turn in one run.
+//!
+//! `benches/peers` builds the peers and runs this. A figure is a line, and [`FIGURES`] says what is asked of it.
+
+mod assembly;
+mod bytes;
+mod data;
+mod halves;
+mod launches;
+mod measure;
+mod native;
+mod translation;
+mod vp1;
+
+use std::process::ExitCode;
+
+use measure::{Rounds, Sample};
+use native::Peers;
+
+/// A comparison of ours with a peer.
+struct Figure {
+    name: &'static str,
+    /// Of both values.
+    unit: &'static str,
+    peer: &'static str,
+    /// The least ratio that is asked for.
+    asked: Option<f64>,
+    measure: fn(&Bench) -> Result<Sample, String>,
+}
+
+/// What every figure is measured with.
+struct Bench {
+    rounds: Rounds,
+    peers: Peers,
+}
+
+const LANE_OPS: &str = "Mlane-ops/s";
+const BYTES: &str = "GB/s";
+const VECTORS: &str = "Mvectors/s";
+const ITEMS: &str = "Mitems/s";
+
+/// Twice as slow at most, in directed rounding.
+const DIRECTED: f64 = 0.5;
+/// Time an instruction counts as the same up to this.
+const LINEAR: f64 = 0.67;
+
+const fn figure(
+    name: &'static str,
+    unit: &'static str,
+    peer: &'static str,
+    asked: Option<f64>,
+    measure: fn(&Bench) -> Result<Sample, String>,
+) -> Figure {
+    Figure { name, unit, peer, asked, measure }
+}
+
+#[rustfmt::skip]
+const FIGURES: &[Figure] = &[
+    // Packed halves. A lane-op is one multiply-add of one half.
+    figure("half2_axpy",                LANE_OPS,  "avx2",        Some(0.8),      |b| halves::axpy(b, c"axpy_f16")),
+    figure("half2_axpy_twosum",         LANE_OPS,  "twosum",      None,           |b| halves::axpy(b, c"axpy_f16_by_error")),
+    figure("half2_axpy_naive",          LANE_OPS,  "naive",       Some(40.0),     halves::axpy_naive),
+    figure("half2_axpy_any_bits",       LANE_OPS,  "avx2",        None,           |b| halves::axpy_any_bits(b, c"axpy_f16")),
+    figure("half2_axpy_rm",             LANE_OPS,  "rn",          Some(DIRECTED), |b| halves::axpy_directed(b, "rm")),
+    figure("half2_axpy_rp",             LANE_OPS,  "rn",          Some(DIRECTED), |b| halves::axpy_directed(b, "rp")),
+    figure("half2_axpy_rz",             LANE_OPS,  "rn",          Some(DIRECTED), |b| halves::axpy_directed(b, "rz")),
+    figure("half2_poly16",              LANE_OPS,  "avx2",        Some(1.0),      |b| halves::polynomial(b, c"polynomial_f16")),
+    figure("half2_poly16_unrolled",     LANE_OPS,  "unrolled",    None,           |b| halves::polynomial(b, c"polynomial_f16_unrolled")),
+    figure("bf16x2_axpy",               LANE_OPS,  "avx2",        None,           |b| halves::axpy_bf16(b, c"axpy_bf16")),
+    // Bytes, counted where they are read and where they are written.
+    figure("vadd4_sat",                 BYTES,     "gcc",         Some(1.5),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat")),
+    figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.65),     |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
+    figure("vadd4_sat_small",           BYTES,     "gcc",         None,           |b| bytes::add_sat(b, bytes::SMALL, c"add_sat")),
+    figure("vadd4_sat_dram",            BYTES,     "gcc",         Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat")),
+    figure("vadd4_sat_dram_intrinsics", BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat_avx2")),
+    figure("vadd4_sat_out",             BYTES,     "inout",       None,           bytes::out),
+    figure("vavrg4_vabsdiff4_vmax4",    BYTES,     "gcc",         Some(0.7),      |b| bytes::video(b, c"video")),
+    // VP1. A vector is one vmac or vadd, of data that are in the data store.
+    figure("vp1_vmac",                  VECTORS,   "clang",       Some(0.6),      |b| vp1::vmac(b, c"vmac")),
+    figure("vp1_vadd",                  VECTORS,   "clang",       Some(2.0),      |b| vp1::vadd(b, c"vadd")),
+    figure("vp1_copies",                BYTES,     "memcpy",      None,           vp1::copies),
+    // Launches.
+    figure("divergent",                 ITEMS,     "uniform",     Some(0.25),     launches::divergent),
+    figure("two_threads",               LANE_OPS,  "one",         Some(1.8),      launches::threads),
+    figure("two_threads_avx2",          LANE_OPS,  "one",         None,           |b| launches::native_threads(b, c"polynomial_f16")),
+    // Translation, from the bytes of an object to the end of a launch of one item.
+    figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
+    figure("load_vp1_100",              "ms",      "limit",       Some(1.0),      |b| translation::vp1_time(b, 100)),
+    figure("load_halu_10000",           "us/inst", "1000",        Some(LINEAR),   |b| translation::halu_growth(b, 10_000)),
+    figure("load_halu_100000",          "us/inst", "1000",        Some(LINEAR),   |b| translation::halu_growth(b, 100_000)),
+    figure("load_vp1_10000",            "us/inst", "1000",        Some(LINEAR),   |b| translation::vp1_growth(b, 10_000)),
+    figure("load_vp1_100000",           "us/inst", "1000",        Some(LINEAR),   |b| translation::vp1_growth(b, 100_000)),
+];
+
+const HELP: &str = "\
+Measures kernels on the engine against their peers, in turn in one run
+
+Usage: benches/peers [--quick] [NAME]...
+
+Arguments:
+  [NAME]...  Only figures of these names, or of names that contain them
+
+Options:
+      --quick  Fewer and shorter rounds
+      --list   Prints the names of the figures, and the ratios asked of them
+  -h, --help   Prints this
+
+A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. Values are medians; the ratio is that of the speeds, so that
+more is better, of times too. Before they are measured both sides run once, and must give the same bytes.
+Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
+";
+
+fn main() -> ExitCode {
+    let mut rounds = Rounds::FULL;
+    let mut names = Vec::new();
+    for arg in std::env::args().skip(1) {
+        match arg.as_str() {
+            "--help" | "-h" => {
+                print!("{HELP}");
+                return ExitCode::SUCCESS;
+            }
+            "--list" => {
+                for Figure { name, asked, .. } in FIGURES {
+                    println!("{name} {}", asked.map_or("reported".into(), |asked| format!("asked={asked}")));
+                }
+                return ExitCode::SUCCESS;
+            }
+            "--quick" => rounds = Rounds::QUICK,
+            // Cargo says it to every bench.
+            "--bench" => {}
+            _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
+            _ => names.push(arg),
+        }
+    }
+    if let Some(name) = names.iter().find(|name| !FIGURES.iter().any(|figure| figure.name.contains(name.as_str()))) {
+        return failed(&format!("no figure has `{name}` in its name; see --list"));
+    }
+    let is_whole = |name: &str| FIGURES.iter().any(|figure| figure.name == name);
+    let selects = |name: &str, figure: &Figure| match is_whole(name) {
+        true => figure.name == name,
+        false => figure.name.contains(name),
+    };
+    let wanted = |figure: &&Figure| names.is_empty() || names.iter().any(|name| selects(name, figure));
+    let peers = match Peers::beside_this_program() {
+        Ok(peers) => peers,
+        Err(error) => return failed(&error),
+    };
+    run(&Bench { rounds, peers }, &FIGURES.iter().filter(wanted).collect::<Vec<_>>())
+}
+
+fn failed(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(2)
+}
+
+fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
+    let mut missed = Vec::new();
+    let mut asked_for = 0;
+    for &Figure { name, unit, peer, asked, measure } in figures {
+        let Sample { ours, peer: value, ratio } = match measure(bench) {
+            Ok(sample) => sample,
+            Err(error) => return failed(&format!("{name}: {error}")),
+        };
+        println!("{name} ours={} {unit} peer={peer} {} ratio={ratio:.2}", brief(ours), brief(value));
+        let Some(asked) = *asked else { continue };
+        asked_for += 1;
+        if ratio < asked {
+            missed.push(format!("{name} has ratio {ratio:.2}; asked are {asked}"));
+        }
+    }
+    missed.iter().for_each(|missed| println!("{missed}"));
+    println!("{} of {asked_for} figures reach what is asked", asked_for - missed.len());
+    if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Three digits or more.
+fn brief(value: f64) -> String {
+    let decimals = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}

@@ -1,0 +1,96 @@
+//! The peers: shared objects of C functions, one of each compiler.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+
+/// A compiler that made peers.
+#[derive(Clone, Copy)]
+pub enum Compiler {
+    /// `gcc -O3 -march=x86-64-v3`
+    Gcc,
+    /// `clang -O3 -march=x86-64-v3`
+    Clang,
+}
+
+/// Takes a scalar or a number of passes, n bytes to read, bytes to write, n.
+type Function = unsafe extern "C" fn(u32, *const u8, *mut u8, usize);
+/// Takes words and their number, constant bank 0, the number of items. False where a word is none that it knows.
+type NaiveFunction = unsafe extern "C" fn(*const u128, usize, *const u8, u32) -> bool;
+
+/// A peer. It updates as many bytes as it reads, or fewer.
+#[derive(Clone, Copy)]
+pub struct Peer(Function);
+
+/// The peers of both compilers.
+pub struct Peers {
+    /// By [`Compiler`].
+    libraries: [Library; 2],
+}
+
+struct Library(*mut c_void);
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+const RTLD_NOW: c_int = 2;
+
+impl Peers {
+    /// Opens the shared objects in the folder of this program.
+    pub fn beside_this_program() -> Result<Peers, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let folder = program.parent().unwrap_or(Path::new("."));
+        let open = |name: &str| {
+            let path = folder.join(name);
+            let c_path = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
+            // SAFETY: the path is a string; what the object does when it is opened is nothing, as its sources show.
+            let library = unsafe { dlopen(c_path.as_ptr(), RTLD_NOW) };
+            if library.is_null() {
+                return Err(format!("{} cannot be opened; `benches/peers` makes it", path.display()));
+            }
+            Ok(Library(library))
+        };
+        Ok(Peers { libraries: [open("peers-gcc.so")?, open("peers-clang.so")?] })
+    }
+
+    fn symbol(&self, compiler: Compiler, name: &CStr) -> Result<*mut c_void, String> {
+        let Library(library) = self.libraries[compiler as usize];
+        // SAFETY: the library is open, for as long as the program runs.
+        let symbol = unsafe { dlsym(library, name.as_ptr()) };
+        if symbol.is_null() { Err(format!("there is no peer {name:?}")) } else { Ok(symbol) }
+    }
+
+    /// A function of half.c, bytes.c or vp1.c.
+    pub fn get(&self, compiler: Compiler, name: &CStr) -> Result<Peer, String> {
+        let symbol = self.symbol(compiler, name)?;
+        // SAFETY: this is the type of the functions in these files.
+        Ok(Peer(unsafe { std::mem::transmute::<*mut c_void, Function>(symbol) }))
+    }
+
+    /// Runs HALU words on the naive loop.
+    ///
+    /// # Safety
+    /// The constants and the words are those of a kernel whose items access no memory that it may not.
+    pub unsafe fn run_naive(&self, words: &[u128], constants: &[u8], items: u32) -> Result<(), String> {
+        let symbol = self.symbol(Compiler::Gcc, c"naive_run")?;
+        // SAFETY: this is the function's type.
+        let run = unsafe { std::mem::transmute::<*mut c_void, NaiveFunction>(symbol) };
+        // SAFETY: the words are as many; the rest is the caller's promise.
+        match unsafe { run(words.as_ptr(), words.len(), constants.as_ptr(), items) } {
+            true => Ok(()),
+            false => Err("the naive loop does not know a word".into()),
+        }
+    }
+}
+
+impl Peer {
+    /// Runs it. `y` may be shorter than `x` where it writes less than it reads.
+    ///
+    /// # Safety
+    /// The function writes no more bytes than `y` has, when it reads those of `x`; their number is a multiple of 32.
+    pub unsafe fn run(self, scalar: u32, x: &[u8], y: &mut [u8]) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(scalar, x.as_ptr(), y.as_mut_ptr(), x.len()) }
+    }
+}

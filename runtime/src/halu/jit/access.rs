@@ -1,0 +1,661 @@
+//! Loads and stores of whole rows, called by compiled code. Every access is checked here: for a row at once where addresses
+//! grow by a constant, else item by item.
+//!
+//! An item that may not make an access faults. It and all after it then leave the row, so that the fault that is left in the
+//! end is the lowest item's first.
+
+use halfbyte_isa::abi::buffer_of;
+use halfbyte_isa::halu::domain::Width;
+
+use super::context::{CHUNK, Header};
+use crate::trap::{Access, Space, TrapKind};
+
+/// A buffer, or none where the parameter is a scalar.
+#[derive(Clone, Copy)]
+pub(super) struct RawBuffer {
+    pub start: *mut u8,
+    pub bytes: usize,
+    pub writable: bool,
+}
+
+/// What all threads of a launch have in common.
+pub(super) struct Shared {
+    /// By parameter.
+    pub buffers: Vec<RawBuffer>,
+    pub constants: Vec<u8>,
+    /// Where the row [`VALID`](super::context::VALID) lies in a context.
+    pub valid: usize,
+}
+
+// SAFETY: buffers are accessed by compiled code and the functions below only, which do it through raw pointers. Items of a
+// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it.
+unsafe impl Sync for Shared {}
+
+/// An instruction that accesses memory, as compiled.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    /// The instruction's word.
+    pub address: u32,
+    pub kind: Kind,
+    pub width: Width,
+    /// 8 and 16 bits are sign-extended.
+    pub signed: bool,
+    pub space: Space,
+    /// Added to every address; modulo 2^32 in a constant bank.
+    pub imm: i32,
+    /// From an item's offset to the next one's, where that is known.
+    pub stride: u32,
+    /// A load may give a row in the buffer itself.
+    pub in_place: bool,
+    /// The offset in a context of the first row that a load fills, or a store may be buffered in.
+    pub row: usize,
+    /// From that row to the next.
+    pub row_bytes: usize,
+    /// Of offset, base, mask and data: whether every item has its own.
+    pub steps: Steps,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Access(Access),
+    Fault(TrapKind),
+}
+
+/// Which operands are rows of one word an item; the others are one word for all.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Steps {
+    pub offset: bool,
+    pub base: [bool; 2],
+    pub mask: bool,
+    pub data: [bool; 4],
+}
+
+/// Why an item of a row cannot go on.
+#[derive(Clone, Debug)]
+pub(super) struct RowFault {
+    /// The word.
+    pub address: u32,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum FaultKind {
+    Known(TrapKind),
+    /// An access that may not be made; why is found out later.
+    Memory {
+        access: Access,
+        space: Space,
+        address: u64,
+        bytes: u32,
+    },
+}
+
+impl Header {
+    fn shared(&self) -> &Shared {
+        // SAFETY: set before compiled code is called, to what outlives the call.
+        unsafe { &*self.shared }
+    }
+
+    /// Makes the row consist of so many items.
+    pub fn set_items(&mut self, items: u32) {
+        self.items = items;
+        self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
+    }
+}
+
+/// Items from this one on leave the row, and this one with a fault.
+///
+/// # Safety
+/// The header is that of a context, laid out as what it shares says.
+pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: FaultKind) {
+    // SAFETY: the caller's promise. The row of those that are there has as many words as there were items.
+    unsafe {
+        let row = header.byte_add((*header).shared().valid).cast::<u32>();
+        for k in item..(*header).items {
+            row.add(k as usize).write(0);
+        }
+        let header = &mut *header;
+        header.fault = Some(RowFault { address, kind });
+        header.set_items(item);
+        // Where nobody is left, loops end at their next turn.
+        if item == 0 {
+            header.headroom = 0;
+        }
+    }
+}
+
+impl Shared {
+    /// The memory of a space that an address leads to: its start there, and the bytes from there on.
+    fn find(&self, access: Access, space: Space, address: u64) -> Option<(*mut u8, u64)> {
+        match space {
+            Space::Global => {
+                let (param, offset) = buffer_of(address)?;
+                let buffer = self.buffers.get(param)?;
+                let left = (buffer.bytes as u64).checked_sub(offset)?;
+                if access == Access::Store && !buffer.writable {
+                    return None;
+                }
+                // SAFETY: the offset is within the buffer, or at its end.
+                Some((unsafe { buffer.start.add(offset as usize) }, left))
+            }
+            Space::Constant(0) if access == Access::Load => {
+                let left = self.constants.get(usize::try_from(address).ok()?..)?;
+                Some((left.as_ptr().cast_mut(), left.len() as u64))
+            }
+            Space::Constant(_) | Space::Local => None,
+        }
+    }
+}
+
+/// The addresses of a row.
+#[derive(Clone, Copy)]
+enum Places {
+    /// `base + offset + stride * k`, the sum of the last two modulo 2^32.
+    Affine { base: u64, offset: u32, stride: u32 },
+    /// Base and offset by item, or one for all.
+    Each { offset: Words, base: [Words; 2] },
+}
+
+/// A row, or one word for all items.
+#[derive(Clone, Copy)]
+struct Words {
+    start: *const u32,
+    step: usize,
+}
+
+impl Words {
+    fn new(start: *const u32, each: bool) -> Words {
+        Words { start, step: each.into() }
+    }
+
+    /// # Safety
+    /// The row has such an item.
+    unsafe fn get(self, item: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { self.start.add(item as usize * self.step).read() }
+    }
+}
+
+impl Site {
+    fn access(&self) -> Access {
+        match self.kind {
+            Kind::Access(access) => access,
+            Kind::Fault(_) => Access::Load,
+        }
+    }
+
+    fn at(&self, base: u64, offset: u32) -> u64 {
+        match self.space {
+            Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
+            Space::Global | Space::Local => base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into()),
+        }
+    }
+
+    /// # Safety
+    /// Rows of the places have such an item.
+    unsafe fn place(&self, places: Places, item: u32) -> u64 {
+        match places {
+            Places::Affine { base, offset, stride } => self.at(base, offset.wrapping_add(stride.wrapping_mul(item))),
+            Places::Each { offset, base: [low, high] } => {
+                // SAFETY: the caller's promise.
+                let [offset, low, high] = [offset, low, high].map(|words| unsafe { words.get(item) });
+                self.at(u64::from(high) << 32 | u64::from(low), offset)
+            }
+        }
+    }
+
+    /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
+    fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
+        let stride = i64::from(self.stride as i32);
+        let reach = stride * i64::from(header.items.checked_sub(1)?);
+        let (width, last) = (i64::from(self.width.bytes()), i64::from(offset) + reach);
+        if last != last & i64::from(u32::MAX) || stride & (width - 1) != 0 {
+            return None;
+        }
+        if matches!(self.space, Space::Constant(_)) && last.max(offset.into()) + i64::from(self.imm) > u32::MAX.into() {
+            return None;
+        }
+        let first = self.at(base, offset);
+        if first & (width as u64 - 1) != 0 {
+            return None;
+        }
+        let lowest = first.checked_add_signed(reach.min(0))?;
+        let (start, left) = header.shared().find(self.access(), self.space, lowest)?;
+        let span = reach.unsigned_abs() + width as u64;
+        // SAFETY: the span from the lowest on is within what was found.
+        (span <= left).then(|| unsafe { start.offset(-reach.min(0) as isize) })
+    }
+
+    /// The memory of one item's access.
+    fn one(&self, shared: &Shared, address: u64) -> Option<*mut u8> {
+        let bytes = u64::from(self.width.bytes());
+        if address & (bytes - 1) != 0 {
+            return None;
+        }
+        let (start, left) = shared.find(self.access(), self.space, address)?;
+        (bytes <= left).then_some(start)
+    }
+
+    fn fault(&self, address: u64) -> FaultKind {
+        let (access, space) = (self.access(), self.space);
+        FaultKind::Memory { access, space, address, bytes: self.width.bytes() }
+    }
+}
+
+/// The words of one access, from memory that may be read.
+///
+/// # Safety
+/// As many bytes as the width may be read there.
+unsafe fn read(at: *const u8, width: Width, signed: bool) -> [u32; 4] {
+    let mut words = [0; 4];
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (width, signed) {
+            (Width::B8, false) => words[0] = at.read().into(),
+            (Width::B8, true) => words[0] = at.cast::<i8>().read() as u32,
+            (Width::B16, false) => words[0] = u16::from_le(at.cast::<u16>().read_unaligned()).into(),
+            (Width::B16, true) => words[0] = i16::from_le(at.cast::<i16>().read_unaligned()) as u32,
+            (Width::B32 | Width::B64 | Width::B128, _) => {
+                for (k, word) in words.iter_mut().take(width.registers().into()).enumerate() {
+                    *word = u32::from_le(at.cast::<u32>().add(k).read_unaligned());
+                }
+            }
+        }
+    }
+    words
+}
+
+/// Writes the words of one access.
+///
+/// # Safety
+/// As many bytes as the width may be written there.
+unsafe fn write(at: *mut u8, width: Width, words: [u32; 4]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match width {
+            Width::B8 => at.write(words[0] as u8),
+            Width::B16 => at.cast::<u16>().write_unaligned((words[0] as u16).to_le()),
+            Width::B32 | Width::B64 | Width::B128 => {
+                for (k, word) in words.iter().take(width.registers().into()).enumerate() {
+                    at.cast::<u32>().add(k).write_unaligned(word.to_le());
+                }
+            }
+        }
+    }
+}
+
+/// Runs `each` for the items that a mask has, with the memory each accesses, up to the first that may not.
+///
+/// # Safety
+/// The header is that of a context that fits the site; places and mask are rows of it.
+unsafe fn each(
+    header: *mut Header,
+    site: &Site,
+    places: Places,
+    mask: Option<Words>,
+    mut each: impl FnMut(u32, *mut u8),
+) {
+    // SAFETY: the caller's promise; items are in the row.
+    unsafe {
+        let (shared, items) = ((*header).shared(), (*header).items);
+        for item in 0..items {
+            if mask.is_some_and(|mask| mask.get(item) == 0) {
+                continue;
+            }
+            let address = site.place(places, item);
+            match site.one(shared, address) {
+                Some(at) => each(item, at),
+                None => return leave(header, item, site.address, site.fault(address)),
+            }
+        }
+    }
+}
+
+/// Fills the rows of a load.
+///
+/// # Safety
+/// As for [`each`].
+unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Words>) {
+    // SAFETY: the site's rows lie in the context, and no reference is to them.
+    unsafe {
+        let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
+        let rows = [row(0), row(1), row(2), row(3)];
+        let registers = usize::from(site.width.registers());
+        each(header, site, places, mask, |item, at| {
+            let words = read(at, site.width, site.signed);
+            for (row, word) in rows.iter().zip(words).take(registers) {
+                row.add(item as usize).write(word);
+            }
+        });
+    }
+}
+
+/// Copies accesses at a stride, none of which can fault, to rows.
+///
+/// # Safety
+/// The first of them is at `at`; the site's rows lie in the context.
+unsafe fn copy_in(header: *mut Header, site: &Site, at: *const u8) {
+    // SAFETY: the caller's promise; the context's rows have as many words as there are items.
+    unsafe {
+        let items = (*header).items as usize;
+        let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
+        let stride = site.stride as i32 as isize;
+        macro_rules! words {
+            ($ty:ty) => {
+                if stride == size_of::<$ty>() as isize {
+                    for k in 0..items {
+                        row(0).add(k).write(<$ty>::from_le(at.cast::<$ty>().add(k).read_unaligned()) as u32);
+                    }
+                } else {
+                    for k in 0..items {
+                        let at = at.offset(stride * k as isize).cast::<$ty>();
+                        row(0).add(k).write(<$ty>::from_le(at.read_unaligned()) as u32);
+                    }
+                }
+            };
+        }
+        match (site.width, site.signed) {
+            (Width::B8, false) => words!(u8),
+            (Width::B8, true) => words!(i8),
+            (Width::B16, false) => words!(u16),
+            (Width::B16, true) => words!(i16),
+            (Width::B32, _) => words!(u32),
+            (Width::B64, _) => {
+                let rows = [row(0), row(1)];
+                for k in 0..items {
+                    let at = at.offset(stride * k as isize).cast::<u32>();
+                    for (j, row) in rows.iter().enumerate() {
+                        row.add(k).write(u32::from_le(at.add(j).read_unaligned()));
+                    }
+                }
+            }
+            (Width::B128, _) => {
+                let rows = [row(0), row(1), row(2), row(3)];
+                for k in 0..items {
+                    let at = at.offset(stride * k as isize).cast::<u32>();
+                    for (j, row) in rows.iter().enumerate() {
+                        row.add(k).write(u32::from_le(at.add(j).read_unaligned()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Copies rows to accesses at a stride, none of which can fault.
+///
+/// # Safety
+/// The first of them is at `at`, and may be written; data are rows of as many items.
+unsafe fn copy_out(items: u32, site: &Site, at: *mut u8, data: [Words; 4]) {
+    let stride = site.stride as i32 as isize;
+    // SAFETY: the caller's promise.
+    unsafe {
+        macro_rules! words {
+            ($ty:ty) => {
+                if stride == size_of::<$ty>() as isize && data[0].step == 1 {
+                    for k in 0..items as usize {
+                        at.cast::<$ty>().add(k).write_unaligned((data[0].start.add(k).read() as $ty).to_le());
+                    }
+                } else {
+                    for k in 0..items {
+                        let at = at.offset(stride * k as isize).cast::<$ty>();
+                        at.write_unaligned((data[0].get(k) as $ty).to_le());
+                    }
+                }
+            };
+        }
+        match site.width {
+            Width::B8 => words!(u8),
+            Width::B16 => words!(u16),
+            Width::B32 => words!(u32),
+            Width::B64 | Width::B128 => {
+                for k in 0..items {
+                    let at = at.offset(stride * k as isize).cast::<u32>();
+                    for (j, words) in data.iter().enumerate().take(site.width.registers().into()) {
+                        at.add(j).write_unaligned(words.get(k).to_le());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The same for the items that a mask has.
+///
+/// # Safety
+/// As for [`copy_out`]; the mask is a row of as many items.
+unsafe fn copy_out_masked(items: u32, site: &Site, at: *mut u8, data: [Words; 4], mask: Words) {
+    let stride = site.stride as i32 as isize;
+    let registers = usize::from(site.width.registers());
+    // SAFETY: the caller's promise.
+    unsafe {
+        for k in (0..items).filter(|&k| mask.get(k) != 0) {
+            let at = at.offset(stride * k as isize);
+            if site.width == Width::B32 {
+                at.cast::<u32>().write_unaligned(data[0].get(k).to_le());
+                continue;
+            }
+            let mut words = [0; 4];
+            for (word, data) in words.iter_mut().zip(data).take(registers) {
+                *word = data.get(k);
+            }
+            write(at, site.width, words);
+        }
+    }
+}
+
+fn mask_words(site: &Site, mask: *const u32) -> Option<Words> {
+    (!mask.is_null()).then(|| Words::new(mask, site.steps.mask))
+}
+
+/// Loads at a stride: gives the row of what was loaded, which is in the buffer itself where that is possible.
+///
+/// # Safety
+/// Called by compiled code, with its context, a site of the same code, and a row or null as the mask.
+pub(super) unsafe extern "C" fn load_affine(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+    mask: *const u32,
+) -> *const u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        let row = header.byte_add(site.row).cast::<u32>();
+        match site.whole(&*header, base, offset) {
+            Some(at) => {
+                let together =
+                    site.in_place && site.width == Width::B32 && site.stride == 4 && cfg!(target_endian = "little");
+                if together && (*header).items.is_multiple_of(CHUNK) {
+                    return at.cast();
+                }
+                copy_in(header, site, at);
+            }
+            None => {
+                let places = Places::Affine { base, offset, stride: site.stride };
+                load(header, site, places, mask_words(site, mask));
+            }
+        }
+        row
+    }
+}
+
+/// Loads anywhere, into the site's rows.
+///
+/// # Safety
+/// As for [`load_affine`]; offset and base are rows or single words, as the site says.
+pub(super) unsafe extern "C" fn load_each(
+    header: *mut Header,
+    site: *const Site,
+    offset: *const u32,
+    low: *const u32,
+    high: *const u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        let places = places(site, offset, low, high);
+        load(header, site, places, mask_words(site, mask));
+    }
+}
+
+fn places(site: &Site, offset: *const u32, low: *const u32, high: *const u32) -> Places {
+    let [on_low, on_high] = site.steps.base;
+    let base = [Words::new(low, on_low), Words::new(high, on_high)];
+    Places::Each { offset: Words::new(offset, site.steps.offset), base }
+}
+
+/// Loads the same for all items: gives the words, zeros where that cannot be.
+///
+/// # Safety
+/// As for [`load_affine`].
+pub(super) unsafe extern "C" fn load_same(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+) -> *const u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        let address = site.at(base, offset);
+        let mut words = [0; 4];
+        if (*header).items != 0 {
+            match site.one((*header).shared(), address) {
+                Some(at) => words = read(at, site.width, site.signed),
+                None => leave(header, 0, site.address, site.fault(address)),
+            }
+        }
+        (*header).loaded = words;
+        (&raw const (*header).loaded).cast()
+    }
+}
+
+/// Prepares a store of words one after another: gives the row to write, which is in the buffer itself where that is
+/// possible. Items that may not store fault now.
+///
+/// # Safety
+/// As for [`load_affine`].
+pub(super) unsafe extern "C" fn store_affine(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+) -> *mut u32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        match site.whole(&*header, base, offset) {
+            Some(at) if (*header).items.is_multiple_of(CHUNK) => return at.cast(),
+            Some(_) => {}
+            None => {
+                let places = Places::Affine { base, offset, stride: site.stride };
+                each(header, site, places, None, |_, _| {});
+            }
+        }
+        header.byte_add(site.row).cast()
+    }
+}
+
+/// Ends a store whose words are in the site's row rather than in the buffer.
+///
+/// # Safety
+/// As for [`load_affine`], after [`store_affine`] gave the site's row.
+pub(super) unsafe extern "C" fn store_row(header: *mut Header, site: *const Site, base: u64, offset: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        (*header).data[0] = header.byte_add(site.row).cast();
+        store_affine_rows(header, site, base, offset, std::ptr::null());
+    }
+}
+
+/// Stores rows at a stride.
+///
+/// # Safety
+/// As for [`load_affine`]; the header's data are rows or single words, as the site says.
+pub(super) unsafe extern "C" fn store_affine_rows(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        match site.whole(&*header, base, offset) {
+            Some(at) => {
+                let (items, data) = ((*header).items, data(&*header, site));
+                match mask_words(site, mask) {
+                    None => copy_out(items, site, at, data),
+                    Some(mask) => copy_out_masked(items, site, at, data, mask),
+                }
+            }
+            None => {
+                let places = Places::Affine { base, offset, stride: site.stride };
+                store(header, site, places, mask_words(site, mask));
+            }
+        }
+    }
+}
+
+/// Stores rows anywhere.
+///
+/// # Safety
+/// As for [`load_each`] and [`store_affine_rows`].
+pub(super) unsafe extern "C" fn store_each(
+    header: *mut Header,
+    site: *const Site,
+    offset: *const u32,
+    low: *const u32,
+    high: *const u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        store(header, site, places(site, offset, low, high), mask_words(site, mask));
+    }
+}
+
+fn data(header: &Header, site: &Site) -> [Words; 4] {
+    let [a, b, c, d] = header.data;
+    let [on_a, on_b, on_c, on_d] = site.steps.data;
+    [Words::new(a, on_a), Words::new(b, on_b), Words::new(c, on_c), Words::new(d, on_d)]
+}
+
+/// # Safety
+/// As for [`each`]; the header's data are rows or single words.
+unsafe fn store(header: *mut Header, site: &Site, places: Places, mask: Option<Words>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let data = data(&*header, site);
+        let registers = usize::from(site.width.registers());
+        each(header, site, places, mask, |item, at| {
+            let mut words = [0; 4];
+            for (word, data) in words.iter_mut().zip(data).take(registers) {
+                *word = data.get(item);
+            }
+            write(at, site.width, words);
+        });
+    }
+}
+
+/// The first item that a mask has faults.
+///
+/// # Safety
+/// As for [`load_affine`].
+pub(super) unsafe extern "C" fn fault(header: *mut Header, site: *const Site, mask: *const u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        let mask = mask_words(site, mask);
+        let first = (0..(*header).items).find(|&item| mask.is_none_or(|mask| mask.get(item) != 0));
+        if let (Some(item), Kind::Fault(kind)) = (first, &site.kind) {
+            leave(header, item, site.address, FaultKind::Known(kind.clone()));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The items of a row that are not all at the same place. Blocks run for those at the lowest address, by a mask, until all are
+//! together again.
+
+use super::Apart;
+use super::compile::Code;
+use super::context::{CONDITION, MASK};
+use super::flow::Parting;
+use super::graph::{BlockId, Next, Target};
+use super::runner::{Runner, start_of, undefined};
+use crate::native::NativeError;
+use crate::trap::TrapKind;
+
+/// Items that are at the same block.
+struct Group {
+    block: BlockId,
+    /// For each item of the row all ones if it is here, else zero.
+    mask: Vec<u32>,
+    /// How many are.
+    items: u32,
+}
+
+/// The items of a row by where they are.
+#[derive(Default)]
+pub(super) struct Groups {
+    /// The one at the lowest address last.
+    waiting: Vec<Group>,
+    /// Masks to use again.
+    free: Vec<Vec<u32>>,
+}
+
+impl Groups {
+    /// All of so many items at a block.
+    fn all(&mut self, block: BlockId, items: u32) -> Group {
+        let free: Vec<Group> = self.waiting.drain(..).collect();
+        free.into_iter().for_each(|group| self.recycle(group));
+        let mut mask = self.free.pop().unwrap_or_default();
+        mask.clear();
+        mask.resize(items as usize, u32::MAX);
+        Group { block, mask, items }
+    }
+
+    fn recycle(&mut self, group: Group) {
+        self.free.push(group.mask);
+    }
+
+    /// Adds items to those at their block.
+    fn add(&mut self, group: Group) {
+        let place = self.waiting.partition_point(|waiting| waiting.block > group.block);
+        match self.waiting.get_mut(place) {
+            Some(there) if there.block == group.block => {
+                there.mask.iter_mut().zip(&group.mask).for_each(|(there, mask)| *there |= mask);
+                there.items += group.items;
+                self.recycle(group);
+            }
+            _ => self.waiting.insert(place, group),
+        }
+    }
+
+    /// Takes out the items for which a condition holds; those, and the others.
+    fn split(&mut self, mut group: Group, condition: &[u32]) -> [Group; 2] {
+        let mut taken = self.free.pop().unwrap_or_default();
+        taken.clear();
+        taken.resize(group.mask.len(), 0);
+        let mut items = 0;
+        for ((mask, taken), holds) in group.mask.iter_mut().zip(&mut taken).zip(condition) {
+            *taken = *mask & holds;
+            *mask &= !holds;
+            items += *taken & 1;
+        }
+        group.items -= items;
+        [Group { block: group.block, mask: taken, items }, group]
+    }
+
+    /// Only the first so many items are still in the row.
+    fn truncate(&mut self, items: u32) {
+        for group in &mut self.waiting {
+            group.mask.truncate(items as usize);
+            group.items = count(&group.mask);
+        }
+    }
+}
+
+fn count(mask: &[u32]) -> u32 {
+    mask.iter().map(|mask| mask & 1).sum()
+}
+
+impl Runner<'_> {
+    /// Items part at the end of a block. Runs them until all are together again, at the block that is returned, or done.
+    pub fn apart(&mut self, from: BlockId) -> Result<Option<BlockId>, NativeError> {
+        let compiled = self.compiled;
+        let Apart { code, map, .. } = compiled.apart(self.kernel)?;
+        self.context.grow(*map).ok_or(NativeError::TooLarge)?;
+        self.sync();
+        let Some(parting) = compiled.flow.partings.get(&from) else { return Ok(None) };
+        parting.spread.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+        let mut groups = std::mem::take(&mut self.groups);
+        let items = self.context.header().items;
+        let all = groups.all(from, items);
+        self.send(all, &mut groups);
+        let met = self.run_groups(code, parting, items, &mut groups);
+        self.groups = groups;
+        met
+    }
+
+    /// Runs groups, whose masks are of so many items.
+    fn run_groups(
+        &mut self,
+        code: &Code,
+        parting: &Parting,
+        mut items: u32,
+        groups: &mut Groups,
+    ) -> Result<Option<BlockId>, NativeError> {
+        loop {
+            let left = self.context.header().items;
+            if left != items {
+                groups.truncate(left);
+                items = left;
+            }
+            let Some(group) = groups.waiting.pop() else { return Ok(None) };
+            if group.items == 0 {
+                groups.recycle(group);
+                continue;
+            }
+            if group.items == items && parting.meeting == Some(group.block) {
+                groups.recycle(group);
+                parting.rejoin.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+                self.grant();
+                return Ok(parting.meeting);
+            }
+            self.context.row(MASK)[..group.mask.len()].copy_from_slice(&group.mask);
+            self.call(start_of(code, group.block)?);
+            if let Some(block) = self.compiled.blocks.get(group.block.index()) {
+                self.stats.issued += u64::from(group.items) * u64::from(block.end - block.start);
+            }
+            self.send(group, groups);
+        }
+    }
+
+    /// Items leave the block that they are at.
+    fn send(&mut self, group: Group, groups: &mut Groups) {
+        let Some(block) = self.compiled.blocks.get(group.block.index()) else { return groups.recycle(group) };
+        match block.next {
+            Next::To(target) => self.go(target, true, group, groups),
+            Next::Branch { taken, fall } => {
+                let [yes, no] = groups.split(group, self.context.row(CONDITION));
+                self.go(taken, true, yes, groups);
+                self.go(fall, false, no, groups);
+            }
+            Next::ExitIf { fall } => {
+                let [done, no] = groups.split(group, self.context.row(CONDITION));
+                groups.recycle(done);
+                self.go(fall, false, no, groups);
+            }
+            Next::Exit => groups.recycle(group),
+            Next::Undefined(word) => {
+                self.fault_first(&group, (block.start, undefined(word)));
+                groups.recycle(group);
+            }
+        }
+    }
+
+    /// Items leave a block for a target, by its branch or past it.
+    fn go(&mut self, target: Target, taken: bool, mut group: Group, groups: &mut Groups) {
+        match target {
+            Target::Block { id, backward } => {
+                if backward && group.items != 0 {
+                    self.count_backward(&group);
+                }
+                group.block = id;
+                groups.add(group);
+            }
+            Target::Outside(_) | Target::PastEnd => {
+                self.fault_first(&group, self.bad_target(group.block, taken));
+                groups.recycle(group);
+            }
+        }
+    }
+
+    /// Counts a backward branch for each item of a group.
+    fn count_backward(&mut self, group: &Group) {
+        let limit = self.budget - self.together;
+        let alone = self.alone();
+        let spent = group.mask.iter().zip(&*alone).position(|(&mask, &alone)| mask != 0 && alone >= limit);
+        alone.iter_mut().zip(&group.mask).for_each(|(alone, mask)| *alone += u64::from(mask & 1));
+        if let (Some(item), Some(block)) = (spent, self.compiled.blocks.get(group.block.index())) {
+            self.fault(item as u32, (block.last(), TrapKind::Budget { limit: self.budget }));
+        }
+        self.stats.backward_branches += u64::from(group.items);
+    }
+
+    /// The first item of a group faults.
+    fn fault_first(&mut self, group: &Group, fault: (u32, TrapKind)) {
+        if let Some(first) = group.mask.iter().position(|&mask| mask != 0) {
+            self.fault(first as u32, fault);
+        }
+    }
+}

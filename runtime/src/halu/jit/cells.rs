@@ -1,0 +1,57 @@
+//! What an item has of its own: registers, predicates and words of local memory, numbered in the order they are met.
+
+use std::collections::HashMap;
+
+/// A cell by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Cell(pub u32);
+
+impl Cell {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A cell by what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Name {
+    Gpr(u8),
+    Ur(u8),
+    Pred(u8),
+    /// A word of local memory: its address over 4.
+    Local(u32),
+}
+
+/// The cells that a kernel names.
+#[derive(Clone, Default)]
+pub(super) struct Cells {
+    numbers: HashMap<Name, Cell>,
+    preds: Vec<bool>,
+}
+
+impl Cells {
+    /// The cell of a name, a new one where it is met first.
+    pub fn get(&mut self, name: Name) -> Cell {
+        if let Some(&cell) = self.numbers.get(&name) {
+            return cell;
+        }
+        let cell = self.add(matches!(name, Name::Pred(_)));
+        self.numbers.insert(name, cell);
+        cell
+    }
+
+    /// A new cell without a name.
+    pub fn add(&mut self, truth: bool) -> Cell {
+        self.preds.push(truth);
+        Cell(self.preds.len() as u32 - 1)
+    }
+
+    /// Whether a cell holds a truth value.
+    pub fn is_pred(&self, cell: Cell) -> bool {
+        self.preds.get(cell.index()).is_some_and(|&pred| pred)
+    }
+
+    pub fn len(&self) -> usize {
+        self.preds.len()
+    }
+}

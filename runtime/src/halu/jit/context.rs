@@ -1,0 +1,225 @@
+//! The memory that compiled code works on: one context for each thread.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::mem::offset_of;
+use std::ptr::NonNull;
+
+use super::access::{RowFault, Shared};
+use super::cells::Cell;
+
+/// What is at the start of a context. Compiled code reads and writes the fields that [`Field`] names.
+#[repr(C)]
+pub(super) struct Header {
+    /// Constant bank 0.
+    pub constants: *const u8,
+    /// Bytes of a row that loops go over: those of [`Header::items`], and on to a multiple of [`CHUNK`] items.
+    pub bytes: u64,
+    /// Backward branches that all items may yet take.
+    pub headroom: u64,
+    /// Words executed by each item since the row began.
+    pub issued: u64,
+    /// The first item of the row.
+    pub first: u32,
+    /// The items of the row: those before the first that has faulted.
+    pub items: u32,
+    /// Rows that a store takes its words from.
+    pub data: [*const u32; 4],
+    /// Words that a load for all items found.
+    pub loaded: [u32; 4],
+    /// What the launch has for all threads.
+    pub shared: *const Shared,
+    /// The fault of the item after the last.
+    pub fault: Option<RowFault>,
+}
+
+/// Items that loops go over at a time, and that every row is a multiple of.
+pub(super) const CHUNK: u32 = 16;
+
+/// A field of the header by its offset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(super) enum Field {
+    Constants = offset_of!(Header, constants) as u32,
+    Bytes = offset_of!(Header, bytes) as u32,
+    Headroom = offset_of!(Header, headroom) as u32,
+    Issued = offset_of!(Header, issued) as u32,
+    First = offset_of!(Header, first) as u32,
+    Data = offset_of!(Header, data) as u32,
+}
+
+/// A row by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Row(pub u32);
+
+/// The items that run a block: all ones or zero each. Set by the driver.
+pub(super) const MASK: Row = Row(0);
+/// The items for which the condition at the end of a block holds.
+pub(super) const CONDITION: Row = Row(1);
+/// The items that there are in the row.
+pub(super) const VALID: Row = Row(2);
+/// For what a call reads and writes that is the same for all items: three operands and the result.
+pub(super) const SCRATCH: [Row; 4] = [Row(3), Row(4), Row(5), Row(6)];
+const FIRST_CELL: u32 = 7;
+
+/// Where everything is in a context.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Map {
+    /// Items of a row at most.
+    pub width: u32,
+    cells: u32,
+    rows: u32,
+}
+
+impl Map {
+    /// Rows in the level one cache leave this much of it to what is streamed through.
+    const CACHE_BYTES: u32 = 20 << 10;
+    const ALIGN: usize = 64;
+
+    /// For so many cells, of which so many are rows where all items run together.
+    pub fn new(cells: usize, varying: usize) -> Map {
+        let fits = Self::CACHE_BYTES / 4 / (varying as u32 + 4);
+        let width = (1 << fits.max(1).ilog2()).clamp(64, 1024);
+        Map { width, cells: cells as u32, rows: FIRST_CELL + cells as u32 }
+    }
+
+    /// The row of a cell.
+    pub fn cell(&self, cell: Cell) -> Row {
+        Row(FIRST_CELL + cell.0)
+    }
+
+    /// Makes room for so many rows of no cell.
+    pub fn reserve(&mut self, temporaries: u32) {
+        self.rows = self.rows.max(FIRST_CELL + self.cells + temporaries);
+    }
+
+    /// A row of no cell, of those reserved.
+    pub fn temporary(&self, number: u32) -> Row {
+        debug_assert!(FIRST_CELL + self.cells + number < self.rows);
+        Row(FIRST_CELL + self.cells + number)
+    }
+
+    /// The offset of the word where a cell is held that has the same value, or the same but for a stride, in all items.
+    pub fn slot(&self, cell: Cell) -> i32 {
+        (size_of::<Header>() + 4 * cell.index()) as i32
+    }
+
+    /// Bytes from a row to the next: with a line between them, lest all their starts fall into one set of a cache.
+    pub fn row_bytes(&self) -> u32 {
+        4 * self.width + Self::ALIGN as u32
+    }
+
+    pub fn row(&self, row: Row) -> i32 {
+        (self.rows_start() + row.0 as usize * self.row_bytes() as usize) as i32
+    }
+
+    fn rows_start(&self) -> usize {
+        (size_of::<Header>() + 4 * self.cells as usize).next_multiple_of(Self::ALIGN)
+    }
+
+    /// Bytes of a context, where they can be addressed.
+    pub fn bytes(&self) -> Option<usize> {
+        let bytes = self.rows_start() + self.rows as usize * self.row_bytes() as usize;
+        i32::try_from(bytes).is_ok().then_some(bytes)
+    }
+}
+
+/// A context, all zero at first.
+pub(super) struct Context {
+    start: NonNull<u8>,
+    layout: Layout,
+    map: Map,
+}
+
+// SAFETY: the context owns its memory, and what its header points to is shared by reference.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// A context; none where the map takes more than can be addressed.
+    pub fn new(map: Map) -> Option<Context> {
+        let layout = Layout::from_size_align(map.bytes()?, Map::ALIGN).ok()?;
+        // SAFETY: the size is that of the header at least. All zero is a header whose pointers are null, which is written
+        // before anything reads it.
+        let start = unsafe { alloc_zeroed(layout) };
+        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        // SAFETY: the header is at the start, aligned and owned; nothing is dropped by the write.
+        unsafe { start.cast::<Header>().write(Header::default()) };
+        Some(Context { start, layout, map })
+    }
+
+    /// Makes room for the rows of another map that has at least the same.
+    pub fn grow(&mut self, map: Map) -> Option<()> {
+        if map.rows > self.map.rows {
+            let grown = Context::new(map)?;
+            let bytes = self.layout.size();
+            // SAFETY: the maps have the same cells and width, so that everything stays where it is; what the old header owns
+            // is left to the new one.
+            unsafe {
+                grown.start.copy_from_nonoverlapping(self.start, bytes);
+                self.start.cast::<Header>().write(Header::default());
+            }
+            *self = grown;
+        }
+        Some(())
+    }
+
+    pub fn header(&mut self) -> &mut Header {
+        // SAFETY: the header was written when the context was made, and the borrow of `self` keeps it alone.
+        unsafe { self.start.cast().as_mut() }
+    }
+
+    pub fn as_ptr(&mut self) -> *mut Header {
+        self.start.as_ptr().cast()
+    }
+
+    /// The words of a row.
+    pub fn row(&mut self, row: Row) -> &mut [u32] {
+        debug_assert!(row.0 < self.map.rows);
+        // SAFETY: rows lie within the context, apart from each other, aligned, and any bits are words.
+        unsafe {
+            let start = self.start.as_ptr().add(self.map.row(row) as usize).cast();
+            std::slice::from_raw_parts_mut(start, self.map.width as usize)
+        }
+    }
+
+    pub fn slot(&mut self, cell: Cell) -> &mut u32 {
+        debug_assert!(cell.0 < self.map.cells);
+        // SAFETY: slots lie within the context, after the header, and any bits are a word.
+        unsafe { self.start.add(self.map.slot(cell) as usize).cast().as_mut() }
+    }
+
+    /// Makes all slots zero.
+    pub fn clear_slots(&mut self) {
+        // SAFETY: slots are words that lie together after the header.
+        unsafe {
+            let start = self.start.as_ptr().add(size_of::<Header>()).cast::<u32>();
+            start.write_bytes(0, self.map.cells as usize);
+        }
+    }
+}
+
+impl Default for Header {
+    fn default() -> Header {
+        Header {
+            constants: std::ptr::null(),
+            bytes: 0,
+            headroom: 0,
+            issued: 0,
+            first: 0,
+            items: 0,
+            data: [std::ptr::null(); 4],
+            loaded: [0; 4],
+            shared: std::ptr::null(),
+            fault: None,
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the memory came from the allocator with this layout; the header is dropped once, before it goes.
+        unsafe {
+            self.start.cast::<Header>().drop_in_place();
+            dealloc(self.start.as_ptr(), self.layout);
+        }
+    }
+}

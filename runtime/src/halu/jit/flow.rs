@@ -1,0 +1,445 @@
+//! What holds between blocks: which cells are alive, the shapes of what they hold, and where items that parted meet again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrayvec::ArrayVec;
+
+use super::cells::{Cell, Cells};
+use super::graph::{Block, BlockId, Next};
+use super::trace::Shape;
+use super::unit::{Items, Kernel, Unit};
+use crate::native::NativeError;
+
+/// A set of cells for each block.
+pub(super) struct CellSets {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl CellSets {
+    fn new(blocks: usize, cells: usize) -> CellSets {
+        let words = cells.div_ceil(64);
+        CellSets { words, bits: vec![0; words * blocks] }
+    }
+
+    fn of(&self, block: BlockId) -> &[u64] {
+        let start = block.index() * self.words;
+        self.bits.get(start..start + self.words).unwrap_or_default()
+    }
+
+    pub fn has(&self, block: BlockId, cell: Cell) -> bool {
+        self.of(block).get(cell.index() / 64).is_some_and(|word| word >> (cell.index() % 64) & 1 != 0)
+    }
+
+    /// The cells of a block's set, in order.
+    pub fn iter(&self, block: BlockId) -> impl Iterator<Item = Cell> {
+        let cells = |(base, &word): (usize, &u64)| {
+            let bit = move |left: &u64| Some(*left & left.wrapping_sub(1)).filter(|_| *left != 0);
+            std::iter::successors(Some(word), bit)
+                .take_while(|&left| left != 0)
+                .map(move |left| Cell((64 * base) as u32 + left.trailing_zeros()))
+        };
+        self.of(block).iter().enumerate().flat_map(cells)
+    }
+}
+
+/// The facts of all blocks that are reached.
+pub(super) struct Flow {
+    /// What the cells hold before a block, where all items of a row run it together: of cells that are alive there.
+    before: Vec<Vec<Shape>>,
+    /// The cells that a block writes, and what they hold after it; `None` for blocks that are never reached.
+    after: Vec<Option<Vec<(Cell, Shape)>>>,
+    pub live: CellSets,
+    /// Whether any branch goes backward.
+    pub has_loop: bool,
+    /// The blocks whose end items may leave apart.
+    pub partings: BTreeMap<BlockId, Parting>,
+    /// What the cells hold wherever items are apart. Cells that are written there are rows.
+    pub apart: Vec<Shape>,
+    /// The blocks that items may be at apart.
+    reached_apart: Vec<bool>,
+    /// Cells that are alive at the start as rows.
+    pub entry_rows: Vec<Cell>,
+}
+
+/// What there is to do where items part at the end of a block.
+pub(super) struct Parting {
+    /// Where they all come together again, if that is known.
+    pub meeting: Option<BlockId>,
+    /// Cells that must become rows, with the stride from item to item that they have.
+    pub spread: Vec<(Cell, u32)>,
+    /// Those that must where items come together.
+    pub rejoin: Vec<(Cell, u32)>,
+}
+
+/// A block's effect on the cells, whatever they hold.
+struct Summary {
+    reads: Vec<Cell>,
+    kills: Vec<Cell>,
+    writes: Vec<Cell>,
+}
+
+/// Facts of cells at blocks, of which there may be no more.
+const MAX_FACTS: usize = 1 << 24;
+/// Blocks that are looked at for one meeting point at most; where there are more, items stay parted.
+const MAX_REGION: usize = 256;
+/// Candidates for a meeting point at most.
+const MAX_MEETINGS: usize = 16;
+
+impl Flow {
+    /// The facts, and the blocks as they are where all items of a row run them together, where they are reached.
+    pub fn new(
+        kernel: &Kernel<'_>,
+        blocks: &[Block],
+        cells: &mut Cells,
+    ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
+        let summary = |block| {
+            let unit = Unit::new(kernel, block, cells, Items::All(&[]));
+            Summary { writes: unit.finals.into_keys().collect(), reads: unit.reads, kills: unit.kills }
+        };
+        let summaries: Vec<Summary> = blocks.iter().map(summary).collect();
+        if blocks.len().saturating_mul(cells.len()) > MAX_FACTS {
+            return Err(NativeError::TooLarge);
+        }
+        let order = reverse_post_order(blocks);
+        let live = liveness(blocks, &order, &summaries, cells.len());
+        let mut solver = Solver {
+            kernel,
+            blocks,
+            summaries,
+            post_dominators: post_dominators(blocks),
+            live: &live,
+            units: blocks.iter().map(|_| None).collect(),
+            before: blocks.iter().map(|_| Vec::new()).collect(),
+            reached: vec![false; blocks.len()],
+            partings: BTreeMap::new(),
+        };
+        solver.solve(&order, cells);
+        let Solver { units, before, partings, summaries, .. } = solver;
+        let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.trace.shape(id))).collect();
+        let after = units.iter().map(|unit| unit.as_ref().map(shapes)).collect();
+        let has_loop = blocks.iter().any(Block::goes_back);
+        let mut flow = Flow {
+            before,
+            after,
+            live,
+            has_loop,
+            partings: BTreeMap::new(),
+            apart: vec![Shape::Varying; cells.len()],
+            reached_apart: vec![false; blocks.len()],
+            entry_rows: Vec::new(),
+        };
+        flow.take_apart(blocks, &summaries, &partings);
+        let is_row = |&cell: &Cell| flow.shape_before(BlockId(0), cell).is_varying();
+        flow.entry_rows = flow.live.iter(BlockId(0)).filter(is_row).collect();
+        Ok((flow, units))
+    }
+
+    /// Fills in what is to be known of items that are apart.
+    fn take_apart(&mut self, blocks: &[Block], summaries: &[Summary], meetings: &BTreeMap<BlockId, Option<Meeting>>) {
+        let successors = |id: BlockId| blocks.get(id.index()).into_iter().flat_map(Block::successors);
+        // Without a meeting point items may go anywhere.
+        let mut open: Vec<BlockId> = Vec::new();
+        for (&from, meeting) in meetings {
+            match meeting {
+                Some(meeting) => meeting.region.iter().for_each(|id| self.reached_apart[id.index()] = true),
+                None => open.extend(successors(from)),
+            }
+        }
+        let mut seen = vec![false; blocks.len()];
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut seen[id.index()], true) {
+                self.reached_apart[id.index()] = true;
+                open.extend(successors(id));
+            }
+        }
+        let mut written = vec![false; self.apart.len()];
+        for (summary, _) in summaries.iter().zip(&self.reached_apart).filter(|(_, reached)| **reached) {
+            summary.writes.iter().for_each(|cell| written[cell.index()] = true);
+        }
+        let alive =
+            |from: BlockId| -> BTreeSet<Cell> { successors(from).flat_map(|next| self.live.iter(next)).collect() };
+        let mut shapes: Vec<Option<Shape>> = vec![None; self.apart.len()];
+        let partings: Vec<(BlockId, BTreeSet<Cell>)> = meetings.keys().map(|&from| (from, alive(from))).collect();
+        for (from, alive) in &partings {
+            for &cell in alive.iter().filter(|cell| !written[cell.index()]) {
+                let shape = self.shape_after(*from, cell);
+                let known = &mut shapes[cell.index()];
+                *known = Some(known.map_or(shape, |known| known.meet(shape)));
+            }
+        }
+        self.apart = shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Varying)).collect();
+        for ((from, alive), meeting) in partings.into_iter().zip(meetings.values()) {
+            let rows = alive.into_iter().filter(|cell| self.apart[cell.index()].is_varying());
+            let spread = rows.filter_map(|cell| Some((cell, self.shape_after(from, cell).stride()?))).collect();
+            let meeting = meeting.as_ref().map(|meeting| meeting.at);
+            let kept = meeting.into_iter().flat_map(|at| self.live.iter(at).map(move |cell| (at, cell)));
+            let rows = kept.filter(|&(at, cell)| self.shape_before(at, cell).is_varying());
+            let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.apart[cell.index()].stride()?))).collect();
+            self.partings.insert(from, Parting { meeting, spread, rejoin });
+        }
+    }
+
+    /// Whether items may come to a block while they are apart.
+    pub fn reaches_apart(&self, block: BlockId) -> bool {
+        self.reached_apart.get(block.index()).is_some_and(|&reached| reached)
+    }
+
+    /// How many cells are rows somewhere.
+    pub fn varying(&self, blocks: &[Block], cells: usize) -> usize {
+        let mut varying = vec![false; cells];
+        for (id, _) in (0..).map(BlockId).zip(blocks) {
+            for cell in self.live.iter(id) {
+                varying[cell.index()] |= self.shape_before(id, cell).is_varying();
+            }
+        }
+        varying.iter().filter(|&&varying| varying).count()
+    }
+
+    /// The shape of what a cell holds after a block, where all items run it together.
+    pub fn shape_after(&self, block: BlockId, cell: Cell) -> Shape {
+        let written = self.after.get(block.index()).and_then(Option::as_ref);
+        let written = written.and_then(|written| {
+            let place = written.binary_search_by_key(&cell, |(cell, _)| *cell).ok()?;
+            Some(written.get(place)?.1)
+        });
+        written.unwrap_or_else(|| self.shape_before(block, cell))
+    }
+
+    /// The same before it.
+    pub fn shape_before(&self, block: BlockId, cell: Cell) -> Shape {
+        let shapes = self.before.get(block.index());
+        shapes.and_then(|shapes| shapes.get(cell.index())).copied().unwrap_or(Shape::Varying)
+    }
+}
+
+/// The blocks that are reached, each before those that follow it but for backward branches.
+fn reverse_post_order(blocks: &[Block]) -> Vec<BlockId> {
+    let mut order = Vec::with_capacity(blocks.len());
+    let mut seen = vec![false; blocks.len()];
+    let mut stack: Vec<(BlockId, ArrayVec<BlockId, 2>)> = Vec::new();
+    let mut open = |id: BlockId, stack: &mut Vec<(BlockId, ArrayVec<BlockId, 2>)>| {
+        if let (Some(block), Some(false)) = (blocks.get(id.index()), seen.get(id.index())) {
+            seen[id.index()] = true;
+            stack.push((id, block.successors().collect()));
+        }
+    };
+    open(BlockId(0), &mut stack);
+    while let Some((id, next)) = stack.last_mut() {
+        match next.pop() {
+            Some(next) => open(next, &mut stack),
+            None => {
+                order.push(*id);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// For each block the cells that are read after its start before they are written for all items.
+fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], cells: usize) -> CellSets {
+    let mut live = CellSets::new(blocks.len(), cells);
+    let successors: Vec<ArrayVec<BlockId, 2>> =
+        order.iter().map(|id| blocks[id.index()].successors().collect()).collect();
+    let mut set = vec![0; live.words];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (id, next) in order.iter().zip(&successors).rev() {
+            set.fill(0);
+            for &next in next {
+                set.iter_mut().zip(live.of(next)).for_each(|(word, next)| *word |= next);
+            }
+            let bit = |cell: &Cell| (cell.index() / 64, 1 << (cell.index() % 64));
+            let summary = &summaries[id.index()];
+            for (word, bit) in summary.kills.iter().map(bit) {
+                set[word] &= !bit;
+            }
+            for (word, bit) in summary.reads.iter().map(bit) {
+                set[word] |= bit;
+            }
+            let start = id.index() * live.words;
+            let old = &mut live.bits[start..start + live.words];
+            if old != set {
+                old.copy_from_slice(&set);
+                changed = true;
+            }
+        }
+    }
+    live
+}
+
+/// The next block that every way from a block to the end of the item goes through, by block; none where there is no such
+/// block, or no way.
+fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
+    // Numbered backwards from the end, which is one past the last.
+    let end = blocks.len();
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
+    for (id, block) in blocks.iter().enumerate() {
+        let mut next: Vec<usize> = block.successors().map(BlockId::index).collect();
+        if next.is_empty() || matches!(block.next, Next::ExitIf { .. }) {
+            next.push(end);
+        }
+        next.iter().for_each(|&next| before[next].push(id));
+        after[id] = next;
+    }
+    // Depth first from the end; later finished, earlier in the order.
+    let mut order = Vec::with_capacity(end + 1);
+    let mut number = vec![usize::MAX; end + 1];
+    let mut seen = vec![false; end + 1];
+    let mut stack = vec![(end, 0)];
+    seen[end] = true;
+    while let Some((block, k)) = stack.pop() {
+        match before[block].get(k) {
+            Some(&next) => {
+                stack.push((block, k + 1));
+                if !std::mem::replace(&mut seen[next], true) {
+                    stack.push((next, 0));
+                }
+            }
+            None => {
+                number[block] = order.len();
+                order.push(block);
+            }
+        }
+    }
+    let mut parent = vec![usize::MAX; end + 1];
+    parent[end] = end;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in order.iter().rev().filter(|&&block| block != end) {
+            let ways = after[block].iter().copied().filter(|&next| parent[next] != usize::MAX);
+            let met = ways.reduce(|mut a, mut b| {
+                while a != b {
+                    while number[a] < number[b] {
+                        a = parent[a];
+                    }
+                    while number[b] < number[a] {
+                        b = parent[b];
+                    }
+                }
+                a
+            });
+            if let Some(met) = met
+                && parent[block] != met
+            {
+                parent[block] = met;
+                changed = true;
+            }
+        }
+    }
+    parent.iter().take(end).map(|&block| (block < end).then_some(BlockId(block as u32))).collect()
+}
+
+/// Where items that part at the end of a block all come together again.
+struct Meeting {
+    at: BlockId,
+    /// The blocks on the way there.
+    region: BTreeSet<BlockId>,
+}
+
+struct Solver<'a> {
+    kernel: &'a Kernel<'a>,
+    blocks: &'a [Block],
+    summaries: Vec<Summary>,
+    post_dominators: Vec<Option<BlockId>>,
+    live: &'a CellSets,
+    units: Vec<Option<Unit>>,
+    before: Vec<Vec<Shape>>,
+    /// The blocks that shapes have come to.
+    reached: Vec<bool>,
+    partings: BTreeMap<BlockId, Option<Meeting>>,
+}
+
+impl Solver<'_> {
+    fn solve(&mut self, order: &[BlockId], cells: &mut Cells) {
+        let Some(entry) = self.before.first_mut() else { return };
+        *entry = vec![Shape::Uniform; cells.len()];
+        self.reached[0] = true;
+        let mut pending = vec![false; self.blocks.len()];
+        pending[0] = true;
+        // What has changed behind is found in the next round.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &id in order {
+                if std::mem::take(&mut pending[id.index()]) {
+                    self.visit(id, cells, &mut pending);
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    fn visit(&mut self, id: BlockId, cells: &mut Cells, pending: &mut [bool]) {
+        let block = &self.blocks[id.index()];
+        let unit = Unit::new(self.kernel, block, cells, Items::All(&self.before[id.index()]));
+        let mut out = self.before[id.index()].clone();
+        for (cell, &value) in &unit.finals {
+            out[cell.index()] = unit.trace.shape(value);
+        }
+        if !unit.dead {
+            for next in block.successors() {
+                self.flow_into(next, &out, pending);
+            }
+            let varies = unit.condition.is_some_and(|condition| unit.trace.shape(condition).is_varying());
+            if varies && !self.partings.contains_key(&id) {
+                let meeting = match block.next {
+                    Next::ExitIf { .. } => None,
+                    _ => self.meeting(id, block),
+                };
+                self.partings.insert(id, meeting);
+            }
+            if varies && let Some(Some(Meeting { at, region })) = self.partings.get(&id) {
+                for written in region.iter().flat_map(|id| &self.summaries[id.index()].writes) {
+                    out[written.index()] = Shape::Varying;
+                }
+                self.flow_into(*at, &out, pending);
+            }
+        }
+        self.units[id.index()] = Some(unit);
+    }
+
+    fn flow_into(&mut self, id: BlockId, out: &[Shape], pending: &mut [bool]) {
+        let shapes = &mut self.before[id.index()];
+        if !std::mem::replace(&mut self.reached[id.index()], true) {
+            *shapes = out.to_vec();
+            pending[id.index()] = true;
+            return;
+        }
+        for cell in self.live.iter(id) {
+            let (shape, &new) = (&mut shapes[cell.index()], &out[cell.index()]);
+            let met = shape.meet(new);
+            if met != *shape {
+                *shape = met;
+                pending[id.index()] = true;
+            }
+        }
+    }
+
+    /// Where all items are again that part at the end of a block and then go on lowest address first.
+    fn meeting(&self, id: BlockId, block: &Block) -> Option<Meeting> {
+        let mut at = self.post_dominators[id.index()]?;
+        for _ in 0..MAX_MEETINGS {
+            let mut region = BTreeSet::new();
+            let mut stack: Vec<BlockId> = block.successors().collect();
+            while let Some(next) = stack.pop() {
+                if next != at && region.insert(next) {
+                    stack.extend(self.blocks[next.index()].successors());
+                }
+                if region.len() > MAX_REGION {
+                    return None;
+                }
+            }
+            if region.last().is_none_or(|&last| last < at) {
+                return Some(Meeting { at, region });
+            }
+            at = self.post_dominators[at.index()]?;
+        }
+        None
+    }
+}

@@ -1,0 +1,161 @@
+//! Control flow, recovered from the words: blocks, and where each of them leads.
+
+use halfbyte_isa::halu::fields::IMM32;
+use halfbyte_isa::halu::{Inst, Opcode};
+
+use crate::halu::Word;
+
+/// The number of a block; blocks are numbered by address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct BlockId(pub u32);
+
+impl BlockId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Words that are executed one after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// The first word.
+    pub start: u32,
+    /// After the last word, which is the branch or exit if there is one.
+    pub end: u32,
+    /// What comes after.
+    pub next: Next,
+}
+
+/// Where a block leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// On, always.
+    To(Target),
+    /// A branch with a guard: `taken` where it holds.
+    Branch { taken: Target, fall: Target },
+    /// The item is done.
+    Exit,
+    /// Done where the guard holds.
+    ExitIf { fall: Target },
+    /// The block is one word, which is no instruction.
+    Undefined(u128),
+}
+
+/// A place to go on at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    Block {
+        id: BlockId,
+        /// By a branch to the same or an earlier address, which counts against the budget.
+        backward: bool,
+    },
+    /// A branch to no word of the kernel.
+    Outside(i64),
+    /// After the last word.
+    PastEnd,
+}
+
+impl Target {
+    pub fn block(self) -> Option<BlockId> {
+        match self {
+            Target::Block { id, .. } => Some(id),
+            Target::Outside(_) | Target::PastEnd => None,
+        }
+    }
+}
+
+impl Block {
+    /// The blocks that may come next.
+    pub fn successors(&self) -> impl Iterator<Item = BlockId> + use<> {
+        let (a, b) = match self.next {
+            Next::To(a) | Next::ExitIf { fall: a } => (Some(a), None),
+            Next::Branch { taken, fall } => (Some(fall), Some(taken)),
+            Next::Exit | Next::Undefined(_) => (None, None),
+        };
+        a.into_iter().chain(b).filter_map(Target::block)
+    }
+
+    /// Whether it ends with a backward branch.
+    pub fn goes_back(&self) -> bool {
+        matches!(
+            self.next,
+            Next::To(Target::Block { backward: true, .. })
+                | Next::Branch { taken: Target::Block { backward: true, .. }, .. }
+        )
+    }
+
+    /// The address of the branch or exit at its end.
+    pub fn last(&self) -> u32 {
+        self.end.saturating_sub(1)
+    }
+}
+
+/// A block is cut where it gets longer, so that what is kept of one at a time stays small.
+const MAX_WORDS: u32 = 64;
+
+/// The blocks of a kernel, by address.
+pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
+    let count = words.len() as u32;
+    let mut leader = vec![false; words.len() + 1];
+    let mut mark = |address: i64| {
+        if let Some(leader) = usize::try_from(address).ok().and_then(|address| leader.get_mut(address)) {
+            *leader = true;
+        }
+    };
+    mark(0);
+    for (address, word) in (0..).zip(words) {
+        match word {
+            Word::Inst(inst) => match inst.opcode() {
+                Opcode::BRA => {
+                    mark(address + inst.get_signed(IMM32));
+                    mark(address + 1);
+                }
+                Opcode::EXIT => mark(address + 1),
+                _ => {}
+            },
+            Word::Undefined(_) => {
+                mark(address);
+                mark(address + 1);
+            }
+        }
+    }
+    let mut run = 0;
+    let mut ids = Vec::with_capacity(words.len());
+    let mut starts = Vec::new();
+    for (address, &leader) in (0..count).zip(&leader) {
+        run += 1;
+        if leader || run > MAX_WORDS {
+            starts.push(address);
+            run = 1;
+        }
+        ids.push(BlockId(starts.len() as u32 - 1));
+    }
+    let at = |address: u32| match ids.get(address as usize) {
+        Some(&id) => Target::Block { id, backward: false },
+        None => Target::PastEnd,
+    };
+    let branch = |address: u32, inst: &Inst| {
+        let target = i64::from(address) + inst.get_signed(IMM32);
+        match usize::try_from(target).ok().and_then(|target| ids.get(target)) {
+            Some(&id) => Target::Block { id, backward: target <= i64::from(address) },
+            None => Target::Outside(target),
+        }
+    };
+    let ends = starts.iter().copied().skip(1).chain([count]);
+    let block = |(&start, end): (&u32, u32)| {
+        let fall = at(end);
+        let next = match words.get(end as usize - 1) {
+            Some(&Word::Undefined(word)) => Next::Undefined(word),
+            Some(Word::Inst(inst)) => match (inst.opcode(), inst.is_unconditional()) {
+                (Opcode::BRA, true) => Next::To(branch(end - 1, inst)),
+                (Opcode::BRA, false) => Next::Branch { taken: branch(end - 1, inst), fall },
+                (Opcode::EXIT, true) => Next::Exit,
+                (Opcode::EXIT, false) => Next::ExitIf { fall },
+                _ => Next::To(fall),
+            },
+            None => Next::To(fall),
+        };
+        Block { start, end, next }
+    };
+    starts.iter().zip(ends).map(block).collect()
+}

@@ -1,0 +1,136 @@
+//! The engine: machine words, translated to native code that runs many work items side by side.
+//!
+//! Items are taken in rows. Where all items of a row are at the same place, compiled code runs them together, and what is the
+//! same for all of them is computed once. Where they part, each block runs for the items that are at the lowest address, by a
+//! mask, until all are together again.
+
+mod access;
+mod apart;
+mod cells;
+mod compile;
+mod context;
+mod emit;
+mod flow;
+mod graph;
+mod run;
+mod runner;
+mod schedule;
+mod step;
+mod trace;
+mod unit;
+mod vector;
+mod video;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use crate::native::{NativeError, Translation};
+use cells::Cells;
+use compile::{Code, Form, Source, compile};
+use context::{Context, Header, Map};
+use flow::Flow;
+use graph::Block;
+pub(super) use run::Stop;
+pub use step::native_effects;
+pub(super) use unit::Kernel;
+
+/// A kernel's native code, once it has been asked for.
+#[derive(Clone, Default)]
+pub(super) struct Jit(Arc<OnceLock<Result<Compiled, NativeError>>>);
+
+impl fmt::Debug for Jit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jit").field("compiled", &self.0.get().is_some()).finish()
+    }
+}
+
+impl Jit {
+    /// The code, made now if it is not there yet.
+    pub fn get(&self, kernel: &Kernel<'_>) -> Result<&Compiled, &NativeError> {
+        self.0.get_or_init(|| Compiled::new(kernel)).as_ref()
+    }
+
+    /// What it took to make the code that is there.
+    pub fn translation(&self) -> Option<Translation> {
+        let compiled = self.0.get()?.as_ref().ok()?;
+        let mut translation = compiled.translation;
+        if let Some(Ok(apart)) = compiled.apart.get() {
+            translation += apart.translation;
+        }
+        Some(translation)
+    }
+}
+
+/// A kernel, compiled, and what the code relies on.
+pub(super) struct Compiled {
+    blocks: Vec<Block>,
+    cells: Cells,
+    flow: Flow,
+    map: Map,
+    together: Code,
+    translation: Translation,
+    apart: OnceLock<Result<Apart, NativeError>>,
+    /// Contexts of launches that are over.
+    spare: Mutex<Vec<Context>>,
+}
+
+/// The code for items that are not all at the same place.
+struct Apart {
+    code: Code,
+    map: Map,
+    translation: Translation,
+}
+
+impl Compiled {
+    fn new(kernel: &Kernel<'_>) -> Result<Compiled, NativeError> {
+        let begun = Instant::now();
+        let blocks = graph::blocks(kernel.words);
+        let mut cells = Cells::default();
+        let (flow, units) = Flow::new(kernel, &blocks, &mut cells)?;
+        let mut map = Map::new(cells.len(), flow.varying(&blocks, cells.len()));
+        let source = Source { kernel, blocks: &blocks, flow: &flow, form: Form::All(&units) };
+        let together = compile(&source, &mut cells, &mut map)?;
+        let translation = together.translation(begun);
+        Ok(Compiled {
+            blocks,
+            cells,
+            flow,
+            map,
+            together,
+            translation,
+            apart: OnceLock::new(),
+            spare: Mutex::default(),
+        })
+    }
+
+    /// The code for items that are not all at the same place, made now if it is not there yet.
+    fn apart(&self, kernel: &Kernel<'_>) -> Result<&Apart, NativeError> {
+        let make = || {
+            let begun = Instant::now();
+            let (mut cells, mut map) = (self.cells.clone(), self.map);
+            let source = Source { kernel, blocks: &self.blocks, flow: &self.flow, form: Form::Masked };
+            let code = compile(&source, &mut cells, &mut map)?;
+            let translation = code.translation(begun);
+            Ok(Apart { code, map, translation })
+        };
+        self.apart.get_or_init(make).as_ref().map_err(NativeError::clone)
+    }
+
+    /// A context for a map. What its rows hold is anything.
+    fn context(&self, map: Map) -> Result<Context, NativeError> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut context = match spare {
+            Some(context) => context,
+            None => Context::new(map).ok_or(NativeError::TooLarge)?,
+        };
+        context.grow(map).ok_or(NativeError::TooLarge)?;
+        Ok(context)
+    }
+
+    /// Keeps a context for another launch.
+    fn keep(&self, mut context: Context) {
+        *context.header() = Header::default();
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(context);
+    }
+}

@@ -1,0 +1,199 @@
+//! Launches on compiled code: rows one after another, on as many threads as pay.
+
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::Compiled;
+use super::access::{FaultKind, RawBuffer, RowFault, Shared};
+use super::context::{CHUNK, VALID};
+use super::runner::Runner;
+use super::unit::Kernel;
+use crate::buffers::Bytes;
+use crate::halu::memory::Memory;
+use crate::launch::{Order, Stats};
+use crate::native::NativeError;
+use crate::trap::Fault;
+
+/// Words executed by all items that are too few for a second thread.
+const WORDS_OF_A_THREAD: u64 = 1 << 18;
+/// Items that are too few for it however long they run.
+const ITEMS_OF_A_THREAD: u32 = 64;
+
+/// Why a launch did not end well.
+pub(crate) enum Stop {
+    /// The lowest item that trapped, and its trap.
+    Fault(u32, Fault),
+    /// There is no native code for what has to be run.
+    Native(NativeError),
+}
+
+impl Compiled {
+    /// Runs every item of a launch.
+    pub fn launch(
+        &self,
+        kernel: &Kernel<'_>,
+        memory: &mut Memory<'_>,
+        order: Order<'_>,
+        threads: NonZero<u16>,
+    ) -> Result<Stats, Stop> {
+        let raw = memory.buffers.0.iter_mut().map(|buffer| match buffer.as_mut().map(|buffer| &mut buffer.bytes) {
+            None => RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false },
+            Some(Bytes::ReadOnly(bytes)) => {
+                RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false }
+            }
+            Some(Bytes::Mutable(bytes)) => RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true },
+        });
+        let buffers = raw.collect();
+        let valid = self.map.row(VALID) as usize;
+        let shared = Shared { buffers, constants: memory.constants.clone(), valid };
+        let threads = self.threads(order.items, threads.get().into());
+        let width = match threads {
+            1 => self.map.width,
+            threads => self.map.width.min((order.items / threads).next_multiple_of(ITEMS_OF_A_THREAD)),
+        };
+        let rows = Rows::new(order.items, width);
+        let launch = Launch {
+            compiled: self,
+            kernel,
+            shared: &shared,
+            order,
+            lot: (rows.count / (4 * threads)).max(1),
+            rows,
+            next: AtomicU32::new(0),
+            faulted: AtomicU32::new(u32::MAX),
+            outcome: Mutex::default(),
+        };
+        match threads {
+            1 => launch.work(),
+            threads => rayon::scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| launch.work()))),
+        }
+        let outcome = launch.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = outcome.error {
+            return Err(Stop::Native(error));
+        }
+        let Some((item, RowFault { address, kind })) = outcome.fault else { return Ok(outcome.stats) };
+        let kind = match kind {
+            FaultKind::Known(kind) => kind,
+            FaultKind::Memory { access, space, address, bytes } => {
+                memory.why_not(access, space, address, bytes as usize)
+            }
+        };
+        Err(Stop::Fault(item, Fault { address: address as usize, kind }))
+    }
+
+    /// How many threads pay for so many items, of those that may be had.
+    fn threads(&self, items: u32, most: u32) -> u32 {
+        if most == 1 {
+            return 1;
+        }
+        let by_items = items / ITEMS_OF_A_THREAD;
+        let words = self.blocks.last().map_or(0, |block| block.end);
+        let by_words = u64::from(items) * u64::from(words) / WORDS_OF_A_THREAD;
+        let pay = if self.flow.has_loop { by_items } else { by_items.min(by_words.try_into().unwrap_or(u32::MAX)) };
+        most.min(pay).min(rayon::current_num_threads() as u32).max(1)
+    }
+}
+
+/// A launch on its way.
+struct Launch<'a> {
+    compiled: &'a Compiled,
+    kernel: &'a Kernel<'a>,
+    shared: &'a Shared,
+    order: Order<'a>,
+    rows: Rows,
+    /// Rows that a thread takes at a time.
+    lot: u32,
+    /// The next row to take.
+    next: AtomicU32,
+    /// The lowest item that has faulted: what comes after it need not be run.
+    faulted: AtomicU32,
+    outcome: Mutex<Outcome>,
+}
+
+/// What has come of the rows that are done.
+#[derive(Default)]
+struct Outcome {
+    stats: Stats,
+    /// The lowest item that faulted.
+    fault: Option<(u32, RowFault)>,
+    error: Option<NativeError>,
+}
+
+impl Launch<'_> {
+    /// Runs rows until there are no more.
+    fn work(&self) {
+        let mut done = Outcome::default();
+        match Runner::new(self.compiled, self.kernel, self.shared, self.order.budget) {
+            Ok(mut runner) => {
+                while self.lot(&mut runner, &mut done).is_continue() {}
+                done.stats = runner.finish();
+            }
+            Err(error) => done.error = Some(error),
+        }
+        let mut all = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        all.stats.issued += done.stats.issued;
+        all.stats.backward_branches += done.stats.backward_branches;
+        all.error = all.error.take().or(done.error);
+        let faults = all.fault.take().into_iter().chain(done.fault);
+        all.fault = faults.min_by_key(|(item, _)| *item);
+    }
+
+    /// Runs the next rows.
+    fn lot(&self, runner: &mut Runner<'_>, done: &mut Outcome) -> ControlFlow<()> {
+        let start = self.next.fetch_add(self.lot, Ordering::Relaxed);
+        for row in start..start.saturating_add(self.lot) {
+            let Some((first, count)) = self.rows.get(row) else { return ControlFlow::Break(()) };
+            if first > self.faulted.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            match runner.row(first, count) {
+                Ok(None) => self.order.advance(count),
+                Ok(Some((item, fault))) => {
+                    self.faulted.fetch_min(item, Ordering::Relaxed);
+                    done.fault = Some((item, fault));
+                    return ControlFlow::Break(());
+                }
+                Err(error) => {
+                    done.error = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The rows of a launch: whole ones, then one of as many chunks as there are, then the rest.
+struct Rows {
+    items: u32,
+    width: u32,
+    whole: u32,
+    count: u32,
+}
+
+impl Rows {
+    fn new(items: u32, width: u32) -> Rows {
+        let whole = items / width;
+        let rest = items % width;
+        let count = whole + u32::from(rest >= CHUNK) + u32::from(!rest.is_multiple_of(CHUNK));
+        Rows { items, width, whole, count }
+    }
+
+    /// The first item of a row, and how many it has; none after the last row.
+    fn get(&self, row: u32) -> Option<(u32, u32)> {
+        if row >= self.count {
+            return None;
+        }
+        if row < self.whole {
+            return Some((row * self.width, self.width));
+        }
+        let start = self.whole * self.width;
+        let chunks = (self.items - start) / CHUNK * CHUNK;
+        match row - self.whole {
+            0 if chunks != 0 => Some((start, chunks)),
+            _ => Some((start + chunks, self.items - start - chunks)),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! A row of items on compiled code, as long as all of them are at the same place.
+
+use super::Compiled;
+use super::access::{FaultKind, RowFault, Shared, leave};
+use super::apart::Groups;
+use super::cells::Cell;
+use super::compile::{Code, Leave, Start};
+use super::context::{Context, VALID};
+use super::graph::{BlockId, Next, Target};
+use super::unit::Kernel;
+use crate::launch::Stats;
+use crate::native::NativeError;
+use crate::trap::TrapKind;
+
+/// A thread's part of a launch.
+pub(super) struct Runner<'a> {
+    pub compiled: &'a Compiled,
+    pub kernel: &'a Kernel<'a>,
+    pub context: Context,
+    pub budget: u64,
+    pub stats: Stats,
+    /// Backward branches that all items of the row have taken together.
+    pub together: u64,
+    /// What the context was given of them to take.
+    granted: u64,
+    /// Those that items have taken alone; empty or all zero unless `counted_alone`.
+    alone: Vec<u64>,
+    counted_alone: bool,
+    /// The items that the context's row of those that there are has, if it is as it was made.
+    valid: Option<u32>,
+    pub groups: Groups,
+}
+
+impl<'a> Runner<'a> {
+    pub fn new(
+        compiled: &'a Compiled,
+        kernel: &'a Kernel<'a>,
+        shared: &Shared,
+        budget: u64,
+    ) -> Result<Runner<'a>, NativeError> {
+        let map = match compiled.apart.get() {
+            Some(Ok(apart)) => apart.map,
+            _ => compiled.map,
+        };
+        let mut context = compiled.context(map)?;
+        let header = context.header();
+        header.shared = shared;
+        header.constants = shared.constants.as_ptr();
+        Ok(Runner {
+            compiled,
+            kernel,
+            context,
+            budget,
+            stats: Stats::default(),
+            together: 0,
+            granted: 0,
+            alone: Vec::new(),
+            counted_alone: false,
+            valid: None,
+            groups: Groups::default(),
+        })
+    }
+
+    /// What was done.
+    pub fn finish(self) -> Stats {
+        self.compiled.keep(self.context);
+        self.stats
+    }
+
+    /// Backward branches that items have taken alone, to be counted.
+    pub fn alone(&mut self) -> &mut [u64] {
+        self.counted_alone = true;
+        self.alone.resize(self.compiled.map.width as usize, 0);
+        &mut self.alone
+    }
+
+    /// Runs a row; the item that faulted, if one did.
+    pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+        self.begin(first, count);
+        let mut at = BlockId(0);
+        loop {
+            let start = start_of(&self.compiled.together, at)?;
+            let (leave, block) = self.call(start);
+            if self.context.header().items == 0 {
+                break;
+            }
+            at = match leave {
+                Leave::Go => block,
+                Leave::Done => break,
+                Leave::Fault | Leave::FaultFall => {
+                    let fault = self.bad_target(block, leave == Leave::Fault);
+                    self.fault(0, fault);
+                    break;
+                }
+                Leave::Budget => match self.over_budget(block) {
+                    Some(at) => at,
+                    None => break,
+                },
+                Leave::Part => match self.apart(block)? {
+                    Some(at) => at,
+                    None => break,
+                },
+            };
+        }
+        self.sync();
+        let header = self.context.header();
+        self.stats.issued += header.issued * u64::from(header.items);
+        self.stats.backward_branches += self.together * u64::from(header.items);
+        let fault = header.fault.take().map(|fault| (first + header.items, fault));
+        if fault.is_some() {
+            self.valid = None;
+        }
+        Ok(fault)
+    }
+
+    fn begin(&mut self, first: u32, count: u32) {
+        let header = self.context.header();
+        header.first = first;
+        header.set_items(count);
+        header.issued = 0;
+        header.fault = None;
+        header.headroom = self.budget;
+        (self.together, self.granted) = (0, self.budget);
+        if std::mem::take(&mut self.counted_alone) {
+            self.alone.fill(0);
+        }
+        if self.valid != Some(count) {
+            let (yes, no) = self.context.row(VALID).split_at_mut(count as usize);
+            yes.fill(u32::MAX);
+            no.fill(0);
+            self.valid = Some(count);
+        }
+        self.context.clear_slots();
+        for &cell in &self.compiled.flow.entry_rows {
+            self.context.row(self.compiled.map.cell(cell)).fill(0);
+        }
+    }
+
+    pub fn call(&mut self, start: Start) -> (Leave, BlockId) {
+        // SAFETY: the code was made for contexts of this map, or one that has as much and more. It stays within it and calls
+        // what checks every access.
+        Leave::of(unsafe { (start.function)(self.context.as_ptr(), start.number) })
+    }
+
+    /// Takes over how many backward branches the code has taken.
+    pub fn sync(&mut self) {
+        let headroom = self.context.header().headroom;
+        self.together += self.granted.saturating_sub(headroom);
+        self.granted = headroom;
+    }
+
+    /// Says how many all may take.
+    pub fn grant(&mut self) {
+        let items = if self.counted_alone { self.context.header().items } else { 0 };
+        let alone = self.alone.iter().take(items as usize).max().copied().unwrap_or(0);
+        self.granted = self.budget.saturating_sub(self.together + alone);
+        self.context.header().headroom = self.granted;
+    }
+
+    /// An item faults, if it is still in the row.
+    pub fn fault(&mut self, item: u32, (address, kind): (u32, TrapKind)) {
+        if item < self.context.header().items {
+            // SAFETY: the header is that of the runner's context, made for this launch.
+            unsafe { leave(self.context.as_ptr(), item, address, FaultKind::Known(kind)) };
+        }
+    }
+
+    /// The fault of items that go to no word of the kernel.
+    pub fn bad_target(&self, block: BlockId, taken: bool) -> (u32, TrapKind) {
+        let words = self.kernel.words.len() as u32;
+        let Some(block) = self.compiled.blocks.get(block.index()) else { return (0, TrapKind::RanPastEnd) };
+        let target = match block.next {
+            Next::Undefined(word) => return (block.start, undefined(word)),
+            Next::To(target) => Some(target),
+            Next::Branch { taken: target, .. } if taken => Some(target),
+            Next::Branch { fall, .. } | Next::ExitIf { fall } => Some(fall),
+            Next::Exit => None,
+        };
+        match target {
+            Some(Target::Outside(target)) => (block.last(), TrapKind::BranchOutside { target, words }),
+            _ => (block.last(), TrapKind::RanPastEnd),
+        }
+    }
+
+    /// All items would take a backward branch which some may not. Where the others go on.
+    fn over_budget(&mut self, block: BlockId) -> Option<BlockId> {
+        self.sync();
+        let spent = self.budget - self.together;
+        let address = self.compiled.blocks.get(block.index())?.last();
+        let items = self.context.header().items as usize;
+        let first = self.alone().iter().take(items).position(|&alone| alone >= spent)?;
+        self.fault(first as u32, (address, TrapKind::Budget { limit: self.budget }));
+        if first == 0 {
+            return None;
+        }
+        self.together += 1;
+        self.grant();
+        match self.compiled.blocks.get(block.index())?.next {
+            Next::To(target) | Next::Branch { taken: target, .. } => {
+                let to = target.block()?;
+                self.enter(block, to);
+                Some(to)
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes rows of what a block that all run together expects in rows, coming from another.
+    fn enter(&mut self, from: BlockId, to: BlockId) {
+        let flow = &self.compiled.flow;
+        for cell in flow.live.iter(to).filter(|&cell| flow.shape_before(to, cell).is_varying()) {
+            if let Some(stride) = flow.shape_after(from, cell).stride() {
+                self.spread(cell, stride);
+            }
+        }
+    }
+
+    /// Makes a row of a cell that has the same value in all items but for a stride.
+    pub fn spread(&mut self, cell: Cell, stride: u32) {
+        let first = *self.context.slot(cell);
+        let first = if self.compiled.cells.is_pred(cell) { first.wrapping_neg() } else { first };
+        let row = self.context.row(self.compiled.map.cell(cell));
+        if stride == 0 {
+            return row.fill(first);
+        }
+        let mut value = first;
+        for word in row {
+            *word = value;
+            value = value.wrapping_add(stride);
+        }
+    }
+}
+
+pub(super) fn start_of(code: &Code, block: BlockId) -> Result<Start, NativeError> {
+    let start = code.starts.get(block.index()).copied().flatten();
+    start.ok_or_else(|| NativeError::Code(format!("block {} was thought out of reach", block.0)))
+}
+
+pub(super) fn undefined(word: u128) -> TrapKind {
+    TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }
+}

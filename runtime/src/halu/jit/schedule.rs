@@ -1,0 +1,638 @@
+//! Puts the operations of a block into stages, and what has to be kept from one to another into rows.
+//!
+//! A stage is three steps: what is the same for all items, and loads, in order; one loop over the items for everything that
+//! compiled code computes item by item; calls that work on whole rows, and stores that are calls, in order. Accesses to memory
+//! stay in the order of the program, as far as an item can tell.
+
+use std::collections::BTreeMap;
+
+use halfbyte_isa::halu::domain::Width;
+
+use super::cells::{Cell, Cells};
+use super::trace::{Action, Id, Node, Op, Place, Shape, Trace};
+use super::unit::{Kernel, Unit};
+
+/// How a value is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// Once for all items.
+    Uniform,
+    /// From what it is in the first item.
+    Affine,
+    /// It is there, in a row: of a cell, or the mask.
+    Leaf,
+    /// In the loop of its stage.
+    Inline,
+    /// By a call, at the end of its stage.
+    Call,
+    /// By the access that loads it, at the start of its stage.
+    Loaded,
+    /// Not a value.
+    Access,
+}
+
+/// How an access is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Method {
+    /// Loads one place for all items.
+    LoadSame,
+    LoadAffine,
+    LoadEach,
+    /// The loop, or the call that computes the words, writes them where they belong.
+    StoreDirect,
+    StoreAffine,
+    StoreEach,
+    Fault,
+}
+
+/// The row that the words of a value are in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Home {
+    /// In the row of a cell.
+    Cell(Cell),
+    Mask,
+    /// In a row of no cell.
+    Temporary(u32),
+    /// In the row that the load found or filled.
+    Loaded(u32),
+    /// In the row that the store writes.
+    Stored(u32),
+}
+
+/// The order of steps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct Time(u32);
+
+impl Time {
+    fn start(stage: u32) -> Time {
+        Time(3 * stage)
+    }
+
+    fn body(stage: u32) -> Time {
+        Time(3 * stage + 1)
+    }
+
+    fn end(stage: u32) -> Time {
+        Time(3 * stage + 2)
+    }
+}
+
+/// A block, ready to be translated.
+pub(super) struct Schedule {
+    pub class: Vec<Class>,
+    pub methods: Vec<Method>,
+    pub rows: Vec<Option<Home>>,
+    /// The stage of each value, and whether it is a truth value.
+    pub stage_of: Vec<u32>,
+    pub truths: Vec<bool>,
+    /// Loads whose row may be in the buffer itself: what is loaded is not read after it may have been stored to.
+    pub in_place: Vec<bool>,
+    /// Rows of no cell that are used.
+    pub temporaries: u32,
+    /// The temporary row that each access fills or may be buffered in, if it has one.
+    pub access_rows: Vec<Option<u32>>,
+    /// Whether vectors have a multiplication and addition with one rounding.
+    pub fma: bool,
+    /// By stage, operations in order.
+    pub stages: Vec<Stage>,
+    /// Cells whose value is the same in all items or grows evenly, at the end.
+    pub slots: Vec<(Cell, Id)>,
+}
+
+/// What is done in a stage.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Stage {
+    /// Uniform and affine values and loads, in order.
+    pub start: Vec<Id>,
+    /// Values computed in the loop, in order.
+    pub body: Vec<Id>,
+    /// Values that the loop writes to rows.
+    pub keeps: Vec<(Id, Home)>,
+    /// Stores that the loop makes: accesses and the word.
+    pub stores: Vec<(u32, Id)>,
+    /// The loop tells of how many items the condition holds.
+    pub condition: bool,
+    /// Calls and stores, in order.
+    pub end: Vec<Id>,
+}
+
+impl Stage {
+    pub fn has_loop(&self) -> bool {
+        !self.keeps.is_empty() || !self.stores.is_empty() || self.condition
+    }
+}
+
+struct Scheduler<'a> {
+    kernel: &'a Kernel<'a>,
+    trace: &'a Trace,
+    class: Vec<Class>,
+    used: Vec<bool>,
+    /// Users of each value.
+    users: Vec<u32>,
+    stage: Vec<u32>,
+    methods: Vec<Method>,
+    /// Stages of the accesses.
+    access_stage: Vec<u32>,
+    /// For a value that is computed by a call: the store that it alone is for.
+    stored: BTreeMap<Id, u32>,
+}
+
+/// Schedules a block. `live` tells which cells matter afterwards.
+pub(super) fn schedule(
+    kernel: &Kernel<'_>,
+    unit: &Unit,
+    cells: &Cells,
+    live: impl Fn(Cell) -> bool,
+    fma: bool,
+    masked: bool,
+) -> Schedule {
+    let trace = &unit.trace;
+    let count = trace.nodes.len();
+    let mut s = Scheduler {
+        kernel,
+        trace,
+        class: (0..count as u32).map(|id| class(trace, Id(id), fma)).collect(),
+        used: vec![false; count],
+        users: vec![0; count],
+        stage: vec![0; count],
+        methods: Vec::new(),
+        access_stage: vec![0; trace.accesses.len()],
+        stored: BTreeMap::new(),
+    };
+    s.methods = (0..trace.accesses.len()).map(|number| s.method(number)).collect();
+    let finals: Vec<(Cell, Id)> = unit.finals.iter().map(|(&cell, &id)| (cell, id)).filter(|x| live(x.0)).collect();
+    let condition = unit.condition.filter(|&id| masked || trace.shape(id).is_varying());
+    s.mark(&finals, unit.condition);
+    s.place_stages();
+    let truth = |node: &Node| match node.op {
+        Op::Input(cell) => cells.is_pred(cell),
+        op => op.is_truth(),
+    };
+    let truths = trace.nodes.iter().map(truth).collect();
+    Schedule { truths, fma, ..s.finish(&finals, condition) }
+}
+
+fn class(trace: &Trace, id: Id, fma: bool) -> Class {
+    let node = trace.node(id);
+    match (node.op, node.shape) {
+        (Op::Access(_), _) => Class::Access,
+        (_, Shape::Uniform) => Class::Uniform,
+        (_, Shape::Affine(_)) => Class::Affine,
+        (Op::Input(_) | Op::Mask, Shape::Varying) => Class::Leaf,
+        (Op::Loaded(..), Shape::Varying) => Class::Loaded,
+        (op, Shape::Varying) if op.row_op(node.args.map(|arg| trace.shape(arg)), fma).is_some() => Class::Call,
+        (_, Shape::Varying) => Class::Inline,
+    }
+}
+
+impl Scheduler<'_> {
+    fn class(&self, id: Id) -> Class {
+        self.class[id.index()]
+    }
+
+    fn method(&self, number: usize) -> Method {
+        let access = &self.trace.accesses[number];
+        let affine = |place: &Place| match *place {
+            Place::Global { offset, base, .. } => {
+                let even = !self.trace.shape(offset).is_varying();
+                (base.iter().all(|&word| self.trace.shape(word) == Shape::Uniform) && even)
+                    .then(|| self.trace.shape(offset))
+            }
+            Place::Constant { offset, .. } => Some(self.trace.shape(offset)).filter(|shape| !shape.is_varying()),
+        };
+        match &access.action {
+            Action::Fault(_) => Method::Fault,
+            Action::Load { place, .. } => match affine(place) {
+                Some(Shape::Uniform) if access.guard.is_none() => Method::LoadSame,
+                Some(_) => Method::LoadAffine,
+                None => Method::LoadEach,
+            },
+            Action::Store { place, width, .. } => match affine(place) {
+                Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() => Method::StoreDirect,
+                Some(_) => Method::StoreAffine,
+                None => Method::StoreEach,
+            },
+        }
+    }
+
+    /// What an access needs: each word, and whether as a row rather than where the loop has it.
+    fn needs(&self, number: usize) -> Vec<Id> {
+        let access = &self.trace.accesses[number];
+        let mut needs: Vec<Id> = access.guard.into_iter().collect();
+        match &access.action {
+            Action::Fault(_) => {}
+            Action::Load { place, .. } => needs.extend(place.words()),
+            Action::Store { place, data, .. } => {
+                needs.extend(place.words());
+                needs.extend(data);
+            }
+        }
+        needs
+    }
+
+    /// Marks what is used, from the end to the start.
+    fn mark(&mut self, finals: &[(Cell, Id)], condition: Option<Id>) {
+        for &id in finals.iter().map(|(_, id)| id).chain(&condition) {
+            self.used[id.index()] = true;
+            self.users[id.index()] += 1;
+        }
+        for id in (0..self.used.len() as u32).rev().map(Id) {
+            let args = match self.trace.op(id) {
+                Op::Access(number) => {
+                    self.used[id.index()] = true;
+                    self.needs(number as usize)
+                }
+                _ if self.used[id.index()] => self.trace.args(id).to_vec(),
+                _ => continue,
+            };
+            for arg in args {
+                self.used[arg.index()] = true;
+                self.users[arg.index()] += 1;
+            }
+        }
+    }
+
+    /// The first stage whose loop can have a value.
+    fn in_loop(&self, id: Id) -> u32 {
+        self.stage[id.index()] + u32::from(self.class(id) == Class::Call)
+    }
+
+    /// The first stage whose start can have a value as a row, or as a word for all items.
+    fn at_start(&self, id: Id) -> u32 {
+        let stage = self.stage[id.index()];
+        match self.class(id) {
+            Class::Uniform | Class::Leaf | Class::Loaded | Class::Access => stage,
+            Class::Affine | Class::Inline | Class::Call => stage + 1,
+        }
+    }
+
+    fn place_stages(&mut self) {
+        for id in (0..self.used.len() as u32).map(Id) {
+            if !self.used[id.index()] {
+                continue;
+            }
+            let args = self.trace.args(id);
+            let args = args.iter().copied();
+            let stage = match (self.class(id), self.trace.op(id)) {
+                (_, Op::Access(number)) => self.access(number as usize),
+                (_, Op::Loaded(number, _)) => self.access_stage[number as usize],
+                (Class::Inline, _) => args.map(|arg| self.in_loop(arg)).max().unwrap_or(0),
+                _ => args.map(|arg| self.stage[arg.index()]).max().unwrap_or(0),
+            };
+            self.stage[id.index()] = stage;
+        }
+    }
+
+    fn access(&mut self, number: usize) -> u32 {
+        let trace = self.trace;
+        let access = &trace.accesses[number];
+        let method = self.methods[number];
+        let mut stage = 0;
+        let guard = access.guard.into_iter();
+        match &access.action {
+            Action::Fault(_) => stage = guard.map(|id| self.at_start(id)).max().unwrap_or(0),
+            Action::Load { place, .. } => {
+                let words = place.words().map(|id| match method {
+                    // As words of the first item.
+                    Method::LoadAffine => self.stage[id.index()],
+                    _ => self.at_start(id),
+                });
+                stage = words.chain(guard.map(|id| self.at_start(id))).max().unwrap_or(0);
+            }
+            Action::Store { place, data, .. } => {
+                let place = place.words().map(|id| self.stage[id.index()]).max().unwrap_or(0);
+                let data_stage = |id: &Id| match method {
+                    Method::StoreDirect if self.is_for_store(*id) => self.stage[id.index()].max(place),
+                    Method::StoreDirect => self.in_loop(*id),
+                    _ => self.stage[id.index()],
+                };
+                let guard = guard.map(|id| self.stage[id.index()]).max().unwrap_or(0);
+                stage = stage.max(place).max(guard).max(data.iter().map(data_stage).max().unwrap_or(0));
+            }
+        }
+        for before in 0..number {
+            let apart = match (self.methods[before], method) {
+                // A call at the end of its stage.
+                (Method::StoreAffine | Method::StoreEach, Method::StoreAffine | Method::StoreEach) => 0,
+                (Method::StoreAffine | Method::StoreEach, _) => 1,
+                (Method::StoreDirect, Method::StoreAffine | Method::StoreEach | Method::Fault) => 0,
+                (Method::StoreDirect, _) if !self.disjoint(before, number) => 1,
+                _ => 0,
+            };
+            stage = stage.max(self.access_stage[before] + apart);
+        }
+        if method == Method::StoreDirect
+            && let Action::Store { data, .. } = &access.action
+            && let Some(&word) = data.first()
+            && self.is_for_store(word)
+            && self.stage[word.index()] == stage
+        {
+            self.stored.insert(word, number as u32);
+        } else if method == Method::StoreDirect
+            && let Action::Store { data, .. } = &access.action
+        {
+            stage = data.iter().map(|&id| self.in_loop(id)).max().unwrap_or(0).max(stage);
+        }
+        self.access_stage[number] = stage;
+        stage
+    }
+
+    /// Whether a value is computed by a call, for one store and nothing else.
+    fn is_for_store(&self, id: Id) -> bool {
+        self.class(id) == Class::Call && self.users[id.index()] == 1
+    }
+
+    /// Whether two accesses of an item never touch the same byte.
+    fn disjoint(&self, a: usize, b: usize) -> bool {
+        let place = |number: usize| match &self.trace.accesses[number].action {
+            Action::Load { place: Place::Global { offset, base, imm }, width, .. }
+            | Action::Store { place: Place::Global { offset, base, imm }, width, .. } => {
+                Some((*offset, *base, i64::from(*imm), i64::from(width.bytes())))
+            }
+            _ => None,
+        };
+        let (Some(a), Some(b)) = (place(a), place(b)) else { return true };
+        // The bases of buffers are so far apart that an offset does not lead from one to another.
+        let pointer = |base: [Id; 2]| match base.map(|word| self.trace.op(word)) {
+            [Op::Bank { offset: low, .. }, Op::Bank { offset: high, .. }] if high == low + 4 => {
+                Some(low).filter(|low| self.kernel.pointers.contains(low))
+            }
+            _ => None,
+        };
+        let of_different = matches!((pointer(a.1), pointer(b.1)), (Some(a), Some(b)) if a != b);
+        let same_base = a.1 == b.1 || matches!((pointer(a.1), pointer(b.1)), (Some(a), Some(b)) if a == b);
+        of_different || same_base && a.0 == b.0 && (a.2 + a.3 <= b.2 || b.2 + b.3 <= a.2)
+    }
+
+    /// Which loads may leave what they load where it is. `last` is when values are read last, by which operation; `stored` are
+    /// values that calls write to where they are stored.
+    fn in_place(&self, last: &[Option<(Time, Id)>]) -> Vec<bool> {
+        let trace = self.trace;
+        let access = |id: Id| if let Op::Access(number) = trace.op(id) { Some((id, number as usize)) } else { None };
+        let accesses: Vec<(Id, usize)> = (0..self.used.len() as u32).filter_map(|id| access(Id(id))).collect();
+        let written = |&(id, number): &(Id, usize)| {
+            let stage = self.access_stage[number];
+            let Action::Store { data, .. } = &trace.accesses[number].action else { return None };
+            let time = match self.methods[number] {
+                Method::StoreDirect => match data.iter().find(|word| self.stored.get(word) == Some(&(number as u32))) {
+                    Some(&word) => (Time::end(stage), word),
+                    // Each turn of a loop reads before it writes.
+                    None => (Time::body(stage), Id(u32::MAX)),
+                },
+                _ => (Time::end(stage), id),
+            };
+            Some((number, time))
+        };
+        let stores: Vec<(usize, (Time, Id))> = accesses.iter().filter_map(written).collect();
+        // Addresses must not change once they have been checked, whatever other threads do to the buffers.
+        let mut addresses = vec![false; self.used.len()];
+        for &(_, number) in &accesses {
+            if let (Method::LoadEach | Method::StoreEach, Action::Load { place, .. } | Action::Store { place, .. }) =
+                (self.methods[number], &trace.accesses[number].action)
+            {
+                place.words().for_each(|word| addresses[word.index()] = true);
+            }
+        }
+        let mut in_place = vec![false; self.methods.len()];
+        for &(id, number) in &accesses {
+            if self.methods[number] != Method::LoadAffine {
+                continue;
+            }
+            let word = id.index() + 1;
+            let last = last.get(word).copied().flatten();
+            let changed = |&(store, time): &(usize, (Time, Id))| {
+                store > number && last.is_some_and(|last| last > time) && !self.disjoint(number, store)
+            };
+            in_place[number] = !addresses[word] && !stores.iter().any(changed);
+        }
+        in_place
+    }
+
+    fn finish(self, finals: &[(Cell, Id)], condition: Option<Id>) -> Schedule {
+        let Scheduler { trace, class, used, stage, methods, stored, .. } = &self;
+        let ids = || (0..used.len() as u32).map(Id).filter(|id| used[id.index()]);
+        let class_of = |id: Id| class[id.index()];
+        let stage_of = |id: Id| stage[id.index()];
+        let in_loop = |id: Id| stage_of(id) + u32::from(class_of(id) == Class::Call);
+
+        // When each value is last read from a row, by which operation, and whether by one that can read nothing else.
+        let mut last: Vec<Option<(Time, Id)>> = vec![None; used.len()];
+        let mut by_row = vec![false; used.len()];
+        let mut read = |id: Id, at: Time, user: Id| {
+            let last = &mut last[id.index()];
+            *last = (*last).max(Some((at, user)));
+            by_row[id.index()] |= at.0 % 3 != 1;
+        };
+        let mut top = 0;
+        for id in ids() {
+            top = top.max(stage_of(id));
+            match (class_of(id), trace.op(id)) {
+                (_, Op::Access(number)) => {
+                    let (method, access) = (methods[number as usize], &trace.accesses[number as usize]);
+                    let stage = stage_of(id);
+                    let at = match method {
+                        Method::StoreAffine | Method::StoreEach => Time::end(stage),
+                        _ => Time::start(stage),
+                    };
+                    access.guard.into_iter().for_each(|guard| read(guard, at, id));
+                    match &access.action {
+                        Action::Load { place, .. } | Action::Store { place, .. }
+                            if matches!(method, Method::LoadEach | Method::StoreEach) =>
+                        {
+                            place.words().for_each(|word| read(word, at, id));
+                        }
+                        _ => {}
+                    }
+                    match (&access.action, method) {
+                        (Action::Store { data, .. }, Method::StoreDirect) => {
+                            for &word in data.iter().filter(|word| !stored.contains_key(word)) {
+                                if class_of(word) != Class::Inline || stage_of(word) != stage {
+                                    read(word, Time::body(stage), id);
+                                }
+                            }
+                        }
+                        (Action::Store { data, .. }, _) => data.iter().for_each(|&word| read(word, at, id)),
+                        _ => {}
+                    }
+                }
+                (Class::Call, _) => {
+                    trace.args(id).into_iter().for_each(|arg| read(arg, Time::end(stage_of(id)), id));
+                }
+                (Class::Inline, _) => {
+                    for arg in trace.args(id) {
+                        if class_of(arg) != Class::Inline || stage_of(arg) != stage_of(id) {
+                            read(arg, Time::body(stage_of(id)), id);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let condition_stage = condition.map(in_loop);
+        if let (Some(id), Some(stage)) = (condition, condition_stage) {
+            top = top.max(stage);
+            if class_of(id) != Class::Inline {
+                read(id, Time::body(stage), id);
+            }
+        }
+        // Values that a copy at the very end moves between cells: those that were in other cells before.
+        let copies = top + 1;
+        for &(cell, id) in finals {
+            if class_of(id) == Class::Leaf && trace.op(id) != Op::Input(cell) {
+                read(id, Time::body(copies), id);
+            }
+        }
+        // When a cell's row is last read for what was in it before.
+        let mut old: BTreeMap<Cell, (Time, Id)> = BTreeMap::new();
+        for id in ids() {
+            if let (Class::Leaf, Op::Input(cell), Some(time)) = (class_of(id), trace.op(id), last[id.index()]) {
+                let entry = old.entry(cell).or_insert(time);
+                *entry = time.max(*entry);
+            }
+        }
+
+        let mut stages: Vec<Stage> = vec![Stage::default(); copies as usize + 1];
+        let mut rows: Vec<Option<Home>> = vec![None; used.len()];
+        let mut slots = Vec::new();
+        let mut late: Vec<(Cell, Id, u32)> = Vec::new();
+        for &(cell, id) in finals {
+            let stage = stage_of(id);
+            let before = old.get(&cell).copied();
+            let free = |at: Time| before.is_none_or(|(time, _)| time <= at);
+            let taken = rows[id.index()].is_some();
+            match class_of(id) {
+                Class::Uniform | Class::Affine => slots.push((cell, id)),
+                Class::Leaf if trace.op(id) == Op::Input(cell) => {}
+                Class::Inline if !taken && free(Time::body(stage)) => rows[id.index()] = Some(Home::Cell(cell)),
+                Class::Call if !taken && before.is_none_or(|read| read <= (Time::end(stage), id)) => {
+                    rows[id.index()] = Some(Home::Cell(cell));
+                }
+                Class::Leaf => late.push((cell, id, copies)),
+                _ => {
+                    let mut at = in_loop(id);
+                    while !free(Time::body(at)) {
+                        at += 1;
+                    }
+                    late.push((cell, id, at));
+                }
+            }
+        }
+        for &(_, id, at) in &late {
+            let own = class_of(id) == Class::Inline && stage_of(id) == at;
+            if !own {
+                let last = &mut last[id.index()];
+                *last = (*last).max(Some((Time::body(at), id)));
+            }
+        }
+
+        // Rows of no cell, from when they are written to when they are last read.
+        let mut wanted: Vec<(Time, Time, Id, u32)> = Vec::new();
+        let until = |id: Id| last.get(id.index()).copied().flatten().map(|(time, _)| time);
+        for id in ids() {
+            let stage = stage_of(id);
+            match (class_of(id), trace.op(id)) {
+                (Class::Leaf, Op::Input(cell)) => rows[id.index()] = Some(Home::Cell(cell)),
+                (Class::Leaf, _) => rows[id.index()] = Some(Home::Mask),
+                (Class::Loaded, Op::Loaded(number, _)) => rows[id.index()] = Some(Home::Loaded(number)),
+                (Class::Call, _) if rows[id.index()].is_none() => match stored.get(&id) {
+                    Some(&number) => rows[id.index()] = Some(Home::Stored(number)),
+                    None => {
+                        let end = Time::end(stage);
+                        wanted.push((end, until(id).unwrap_or(end), id, 1));
+                    }
+                },
+                (Class::Inline, _) if rows[id.index()].is_none() => {
+                    if let Some(last) = until(id) {
+                        wanted.push((Time::body(stage), last, id, 1));
+                    }
+                }
+                // What is the same for all goes to a row of its own only for who reads rows only.
+                (Class::Uniform | Class::Affine, _) if by_row[id.index()] => {
+                    wanted.push((Time::start(stage), until(id).unwrap_or(Time::start(stage)), id, 1));
+                }
+                (_, Op::Access(number)) => {
+                    let (words, time, end) = match (&trace.accesses[number as usize].action, methods[number as usize]) {
+                        (Action::Load { width, .. }, Method::LoadAffine | Method::LoadEach) => {
+                            let loaded = (1..=u32::from(width.registers())).map(|k| Id(id.0 + k));
+                            let last = loaded.filter_map(until).max();
+                            (width.registers(), Time::start(stage), last.unwrap_or(Time::start(stage)))
+                        }
+                        (_, Method::StoreDirect) => (1, Time::start(stage), Time::end(stage)),
+                        _ => continue,
+                    };
+                    wanted.push((time, end, id, words.into()));
+                }
+                _ => {}
+            }
+        }
+        wanted.sort_by_key(|&(from, _, id, _)| (from, id));
+        let mut busy: Vec<Option<Time>> = Vec::new();
+        for (from, to, id, count) in wanted {
+            let count = count as usize;
+            let is_free = |slot: &Option<Time>| slot.is_none_or(|until| until < from);
+            let start = (0..busy.len()).find(|&k| busy.get(k..k + count).is_some_and(|run| run.iter().all(is_free)));
+            let start = start.unwrap_or_else(|| {
+                let free = busy.iter().rev().take_while(|slot| is_free(slot)).count().min(count);
+                busy.len() - free
+            });
+            busy.resize(busy.len().max(start + count), None);
+            busy[start..start + count].fill(Some(to));
+            rows[id.index()] = Some(Home::Temporary(start as u32));
+        }
+
+        for id in ids() {
+            let stage = &mut stages[stage_of(id) as usize];
+            match class_of(id) {
+                Class::Uniform | Class::Affine => stage.start.push(id),
+                Class::Inline => {
+                    stage.body.push(id);
+                    if let Some(row) = rows[id.index()] {
+                        stage.keeps.push((id, row));
+                    }
+                }
+                Class::Call => stage.end.push(id),
+                Class::Leaf | Class::Loaded => {}
+                Class::Access => {
+                    let Op::Access(number) = trace.op(id) else { continue };
+                    match (methods[number as usize], &trace.accesses[number as usize].action) {
+                        (Method::StoreAffine | Method::StoreEach, _) => stage.end.push(id),
+                        (Method::StoreDirect, Action::Store { data, .. }) => {
+                            stage.start.push(id);
+                            match data.first() {
+                                Some(word) if !stored.contains_key(word) => stage.stores.push((number, *word)),
+                                _ => {}
+                            }
+                            // What could not be written where it belongs is copied there.
+                            stage.end.push(id);
+                        }
+                        _ => stage.start.push(id),
+                    }
+                }
+            }
+            if class_of(id) == Class::Affine
+                && let Some(row) = rows[id.index()]
+            {
+                stages[stage_of(id) as usize].keeps.push((id, row));
+            }
+        }
+        for (cell, id, at) in late {
+            stages[at as usize].keeps.push((id, Home::Cell(cell)));
+        }
+        if let Some(stage) = condition_stage {
+            stages[stage as usize].condition = true;
+        }
+        while stages.last().is_some_and(|stage| stage.start.is_empty() && stage.end.is_empty() && !stage.has_loop()) {
+            stages.pop();
+        }
+        let mut access_rows = vec![None; methods.len()];
+        for id in ids() {
+            if let (Op::Access(number), Some(Home::Temporary(row))) = (trace.op(id), rows[id.index()]) {
+                access_rows[number as usize] = Some(row);
+            }
+        }
+        let in_place = self.in_place(&last);
+        let (truths, fma, temporaries) = (Vec::new(), false, busy.len() as u32);
+        let Scheduler { class, methods, stage: stage_of, .. } = self;
+        Schedule { class, methods, rows, stage_of, truths, in_place, temporaries, access_rows, fma, stages, slots }
+    }
+}

@@ -1,0 +1,542 @@
+//! The meaning of a block as a list of operations on rows.
+//!
+//! A row is one value for each of the work items that run side by side. Instructions are run over the domain of this file,
+//! where a word is the number of an operation and computing with words appends operations. An operation whose result is the
+//! same for all items, or grows by a constant from one to the next, is told apart by its [`Shape`].
+
+use arrayvec::ArrayVec;
+use halfbyte_isa::half::{Compare, Format, Rounding};
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width};
+use halfbyte_isa::halu::meaning::permute;
+
+use super::cells::Cell;
+use crate::halu::rows::RowOp;
+use crate::trap::TrapKind;
+
+/// An operation by its number in the trace.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Id(pub u32);
+
+impl Id {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How a value depends on the item.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shape {
+    /// Not at all.
+    Uniform,
+    /// It grows by this, not zero, from each item to the next, modulo 2^32.
+    Affine(u32),
+    /// In any way.
+    Varying,
+}
+
+impl Shape {
+    fn affine(stride: u32) -> Shape {
+        if stride == 0 { Shape::Uniform } else { Shape::Affine(stride) }
+    }
+
+    /// From an item's value to the next one's, where that is known.
+    pub fn stride(self) -> Option<u32> {
+        match self {
+            Shape::Uniform => Some(0),
+            Shape::Affine(stride) => Some(stride),
+            Shape::Varying => None,
+        }
+    }
+
+    /// The shape of a value that has one or the other.
+    pub fn meet(self, other: Shape) -> Shape {
+        if self == other { self } else { Shape::Varying }
+    }
+
+    pub fn is_varying(self) -> bool {
+        self == Shape::Varying
+    }
+}
+
+/// An operation of a trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub op: Op,
+    /// As many count as the operation takes.
+    pub args: [Id; 3],
+    pub shape: Shape,
+}
+
+/// What an operation computes; those named as a method of [`Domain`] do what it says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Op {
+    Const(u32),
+    Truth(bool),
+    /// What a cell holds before the block.
+    Input(Cell),
+    /// Whether the item is at this block.
+    Mask,
+    /// The number of the item.
+    Item,
+    /// Bytes of constant bank 0, which are there.
+    Bank {
+        offset: u32,
+        width: Width,
+        signed: bool,
+    },
+    And,
+    Or,
+    Xor,
+    Not,
+    Shl,
+    Shr,
+    Sar,
+    Add,
+    Sub,
+    Mul,
+    MulHigh(bool),
+    Equal,
+    Less(bool),
+    Both,
+    Either,
+    Differ,
+    Negate,
+    /// The second or the third, by the first; of words.
+    Select,
+    /// The same of truth values.
+    Choose,
+    FAdd,
+    FMul,
+    Fma,
+    FDiv,
+    FSqrt,
+    FCompare(Compare),
+    IntToFloat(bool),
+    FloatToInt(bool),
+    Narrow(Format, Rounding),
+    Widen(Format),
+    Half(HalfOp),
+    /// The truth value, whether to take the lesser, is the third.
+    MinMax(HalfMinMax),
+    /// One lane of the compare.
+    HalfCompare(HalfCompare, u8),
+    Video(VideoOp),
+    /// Byte i of each word is one of the eight of the first two operands.
+    Bytes([u8; 4]),
+    /// An access to memory, at its place among the others; no value.
+    Access(u32),
+    /// A word that an access loads.
+    Loaded(u32, u8),
+}
+
+impl Op {
+    /// The number of operands.
+    pub fn arity(self) -> usize {
+        match self {
+            Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Item | Op::Bank { .. } => 0,
+            Op::Access(_) | Op::Loaded(..) => 0,
+            Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
+            Op::Narrow(..) | Op::Widen(_) => 1,
+            Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar | Op::Add | Op::Sub | Op::Mul => 2,
+            Op::MulHigh(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
+            Op::FAdd | Op::FMul | Op::FDiv | Op::FCompare(_) | Op::HalfCompare(..) | Op::Bytes(_) => 2,
+            Op::Half(HalfOp { kind: HalfKind::Add | HalfKind::Mul, .. }) => 2,
+            Op::Select | Op::Choose | Op::Fma | Op::Half(_) | Op::MinMax(_) | Op::Video(_) => 3,
+        }
+    }
+
+    /// The operation on rows that is called for it where its result varies, its operands having these shapes: what has no short
+    /// form in instructions of the host.
+    pub fn row_op(self, shapes: [Shape; 3], fma: bool) -> Option<RowOp> {
+        // Instructions shift all words by the same.
+        let by_item = shapes[1] != Shape::Uniform;
+        Some(match self {
+            Op::Shl if by_item => RowOp::Shl,
+            Op::Shr if by_item => RowOp::Shr,
+            Op::Sar if by_item => RowOp::Sar,
+            Op::MulHigh(signed) => RowOp::MulHigh(signed),
+            Op::Fma if !fma => RowOp::Fma,
+            Op::Narrow(format, rounding) => RowOp::Narrow(format, rounding),
+            Op::Widen(format) => RowOp::Widen(format),
+            Op::Half(op) => RowOp::Half(op),
+            Op::MinMax(op) => RowOp::MinMax(op),
+            Op::HalfCompare(op, lane) => RowOp::Compare(op, lane),
+            _ => return None,
+        })
+    }
+
+    /// Whether the result is a truth value, where that does not depend on a cell.
+    pub fn is_truth(self) -> bool {
+        matches!(
+            self,
+            Op::Truth(_)
+                | Op::Mask
+                | Op::Equal
+                | Op::Less(_)
+                | Op::Both
+                | Op::Either
+                | Op::Differ
+                | Op::Negate
+                | Op::Choose
+                | Op::FCompare(_)
+                | Op::HalfCompare(..)
+        )
+    }
+}
+
+/// An access to memory, or what must be a fault.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    /// The word.
+    pub address: u32,
+    /// A truth value: the items that make it. All, if none.
+    pub guard: Option<Id>,
+    pub action: Action,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Action {
+    Load { place: Place, width: Width, signed: bool },
+    Store { place: Place, width: Width, data: ArrayVec<Id, 4> },
+    Fault(TrapKind),
+}
+
+/// Where an access is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// Global memory at `base + offset + imm`.
+    Global { offset: Id, base: [Id; 2], imm: i32 },
+    /// A constant bank at `offset + imm`.
+    Constant { bank: u8, offset: Id, imm: u32 },
+}
+
+impl Place {
+    /// The words it depends on.
+    pub fn words(&self) -> impl Iterator<Item = Id> + use<> {
+        match *self {
+            Place::Global { offset, base: [low, high], .. } => [Some(offset), Some(low), Some(high)],
+            Place::Constant { offset, .. } => [Some(offset), None, None],
+        }
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// Operations in order: each uses earlier ones only.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    pub nodes: Vec<Node>,
+    pub accesses: Vec<Access>,
+}
+
+impl Trace {
+    pub fn node(&self, id: Id) -> Node {
+        // Numbers come from this trace only.
+        self.nodes[id.index()]
+    }
+
+    pub fn op(&self, id: Id) -> Op {
+        self.node(id).op
+    }
+
+    pub fn shape(&self, id: Id) -> Shape {
+        self.node(id).shape
+    }
+
+    /// The operands of an operation.
+    pub fn args(&self, id: Id) -> ArrayVec<Id, 3> {
+        let node = self.node(id);
+        node.args.into_iter().take(node.op.arity()).collect()
+    }
+
+    pub fn push(&mut self, op: Op, args: &[Id], shape: Shape) -> Id {
+        let mut all = [Id(0); 3];
+        all.iter_mut().zip(args).for_each(|(place, arg)| *place = *arg);
+        self.nodes.push(Node { op, args: all, shape });
+        Id(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds an access, and the words that it loads.
+    pub fn access(&mut self, access: Access, words: u8, shape: Shape) -> ArrayVec<Id, 4> {
+        let number = self.accesses.len() as u32;
+        self.accesses.push(access);
+        self.push(Op::Access(number), &[], Shape::Uniform);
+        (0..words).map(|k| self.push(Op::Loaded(number, k), &[], shape)).collect()
+    }
+
+    /// The value of a constant, or 0 or 1 for a truth value that is one.
+    pub fn constant(&self, id: Id) -> Option<u32> {
+        match self.op(id) {
+            Op::Const(value) => Some(value),
+            Op::Truth(truth) => Some(truth.into()),
+            _ => None,
+        }
+    }
+
+    /// An operation without a closer look: varying, unless all operands are uniform.
+    fn apply(&mut self, op: Op, args: &[Id]) -> Id {
+        let uniform = args.iter().all(|&arg| self.shape(arg) == Shape::Uniform);
+        self.push(op, args, if uniform { Shape::Uniform } else { Shape::Varying })
+    }
+
+    fn binary(&mut self, op: Op, a: Id, b: Id, fold: impl FnOnce(&mut Concrete, u32, u32) -> u32) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => self.word(fold(&mut Concrete, a, b)),
+            _ => self.apply(op, &[a, b]),
+        }
+    }
+
+    /// An operation under which strides combine.
+    fn linear(&mut self, op: Op, a: Id, b: Id, stride: impl FnOnce(u32, u32) -> u32) -> Id {
+        let shape = match (self.shape(a).stride(), self.shape(b).stride()) {
+            (Some(a), Some(b)) => Shape::affine(stride(a, b)),
+            _ => Shape::Varying,
+        };
+        self.push(op, &[a, b], shape)
+    }
+
+    /// `p ? a : b` of truth values.
+    pub fn choose(&mut self, p: Id, a: Id, b: Id) -> Id {
+        match self.constant(p) {
+            Some(0) => b,
+            Some(_) => a,
+            None if a == b => a,
+            None => self.apply(Op::Choose, &[p, a, b]),
+        }
+    }
+}
+
+impl Domain for Trace {
+    type Word = Id;
+    type Pred = Id;
+
+    fn word(&mut self, value: u32) -> Id {
+        self.push(Op::Const(value), &[], Shape::Uniform)
+    }
+
+    fn truth(&mut self, value: bool) -> Id {
+        self.push(Op::Truth(value), &[], Shape::Uniform)
+    }
+
+    fn and(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(0), _) | (_, Some(u32::MAX)) => a,
+            (_, Some(0)) | (Some(u32::MAX), _) => b,
+            _ => self.binary(Op::And, a, b, |d, a, b| d.and(a, b)),
+        }
+    }
+
+    fn or(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(u32::MAX), _) | (_, Some(0)) => a,
+            (_, Some(u32::MAX)) | (Some(0), _) => b,
+            _ => self.binary(Op::Or, a, b, |d, a, b| d.or(a, b)),
+        }
+    }
+
+    fn xor(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            _ => self.binary(Op::Xor, a, b, |d, a, b| d.xor(a, b)),
+        }
+    }
+
+    fn not(&mut self, a: Id) -> Id {
+        match self.constant(a) {
+            Some(a) => self.word(!a),
+            None => self.apply(Op::Not, &[a]),
+        }
+    }
+
+    fn shl(&mut self, a: Id, count: Id) -> Id {
+        match (self.constant(a), self.constant(count)) {
+            (Some(a), Some(count)) => self.word(a.wrapping_shl(count)),
+            (None, Some(count)) if count & 31 == 0 => a,
+            (None, Some(by)) => self.linear(Op::Shl, a, count, |stride, _| stride.wrapping_shl(by)),
+            _ => self.apply(Op::Shl, &[a, count]),
+        }
+    }
+
+    fn shr(&mut self, a: Id, count: Id) -> Id {
+        match self.constant(count) {
+            Some(count) if count & 31 == 0 => a,
+            _ => self.binary(Op::Shr, a, count, |d, a, b| d.shr(a, b)),
+        }
+    }
+
+    fn sar(&mut self, a: Id, count: Id) -> Id {
+        match self.constant(count) {
+            Some(count) if count & 31 == 0 => a,
+            _ => self.binary(Op::Sar, a, count, |d, a, b| d.sar(a, b)),
+        }
+    }
+
+    fn add(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => self.word(a.wrapping_add(b)),
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            _ => self.linear(Op::Add, a, b, u32::wrapping_add),
+        }
+    }
+
+    fn sub(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => self.word(a.wrapping_sub(b)),
+            (_, Some(0)) => a,
+            _ => self.linear(Op::Sub, a, b, u32::wrapping_sub),
+        }
+    }
+
+    fn mul(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => self.word(a.wrapping_mul(b)),
+            (Some(0), _) | (_, Some(1)) => a,
+            (_, Some(0)) | (Some(1), _) => b,
+            (Some(k), None) | (None, Some(k)) => self.linear(Op::Mul, a, b, |a, b| a.wrapping_add(b).wrapping_mul(k)),
+            (None, None) => self.apply(Op::Mul, &[a, b]),
+        }
+    }
+
+    fn mul_high(&mut self, signed: bool, a: Id, b: Id) -> Id {
+        self.binary(Op::MulHigh(signed), a, b, |d, a, b| d.mul_high(signed, a, b))
+    }
+
+    fn equal(&mut self, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => self.truth(a == b),
+            _ => self.apply(Op::Equal, &[a, b]),
+        }
+    }
+
+    fn less(&mut self, signed: bool, a: Id, b: Id) -> Id {
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => {
+                let less = Concrete.less(signed, a, b);
+                self.truth(less)
+            }
+            (_, Some(0)) if !signed => self.truth(false),
+            _ => self.apply(Op::Less(signed), &[a, b]),
+        }
+    }
+
+    fn both(&mut self, p: Id, q: Id) -> Id {
+        match (self.constant(p), self.constant(q)) {
+            (Some(0), _) | (_, Some(1)) => p,
+            (_, Some(0)) | (Some(_), _) => q,
+            _ => self.apply(Op::Both, &[p, q]),
+        }
+    }
+
+    fn either(&mut self, p: Id, q: Id) -> Id {
+        match (self.constant(p), self.constant(q)) {
+            (Some(1), _) | (_, Some(0)) => p,
+            (_, Some(1)) | (Some(_), _) => q,
+            _ => self.apply(Op::Either, &[p, q]),
+        }
+    }
+
+    fn differ(&mut self, p: Id, q: Id) -> Id {
+        match (self.constant(p), self.constant(q)) {
+            (_, Some(0)) => p,
+            (Some(0), _) => q,
+            (_, Some(_)) => self.negate(p),
+            (Some(_), _) => self.negate(q),
+            _ => self.apply(Op::Differ, &[p, q]),
+        }
+    }
+
+    fn negate(&mut self, p: Id) -> Id {
+        match (self.constant(p), self.op(p)) {
+            (Some(p), _) => self.truth(p == 0),
+            (None, Op::Negate) => self.node(p).args[0],
+            _ => self.apply(Op::Negate, &[p]),
+        }
+    }
+
+    fn select(&mut self, p: Id, a: Id, b: Id) -> Id {
+        let same = a == b || self.constant(a).is_some() && self.constant(a) == self.constant(b);
+        match self.constant(p) {
+            Some(0) => b,
+            Some(_) => a,
+            None if same => a,
+            None => {
+                let shape =
+                    if self.shape(p) == Shape::Uniform { self.shape(a).meet(self.shape(b)) } else { Shape::Varying };
+                self.push(Op::Select, &[p, a, b], shape)
+            }
+        }
+    }
+
+    fn fadd(&mut self, a: Id, b: Id) -> Id {
+        self.apply(Op::FAdd, &[a, b])
+    }
+
+    fn fmul(&mut self, a: Id, b: Id) -> Id {
+        self.apply(Op::FMul, &[a, b])
+    }
+
+    fn fma(&mut self, a: Id, b: Id, c: Id) -> Id {
+        self.apply(Op::Fma, &[a, b, c])
+    }
+
+    fn fdiv(&mut self, a: Id, b: Id) -> Id {
+        self.apply(Op::FDiv, &[a, b])
+    }
+
+    fn fsqrt(&mut self, a: Id) -> Id {
+        self.apply(Op::FSqrt, &[a])
+    }
+
+    fn fcompare(&mut self, compare: Compare, a: Id, b: Id) -> Id {
+        self.apply(Op::FCompare(compare), &[a, b])
+    }
+
+    fn int_to_float(&mut self, signed: bool, a: Id) -> Id {
+        self.apply(Op::IntToFloat(signed), &[a])
+    }
+
+    fn float_to_int(&mut self, signed: bool, a: Id) -> Id {
+        self.apply(Op::FloatToInt(signed), &[a])
+    }
+
+    fn narrow(&mut self, format: Format, rounding: Rounding, a: Id) -> Id {
+        self.apply(Op::Narrow(format, rounding), &[a])
+    }
+
+    fn widen(&mut self, format: Format, a: Id) -> Id {
+        self.apply(Op::Widen(format), &[a])
+    }
+
+    fn half(&mut self, op: &HalfOp, a: Id, b: Id, c: Id) -> Id {
+        let op = Op::Half(*op);
+        self.apply(op, &[a, b, c][..op.arity()])
+    }
+
+    fn half_minmax(&mut self, op: &HalfMinMax, min: Id, a: Id, b: Id) -> Id {
+        self.apply(Op::MinMax(*op), &[a, b, min])
+    }
+
+    fn half_compare(&mut self, op: &HalfCompare, a: Id, b: Id) -> [Id; 2] {
+        [0, 1].map(|lane| self.apply(Op::HalfCompare(*op, lane), &[a, b]))
+    }
+
+    fn video(&mut self, op: &VideoOp, a: Id, b: Id, c: Id) -> Id {
+        let all = (1 << op.lanes.count()) - 1;
+        let overwritten = op.merge != VideoMerge::Accumulate && op.mask & all == all;
+        let c = if overwritten { self.word(0) } else { c };
+        self.apply(Op::Video(*op), &[a, b, c])
+    }
+
+    fn permute(&mut self, a: Id, b: Id, selector: Id) -> Id {
+        match self.constant(selector) {
+            Some(selector) if selector & 0x8888 == 0 => {
+                let bytes = [0, 4, 8, 12].map(|nibble| (selector >> nibble) as u8 & 7);
+                self.apply(Op::Bytes(bytes), &[a, b])
+            }
+            _ => permute(self, a, b, selector),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A block as a trace, and what it leaves in the cells.
+
+use std::collections::BTreeMap;
+
+use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
+use halfbyte_isa::halu::fields::RZ;
+use halfbyte_isa::halu::meaning::{guard, meaning};
+
+use super::cells::{Cell, Cells, Name};
+use super::graph::{Block, Next};
+use super::trace::{Access, Action, Id, Op, Place, Shape, Trace};
+use crate::halu::Word;
+use crate::trap::{self, Space, TrapKind};
+
+/// What the blocks of a kernel have in common.
+pub(in crate::halu) struct Kernel<'a> {
+    pub words: &'a [Word],
+    /// Bytes of constant bank 0.
+    pub constant_bytes: u32,
+    /// Bytes of local memory.
+    pub local_bytes: u32,
+    /// Where in that bank the addresses of buffers are.
+    pub pointers: Vec<u32>,
+}
+
+/// Which items run a block.
+#[derive(Clone, Copy)]
+pub(super) enum Items<'a> {
+    /// All of a row; what the cells hold has these shapes.
+    All(&'a [Shape]),
+    /// Some, by a mask. Cells that have another shape than varying are never written.
+    Masked(&'a [Shape]),
+}
+
+/// A block, traced.
+#[derive(Debug)]
+pub(super) struct Unit {
+    pub trace: Trace,
+    /// The cells that it writes and what they become.
+    pub finals: BTreeMap<Cell, Id>,
+    /// The cells whose value before the block it reads.
+    pub reads: Vec<Cell>,
+    /// Those that it writes for all items.
+    pub kills: Vec<Cell>,
+    /// The guard of the branch or exit at its end, where it has one.
+    pub condition: Option<Id>,
+    /// Every item that comes here faults.
+    pub dead: bool,
+}
+
+impl Unit {
+    pub fn new(kernel: &Kernel<'_>, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
+        let mut builder = Builder {
+            kernel,
+            cells: &mut *cells,
+            items,
+            now: BTreeMap::new(),
+            inputs: BTreeMap::new(),
+            written: BTreeMap::new(),
+            fault: None,
+        };
+        let mut trace = Trace::default();
+        let mask = match items {
+            Items::All(_) => None,
+            Items::Masked(_) => Some(trace.push(Op::Mask, &[], Shape::Varying)),
+        };
+        let words = kernel.words.get(block.start as usize..block.end as usize).unwrap_or_default();
+        let mut condition = None;
+        let mut dead = false;
+        for (address, word) in (block.start..).zip(words) {
+            let Word::Inst(inst) = word else { continue };
+            let holds = guard(inst, &mut trace, &mut builder);
+            if address == block.last() && matches!(block.next, Next::Branch { .. } | Next::ExitIf { .. }) {
+                condition = holds;
+                break;
+            }
+            if holds.is_some_and(|holds| trace.constant(holds) == Some(0)) {
+                continue;
+            }
+            let holds = holds.filter(|&holds| trace.constant(holds).is_none());
+            if !builder.step(&mut trace, address, inst, holds, mask) {
+                dead = true;
+                break;
+            }
+        }
+        let Builder { now, inputs, written, .. } = builder;
+        let mut finals: BTreeMap<Cell, Id> = written.keys().filter_map(|cell| Some((*cell, *now.get(cell)?))).collect();
+        // Under a mask nothing but what is always written is kept from before, and reads are not asked for.
+        let reads = inputs.keys().copied().collect();
+        let kills = written.iter().filter(|(_, all)| **all).map(|(cell, _)| *cell).collect();
+        if let Some(mask) = mask {
+            for (&cell, value) in &mut finals {
+                let old = match inputs.get(&cell) {
+                    Some(&old) => old,
+                    None => trace.push(Op::Input(cell), &[], Shape::Varying),
+                };
+                *value =
+                    if cells.is_pred(cell) { trace.choose(mask, *value, old) } else { trace.select(mask, *value, old) };
+            }
+        }
+        Unit { trace, finals, reads, kills, condition, dead }
+    }
+}
+
+/// The state of the cells on the way through a block.
+struct Builder<'a> {
+    kernel: &'a Kernel<'a>,
+    cells: &'a mut Cells,
+    items: Items<'a>,
+    /// What cells hold, once read or written.
+    now: BTreeMap<Cell, Id>,
+    /// What those that were read held before.
+    inputs: BTreeMap<Cell, Id>,
+    /// Those that were written, and whether always.
+    written: BTreeMap<Cell, bool>,
+    /// What is wrong with a constant that the instruction reads.
+    fault: Option<TrapKind>,
+}
+
+impl Builder<'_> {
+    fn read(&mut self, trace: &mut Trace, name: Name) -> Id {
+        let cell = self.cells.get(name);
+        if let Some(&value) = self.now.get(&cell) {
+            return value;
+        }
+        let (Items::All(shapes) | Items::Masked(shapes)) = self.items;
+        let shape = shapes.get(cell.index()).copied().unwrap_or(Shape::Varying);
+        let value = trace.push(Op::Input(cell), &[], shape);
+        self.now.insert(cell, value);
+        self.inputs.insert(cell, value);
+        value
+    }
+
+    fn write(&mut self, trace: &mut Trace, name: Name, value: Id, holds: Option<Id>) {
+        let value = match holds {
+            None => value,
+            Some(holds) => {
+                let old = self.read(trace, name);
+                if matches!(name, Name::Pred(_)) {
+                    trace.choose(holds, value, old)
+                } else {
+                    trace.select(holds, value, old)
+                }
+            }
+        };
+        let cell = self.cells.get(name);
+        self.now.insert(cell, value);
+        *self.written.entry(cell).or_default() |= holds.is_none();
+    }
+
+    /// Adds an instruction that acts where `holds`; whether any item gets past it.
+    fn step(&mut self, trace: &mut Trace, address: u32, inst: &Inst, holds: Option<Id>, mask: Option<Id>) -> bool {
+        let Effects { writes, access, .. } = meaning(inst, trace, self);
+        let guard = match (mask, holds) {
+            (Some(mask), Some(holds)) => Some(trace.both(mask, holds)),
+            (one, other) => one.or(other),
+        };
+        let fault = |trace: &mut Trace, kind| {
+            trace.access(Access { address, guard, action: Action::Fault(kind) }, 0, Shape::Uniform);
+            holds.is_some()
+        };
+        if let Some(kind) = self.fault.take() {
+            return fault(trace, kind);
+        }
+        for write in writes {
+            match write {
+                Write::Gpr(n, word) => self.write(trace, Name::Gpr(n), word, holds),
+                Write::Ur(n, word) => self.write(trace, Name::Ur(n & 63), word, holds),
+                Write::Pred(n, truth) => self.write(trace, Name::Pred(n & 7), truth, holds),
+            }
+        }
+        let words = match access {
+            None => return true,
+            Some(domain::Access::Load { address: at, width, signed, dst }) => {
+                match self.load(trace, at, width, signed, address, guard) {
+                    Ok(words) => (dst, words),
+                    Err(kind) => return fault(trace, kind),
+                }
+            }
+            Some(domain::Access::Store { address: at, width, data }) => {
+                let local = self.kernel.local_bytes;
+                let action = match locate(trace, at) {
+                    Where::Local(imm) => match outside(trap::Access::Store, Space::Local, imm, width, local) {
+                        Some(kind) => return fault(trace, kind),
+                        None => {
+                            for (word, value) in (imm / 4..).zip(data) {
+                                self.write(trace, Name::Local(word), value, holds);
+                            }
+                            return true;
+                        }
+                    },
+                    // No instruction stores there.
+                    Where::Constant { .. } => return true,
+                    Where::At(place) => Action::Store { place, width, data },
+                };
+                trace.access(Access { address, guard, action }, 0, Shape::Uniform);
+                return true;
+            }
+        };
+        let (dst, words) = words;
+        for (n, word) in (dst..RZ).zip(words) {
+            self.write(trace, Name::Gpr(n), word, holds);
+        }
+        true
+    }
+
+    /// The words of a load.
+    fn load(
+        &mut self,
+        trace: &mut Trace,
+        at: Address<Id>,
+        width: Width,
+        signed: bool,
+        address: u32,
+        guard: Option<Id>,
+    ) -> Result<Vec<Id>, TrapKind> {
+        match locate(trace, at) {
+            Where::Local(imm) => {
+                let kind = outside(trap::Access::Load, Space::Local, imm, width, self.kernel.local_bytes);
+                let words = imm / 4..imm / 4 + u32::from(width.registers());
+                kind.map_or_else(|| Ok(words.map(|word| self.read(trace, Name::Local(word))).collect()), Err)
+            }
+            Where::Constant { bank, address } => {
+                let held = if bank == 0 { self.kernel.constant_bytes } else { 0 };
+                if let Some(kind) = outside(trap::Access::Load, Space::Constant(bank), address, width, held) {
+                    return Err(kind);
+                }
+                let part = if width.registers() > 1 { Width::B32 } else { width };
+                let word = |k: u8| Op::Bank { offset: address + 4 * u32::from(k), width: part, signed };
+                Ok((0..width.registers()).map(|k| trace.push(word(k), &[], Shape::Uniform)).collect())
+            }
+            Where::At(place) => {
+                let same = guard.is_none() && place.words().all(|word| trace.shape(word) == Shape::Uniform);
+                let shape = if same { Shape::Uniform } else { Shape::Varying };
+                let access = Access { address, guard, action: Action::Load { place, width, signed } };
+                Ok(trace.access(access, width.registers(), shape).to_vec())
+            }
+        }
+    }
+}
+
+/// Where an access goes.
+enum Where {
+    /// Local memory.
+    Local(u32),
+    /// A constant bank, at an address that is known.
+    Constant {
+        bank: u8,
+        address: u32,
+    },
+    At(Place),
+}
+
+fn locate(trace: &mut Trace, at: Address<Id>) -> Where {
+    match at {
+        Address::Uniform { offset, base, imm } => Where::At(Place::Global { offset, base, imm }),
+        Address::Wide { base, imm } => Where::At(Place::Global { offset: trace.word(0), base, imm }),
+        Address::Local { imm } => Where::Local(imm),
+        Address::Constant { bank, offset, imm } => match trace.constant(offset) {
+            Some(offset) => Where::Constant { bank, address: offset.wrapping_add(imm) },
+            None => Where::At(Place::Constant { bank, offset, imm }),
+        },
+    }
+}
+
+/// Why an access at a known address cannot be made, in a space of so many bytes.
+fn outside(access: trap::Access, space: Space, address: u32, width: Width, held: u32) -> Option<TrapKind> {
+    let (bytes, address) = (width.bytes(), u64::from(address));
+    if !address.is_multiple_of(bytes.into()) {
+        Some(TrapKind::Misaligned { access, space, address, bytes })
+    } else if address + u64::from(bytes) > held.into() {
+        Some(TrapKind::OutOfBounds { access, space, address, bytes, near: None })
+    } else {
+        None
+    }
+}
+
+impl Reader<Trace> for Builder<'_> {
+    fn gpr(&mut self, trace: &mut Trace, n: u8) -> Id {
+        self.read(trace, Name::Gpr(n))
+    }
+
+    fn ur(&mut self, trace: &mut Trace, n: u8) -> Id {
+        self.read(trace, Name::Ur(n & 63))
+    }
+
+    fn pred(&mut self, trace: &mut Trace, n: u8) -> Id {
+        self.read(trace, Name::Pred(n & 7))
+    }
+
+    fn constant(&mut self, trace: &mut Trace, bank: u8, offset: u16) -> Id {
+        let held = if bank == 0 { self.kernel.constant_bytes } else { 0 };
+        match outside(trap::Access::Load, Space::Constant(bank), offset.into(), Width::B32, held) {
+            None => {
+                let op = Op::Bank { offset: offset.into(), width: Width::B32, signed: false };
+                trace.push(op, &[], Shape::Uniform)
+            }
+            Some(kind) => {
+                self.fault.get_or_insert(kind);
+                trace.word(0)
+            }
+        }
+    }
+
+    fn special(&mut self, trace: &mut Trace, register: SpecialReg) -> Id {
+        match register {
+            SpecialReg::Item => trace.push(Op::Item, &[], Shape::Affine(1)),
+        }
+    }
+}

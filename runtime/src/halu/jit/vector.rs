@@ -1,0 +1,105 @@
+//! Operations on four work items at a time, as instructions on vectors.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32X4, I32X4};
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value};
+use cranelift_frontend::FunctionBuilder;
+use halfbyte_isa::half::{Compare, NAN_F32};
+
+use super::trace::Op;
+use super::video;
+
+/// Looks at the same bits as lanes of another width.
+pub(super) fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {
+    let mut flags = MemFlagsData::new();
+    flags.set_endianness(Endianness::Little);
+    if b.func.dfg.value_type(x) == ty { x } else { b.ins().bitcast(ty, flags, x) }
+}
+
+/// A vector of the same word.
+pub(super) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Value {
+    let bytes: Vec<u8> = word.to_le_bytes().repeat(4);
+    let constant = b.func.dfg.constants.insert(bytes.into());
+    b.ins().vconst(ty, constant)
+}
+
+/// An operation on vectors; truth values are all ones or zero.
+pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
+    let float = |b: &mut FunctionBuilder<'_>, x: Value| cast(b, F32X4, x);
+    match op {
+        Op::And | Op::Both => b.ins().band(x, y),
+        Op::Or | Op::Either => b.ins().bor(x, y),
+        Op::Xor | Op::Differ => b.ins().bxor(x, y),
+        Op::Not | Op::Negate => b.ins().bnot(x),
+        Op::Add => b.ins().iadd(x, y),
+        Op::Sub => b.ins().isub(x, y),
+        Op::Mul => b.ins().imul(x, y),
+        Op::Equal => b.ins().icmp(IntCC::Equal, x, y),
+        Op::Less(true) => b.ins().icmp(IntCC::SignedLessThan, x, y),
+        Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
+        Op::Select | Op::Choose => b.ins().bitselect(x, y, z),
+        Op::Video(op) => video::video(b, &op, x, y, z),
+        Op::Bytes(select) => {
+            let bytes = video::bytes(b, x, y, select);
+            cast(b, I32X4, bytes)
+        }
+        Op::FCompare(compare) => {
+            let (x, y) = (float(b, x), float(b, y));
+            let mut holds = |code| b.ins().fcmp(code, x, y);
+            let either =
+                |one: FloatCC, other: FloatCC, holds: &mut dyn FnMut(FloatCC) -> Value| [holds(one), holds(other)];
+            let simple = match compare {
+                Compare::LT => FloatCC::LessThan,
+                Compare::EQ => FloatCC::Equal,
+                Compare::LE => FloatCC::LessThanOrEqual,
+                Compare::GT => FloatCC::GreaterThan,
+                Compare::GE => FloatCC::GreaterThanOrEqual,
+                Compare::NUM => FloatCC::Ordered,
+                Compare::NAN => FloatCC::Unordered,
+                Compare::LTU => FloatCC::UnorderedOrLessThan,
+                Compare::LEU => FloatCC::UnorderedOrLessThanOrEqual,
+                Compare::GTU => FloatCC::UnorderedOrGreaterThan,
+                Compare::GEU => FloatCC::UnorderedOrGreaterThanOrEqual,
+                Compare::NEU => FloatCC::NotEqual,
+                other => {
+                    let pair = match other {
+                        Compare::NE => either(FloatCC::LessThan, FloatCC::GreaterThan, &mut holds),
+                        Compare::EQU => either(FloatCC::Equal, FloatCC::Unordered, &mut holds),
+                        // Never and always, which have no name.
+                        _ => {
+                            let word = if other.code() == 0 { 0 } else { u32::MAX };
+                            return constant(b, I32X4, word);
+                        }
+                    };
+                    return b.ins().bor(pair[0], pair[1]);
+                }
+            };
+            holds(simple)
+        }
+        Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt | Op::IntToFloat(_) => {
+            let result = match op {
+                Op::IntToFloat(true) => b.ins().fcvt_from_sint(F32X4, x),
+                Op::IntToFloat(false) => b.ins().fcvt_from_uint(F32X4, x),
+                _ => {
+                    let (x, y, z) = (float(b, x), float(b, y), float(b, z));
+                    match op {
+                        Op::FAdd => b.ins().fadd(x, y),
+                        Op::FMul => b.ins().fmul(x, y),
+                        Op::FDiv => b.ins().fdiv(x, y),
+                        Op::FSqrt => b.ins().sqrt(x),
+                        _ => b.ins().fma(x, y, z),
+                    }
+                }
+            };
+            let nan = b.ins().fcmp(FloatCC::Unordered, result, result);
+            let (result, canonical) = (cast(b, I32X4, result), constant(b, I32X4, NAN_F32));
+            b.ins().bitselect(nan, canonical, result)
+        }
+        Op::FloatToInt(signed) => {
+            let x = float(b, x);
+            if signed { b.ins().fcvt_to_sint_sat(I32X4, x) } else { b.ins().fcvt_to_uint_sat(I32X4, x) }
+        }
+        // What is a call, or a leaf.
+        _ => cast(b, I32X4, x),
+    }
+}

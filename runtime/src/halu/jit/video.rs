@@ -1,0 +1,183 @@
+//! Video instructions as operations on vectors of four words.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8X16, I16X8, I32X4};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_frontend::FunctionBuilder;
+use halfbyte_isa::halu::domain::{Lanes, VideoKind, VideoMerge, VideoOp};
+
+use super::vector::{cast, constant};
+
+/// Bytes of two vectors by their numbers, the second's from 16 on.
+pub(super) fn shuffle(b: &mut FunctionBuilder<'_>, x: Value, y: Value, bytes: [u8; 16]) -> Value {
+    let (x, y) = (cast(b, I8X16, x), cast(b, I8X16, y));
+    let mask = b.func.dfg.immediates.push(bytes.to_vec().into());
+    b.ins().shuffle(x, y, mask)
+}
+
+/// For every word the bytes of the pair of words that `select` says.
+pub(super) fn bytes(b: &mut FunctionBuilder<'_>, x: Value, y: Value, select: [u8; 4]) -> Value {
+    let byte = |place: usize| {
+        let byte = select[place % 4];
+        (place & !3) as u8 + byte % 4 + if byte < 4 { 0 } else { 16 }
+    };
+    match select {
+        [0, 1, 2, 3] => x,
+        [4, 5, 6, 7] => y,
+        _ if select.iter().all(|&byte| byte < 4) => shuffle(b, x, x, std::array::from_fn(byte)),
+        _ if select.iter().all(|&byte| byte >= 4) => shuffle(b, y, y, std::array::from_fn(byte)),
+        _ => shuffle(b, x, y, std::array::from_fn(byte)),
+    }
+}
+
+/// The operation on four words at a time.
+pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, c: Value) -> Value {
+    let picked = |select: [u8; 4]| match op.lanes {
+        Lanes::Four => select,
+        Lanes::Two => [0, 1, 2, 3].map(|byte: u8| 2 * select[usize::from(byte / 2)] + byte % 2),
+    };
+    let (select_a, select_b) = (picked(op.a_select), picked(op.b_select));
+    let (x, y) = (bytes(b, x, y, select_a), bytes(b, x, y, select_b));
+    let lane_mask = u32::MAX >> (32 - op.lanes.bits());
+    let mask = (0..op.lanes.count()).filter(|i| op.mask >> i & 1 != 0);
+    let mask = mask.fold(0, |mask, i| mask | lane_mask << (i * op.lanes.bits()));
+    let narrow = if op.lanes == Lanes::Four { I8X16 } else { I16X8 };
+    let (x, y) = (cast(b, narrow, x), cast(b, narrow, y));
+    if op.merge == VideoMerge::Accumulate {
+        let sum = sum(b, op, x, y, mask);
+        return b.ins().iadd(sum, c);
+    }
+    let result = match same_width(b, op, x, y) {
+        Some(result) => result,
+        None => through_wide(b, op, x, y),
+    };
+    let result = cast(b, I32X4, result);
+    match mask {
+        u32::MAX => result,
+        mask => {
+            let mask = constant(b, I32X4, mask);
+            b.ins().bitselect(mask, result, c)
+        }
+    }
+}
+
+/// The lanes' results, wrapped or saturated, where there are instructions for lanes of this width.
+fn same_width(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> Option<Value> {
+    let like = op.a_signed == op.b_signed;
+    let signed = op.a_signed;
+    let wraps = op.merge == VideoMerge::Wrap;
+    // The result type's range holds every result, or clamps to it are what the instruction does.
+    let clamps = like && op.d_signed == signed;
+    Some(match op.kind {
+        VideoKind::Add if wraps => b.ins().iadd(x, y),
+        VideoKind::Sub if wraps => b.ins().isub(x, y),
+        VideoKind::Add if clamps && signed => b.ins().sadd_sat(x, y),
+        VideoKind::Add if clamps => b.ins().uadd_sat(x, y),
+        VideoKind::Sub if clamps && signed => b.ins().ssub_sat(x, y),
+        VideoKind::Sub if clamps => b.ins().usub_sat(x, y),
+        VideoKind::AbsDiff if like && (wraps || !op.d_signed) => abs_diff(b, signed, x, y),
+        VideoKind::Min if like && signed && (wraps || op.d_signed) => b.ins().smin(x, y),
+        VideoKind::Min if like && !signed && (wraps || !op.d_signed) => b.ins().umin(x, y),
+        VideoKind::Max if like && signed && (wraps || op.d_signed) => b.ins().smax(x, y),
+        VideoKind::Max if like && !signed && (wraps || !op.d_signed) => b.ins().umax(x, y),
+        VideoKind::Avrg if like && !signed && (wraps || !op.d_signed) => b.ins().avg_round(x, y),
+        _ => return None,
+    })
+}
+
+/// `|x - y|` of lanes that are both signed or both unsigned, as unsigned lanes.
+fn abs_diff(b: &mut FunctionBuilder<'_>, signed: bool, x: Value, y: Value) -> Value {
+    if signed {
+        let (most, least) = (b.ins().smax(x, y), b.ins().smin(x, y));
+        b.ins().isub(most, least)
+    } else {
+        let (p, n) = (b.ins().usub_sat(x, y), b.ins().usub_sat(y, x));
+        b.ins().bor(p, n)
+    }
+}
+
+/// The exact results in lanes of twice the width: those of the low and of the high half.
+fn wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> [Value; 2] {
+    let mut widen = |x: Value, signed: bool| match signed {
+        true => [b.ins().swiden_low(x), b.ins().swiden_high(x)],
+        false => [b.ins().uwiden_low(x), b.ins().uwiden_high(x)],
+    };
+    let (x, y) = (widen(x, op.a_signed), widen(y, op.b_signed));
+    [0, 1].map(|half| exact(b, op.kind, x[half], y[half]))
+}
+
+/// The lane operation on lanes wide enough for the result.
+fn exact(b: &mut FunctionBuilder<'_>, kind: VideoKind, x: Value, y: Value) -> Value {
+    match kind {
+        VideoKind::Add => b.ins().iadd(x, y),
+        VideoKind::Sub => b.ins().isub(x, y),
+        VideoKind::AbsDiff => {
+            let (most, least) = (b.ins().smax(x, y), b.ins().smin(x, y));
+            b.ins().isub(most, least)
+        }
+        VideoKind::Min => b.ins().smin(x, y),
+        VideoKind::Max => b.ins().smax(x, y),
+        VideoKind::Avrg => {
+            let sum = b.ins().iadd(x, y);
+            let ty = b.func.dfg.value_type(sum);
+            let zero = constant(b, ty, 0);
+            // All ones are minus one.
+            let negative = b.ins().icmp(IntCC::SignedLessThan, sum, zero);
+            let ones = constant(b, ty, u32::MAX);
+            let add = b.ins().isub(negative, ones);
+            let sum = b.ins().iadd(sum, add);
+            b.ins().sshr_imm_s(sum, 1)
+        }
+    }
+}
+
+/// The lanes' results by way of exact ones.
+fn through_wide(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> Value {
+    let [low, high] = wide(b, op, x, y);
+    if op.merge == VideoMerge::Wrap {
+        let (ty, kept) = if op.lanes == Lanes::Four { (I16X8, 0x00FF_00FF) } else { (I32X4, 0xFFFF) };
+        let kept = constant(b, ty, kept);
+        let (low, high) = (b.ins().band(low, kept), b.ins().band(high, kept));
+        b.ins().unarrow(low, high)
+    } else if op.d_signed {
+        b.ins().snarrow(low, high)
+    } else {
+        b.ins().unarrow(low, high)
+    }
+}
+
+/// For every word the sum of its lanes' exact results, of those that the mask has.
+fn sum(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, mask: u32) -> Value {
+    let like = op.a_signed == op.b_signed;
+    let unsigned = match op.kind {
+        VideoKind::AbsDiff if like => Some(abs_diff(b, op.a_signed, x, y)),
+        VideoKind::Min if like && !op.a_signed => Some(b.ins().umin(x, y)),
+        VideoKind::Max if like && !op.a_signed => Some(b.ins().umax(x, y)),
+        VideoKind::Avrg if like && !op.a_signed => Some(b.ins().avg_round(x, y)),
+        _ => None,
+    };
+    if let Some(lanes) = unsigned {
+        let ty = b.func.dfg.value_type(lanes);
+        let kept = constant(b, ty, mask);
+        let mut lanes = if mask == u32::MAX { lanes } else { b.ins().band(lanes, kept) };
+        while b.func.dfg.value_type(lanes) != I32X4 {
+            let (low, high) = (b.ins().uwiden_low(lanes), b.ins().uwiden_high(lanes));
+            lanes = b.ins().iadd_pairwise(low, high);
+        }
+        return lanes;
+    }
+    let [low, high] = wide(b, op, x, y);
+    let ty = b.func.dfg.value_type(x);
+    let kept = constant(b, ty, mask);
+    let (kept_low, kept_high) = (b.ins().swiden_low(kept), b.ins().swiden_high(kept));
+    let (low, high) = (b.ins().band(low, kept_low), b.ins().band(high, kept_high));
+    if op.lanes == Lanes::Two {
+        return b.ins().iadd_pairwise(low, high);
+    }
+    let mut pairs = |lanes: Value| {
+        let (low, high) = (b.ins().swiden_low(lanes), b.ins().swiden_high(lanes));
+        b.ins().iadd_pairwise(low, high)
+    };
+    let (low, high) = (pairs(low), pairs(high));
+    b.ins().iadd_pairwise(low, high)
+}

@@ -1,0 +1,267 @@
+//! Native code for this computer, made by Cranelift: what the engines of both machines have in common.
+
+use std::mem::ManuallyDrop;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use cranelift_codegen::ir::{Signature, types::I64};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable, Flags, OptLevel};
+use cranelift_codegen::{CodegenError, Context};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
+use thiserror::Error;
+
+/// What it took to make native code of a kernel's words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Translation {
+    /// From decoded words to code that can be called.
+    pub time: Duration,
+    /// Functions made.
+    pub functions: usize,
+    /// Bytes of their code.
+    pub bytes: usize,
+}
+
+impl std::ops::AddAssign for Translation {
+    fn add_assign(&mut self, other: Translation) {
+        self.time += other.time;
+        self.functions += other.functions;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Why there is no native code.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum NativeError {
+    /// Not for this computer.
+    #[error("there is no native code for this computer: {0}")]
+    Host(String),
+    /// A function could not be compiled, or the host has no memory for it.
+    #[error("native code could not be made: {0}")]
+    Code(String),
+    /// The kernel's registers and intermediate values exceed what native code can address.
+    #[error("the kernel is too large for native code")]
+    TooLarge,
+}
+
+impl From<ModuleError> for NativeError {
+    fn from(error: ModuleError) -> NativeError {
+        match error {
+            ModuleError::Compilation(CodegenError::CodeTooLarge | CodegenError::ImplLimitExceeded) => {
+                NativeError::TooLarge
+            }
+            error => NativeError::Code(error.to_string()),
+        }
+    }
+}
+
+/// How Cranelift is to make code for this computer.
+fn host(opt_level: OptLevel) -> Result<OwnedTargetIsa, NativeError> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    let level = opt_level.to_string();
+    let set = [
+        ("opt_level", level.as_str()),
+        ("is_pic", "false"),
+        ("unwind_info", "false"),
+        // Frames may exceed the guard page below a stack.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+        ("enable_verifier", verify),
+    ];
+    for (name, value) in set {
+        flags.set(name, value).map_err(|error| NativeError::Host(error.to_string()))?;
+    }
+    let builder = cranelift_native::builder().map_err(|error| NativeError::Host(error.to_owned()))?;
+    let isa = builder.finish(Flags::new(flags)).map_err(|error| NativeError::Host(error.to_string()))?;
+    if isa.pointer_type() == I64 {
+        Ok(isa)
+    } else {
+        Err(NativeError::Host("its pointers are not of 64 bits".to_owned()))
+    }
+}
+
+/// The same, looked up once.
+fn known_host(opt_level: OptLevel) -> Result<OwnedTargetIsa, NativeError> {
+    type Known = OnceLock<Result<OwnedTargetIsa, NativeError>>;
+    static PLAIN: Known = OnceLock::new();
+    static OPTIMISED: Known = OnceLock::new();
+    match opt_level {
+        OptLevel::None => PLAIN.get_or_init(|| host(opt_level)).clone(),
+        OptLevel::Speed => OPTIMISED.get_or_init(|| host(opt_level)).clone(),
+        OptLevel::SpeedAndSize => host(opt_level),
+    }
+}
+
+/// Functions on their way to be native code.
+pub(crate) struct NativeBuilder {
+    isa: OwnedTargetIsa,
+    module: NativeModule,
+    context: Context,
+    frontend: FunctionBuilderContext,
+    functions: Vec<FuncId>,
+    bytes: usize,
+}
+
+/// A function by its place among those of a [`NativeCode`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FunctionId(u32);
+
+impl NativeBuilder {
+    pub fn new(opt_level: OptLevel) -> Result<NativeBuilder, NativeError> {
+        let isa = known_host(opt_level)?;
+        let module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
+        let context = module.make_context();
+        Ok(NativeBuilder {
+            isa,
+            module: NativeModule(ManuallyDrop::new(module)),
+            context,
+            frontend: FunctionBuilderContext::new(),
+            functions: Vec::new(),
+            bytes: 0,
+        })
+    }
+
+    /// That of `extern "C"` functions.
+    pub fn call_conv(&self) -> CallConv {
+        self.isa.default_call_conv()
+    }
+
+    /// Adds a function. `build` makes its blocks; sealing and finalising them is done here.
+    pub fn define<R>(
+        &mut self,
+        signature: Signature,
+        build: impl FnOnce(&mut FunctionBuilder<'_>) -> R,
+    ) -> Result<(FunctionId, R), NativeError> {
+        let module: &mut JITModule = &mut self.module.0;
+        module.clear_context(&mut self.context);
+        self.context.func.signature = signature;
+        let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.frontend);
+        let made = build(&mut b);
+        b.seal_all_blocks();
+        b.finalize(self.isa.frontend_config());
+        let id = module.declare_anonymous_function(&self.context.func.signature)?;
+        module.define_function(id, &mut self.context)?;
+        self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        self.functions.push(id);
+        Ok((FunctionId(self.functions.len() as u32 - 1), made))
+    }
+
+    /// Makes all functions callable.
+    pub fn finish(self) -> Result<NativeCode, NativeError> {
+        let NativeBuilder { mut module, functions, bytes, .. } = self;
+        module.0.finalize_definitions()?;
+        let functions = functions.into_iter().map(|id| module.0.get_finalized_function(id)).collect();
+        Ok(NativeCode { functions, bytes, _module: module })
+    }
+}
+
+/// Native code. It is freed with this.
+pub(crate) struct NativeCode {
+    functions: Vec<*const u8>,
+    /// Bytes of all functions.
+    pub bytes: usize,
+    _module: NativeModule,
+}
+
+// SAFETY: finished code does not change, and the module is kept only to be freed.
+unsafe impl Send for NativeCode {}
+// SAFETY: likewise.
+unsafe impl Sync for NativeCode {}
+
+impl NativeCode {
+    /// The address of a function, to be cast to the type that its signature stands for; none where it is no function of this code.
+    /// It may be called for as long as the code is there.
+    pub fn address(&self, function: FunctionId) -> Option<*const u8> {
+        self.functions.get(function.0 as usize).copied()
+    }
+
+    /// The number of functions.
+    pub fn functions(&self) -> usize {
+        self.functions.len()
+    }
+}
+
+/// A module that frees its memory, which a [`JITModule`] alone does not.
+struct NativeModule(ManuallyDrop<JITModule>);
+
+impl Drop for NativeModule {
+    fn drop(&mut self) {
+        // SAFETY: this is the only place that takes the module, once.
+        let module = unsafe { ManuallyDrop::take(&mut self.0) };
+        // SAFETY: addresses of its functions are given out by `NativeCode` only, to be called no longer than that is there.
+        unsafe { module.free_memory() };
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use cranelift_codegen::ir::types::I32;
+    use cranelift_codegen::ir::{AbiParam, InstBuilder};
+
+    use super::*;
+
+    fn signature(builder: &NativeBuilder) -> Signature {
+        let mut signature = Signature::new(builder.call_conv());
+        signature.params.push(AbiParam::new(I32));
+        signature.returns.push(AbiParam::new(I32));
+        signature
+    }
+
+    fn plus(b: &mut FunctionBuilder<'_>, addend: i64) {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let addend = b.ins().iconst(I32, addend);
+        let x = b.block_params(entry)[0];
+        let sum = b.ins().iadd(x, addend);
+        b.ins().return_(&[sum]);
+    }
+
+    #[test]
+    fn functions_can_be_called() {
+        let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+        let ids = [3, 40].map(|addend| {
+            let signature = signature(&builder);
+            builder.define(signature, |b| plus(b, addend)).unwrap().0
+        });
+        let code = builder.finish().unwrap();
+        assert_eq!(code.functions(), 2);
+        assert!(code.bytes > 0);
+        let call = |id: FunctionId| {
+            let address = code.address(id).unwrap();
+            // SAFETY: the function was made with this signature.
+            unsafe { std::mem::transmute::<*const u8, extern "C" fn(u32) -> u32>(address)(2) }
+        };
+        assert_eq!(ids.map(call), [5, 42]);
+        assert_eq!(code.address(FunctionId(2)), None);
+    }
+
+    #[test]
+    fn memory_is_given_back() {
+        // More than a process may have mappings, were they kept.
+        for _ in 0..70_000 / 8 {
+            let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+            let signature = signature(&builder);
+            builder.define(signature, |b| plus(b, 1)).unwrap();
+            drop(builder.finish().unwrap());
+        }
+    }
+
+    #[test]
+    fn code_that_does_not_verify_is_an_error() {
+        let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+        let signature = signature(&builder);
+        let wrong = |b: &mut FunctionBuilder<'_>| {
+            let entry = b.create_block();
+            b.switch_to_block(entry);
+            b.ins().return_(&[]);
+        };
+        if cfg!(debug_assertions) {
+            assert!(matches!(builder.define(signature, wrong), Err(NativeError::Code(_))));
+        }
+    }
+}

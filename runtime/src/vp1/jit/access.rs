@@ -1,0 +1,201 @@
+//! Accesses to the data store, and to the machine's memory otherwise.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use cranelift_codegen::isa::CallConv;
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+use halfbyte_isa::vp1::domain::Shape;
+
+use super::emitter::{Bytes, Emitter};
+use super::host::{self, Host};
+use super::machine::at;
+use super::registers::inside;
+use super::words::Word;
+
+/// A byte address within the data store.
+const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;
+
+/// Bits of the stride code.
+const STRIDE: u32 = 3 << 30;
+
+impl Emitter<'_, '_> {
+    /// A word of the machine.
+    pub fn field(&mut self, offset: usize) -> Word {
+        let value = self.b.ins().load(I32, inside(), self.machine, offset as i32);
+        self.any(value)
+    }
+
+    pub fn set_field(&mut self, offset: usize, word: Word) {
+        let value = self.value(word);
+        self.b.ins().store(inside(), value, self.machine, offset as i32);
+    }
+
+    /// Calls a host function with an address and a word.
+    fn call(&mut self, host: Host, address: Word, word: Word) {
+        let signature = match self.host_signature {
+            Some(signature) => signature,
+            None => self.b.import_signature(host::signature(CallConv::PreserveAll)),
+        };
+        self.host_signature = Some(signature);
+        let function = self.b.ins().iconst(I64, self.host.address(host));
+        let (address, word) = (self.value(address), self.value(word));
+        self.b.ins().call_indirect(signature, function, &[self.machine, address, word]);
+    }
+
+    /// Where the bytes around an address are under stride code 0, of which there are a power of two: from where on, and how far.
+    fn place(&mut self, address: Word, bytes: u32) -> (Value, i32) {
+        if let Word::Place { pointer, plus } = self.and_mask(address, 0xffff) {
+            return (pointer, (at::STORE + plus as usize) as i32);
+        }
+        let offset = self.and_mask(address, ADDRESS & !(bytes - 1));
+        let offset = self.value(offset);
+        let offset = self.b.ins().uextend(I64, offset);
+        (self.b.ins().iadd(self.machine, offset), at::STORE as i32)
+    }
+
+    /// Does the one thing under stride code 0, the other under others; both give a value of the type, if there is one.
+    fn by_stride(
+        &mut self,
+        address: Word,
+        ty: Option<Type>,
+        zero: impl FnOnce(&mut Self) -> Option<Value>,
+        other: impl FnOnce(&mut Self) -> Option<Value>,
+    ) -> Option<Value> {
+        let stride = match self.and_mask(address, STRIDE) {
+            Word::Const(0) => return zero(self),
+            Word::Const(_) => return other(self),
+            stride => self.value(stride),
+        };
+        let [usual, rare, done] = [(); 3].map(|()| self.b.create_block());
+        self.b.set_cold_block(rare);
+        let result = ty.map(|ty| self.b.append_block_param(done, ty));
+        self.b.ins().brif(stride, rare, &[], usual, &[]);
+        self.b.seal_block(usual);
+        self.b.seal_block(rare);
+        self.b.switch_to_block(usual);
+        let value = zero(self).map(Into::into);
+        self.b.ins().jump(done, value.as_ref());
+        self.b.switch_to_block(rare);
+        let value = other(self).map(Into::into);
+        self.b.ins().jump(done, value.as_ref());
+        self.b.seal_block(done);
+        self.b.switch_to_block(done);
+        result
+    }
+
+    fn vector_field(&mut self) -> Value {
+        self.b.ins().load(I8X16, inside(), self.machine, at::VECTOR as i32)
+    }
+
+    fn set_vector_field(&mut self, bytes: Value) {
+        self.b.ins().store(inside(), bytes, self.machine, at::VECTOR as i32);
+    }
+
+    fn called_load(&mut self, host: Host, address: Word) -> Value {
+        self.call(host, address, Word::Const(0));
+        self.vector_field()
+    }
+
+    fn called_store(&mut self, host: Host, address: Word, bytes: Value) {
+        self.set_vector_field(bytes);
+        self.call(host, address, Word::Const(0));
+    }
+
+    pub fn load_vector(&mut self, shape: Shape, address: Word) -> Bytes {
+        let value = match shape {
+            Shape::Horizontal => {
+                let loaded = self.by_stride(
+                    address,
+                    Some(I8X16),
+                    |e| {
+                        let (place, offset) = e.place(address, 16);
+                        Some(e.b.ins().load(I8X16, inside(), place, offset))
+                    },
+                    |e| Some(e.called_load(Host::LoadRow, address)),
+                );
+                match loaded {
+                    Some(value) => value,
+                    None => return Bytes::Const([0; 16]),
+                }
+            }
+            Shape::Vertical => self.called_load(Host::LoadColumn, address),
+            Shape::Banks => self.called_load(Host::LoadBanks, address),
+        };
+        Bytes::Value(value)
+    }
+
+    pub fn store_vector(&mut self, shape: Shape, address: Word, bytes: Bytes) {
+        let bytes = self.bytes_value(bytes);
+        match shape {
+            Shape::Horizontal => {
+                self.by_stride(
+                    address,
+                    None,
+                    |e| {
+                        let (place, offset) = e.place(address, 16);
+                        e.b.ins().store(inside(), bytes, place, offset);
+                        None
+                    },
+                    |e| {
+                        e.called_store(Host::StoreRow, address, bytes);
+                        None
+                    },
+                );
+            }
+            Shape::Vertical => self.called_store(Host::StoreColumn, address, bytes),
+            Shape::Banks => self.called_store(Host::StoreBanks, address, bytes),
+        }
+    }
+
+    pub fn load_word(&mut self, address: Word) -> Word {
+        let loaded = self.by_stride(
+            address,
+            Some(I32),
+            |e| {
+                let (place, offset) = e.place(address, 4);
+                Some(e.b.ins().load(I32, inside(), place, offset))
+            },
+            |e| {
+                e.call(Host::LoadWord, address, Word::Const(0));
+                Some(e.b.ins().load(I32, inside(), e.machine, at::WORD as i32))
+            },
+        );
+        loaded.map_or(Word::Const(0), |value| self.any(value))
+    }
+
+    pub fn store_word(&mut self, address: Word, word: Word) {
+        let value = self.value(word);
+        self.by_stride(
+            address,
+            None,
+            |e| {
+                let (place, offset) = e.place(address, 4);
+                e.b.ins().store(inside(), value, place, offset);
+                None
+            },
+            |e| {
+                e.call(Host::StoreWord, address, word);
+                None
+            },
+        );
+    }
+
+    pub fn gather(&mut self, address: Word, rows: Bytes) -> Bytes {
+        let rows = self.bytes_value(rows);
+        self.set_vector_field(rows);
+        Bytes::Value(self.called_load(Host::Gather, address))
+    }
+
+    /// A word as a truth value.
+    pub fn truth(&mut self, word: Word) -> Value {
+        match word {
+            Word::Truth { value, .. } => value,
+            Word::Const(value) => self.b.ins().iconst(I8, i64::from(value != 0)),
+            word => {
+                let value = self.value(word);
+                self.b.ins().icmp_imm_u(IntCC::NotEqual, value, 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,574 @@
+//! A function of native code: a range of a program's bundles.
+
+use arrayvec::ArrayVec;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Type, Value};
+use cranelift_frontend::{FunctionBuilder, Switch};
+use halfbyte_isa::vp1::Bundle;
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+use halfbyte_isa::vp1::domain::{Effects, MAX_WRITES, Next, Write};
+use halfbyte_isa::vp1::meaning::meaning;
+
+use super::emitter::Emitter;
+use super::graph::{Flow, Graph};
+use super::host::HostFunctions;
+use super::loops::{End, Loop};
+use super::machine::at;
+use super::registers::{Place, Registers, inside};
+use crate::vp1::ROW;
+use crate::vp1::interp::{Bundles, MAX_CALLS};
+
+/// Where control is when native code returns: the bundle that is next in the low half, the one after it in the high half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Code(pub u64);
+
+/// Native code may go on there.
+const GO: u64 = 1 << 63;
+
+impl Code {
+    /// The program is done.
+    pub const EXIT: Code = Code(u64::MAX);
+
+    fn go(at: u32) -> Code {
+        Code(Code::stop(at).0 | GO)
+    }
+
+    /// It is for the interpreter.
+    fn stop(at: u32) -> Code {
+        Code((u64::from(at) + 1) << 32 | u64::from(at))
+    }
+
+    /// The bundle that is next.
+    pub fn at(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    /// Whether native code may go on there.
+    pub fn may_go(self) -> bool {
+        self.0 & GO != 0
+    }
+}
+
+/// The address of the last row of the data store.
+const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
+
+/// More bundles than this have no number in a [`Code`].
+pub(super) const MAX_BUNDLES: usize = 1 << 30;
+
+/// What a function is made of, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub program: &'a Bundles,
+    pub graph: &'a Graph,
+    /// `$uccfg`, where it is known.
+    pub uccfg: Option<u32>,
+    /// The registers count after an exit too.
+    pub registers_at_exit: bool,
+}
+
+/// What native code returns.
+#[derive(Clone, Copy)]
+enum Answer {
+    Code(Code),
+    /// Control goes on at a bundle, an `i32`.
+    Go(Value),
+}
+
+/// A block that leaves the function.
+struct Exit {
+    block: Block,
+    answer: Answer,
+    /// Bundles executed that are not in the count yet.
+    issued: u32,
+}
+
+struct Function<'a, 'b, 'f> {
+    e: Emitter<'b, 'f>,
+    source: Source<'a>,
+    registers: Registers,
+    first: u32,
+    end: u32,
+    /// Blocks by bundle, from the first on.
+    labels: Vec<Option<Block>>,
+    exits: Vec<Exit>,
+    /// Where returns go by the bundle's number.
+    returns: Option<(Block, Value)>,
+    /// Bundles executed since the count was brought up to date.
+    issued: u32,
+    /// The loop that is made, and where jumps from its end lead.
+    again: Option<(u32, Block)>,
+}
+
+/// Makes the function of bundles from one on to another. It takes the machine and which of its entries control comes by; these are
+/// returned.
+pub(super) fn build(
+    b: &mut FunctionBuilder<'_>,
+    host: &'static HostFunctions,
+    source: Source<'_>,
+    first: u32,
+    end: u32,
+) -> Vec<u32> {
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    let (machine, number) = match b.block_params(start) {
+        &[machine, number] => (machine, number),
+        _ => return Vec::new(),
+    };
+    let prologue = b.create_block();
+    b.ins().jump(prologue, &[]);
+    let labels = vec![None; (end - first) as usize];
+    let registers = Registers::new(source.uccfg);
+    let e = Emitter::new(b, machine, host);
+    let mut function =
+        Function { e, source, registers, first, end, labels, exits: Vec::new(), returns: None, issued: 0, again: None };
+    for at in first..end {
+        if source.graph.is_leader(at) {
+            function.block(at);
+        }
+    }
+    function.return_dispatch();
+    function.leave_all();
+    function.enter(prologue, number)
+}
+
+impl<'b, 'f> Function<'_, 'b, 'f> {
+    /// Where control goes on at a bundle.
+    fn label(&mut self, at: u32) -> Block {
+        let graph = self.source.graph;
+        let label = at.checked_sub(self.first).and_then(|k| self.labels.get_mut(k as usize));
+        match label {
+            Some(label) if graph.is_leader(at) => *label.get_or_insert_with(|| self.e.b.create_block()),
+            _ => {
+                let code = if at < graph.len() { Code::go(at) } else { Code::stop(at) };
+                self.exit(Answer::Code(code), 0)
+            }
+        }
+    }
+
+    /// A block that leaves the function.
+    fn exit(&mut self, answer: Answer, issued: u32) -> Block {
+        let block = self.e.b.create_block();
+        self.e.b.set_cold_block(block);
+        self.exits.push(Exit { block, answer, issued });
+        block
+    }
+
+    fn jump_to(&mut self, block: Block) {
+        self.e.b.ins().jump(block, &[]);
+    }
+
+    /// Leaves bundle `at`, of which nothing is done yet, to the interpreter if a condition holds.
+    fn leave_if(&mut self, condition: Value, at: u32) {
+        let leave = self.exit(Answer::Code(Code::stop(at)), self.issued);
+        let stay = self.e.b.create_block();
+        self.e.b.ins().brif(condition, leave, &[], stay, &[]);
+        self.e.b.seal_block(leave);
+        self.e.b.seal_block(stay);
+        self.e.b.switch_to_block(stay);
+    }
+
+    fn count(&mut self, place: Place, by: i64) {
+        let old = self.registers.get(&mut self.e, place);
+        let new = self.e.b.ins().iadd_imm_s(old, by);
+        self.registers.set(&mut self.e, place, new);
+    }
+
+    /// Brings the count of bundles up to date.
+    fn count_issued(&mut self) {
+        let issued = std::mem::take(&mut self.issued);
+        if issued > 0 {
+            self.count(Place::Issued, issued.into());
+        }
+    }
+
+    /// What a bundle does, none of it done yet. The condition of its jump, if it has one.
+    fn effects(&mut self, at: u32) -> (Writes<'b, 'f>, Option<Value>) {
+        match self.source.program.get(at as usize) {
+            Some((_, bundle)) => self.effects_of(bundle),
+            None => (Writes::new(), None),
+        }
+    }
+
+    fn effects_of(&mut self, bundle: &Bundle) -> (Writes<'b, 'f>, Option<Value>) {
+        self.e.start_bundle();
+        let Effects { writes, next } = meaning(bundle, &mut self.e, &mut self.registers);
+        let taken = match next {
+            Next::Jump { taken: Some(taken), .. } => Some(self.e.condition(taken)),
+            _ => None,
+        };
+        (writes, taken)
+    }
+
+    /// Does what a bundle does.
+    fn commit(&mut self, writes: &Writes<'b, 'f>) {
+        for write in writes {
+            self.registers.commit(&mut self.e, write);
+        }
+        self.issued += 1;
+    }
+
+    /// A bundle in a delay slot.
+    fn delay_slot(&mut self, at: u32) {
+        let (writes, _) = self.effects(at);
+        self.commit(&writes);
+        self.count_issued();
+    }
+
+    fn block(&mut self, first: u32) {
+        let graph = self.source.graph;
+        let label = self.label(first);
+        self.e.b.switch_to_block(label);
+        self.again = None;
+        if let Some(found) = Loop::at(self.source.program, graph, first)
+            && found.jump + 1 < self.end
+        {
+            self.rounds(first, &found);
+        }
+        for at in first.. {
+            if at >= self.end || at > first && graph.is_leader(at) {
+                self.count_issued();
+                let label = self.label(at);
+                return self.jump_to(label);
+            }
+            let flow = graph.flow(at);
+            if flow == Flow::Stop {
+                let exit = self.exit(Answer::Code(Code::stop(at)), self.issued);
+                self.issued = 0;
+                return self.jump_to(exit);
+            }
+            let (writes, taken) = self.effects(at);
+            match flow {
+                Flow::Fall | Flow::Stop => self.commit(&writes),
+                Flow::Leave => {
+                    if let Some(taken) = taken {
+                        self.leave_if(taken, at);
+                    }
+                    self.commit(&writes);
+                }
+                Flow::Exit => {
+                    self.commit(&writes);
+                    let exit = self.exit(Answer::Code(Code::EXIT), self.issued);
+                    self.issued = 0;
+                    return self.jump_to(exit);
+                }
+                Flow::Return => return self.return_from(at, &writes),
+                Flow::Jump { to, call, group, .. } => return self.jump(at, to, call, group, taken, &writes),
+            }
+        }
+    }
+
+    /// Makes a loop go round without a check as often as it is sure to.
+    fn rounds(&mut self, first: u32, found: &Loop) {
+        let [before, body, after, again] = [(); 4].map(|()| self.e.b.create_block());
+        let counter = self.e.b.declare_var(I64);
+        let rounds = self.sure_rounds(found);
+        self.e.b.def_var(counter, rounds);
+        self.e.b.ins().brif(rounds, before, &[], again, &[]);
+        self.e.b.seal_block(before);
+
+        self.e.b.switch_to_block(before);
+        for pointer in &found.pointers {
+            self.registers.start_pointer(&mut self.e, pointer.register);
+        }
+        self.jump_to(body);
+
+        self.e.b.switch_to_block(body);
+        if found.accumulates {
+            self.registers.start_round(&mut self.e);
+        }
+        for _ in 0..found.unrolled {
+            for at in first..=found.jump + 1 {
+                if at != found.jump {
+                    let (writes, _) = self.effects(at);
+                    self.commit(&writes);
+                } else if let Some(rest) = &found.rest_of_jump {
+                    let (writes, _) = self.effects_of(rest);
+                    self.commit(&writes);
+                }
+            }
+        }
+        self.issued = 0;
+        self.registers.end_round(&mut self.e);
+        let left = self.e.b.use_var(counter);
+        let left = self.e.b.ins().iadd_imm_s(left, -1);
+        self.e.b.def_var(counter, left);
+        self.e.b.ins().brif(left, body, &[], after, &[]);
+        self.e.b.seal_block(body);
+        self.e.b.seal_block(after);
+
+        self.e.b.switch_to_block(after);
+        self.registers.end_pointers(&mut self.e);
+        let times = self.e.b.ins().imul_imm_u(rounds, i64::from(found.unrolled));
+        let bundles = i64::from(found.jump + 2 - first);
+        let issued = self.e.b.ins().imul_imm_u(times, bundles);
+        self.add(Place::Issued, issued);
+        self.count_rounds(found, times);
+        self.jump_to(again);
+        self.e.b.switch_to_block(again);
+        self.again = Some((first, again));
+    }
+
+    fn add(&mut self, place: Place, value: Value) {
+        let old = self.registers.get(&mut self.e, place);
+        let new = self.e.b.ins().iadd(old, value);
+        self.registers.set(&mut self.e, place, new);
+    }
+
+    /// How many rounds a loop is sure to make, at the end of which it is still not done.
+    fn sure_rounds(&mut self, found: &Loop) -> Value {
+        let mut most = self.registers.get(&mut self.e, Place::Left);
+        if found.group {
+            let rest = self.registers.get(&mut self.e, Place::Rest);
+            let wide = self.e.b.ins().uextend(I64, rest);
+            most = self.e.b.ins().select(rest, wide, most);
+        }
+        let mut rules_out: Option<Value> = None;
+        let or = |function: &mut Self, rules_out: Option<Value>, other: Value| {
+            Some(rules_out.map_or(other, |one| function.e.b.ins().bor(one, other)))
+        };
+        if let Some(c) = found.flag_before
+            && let Some(flag) = self.registers.flag(&mut self.e, c, found.end.bit())
+        {
+            rules_out = or(self, rules_out, flag);
+        }
+        for (number, pointer) in found.pointers.iter().enumerate() {
+            let low = self.registers.get(&mut self.e, Place::ALow(pointer.register));
+            let high = self.registers.get(&mut self.e, Place::AHigh(pointer.register));
+            let odd = self.e.b.ins().band_imm_u(low, i64::from(pointer.align - 1));
+            let stride = self.e.b.ins().band_imm_u(high, 3 << 30);
+            let wrong = self.e.b.ins().bor(odd, stride);
+            let wrong = self.e.b.ins().icmp_imm_u(IntCC::NotEqual, wrong, 0);
+            rules_out = or(self, rules_out, wrong);
+            let last = self.e.b.ins().iconst(I32, LAST_ROW);
+            most = self.room(most, low, last, pointer.step);
+            let outside = self.e.b.ins().icmp(IntCC::UnsignedGreaterThan, low, last);
+            rules_out = or(self, rules_out, outside);
+            if let End::Limit(place) = found.end
+                && place == number
+            {
+                let limit = self.e.b.ins().ushr_imm_u(high, 16);
+                let limit = self.e.b.ins().band_imm_u(limit, 0x3fff);
+                let reached = self.e.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, low, limit);
+                rules_out = or(self, rules_out, reached);
+                let last = self.e.b.ins().iadd_imm_s(limit, -1);
+                most = self.room(most, low, last, pointer.step);
+            }
+        }
+        if let End::Zero(r) = found.end {
+            let r = self.registers.get(&mut self.e, Place::R(r));
+            let before = self.e.b.ins().iadd_imm_s(r, -1);
+            let before = self.e.b.ins().uextend(I64, before);
+            most = self.e.b.ins().umin(most, before);
+        }
+        let rounds = self.e.b.ins().udiv_imm_u(most, i64::from(found.unrolled));
+        match rules_out {
+            Some(wrong) => {
+                let none = self.e.b.ins().iconst(I64, 0);
+                self.e.b.ins().select(wrong, none, rounds)
+            }
+            None => rounds,
+        }
+    }
+
+    /// The lesser of a number and how often a step can be made from an address without going beyond the last one, which is not
+    /// before it.
+    fn room(&mut self, most: Value, low: Value, last: Value, step: u32) -> Value {
+        if step == 0 {
+            return most;
+        }
+        let room = self.e.b.ins().isub(last, low);
+        let times = self.e.b.ins().udiv_imm_u(room, i64::from(step));
+        let times = self.e.b.ins().uextend(I64, times);
+        self.e.b.ins().umin(most, times)
+    }
+
+    /// Counts jumps back, which the budget allows.
+    fn count_rounds(&mut self, found: &Loop, times: Value) {
+        let negative = self.e.b.ins().ineg(times);
+        if !found.group {
+            self.add(Place::Left, negative);
+            return self.add(Place::Counted, times);
+        }
+        let (rest, left) = (self.registers.get(&mut self.e, Place::Rest), self.registers.get(&mut self.e, Place::Left));
+        let counted = self.registers.get(&mut self.e, Place::Counted);
+        let narrow = self.e.b.ins().ireduce(I32, times);
+        let (less_rest, less_left) = (self.e.b.ins().isub(rest, narrow), self.e.b.ins().isub(left, times));
+        let more_counted = self.e.b.ins().iadd(counted, times);
+        let budget = self.load(I64, at::BUDGET);
+        let none = self.e.b.ins().iconst(I32, 0);
+        let new =
+            [(Place::Rest, less_rest, none), (Place::Left, budget, less_left), (Place::Counted, counted, more_counted)];
+        for (place, yes, no) in new {
+            let value = self.e.b.ins().select(rest, yes, no);
+            self.registers.set(&mut self.e, place, value);
+        }
+    }
+
+    fn jump(&mut self, at: u32, to: u32, call: bool, group: bool, taken: Option<Value>, writes: &Writes<'b, 'f>) {
+        let backward = to <= at;
+        if call {
+            let full = self.depth_is(MAX_CALLS as i64);
+            self.leave_if(full, at);
+        }
+        if backward {
+            self.leave_without_budget(at);
+        }
+        self.commit(writes);
+        self.delay_slot(at + 1);
+        if let Some(taken) = taken {
+            let (yes, no) = (self.e.b.create_block(), self.label(at + 2));
+            self.e.b.ins().brif(taken, yes, &[], no, &[]);
+            self.e.b.seal_block(yes);
+            self.e.b.switch_to_block(yes);
+        }
+        if call {
+            let depth = self.load(I32, at::DEPTH);
+            let place = self.call_place(depth);
+            let back = self.e.b.ins().iconst(I32, i64::from(at + 2));
+            self.e.b.ins().store(inside(), back, place, at::CALLS as i32);
+            let depth = self.e.b.ins().iadd_imm_s(depth, 1);
+            self.e.b.ins().store(inside(), depth, self.e.machine, at::DEPTH as i32);
+        }
+        let label = match self.again {
+            Some((first, again)) if first == to => again,
+            _ => self.label(to),
+        };
+        if group {
+            let rest = self.registers.get(&mut self.e, Place::Rest);
+            let [more, none] = [(); 2].map(|()| self.e.b.create_block());
+            self.e.b.ins().brif(rest, more, &[], none, &[]);
+            self.e.b.seal_block(more);
+            self.e.b.seal_block(none);
+            self.e.b.switch_to_block(more);
+            self.count(Place::Rest, -1);
+            let budget = self.load(I64, at::BUDGET);
+            self.registers.set(&mut self.e, Place::Left, budget);
+            self.jump_to(label);
+            self.e.b.switch_to_block(none);
+        }
+        if backward {
+            self.count(Place::Left, -1);
+            self.count(Place::Counted, 1);
+        }
+        self.jump_to(label);
+    }
+
+    fn return_from(&mut self, at: u32, writes: &Writes<'b, 'f>) {
+        let none = self.depth_is(0);
+        self.leave_if(none, at);
+        let depth = self.load(I32, at::DEPTH);
+        let depth = self.e.b.ins().iadd_imm_s(depth, -1);
+        let place = self.call_place(depth);
+        let to = self.e.b.ins().load(I32, inside(), place, at::CALLS as i32);
+        let len = i64::from(self.source.graph.len());
+        let outside = self.e.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, to, len);
+        self.leave_if(outside, at);
+        self.leave_without_budget(at);
+        self.commit(writes);
+        self.delay_slot(at + 1);
+        self.e.b.ins().store(inside(), depth, self.e.machine, at::DEPTH as i32);
+        let backward = self.e.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, to, i64::from(at));
+        let backward = self.e.b.ins().uextend(I64, backward);
+        let left = self.registers.get(&mut self.e, Place::Left);
+        let left = self.e.b.ins().isub(left, backward);
+        self.registers.set(&mut self.e, Place::Left, left);
+        let counted = self.registers.get(&mut self.e, Place::Counted);
+        let counted = self.e.b.ins().iadd(counted, backward);
+        self.registers.set(&mut self.e, Place::Counted, counted);
+        let (dispatch, _) = *self.returns.get_or_insert_with(|| {
+            let block = self.e.b.create_block();
+            (block, self.e.b.append_block_param(block, I32))
+        });
+        self.e.b.ins().jump(dispatch, &[to.into()]);
+    }
+
+    fn load(&mut self, ty: Type, offset: usize) -> Value {
+        self.e.b.ins().load(ty, inside(), self.e.machine, offset as i32)
+    }
+
+    fn depth_is(&mut self, depth: i64) -> Value {
+        let now = self.load(I32, at::DEPTH);
+        self.e.b.ins().icmp_imm_u(IntCC::Equal, now, depth)
+    }
+
+    /// What a return address is at [`at::CALLS`] from, wherever the machine's memory says that it is.
+    fn call_place(&mut self, depth: Value) -> Value {
+        let depth = self.e.b.ins().band_imm_u(depth, MAX_CALLS as i64 - 1);
+        let depth = self.e.b.ins().uextend(I64, depth);
+        let offset = self.e.b.ins().ishl_imm_u(depth, 2);
+        self.e.b.ins().iadd(self.e.machine, offset)
+    }
+
+    fn leave_without_budget(&mut self, at: u32) {
+        let left = self.registers.get(&mut self.e, Place::Left);
+        let none = self.e.b.ins().icmp_imm_u(IntCC::Equal, left, 0);
+        self.leave_if(none, at);
+    }
+
+    /// Where returns go.
+    fn return_dispatch(&mut self) {
+        let Some((block, to)) = self.returns else { return };
+        let elsewhere = self.exit(Answer::Go(to), 0);
+        let graph = self.source.graph;
+        let mut switch = Switch::new();
+        for call in self.first..self.end {
+            if matches!(graph.flow(call), Flow::Jump { call: true, .. }) && graph.is_entry(call + 2) {
+                let label = self.label(call + 2);
+                switch.set_entry(u128::from(call + 2), label);
+            }
+        }
+        self.e.b.switch_to_block(block);
+        switch.emit(self.e.b, to, elsewhere);
+    }
+
+    fn leave_all(&mut self) {
+        for Exit { block, answer, issued } in std::mem::take(&mut self.exits) {
+            self.e.b.switch_to_block(block);
+            self.issued = issued;
+            self.count_issued();
+            let code = match answer {
+                Answer::Code(Code(code)) => self.e.b.ins().iconst(I64, code as i64),
+                Answer::Go(to) => {
+                    let to = self.e.b.ins().uextend(I64, to);
+                    let next = self.e.b.ins().iadd_imm_s(to, 1);
+                    let next = self.e.b.ins().ishl_imm_u(next, 32);
+                    let both = self.e.b.ins().bor(to, next);
+                    self.e.b.ins().bor_imm_s(both, GO as i64)
+                }
+            };
+            let all = self.source.registers_at_exit || !matches!(answer, Answer::Code(Code::EXIT));
+            self.registers.store(&mut self.e, all);
+            self.e.b.ins().return_(&[code]);
+        }
+    }
+
+    /// Loads the registers and goes where the function is entered.
+    fn enter(mut self, prologue: Block, number: Value) -> Vec<u32> {
+        self.e.b.switch_to_block(prologue);
+        self.registers.load(&mut self.e);
+        let graph = self.source.graph;
+        let entries: Vec<u32> =
+            (self.first..self.end).filter(|&at| graph.is_entry(at) && graph.is_leader(at)).collect();
+        let labels: Vec<Block> = entries.iter().map(|&at| self.label(at)).collect();
+        match *labels.as_slice() {
+            [] => {
+                let code = self.e.b.ins().iconst(I64, Code::stop(self.first).0 as i64);
+                self.e.b.ins().return_(&[code]);
+            }
+            [only] => self.jump_to(only),
+            [first, ..] => {
+                let none: &[BlockArg] = &[];
+                let default = self.e.b.func.dfg.block_call(first, none);
+                let table: Vec<_> = labels.iter().map(|&label| self.e.b.func.dfg.block_call(label, none)).collect();
+                let table = self.e.b.create_jump_table(JumpTableData::new(default, &table));
+                self.e.b.ins().br_table(number, table);
+            }
+        }
+        entries
+    }
+}
+
+/// A bundle's writes.
+type Writes<'b, 'f> = ArrayVec<Write<Emitter<'b, 'f>>, MAX_WRITES>;

@@ -1,0 +1,101 @@
+//! Host functions that native code calls for accesses that it does not make itself.
+//!
+//! These calls are rare, but a call takes all vector registers from the code around it wherever it is. So native code calls a
+//! function of native code that keeps every register, and that calls the host's.
+
+use std::sync::OnceLock;
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature};
+use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::settings::OptLevel;
+use cranelift_frontend::FunctionBuilder;
+
+use super::machine::Machine;
+use crate::native::{NativeBuilder, NativeCode, NativeError};
+
+/// Takes the machine, an address and a word to store. What else comes or goes is in the machine.
+type HostFunction = extern "C" fn(&mut Machine, u32, u32);
+
+/// Which function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Host {
+    LoadRow,
+    LoadColumn,
+    LoadBanks,
+    LoadWord,
+    StoreRow,
+    StoreColumn,
+    StoreBanks,
+    StoreWord,
+    Gather,
+}
+
+impl Host {
+    const ALL: [(Host, HostFunction); 9] = [
+        (Host::LoadRow, Machine::load_row),
+        (Host::LoadColumn, Machine::load_column),
+        (Host::LoadBanks, Machine::load_banks),
+        (Host::LoadWord, Machine::load_word),
+        (Host::StoreRow, Machine::store_row),
+        (Host::StoreColumn, Machine::store_column),
+        (Host::StoreBanks, Machine::store_banks),
+        (Host::StoreWord, Machine::store_word),
+        (Host::Gather, Machine::gather),
+    ];
+}
+
+/// The signature of host functions under a calling convention.
+pub(super) fn signature(call_conv: CallConv) -> Signature {
+    let mut signature = Signature::new(call_conv);
+    signature.params.extend([I64, I32, I32].map(AbiParam::new));
+    signature
+}
+
+/// Functions that call the host's and keep every register.
+pub(super) struct HostFunctions {
+    addresses: Vec<*const u8>,
+    _code: NativeCode,
+}
+
+// SAFETY: the addresses are of code that does not change and is there as long as they are.
+unsafe impl Send for HostFunctions {}
+// SAFETY: likewise.
+unsafe impl Sync for HostFunctions {}
+
+impl HostFunctions {
+    /// Those of this process.
+    pub fn get() -> Result<&'static HostFunctions, NativeError> {
+        static FUNCTIONS: OnceLock<Result<HostFunctions, NativeError>> = OnceLock::new();
+        FUNCTIONS.get_or_init(HostFunctions::new).as_ref().map_err(Clone::clone)
+    }
+
+    fn new() -> Result<HostFunctions, NativeError> {
+        let mut builder = NativeBuilder::new(OptLevel::None)?;
+        let host = builder.call_conv();
+        let mut ids = Vec::with_capacity(Host::ALL.len());
+        for (_, function) in Host::ALL {
+            let (id, ()) = builder.define(signature(CallConv::PreserveAll), |b| forward(b, host, function))?;
+            ids.push(id);
+        }
+        let code = builder.finish()?;
+        Ok(HostFunctions { addresses: ids.into_iter().filter_map(|id| code.address(id)).collect(), _code: code })
+    }
+
+    /// The address of a function, to be called as [`CallConv::PreserveAll`] says.
+    pub fn address(&self, host: Host) -> i64 {
+        self.addresses.get(host as usize).map_or(0, |&address| address as i64)
+    }
+}
+
+/// Calls a host function with what it is called with.
+fn forward(b: &mut FunctionBuilder<'_>, call_conv: CallConv, function: HostFunction) {
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let args = b.block_params(entry).to_vec();
+    let signature = b.import_signature(signature(call_conv));
+    let callee = b.ins().iconst(I64, function as usize as i64);
+    b.ins().call_indirect(signature, callee, &args);
+    b.ins().return_(&[]);
+}

@@ -1,0 +1,187 @@
+//! Loops of one block that count: how often they are sure to go round, so that this need not be asked every time.
+
+use arrayvec::ArrayVec;
+use halfbyte_isa::row::RegFile;
+use halfbyte_isa::vp1::footprint::{Footprint, Locations};
+use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
+
+use super::graph::{Flow, Graph};
+use crate::vp1::interp::Bundles;
+
+/// More bundles than this, the delay slot included, are not repeated in code.
+const MAX_BUNDLES: u32 = 16;
+/// About so many bundles are made a round of the loop in code: of those that accumulate fewer, which have many vectors at a time.
+const UNROLLED_BUNDLES: u32 = 12;
+const UNROLLED_ACCUMULATING: u32 = 8;
+
+/// aef and zf of `$c`, as numbers of bits.
+const AEF: u64 = 10;
+const ZF: u64 = 1;
+
+/// A block that jumps back to its own beginning as long as a flag is not set, where it is known when that will be.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    /// The bundle with the jump. Its delay slot is the last one of the loop.
+    pub jump: u32,
+    /// That bundle without the jump.
+    pub rest_of_jump: Option<Bundle>,
+    /// The jump is the one to the next group.
+    pub group: bool,
+    /// How often the loop is repeated in a round of the code.
+    pub unrolled: u32,
+    /// It writes `$va`.
+    pub accumulates: bool,
+    /// The address registers that only move forward by constants.
+    pub pointers: Vec<Pointer>,
+    /// What ends it.
+    pub end: End,
+    /// The `$c`, if the jump looks at its flag before the loop has written it.
+    pub flag_before: Option<u8>,
+}
+
+/// An address register of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    /// The number of the `$a`.
+    pub register: u8,
+    /// How far it moves, each time round.
+    pub step: u32,
+    /// What all of its addresses must be multiples of.
+    pub align: u32,
+}
+
+/// What sets the flag that ends a loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    /// A pointer, by its place in [`Loop::pointers`], reaches its limit.
+    Limit(usize),
+    /// A `$r`, from which 1 is taken each time, becomes 0.
+    Zero(u8),
+}
+
+impl End {
+    /// The bit of the `$c`.
+    pub fn bit(self) -> u32 {
+        match self {
+            End::Limit(_) => 1 << AEF,
+            End::Zero(_) => 1 << ZF,
+        }
+    }
+}
+
+/// An access that moves its address register by a constant: the register, how far, and what the address is rounded down to a
+/// multiple of.
+fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
+    use Opcode::*;
+    let (field, align) = match inst.opcode() {
+        LDAVH_I => (f::SRC1, 16),
+        STAVH_I => (f::DST, 16),
+        LDAS_I => (f::SRC1, 4),
+        STAS_I => (f::DST, 4),
+        _ => return None,
+    };
+    Some((inst.get(field) as u8, inst.get_signed(f::IMM), align))
+}
+
+impl Loop {
+    /// The loop that begins at a block, if it is one.
+    pub fn at(program: &Bundles, graph: &Graph, first: u32) -> Option<Loop> {
+        let mut jump = first;
+        let group = loop {
+            match graph.flow(jump) {
+                Flow::Fall if jump < first + MAX_BUNDLES => jump += 1,
+                Flow::Jump { to, call: false, conditional: true, group } if to == first => break group,
+                _ => return None,
+            }
+            if graph.is_leader(jump) {
+                return None;
+            }
+        };
+        let bundles: Vec<&Bundle> =
+            (first..=jump + 1).map_while(|at| program.get(at as usize).map(|(_, bundle)| bundle)).collect();
+        let footprints: Vec<Footprint> =
+            bundles.iter().map(|bundle| Footprint::of(bundle, None)).collect::<Result<_, _>>().ok()?;
+        let pointers = pointers(&bundles, &footprints);
+        let branch = bundles.get((jump - first) as usize)?.inst(Unit::Branch)?;
+        if branch.opcode() != Opcode::BRA_NOT || branch.get(f::CDST) < 4 {
+            return None;
+        }
+        let rest: ArrayVec<u32, 3> = [Unit::Address, Unit::Scalar, Unit::Vector]
+            .into_iter()
+            .filter_map(|unit| Some(bundles.get((jump - first) as usize)?.inst(unit)?.word()))
+            .collect();
+        let (c, bit) = (branch.get(f::COND) as u8, branch.get(f::SLCT));
+        let (writer, end) = end(&bundles, &footprints, &pointers, c, bit)?;
+        let accumulator = Locations::register(RegFile::Va, 0);
+        let accumulates = footprints.iter().any(|footprint| footprint.writes.intersects(accumulator));
+        let unrolled = if accumulates { UNROLLED_ACCUMULATING } else { UNROLLED_BUNDLES };
+        Some(Loop {
+            jump,
+            rest_of_jump: Bundle::new(&rest).ok(),
+            group,
+            unrolled: (unrolled / bundles.len() as u32).max(1),
+            accumulates,
+            pointers,
+            end,
+            flag_before: (writer >= (jump - first) as usize).then_some(c),
+        })
+    }
+}
+
+/// The address registers that nothing but accesses writes, which move them forward by constants.
+fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
+    let mut pointers: Vec<Pointer> = Vec::new();
+    let mut others = Locations::EMPTY;
+    for (bundle, footprint) in bundles.iter().zip(footprints) {
+        let written = footprint.writes.intersection(Locations::file(RegFile::A));
+        let moved_by_hand = bundle.inst(Unit::Scalar).is_some_and(|inst| inst.opcode() == Opcode::MOV_A_R);
+        let access = bundle.inst(Unit::Address).and_then(moving_access);
+        match access {
+            Some((register, step, align)) if !moved_by_hand && step >= 0 && step % i64::from(align) == 0 => {
+                match pointers.iter_mut().find(|pointer| pointer.register == register) {
+                    Some(pointer) => {
+                        pointer.step += step as u32;
+                        // Steps of words may leave rows.
+                        if pointer.align != align {
+                            others = others.union(Locations::register(RegFile::A, register));
+                        }
+                    }
+                    None => pointers.push(Pointer { register, step: step as u32, align }),
+                }
+            }
+            _ => others = others.union(written),
+        }
+    }
+    pointers.retain(|pointer| !others.intersects(Locations::register(RegFile::A, pointer.register)));
+    pointers
+}
+
+/// What ends a loop that goes on while a flag is not set, and which of its bundles sets it.
+fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u8, bit: u64) -> Option<(usize, End)> {
+    let only_writer = |places: Locations| {
+        let mut writers = (0..).zip(footprints).filter(|(_, footprint)| footprint.writes.intersects(places));
+        let writer = writers.next()?.0;
+        writers.next().is_none().then_some(writer)
+    };
+    let writer = only_writer(Locations::flags(c, 1 << bit))?;
+    let bundle: &Bundle = bundles.get(writer)?;
+    match bit {
+        AEF => {
+            let (register, ..) = moving_access(bundle.inst(Unit::Address)?)?;
+            let place = pointers.iter().position(|pointer| pointer.register == register && pointer.step > 0)?;
+            Some((writer, End::Limit(place)))
+        }
+        ZF => {
+            let inst = bundle.inst(Unit::Scalar)?;
+            let down = match inst.opcode() {
+                Opcode::SUB_RI => inst.get_signed(f::IMM) == 1,
+                Opcode::ADD_RI => inst.get_signed(f::IMM) == -1,
+                _ => false,
+            };
+            let r = inst.get(f::DST) as u8;
+            let alone = only_writer(Locations::register(RegFile::R, r)) == Some(writer);
+            (down && alone && r != f::R_ZERO && inst.get(f::SRC1) as u8 == r).then_some((writer, End::Zero(r)))
+        }
+        _ => None,
+    }
+}

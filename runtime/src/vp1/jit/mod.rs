@@ -1,0 +1,227 @@
+//! The engine: bundles, translated to native code.
+//!
+//! A function is a range of bundles. In it registers are variables; where it is left, they are in the machine again, and what runs
+//! next is another function, or the interpreter for what the control flow that was found does not have.
+
+mod access;
+mod emitter;
+mod function;
+mod graph;
+mod host;
+mod loops;
+mod machine;
+mod masks;
+mod registers;
+#[cfg(test)]
+mod tests;
+mod wide;
+mod words;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::settings::OptLevel;
+use halfbyte_isa::stream::Tiles;
+use halfbyte_isa::vp1::Bundle;
+use halfbyte_isa::vp1::domain::Unknown;
+use halfbyte_isa::vp1::footprint::Footprint;
+use halfbyte_isa::vp1::state::State;
+use thiserror::Error;
+
+use super::interp::{Bundles, Run};
+use crate::native::{NativeBuilder, NativeCode, NativeError, Translation};
+use crate::trap::Fault;
+use function::{Code, MAX_BUNDLES, Source};
+use graph::Graph;
+use host::HostFunctions;
+pub(super) use machine::Machine;
+
+/// A program's native code, once it has been asked for.
+#[derive(Clone, Default)]
+pub(super) struct Jit(Arc<OnceLock<Result<Compiled, NativeError>>>);
+
+impl fmt::Debug for Jit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jit").field("compiled", &self.0.get().is_some()).finish()
+    }
+}
+
+impl Jit {
+    /// The code, made at the first call.
+    pub fn get(&self, program: &Bundles, group_branch: Option<u32>) -> Result<&Compiled, NativeError> {
+        let make = || Compiled::new(program, group_branch, Purpose::Launch);
+        self.0.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// What it took to make it, if it is made.
+    pub fn translation(&self) -> Option<Translation> {
+        self.0.get()?.as_ref().ok().map(|compiled| compiled.translation)
+    }
+}
+
+/// What is to be made code of, and so what is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Purpose {
+    /// A run from the state after reset but for `$m` and the data store, which is what counts of the state in the end.
+    Launch,
+    /// A run from any state, all of which counts.
+    #[cfg(test)]
+    State,
+    /// One bundle from any state, wherever control goes after it.
+    Step,
+}
+
+/// A function: which of its entries control comes by is its last argument.
+type Function = unsafe extern "C" fn(*mut Machine, u32) -> u64;
+
+/// Native code of a program.
+pub(super) struct Compiled {
+    /// By bundle the function that can be entered there, and the number of the entry.
+    entries: Vec<Option<(Function, u32)>>,
+    group_is_backward: bool,
+    translation: Translation,
+    _code: NativeCode,
+}
+
+/// How often a run may go from native code to the interpreter before it stays there: to go back is not free.
+const MAX_SWITCHES: u32 = 100;
+
+impl Compiled {
+    pub fn new(program: &Bundles, group_branch: Option<u32>, purpose: Purpose) -> Result<Compiled, NativeError> {
+        let start = Instant::now();
+        if program.len() > MAX_BUNDLES {
+            return Err(NativeError::TooLarge);
+        }
+        let is_launch = purpose == Purpose::Launch;
+        let graph = match purpose {
+            Purpose::Step => Graph::of_step(),
+            _ => Graph::new(program, group_branch),
+        };
+        let source = Source {
+            program,
+            graph: &graph,
+            uccfg: (is_launch && !graph.writes_uccfg).then_some(0),
+            registers_at_exit: !is_launch,
+        };
+        let host = HostFunctions::get()?;
+        let mut builder = NativeBuilder::new(OptLevel::Speed)?;
+        let call_conv = builder.call_conv();
+        let mut functions = Vec::new();
+        for range in graph.functions.windows(2) {
+            let &[first, end] = range else { continue };
+            let mut signature = Signature::new(call_conv);
+            signature.params.extend([I64, I32].map(AbiParam::new));
+            signature.returns.push(AbiParam::new(I64));
+            functions.push(builder.define(signature, |b| function::build(b, host, source, first, end))?);
+        }
+        let code = builder.finish()?;
+        let mut entries = vec![None; program.len()];
+        for (id, numbers) in functions {
+            let Some(address) = code.address(id) else { continue };
+            // SAFETY: the function was made with this signature.
+            let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
+            for (number, at) in (0..).zip(numbers) {
+                if let Some(entry) = entries.get_mut(at as usize) {
+                    *entry = Some((function, number));
+                }
+            }
+        }
+        let translation = Translation { time: start.elapsed(), functions: code.functions(), bytes: code.bytes };
+        Ok(Compiled { entries, group_is_backward: graph.group_is_backward, translation, _code: code })
+    }
+
+    fn entry(&self, at: usize) -> Option<(Function, u32)> {
+        self.entries.get(at).copied().flatten()
+    }
+
+    /// Runs to an exit, whatever its code.
+    pub fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Fault> {
+        let mut switches = 0;
+        loop {
+            let entry = if run.next == run.at + 1 { self.entry(run.at) } else { None };
+            if let Some(entry) = entry {
+                let code = self.call(entry, machine, run);
+                if code == Code::EXIT {
+                    return Ok(());
+                }
+                (run.last, run.at, run.next) = (code.at().saturating_sub(1), code.at(), code.at() + 1);
+                if code.may_go() && self.entry(run.at).is_some() {
+                    continue;
+                }
+            }
+            switches += 1;
+            let mut state = State::default();
+            machine.get(&mut state);
+            let done = self.interpret(&mut state, run, switches > MAX_SWITCHES);
+            machine.set(&state);
+            if done? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs on to where native code can, or to the end, which it says.
+    fn interpret(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Fault> {
+        loop {
+            if run.step(state)?.is_break() {
+                return Ok(true);
+            }
+            if !to_the_end && run.next == run.at + 1 && self.entry(run.at).is_some() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Runs native code.
+    fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> Code {
+        let rest = run.groups.saturating_sub(run.done);
+        (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
+        (machine.budget, machine.left) = (run.budget, run.budget - run.taken);
+        machine.depth = run.calls.len() as u32;
+        for (place, call) in machine.calls.iter_mut().zip(&run.calls) {
+            *place = *call as u32;
+        }
+        // SAFETY: the code was made for this machine's layout, keeps its accesses within it, and lives as long as this.
+        let code = unsafe { function(machine, number) };
+        let groups = rest - machine.rest;
+        run.issued += machine.issued;
+        run.backward += machine.counted + if self.group_is_backward { groups.into() } else { 0 };
+        run.done += groups;
+        run.taken = run.budget - machine.left;
+        run.calls.clear();
+        run.calls.extend(machine.calls.iter().take(machine.depth as usize).map(|call| *call as usize));
+        Code(code)
+    }
+}
+
+/// Why native code does not run a bundle.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum StepError {
+    /// The bundle traps.
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    /// There is no native code.
+    #[error(transparent)]
+    Native(#[from] NativeError),
+}
+
+/// Runs one bundle on native code, which is made for it: what it does to the state but where control goes.
+///
+/// # Errors
+/// A bundle whose effect is not known, which leaves the state as it is; a computer that there is no native code for.
+pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> {
+    Footprint::of(bundle, None)?;
+    let program = Bundles::once(bundle);
+    let compiled = Compiled::new(&program, None, Purpose::Step)?;
+    let mut machine = Machine::new();
+    machine.set(state);
+    let mut run = Run::new(&program, &Tiles::default(), 0, 0);
+    if let Some(entry) = compiled.entry(0) {
+        compiled.call(entry, &mut machine, &mut run);
+    }
+    machine.get(state);
+    Ok(())
+}

@@ -1,0 +1,477 @@
+//! The registers of a function: variables while it runs, loaded where it is entered and stored where it is left.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I8X16, I32, I32X4, I64};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
+use cranelift_frontend::Variable;
+use halfbyte_isa::vp1::domain::{Index, Reader, Shape, Write};
+use halfbyte_isa::vp1::fields::R_ZERO;
+
+use super::emitter::{Bytes, Emitter};
+use super::machine::at;
+use super::masks::Mask;
+use super::wide::Wide;
+use super::words::{Known, Word};
+
+/// A variable's place in the machine, or a part of one that is written by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    R(u8),
+    V(u8),
+    Vx,
+    /// Four components of `$va`.
+    Va(u8),
+    /// The sign flags or the zero flags of a `$vc`, as a mask of bytes.
+    Vc(u8, bool),
+    /// The high half of a `$a`, the low half being 0.
+    AHigh(u8),
+    /// The low half of a `$a`.
+    ALow(u8),
+    /// Some of a `$c`'s bits, by the number of [`PARTS`].
+    C(u8, u8),
+    L(u8),
+    Uccfg,
+    Issued,
+    Left,
+    Counted,
+    Rest,
+}
+
+/// The bits of a `$c` that are written and tested together; a single bit is a truth value.
+pub(super) const PARTS: [u32; 12] =
+    [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
+
+/// Numbers of places.
+const PLACES: usize = 256;
+
+impl Place {
+    fn number(self) -> usize {
+        usize::from(match self {
+            Place::R(n) => n & 31,
+            Place::V(n) => 32 + (n & 31),
+            Place::AHigh(n) => 64 + (n & 31),
+            Place::ALow(n) => 96 + (n & 31),
+            Place::Va(k) => 128 + (k & 3),
+            Place::Vc(n, zero) => 132 + 2 * (n & 3) + u8::from(zero),
+            Place::L(n) => 140 + (n & 3),
+            Place::C(n, part) => 144 + 16 * (n & 3) + (part & 15),
+            Place::Vx => 208,
+            Place::Uccfg => 209,
+            Place::Issued => 210,
+            Place::Left => 211,
+            Place::Counted => 212,
+            Place::Rest => 213,
+        })
+    }
+
+    fn ty(self) -> Type {
+        match self {
+            Place::V(_) | Place::Vx | Place::Vc(..) => I8X16,
+            Place::Va(_) => I32X4,
+            Place::C(_, part) if part_bits(part).is_power_of_two() => I8,
+            Place::Issued | Place::Left | Place::Counted => I64,
+            _ => I32,
+        }
+    }
+
+    /// The offset in the machine.
+    fn offset(self) -> i32 {
+        let (base, size, n) = match self {
+            Place::R(n) => (at::R, 4, n),
+            Place::V(n) => (at::V, 16, n),
+            Place::Vx => (at::VX, 0, 0),
+            Place::Va(k) => (at::VA, 16, k),
+            Place::Vc(n, _) => (at::VC, 4, n),
+            Place::AHigh(n) | Place::ALow(n) => (at::A, 4, n),
+            Place::C(n, _) => (at::C, 4, n),
+            Place::L(n) => (at::L, 4, n),
+            Place::Uccfg => (at::UCCFG, 0, 0),
+            Place::Issued => (at::ISSUED, 0, 0),
+            Place::Left => (at::LEFT, 0, 0),
+            Place::Counted => (at::COUNTED, 0, 0),
+            Place::Rest => (at::REST, 0, 0),
+        };
+        (base + size * usize::from(n)) as i32
+    }
+}
+
+fn part_bits(part: u8) -> u32 {
+    PARTS.get(usize::from(part)).copied().unwrap_or(0)
+}
+
+/// Of memory that is the machine's.
+pub(super) fn inside() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// The variables of a function.
+pub(super) struct Registers {
+    variables: [Option<Variable>; PLACES],
+    /// Those that there are.
+    touched: Vec<Place>,
+    written: [bool; PLACES],
+    /// `$uccfg`, where it is known.
+    uccfg: Option<u32>,
+    /// What low halves of address registers are instead of variables.
+    pointers: Vec<(u8, Variable, u32)>,
+    /// What `$va` is instead of variables, while products are added up.
+    sums: Option<Wide>,
+}
+
+impl Registers {
+    pub fn new(uccfg: Option<u32>) -> Registers {
+        Registers {
+            variables: [None; PLACES],
+            touched: Vec::new(),
+            written: [false; PLACES],
+            uccfg,
+            pointers: Vec::new(),
+            sums: None,
+        }
+    }
+
+    /// From here on the low half of an address register, which is within the data store, is a pointer into it.
+    pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, n: u8) {
+        let low = self.get(e, Place::ALow(n));
+        let low = e.b.ins().uextend(I64, low);
+        let pointer = e.b.ins().iadd(e.machine, low);
+        let variable = e.b.declare_var(I64);
+        e.b.def_var(variable, pointer);
+        self.pointers.push((n, variable, 0));
+    }
+
+    /// From here to the end of the round sums of products are not added up before they have to be.
+    pub fn start_round(&mut self, e: &mut Emitter<'_, '_>) {
+        self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Place::Va(k)))));
+    }
+
+    /// Adds up sums, and moves the pointers to where they have come to.
+    pub fn end_round(&mut self, e: &mut Emitter<'_, '_>) {
+        if let Some(sums) = self.sums.take() {
+            self.set_sums(e, sums);
+        }
+        for (_, variable, plus) in &mut self.pointers {
+            let pointer = e.b.use_var(*variable);
+            let moved = e.b.ins().iadd_imm_u(pointer, i64::from(std::mem::take(plus)));
+            e.b.def_var(*variable, moved);
+        }
+    }
+
+    /// Pointers are low halves of address registers again.
+    pub fn end_pointers(&mut self, e: &mut Emitter<'_, '_>) {
+        for (n, variable, plus) in std::mem::take(&mut self.pointers) {
+            let pointer = e.b.use_var(variable);
+            let low = e.value(Word::Place { pointer, plus });
+            self.set(e, Place::ALow(n), low);
+        }
+    }
+
+    fn variable(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Variable {
+        let Some(variable) = self.variables.get_mut(place.number()) else { return Variable::from_u32(0) };
+        *variable.get_or_insert_with(|| {
+            self.touched.push(place);
+            e.b.declare_var(place.ty())
+        })
+    }
+
+    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Value {
+        let variable = self.variable(e, place);
+        e.b.use_var(variable)
+    }
+
+    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: Place, value: Value) {
+        let variable = self.variable(e, place);
+        if let Some(written) = self.written.get_mut(place.number()) {
+            *written = true;
+        }
+        e.b.def_var(variable, value);
+    }
+
+    fn is_written(&self, place: Place) -> bool {
+        self.written.get(place.number()).copied().unwrap_or(false)
+    }
+
+    /// Loads every variable there is, where the function is entered.
+    pub fn load(&mut self, e: &mut Emitter<'_, '_>) {
+        for place in self.touched.clone() {
+            let offset = place.offset();
+            let value = match place {
+                Place::Vc(_, zero) => {
+                    let mut bits = e.b.ins().load(I32, inside(), e.machine, offset);
+                    if zero {
+                        bits = e.b.ins().ushr_imm_u(bits, 16);
+                    }
+                    let bits = e.any(bits);
+                    e.mask_bytes(Mask::Bits(bits))
+                }
+                Place::AHigh(_) | Place::ALow(_) => {
+                    let word = e.b.ins().load(I32, inside(), e.machine, offset);
+                    let mask = if let Place::ALow(_) = place { 0xffff } else { 0xffff_0000 };
+                    e.b.ins().band_imm_u(word, mask)
+                }
+                Place::C(_, part) => {
+                    let word = e.b.ins().load(I32, inside(), e.machine, offset);
+                    let bits = part_bits(part);
+                    let bits_set = e.b.ins().band_imm_u(word, i64::from(bits));
+                    if place.ty() == I8 { e.b.ins().icmp_imm_u(IntCC::NotEqual, bits_set, 0) } else { bits_set }
+                }
+                _ => e.b.ins().load(place.ty(), inside(), e.machine, offset),
+            };
+            let variable = self.variable(e, place);
+            e.b.def_var(variable, value);
+        }
+    }
+
+    /// Stores what the function writes, where it is left: its counts, and if `all` are asked for the registers.
+    pub fn store(&mut self, e: &mut Emitter<'_, '_>, all: bool) {
+        for place in self.touched.clone() {
+            let is_count = matches!(place, Place::Issued | Place::Left | Place::Counted | Place::Rest);
+            if !self.is_written(place) || !(all || is_count) {
+                continue;
+            }
+            let value = match place {
+                Place::Va(_) => {
+                    let value = self.get(e, place);
+                    let value = e.b.ins().ishl_imm_u(value, 4);
+                    e.b.ins().sshr_imm_u(value, 4)
+                }
+                Place::Vc(_, true) | Place::ALow(_) => continue,
+                Place::Vc(n, false) => {
+                    let [sign, zero] = [false, true].map(|zero| {
+                        let mask = self.get(e, Place::Vc(n, zero));
+                        e.b.ins().vhigh_bits(I32, mask)
+                    });
+                    let zero = e.b.ins().ishl_imm_u(zero, 16);
+                    e.b.ins().bor(sign, zero)
+                }
+                Place::AHigh(n) => {
+                    let (high, low) = (self.get(e, place), self.get(e, Place::ALow(n)));
+                    e.b.ins().bor(high, low)
+                }
+                Place::C(n, part) => {
+                    let flags = self.get(e, place);
+                    let bits = part_bits(part);
+                    let word = if place.ty() == I8 {
+                        Word::Truth { value: flags, at: bits.trailing_zeros() as u8 }
+                    } else {
+                        Word::Value(flags, Known::within(bits))
+                    };
+                    let flags = e.value(word);
+                    let old = e.b.ins().load(I32, inside(), e.machine, Place::C(n, part).offset());
+                    let kept = e.b.ins().band_imm_u(old, i64::from(!bits & 0xffff));
+                    e.b.ins().bor(kept, flags)
+                }
+                _ => self.get(e, place),
+            };
+            e.b.ins().store(inside(), value, e.machine, place.offset());
+        }
+    }
+
+    /// A bit of a `$c` that is a part by itself, as a truth value.
+    pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
+        let part = PARTS.iter().position(|&part| part == bit)?;
+        Some(self.get(e, Place::C(n, part as u8)))
+    }
+
+    /// One of up to four, chosen by an index.
+    fn chosen(
+        &mut self,
+        e: &mut Emitter<'_, '_>,
+        index: Index<Word>,
+        mut get: impl FnMut(&mut Self, &mut Emitter<'_, '_>, u8) -> Value,
+    ) -> Value {
+        let (first, element) = match index {
+            Index::Fixed(n) => return get(self, e, n),
+            Index::InQuad { first, element: Word::Const(k) } => return get(self, e, first | (k & 3) as u8),
+            Index::InQuad { first, element } => (first, element),
+        };
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| get(self, e, first & 28 | k));
+        let [odd, high] = [1, 2].map(|bit| {
+            let bit = e.and_mask(element, bit);
+            e.condition(bit)
+        });
+        let (low, top) = (e.b.ins().select(odd, b, a), e.b.ins().select(odd, d, c));
+        e.b.ins().select(high, top, low)
+    }
+
+    fn word(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Word {
+        let value = self.get(e, place);
+        e.any(value)
+    }
+
+    /// The two halves of a `$a` as one word.
+    fn address(&mut self, e: &mut Emitter<'_, '_>, n: u8) -> Word {
+        if let Some(&(_, variable, plus)) = self.pointers.iter().find(|(register, ..)| *register == n) {
+            let (high, pointer) = (self.get(e, Place::AHigh(n)), e.b.use_var(variable));
+            // The stride code is 0.
+            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Place { pointer, plus });
+        }
+        let (high, low) = (self.get(e, Place::AHigh(n)), self.get(e, Place::ALow(n)));
+        let high = Word::Value(high, Known::within(0xffff_0000));
+        e.union(high, Word::Value(low, Known::within(0xffff)))
+    }
+
+    fn set_sums(&mut self, e: &mut Emitter<'_, '_>, wide: Wide) {
+        for (k, words) in (0..).zip(e.words(wide)) {
+            self.set(e, Place::Va(k), words);
+        }
+    }
+
+    fn set_address(&mut self, e: &mut Emitter<'_, '_>, n: u8, word: Word) {
+        if let Some(at) = self.pointers.iter().position(|(register, ..)| *register == n)
+            && let Word::Place { plus, .. } = e.and_mask(word, 0xffff)
+        {
+            if let Some(pointer) = self.pointers.get_mut(at) {
+                pointer.2 = plus;
+            }
+            return;
+        }
+        for (place, mask) in [(Place::AHigh(n), 0xffff_0000), (Place::ALow(n), 0xffff)] {
+            let half = e.and_mask(word, mask);
+            let half = e.value(half);
+            self.set(e, place, half);
+        }
+    }
+
+    fn set_flags(&mut self, e: &mut Emitter<'_, '_>, n: u8, group: u32, bits: Word) {
+        for (part, mask) in (0..).zip(PARTS) {
+            let place = Place::C(n, part);
+            if mask & !group == 0 {
+                let word = e.and_mask(bits, mask);
+                let value = if mask.is_power_of_two() { e.truth(word) } else { e.value(word) };
+                self.set(e, place, value);
+            } else if mask & group != 0 {
+                let old = self.get(e, place);
+                let kept = e.b.ins().band_imm_u(old, i64::from(!group));
+                let new = e.and_mask(bits, mask & group);
+                let new = e.value(new);
+                let value = e.b.ins().bor(kept, new);
+                self.set(e, place, value);
+            }
+        }
+    }
+
+    /// Makes a write.
+    pub fn commit(&mut self, e: &mut Emitter<'_, '_>, write: &Write<Emitter<'_, '_>>) {
+        match *write {
+            Write::R(n, word) if n < R_ZERO => {
+                let value = e.value(word);
+                self.set(e, Place::R(n), value);
+            }
+            Write::R(..) => {}
+            Write::V(n, bytes) => {
+                let value = e.bytes_value(bytes);
+                self.set(e, Place::V(n), value);
+            }
+            Write::VWhere { when: Word::Const(0), .. } => {}
+            Write::VWhere { when, index, value } => {
+                let value = e.bytes_value(value);
+                self.set_where(e, when, index, value);
+            }
+            Write::Vx(bytes) => {
+                let value = e.bytes_value(bytes);
+                self.set(e, Place::Vx, value);
+            }
+            Write::Va(wide) if self.sums.is_some() => self.sums = Some(e.sums(wide)),
+            Write::Va(wide) => self.set_sums(e, wide),
+            Write::Vc(n, flags) => {
+                for (zero, mask) in [false, true].into_iter().zip(flags) {
+                    let value = e.mask_bytes(mask);
+                    self.set(e, Place::Vc(n, zero), value);
+                }
+            }
+            Write::A(n, word) => self.set_address(e, n, word),
+            Write::C { n, group, bits } => self.set_flags(e, n, group, bits),
+            Write::L(n, word) => {
+                let word = e.and_mask(word, 0xffff);
+                let value = e.value(word);
+                self.set(e, Place::L(n), value);
+            }
+            Write::M(n, word) => e.set_field(at::M + 4 * usize::from(n & 63), word),
+            Write::X(n, word) => e.set_field(at::X + 4 * usize::from(n & 15), word),
+            Write::Uccfg(word) => {
+                let value = e.value(word);
+                self.set(e, Place::Uccfg, value);
+            }
+            Write::Store(shape, address, value) => e.store_vector(shape, address, value),
+            Write::StoreWord(address, word) => e.store_word(address, word),
+        }
+    }
+
+    fn set_where(&mut self, e: &mut Emitter<'_, '_>, when: Word, index: Index<Word>, value: Value) {
+        let (registers, element) = match index {
+            Index::Fixed(n) => (n & 31..(n & 31) + 1, Word::Const((n & 3).into())),
+            Index::InQuad { first, element } => (first & 28..(first & 28) + 4, element),
+        };
+        for n in registers {
+            let here = e.word_equal(element, Word::Const((n & 3).into()));
+            let here = e.word_select(here, when, Word::Const(0));
+            let old = self.get(e, Place::V(n));
+            let new = match here {
+                Word::Const(0) => continue,
+                Word::Const(_) => value,
+                here => {
+                    let here = e.condition(here);
+                    e.b.ins().select(here, value, old)
+                }
+            };
+            self.set(e, Place::V(n), new);
+        }
+    }
+}
+
+#[rustfmt::skip]
+impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
+    fn r(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Word {
+        if let Index::Fixed(R_ZERO) = n {
+            return Word::Const(0);
+        }
+        let value = self.chosen(e, n, |registers, e, n| {
+            if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, Place::R(n)) }
+        });
+        e.any(value)
+    }
+    fn v(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Bytes {
+        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, Place::V(n))))
+    }
+    fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, Place::Vx)) }
+    fn va(&mut self, e: &mut Emitter<'a, 'f>) -> Wide {
+        self.sums.unwrap_or_else(|| Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Place::Va(k)))))
+    }
+    fn vc(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> [Mask; 2] {
+        [false, true].map(|zero| Mask::Bytes(self.get(e, Place::Vc(n, zero))))
+    }
+    fn a(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Word {
+        if let Index::Fixed(n) = n {
+            return self.address(e, n);
+        }
+        let value = self.chosen(e, n, |registers, e, n| {
+            let word = registers.address(e, n);
+            e.value(word)
+        });
+        e.any(value)
+    }
+    fn c(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
+        let mut part = 0..;
+        let parts = PARTS.map(|_| self.variable(e, Place::C(n, part.next().unwrap_or(0))));
+        if let Some(variables) = e.flag_variables.get_mut(usize::from(n & 3)) {
+            *variables = parts;
+        }
+        Word::Flags { n, down: 0 }
+    }
+    fn l(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
+        let value = self.get(e, Place::L(n));
+        Word::Value(value, Known::within(0xffff))
+    }
+    fn m(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::M + 4 * usize::from(n & 63)) }
+    fn x(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::X + 4 * usize::from(n & 15)) }
+    fn uccfg(&mut self, e: &mut Emitter<'a, 'f>) -> Word {
+        match self.uccfg {
+            Some(known) => Word::Const(known),
+            None => self.word(e, Place::Uccfg),
+        }
+    }
+    fn load(&mut self, e: &mut Emitter<'a, 'f>, shape: Shape, address: Word) -> Bytes { e.load_vector(shape, address) }
+    fn load_word(&mut self, e: &mut Emitter<'a, 'f>, address: Word) -> Word { e.load_word(address) }
+    fn gather(&mut self, e: &mut Emitter<'a, 'f>, address: Word, rows: Bytes) -> Bytes { e.gather(address, rows) }
+}

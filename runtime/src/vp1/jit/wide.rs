@@ -1,0 +1,856 @@
+//! Sixteen integers in native code. A meaning computes them in 32 bits; bounds say where 8 or 16 will do.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I8X16, I16};
+use cranelift_codegen::ir::{InstBuilder, Type, Value};
+
+use super::emitter::{Bytes, Emitter, HALVES, WORDS};
+use super::masks::Mask;
+use super::words::Word;
+
+/// Sixteen integers: the lanes, which are within bounds, shifted left, modulo 2^32.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wide {
+    lanes: Lanes,
+    low: i64,
+    high: i64,
+    shift: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Lanes {
+    /// A word in all of them.
+    Splat(Word),
+    /// An `i8x16`, signed if the bounds are.
+    Bytes(Value),
+    /// Two `i16x8`, signed if the bounds are.
+    Halves([Value; 2]),
+    /// Four `i32x4`.
+    Words([Value; 4]),
+    /// The same, to be shifted right, bringing in copies of the sign.
+    Shifted([Value; 4], u32),
+    /// A product.
+    Product(Narrow, Narrow),
+    /// Four `i32x4` and products that are added to them.
+    Sum(Sum),
+    /// The greater of `i16x8`, which are signed or not as the bounds are, or `i32x4`, and a number.
+    FloorHalves([Value; 2], i32),
+    FloorWords([Value; 4], i32),
+}
+
+/// Lanes that fit signed 16 bits.
+#[derive(Clone, Copy, Debug)]
+enum Narrow {
+    /// An `i8x16`, signed or not.
+    Bytes(Value, bool),
+    /// Two `i16x8`.
+    Halves([Value; 2]),
+}
+
+/// `base + (sum + product << scale)`
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    base: [Value; 4],
+    sum: Option<[Value; 4]>,
+    /// It waits for another one, as two are added up in one instruction.
+    product: Option<(Narrow, Narrow)>,
+    scale: u32,
+}
+
+/// How wide the components of a computation are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Width {
+    Byte,
+    Half,
+    Word,
+}
+
+fn fits_signed_half((low, high): (i64, i64)) -> bool {
+    low >= i16::MIN.into() && high <= i16::MAX.into()
+}
+
+fn fits_unsigned_half((low, high): (i64, i64)) -> bool {
+    low >= 0 && high <= u16::MAX.into()
+}
+
+fn fits_half(bounds: (i64, i64)) -> bool {
+    fits_signed_half(bounds) || fits_unsigned_half(bounds)
+}
+
+fn union((a, b): (i64, i64), (c, d): (i64, i64)) -> (i64, i64) {
+    (a.min(c), b.max(d))
+}
+
+impl Wide {
+    fn new(lanes: Lanes, (low, high): (i64, i64)) -> Wide {
+        Wide { lanes, low, high, shift: 0 }
+    }
+
+    /// Four `i32x4` of which nothing is known.
+    pub fn of_words(words: [Value; 4]) -> Wide {
+        Wide::words_within(words, (i64::MIN, i64::MAX))
+    }
+
+    /// Bounds beyond those of 32 bits say nothing.
+    fn words_within(words: [Value; 4], (low, high): (i64, i64)) -> Wide {
+        let all = (i32::MIN.into(), i32::MAX.into());
+        let bounds = if low < all.0 || high > all.1 { all } else { (low, high) };
+        Wide::new(Lanes::Words(words), bounds)
+    }
+
+    fn constant(value: i32) -> Wide {
+        Wide::new(Lanes::Splat(Word::Const(value as u32)), (value.into(), value.into()))
+    }
+
+    /// The number in all components, if it is known.
+    fn known(self) -> Option<i32> {
+        match self.lanes {
+            Lanes::Splat(Word::Const(value)) => Some((value << self.shift) as i32),
+            _ => None,
+        }
+    }
+
+    fn lane_bounds(self) -> (i64, i64) {
+        (self.low, self.high)
+    }
+
+    fn bounds(self) -> (i64, i64) {
+        (self.low << self.shift, self.high << self.shift)
+    }
+
+    /// Whether the shift drops nothing.
+    fn is_exact(self) -> bool {
+        let (low, high) = self.bounds();
+        low >= i32::MIN.into() && high <= i32::MAX.into()
+    }
+
+    /// The lanes alone.
+    fn unshifted(self) -> Wide {
+        Wide { shift: 0, ..self }
+    }
+
+    /// The lanes with part of the shift left to do.
+    fn shifted_less(self, by: u32) -> Wide {
+        Wide { shift: self.shift - by, ..self }
+    }
+
+    fn is_signed(self) -> bool {
+        self.low < 0
+    }
+
+    /// Whether it takes no more than an extension to have the lanes in 16 bits.
+    fn is_narrow(self) -> bool {
+        let lanes = matches!(self.lanes, Lanes::Splat(_) | Lanes::Bytes(_) | Lanes::Halves(_));
+        lanes && fits_half(self.lane_bounds())
+    }
+
+    /// The bytes, if that is what the lanes are.
+    fn as_bytes(self) -> Option<Value> {
+        match self {
+            Wide { lanes: Lanes::Bytes(value), shift: 0, .. } => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// A function of each of the vectors.
+fn map<const N: usize>(
+    e: &mut Emitter<'_, '_>,
+    a: [Value; N],
+    f: impl Fn(&mut Emitter<'_, '_>, Value) -> Value,
+) -> [Value; N] {
+    a.map(|x| f(e, x))
+}
+
+/// A function of each pair of vectors.
+fn zip<const N: usize>(
+    e: &mut Emitter<'_, '_>,
+    a: [Value; N],
+    b: [Value; N],
+    mut f: impl FnMut(&mut Emitter<'_, '_>, Value, Value) -> Value,
+) -> [Value; N] {
+    let mut b = b.into_iter();
+    a.map(|x| b.next().map_or(x, |y| f(e, x, y)))
+}
+
+impl Emitter<'_, '_> {
+    pub fn wide_splat(&mut self, word: Word) -> Wide {
+        Wide::new(Lanes::Splat(word), self.range_of(word))
+    }
+
+    pub fn wide_of_bytes(&mut self, signed: bool, bytes: Bytes) -> Wide {
+        if let Bytes::Const(bytes) = bytes
+            && let [first, ..] = bytes
+            && bytes == [first; 16]
+        {
+            return Wide::constant(if signed { (first as i8).into() } else { first.into() });
+        }
+        let bounds = if signed { (i8::MIN.into(), i8::MAX.into()) } else { (0, u8::MAX.into()) };
+        Wide::new(Lanes::Bytes(self.bytes_value(bytes)), bounds)
+    }
+
+    fn splat_of(&mut self, ty: Type, word: Word) -> Value {
+        if let Word::Const(value) = word {
+            return self.vector_of(ty, i64::from(value as i32));
+        }
+        let value = self.value(word);
+        let value = match ty {
+            HALVES => self.b.ins().ireduce(I16, value),
+            I8X16 => self.b.ins().ireduce(I8, value),
+            _ => value,
+        };
+        self.b.ins().splat(ty, value)
+    }
+
+    /// Everything modulo 2^16, of what is narrow.
+    fn halves(&mut self, wide: Wide) -> Option<[Value; 2]> {
+        let lanes = match wide.lanes {
+            Lanes::Splat(Word::Const(value)) => {
+                return Some([self.vector_of(HALVES, i64::from((value << wide.shift) as i32)); 2]);
+            }
+            Lanes::Splat(word) => [self.splat_of(HALVES, word); 2],
+            Lanes::Bytes(bytes) if wide.is_signed() => self.widened(true, bytes),
+            Lanes::Bytes(bytes) => self.widened(false, bytes),
+            Lanes::Halves(halves) => halves,
+            _ => return None,
+        };
+        Some(self.shl_lanes(lanes, wide.shift))
+    }
+
+    /// The components of a vector in twice as many bits.
+    fn widened(&mut self, signed: bool, lanes: Value) -> [Value; 2] {
+        if !signed {
+            return [self.b.ins().uwiden_low(lanes), self.b.ins().uwiden_high(lanes)];
+        }
+        // The high components come down in two instructions, one of which is a shift, where a widening takes two shuffles.
+        let ty = self.b.func.dfg.value_type(lanes);
+        let (wide, bytes) = if ty == I8X16 { (HALVES, 1) } else { (WORDS, 2) };
+        let twice = self.shuffle(lanes, lanes, interleaved(8, bytes));
+        let twice = self.cast(wide, twice);
+        [self.b.ins().swiden_low(lanes), self.b.ins().sshr_imm_u(twice, i64::from(8 * bytes))]
+    }
+
+    fn narrow_halves(&mut self, narrow: Narrow) -> [Value; 2] {
+        match narrow {
+            Narrow::Bytes(bytes, signed) => self.widened(signed, bytes),
+            Narrow::Halves(halves) => halves,
+        }
+    }
+
+    /// What fits signed 16 bits.
+    fn narrow_of(&mut self, wide: Wide) -> Option<Narrow> {
+        if !wide.is_narrow() || !fits_signed_half(wide.lane_bounds()) {
+            return None;
+        }
+        match wide.lanes {
+            Lanes::Bytes(bytes) => Some(Narrow::Bytes(bytes, wide.is_signed())),
+            _ => self.halves(wide).map(Narrow::Halves),
+        }
+    }
+
+    fn shl_lanes<const N: usize>(&mut self, lanes: [Value; N], count: u32) -> [Value; N] {
+        if count == 0 { lanes } else { map(self, lanes, |e, x| e.b.ins().ishl_imm_u(x, i64::from(count))) }
+    }
+
+    /// Four `i32x4`.
+    pub fn words(&mut self, wide: Wide) -> [Value; 4] {
+        let lanes = match wide.lanes {
+            Lanes::Splat(Word::Const(value)) => {
+                return [self.vector_of(WORDS, i64::from((value << wide.shift) as i32)); 4];
+            }
+            Lanes::Splat(word) => [self.splat_of(WORDS, word); 4],
+            Lanes::Words(words) => words,
+            Lanes::Shifted(words, count) => map(self, words, |e, x| e.b.ins().sshr_imm_u(x, i64::from(count))),
+            Lanes::Product(a, b) if fits_half(wide.lane_bounds()) => {
+                let halves = Lanes::Halves(self.halves_of_product(a, b));
+                self.words(Wide { lanes: halves, ..wide.unshifted() })
+            }
+            Lanes::Product(a, b) => {
+                let zero = Narrow::Halves([self.vector_of(HALVES, 0); 2]);
+                self.dot((a, b), (zero, zero))
+            }
+            Lanes::Sum(sum) => self.total(sum),
+            Lanes::FloorWords(words, floor) => {
+                let floor = self.vector_of(WORDS, floor.into());
+                map(self, words, |e, x| e.b.ins().smax(x, floor))
+            }
+            Lanes::Bytes(_) | Lanes::Halves(_) | Lanes::FloorHalves(..) => {
+                let [a, b] = match wide.lanes {
+                    Lanes::FloorHalves(halves, floor) => self.floored(halves, floor, wide),
+                    _ => match self.halves(wide.unshifted()) {
+                        Some(halves) => halves,
+                        None => return [self.vector_of(WORDS, 0); 4],
+                    },
+                };
+                let ([a, b], [c, d]) = (self.widened(wide.is_signed(), a), self.widened(wide.is_signed(), b));
+                [a, b, c, d]
+            }
+        };
+        self.shl_lanes(lanes, wide.shift)
+    }
+
+    fn floored(&mut self, halves: [Value; 2], floor: i32, wide: Wide) -> [Value; 2] {
+        let floor = self.vector_of(HALVES, floor.into());
+        let signed = fits_signed_half(wide.lane_bounds());
+        map(self, halves, |e, x| if signed { e.b.ins().smax(x, floor) } else { e.b.ins().umax(x, floor) })
+    }
+
+    /// The lanes without anything left to do to them.
+    fn settled(&mut self, wide: Wide) -> Wide {
+        match wide.lanes {
+            Lanes::FloorHalves(halves, floor) => {
+                Wide { lanes: Lanes::Halves(self.floored(halves, floor, wide)), ..wide }
+            }
+            Lanes::Product(a, b) if fits_half(wide.lane_bounds()) => {
+                Wide { lanes: Lanes::Halves(self.halves_of_product(a, b)), ..wide }
+            }
+            Lanes::FloorWords(..) | Lanes::Shifted(..) | Lanes::Product(..) | Lanes::Sum(_) => {
+                Wide { lanes: Lanes::Words(self.words(wide.unshifted())), ..wide }
+            }
+            _ => wide,
+        }
+    }
+
+    /// The lanes without products left to do.
+    fn settled_product(&mut self, wide: Wide) -> Wide {
+        if let Lanes::Product(..) | Lanes::Sum(_) = wide.lanes { self.settled(wide) } else { wide }
+    }
+
+    fn halves_of_product(&mut self, a: Narrow, b: Narrow) -> [Value; 2] {
+        let (a, b) = (self.narrow_halves(a), self.narrow_halves(b));
+        zip(self, a, b, |e, x, y| e.b.ins().imul(x, y))
+    }
+
+    /// Components of two vectors in turn, as four `i16x8`.
+    fn mixed(&mut self, a: Narrow, b: Narrow) -> [Value; 4] {
+        match (a, b) {
+            (Narrow::Bytes(a, signed), Narrow::Bytes(b, other)) if signed == other => {
+                let [low, high] = [0, 8].map(|first| self.shuffle(a, b, interleaved(first, 1)));
+                let ([a, b], [c, d]) = (self.widened(signed, low), self.widened(signed, high));
+                [a, b, c, d]
+            }
+            (a, b) => {
+                let ([a, b], [c, d]) = (self.narrow_halves(a), self.narrow_halves(b));
+                [(a, c, 0), (a, c, 8), (b, d, 0), (b, d, 8)].map(|(x, y, first)| {
+                    let mixed = self.shuffle(x, y, interleaved(first, 2));
+                    self.cast(HALVES, mixed)
+                })
+            }
+        }
+    }
+
+    /// The sum of two products.
+    fn dot(&mut self, (a, b): (Narrow, Narrow), (c, d): (Narrow, Narrow)) -> [Value; 4] {
+        let (x, y) = (self.mixed(a, c), self.mixed(b, d));
+        self.dot_of_mixed(x, y)
+    }
+
+    /// The sum of two products of bytes, the first of which are signed, shifted left by 8.
+    fn shifted_dot(&mut self, (a, b): (Value, Narrow), (c, d): (Value, Narrow)) -> [Value; 4] {
+        // A byte above a byte of zeros is as good as extended and shifted.
+        let zero = self.vector_of(I8X16, 0);
+        let mut above = |first: u8| {
+            let mixed = self.shuffle(a, c, interleaved(first, 1));
+            [0, 8].map(|first| {
+                let shifted = self.shuffle(zero, mixed, interleaved(first, 1));
+                self.cast(HALVES, shifted)
+            })
+        };
+        let ([p, q], [r, s]) = (above(0), above(8));
+        let y = self.mixed(b, d);
+        self.dot_of_mixed([p, q, r, s], y)
+    }
+
+    fn dot_of_mixed(&mut self, x: [Value; 4], y: [Value; 4]) -> [Value; 4] {
+        zip(self, x, y, |e, x, y| {
+            let (x_low, x_high) = (e.b.ins().swiden_low(x), e.b.ins().swiden_high(x));
+            let (y_low, y_high) = (e.b.ins().swiden_low(y), e.b.ins().swiden_high(y));
+            let (low, high) = (e.b.ins().imul(x_low, y_low), e.b.ins().imul(x_high, y_high));
+            e.b.ins().iadd_pairwise(low, high)
+        })
+    }
+
+    /// All of a sum added up.
+    fn total(&mut self, Sum { base, sum, product, scale }: Sum) -> [Value; 4] {
+        let product = product.map(|(a, b)| {
+            // Its bounds are those of bytes, or else unknown.
+            let fits = |narrow: Narrow| matches!(narrow, Narrow::Bytes(..));
+            let bounds = if fits(a) && fits(b) { product_of_bytes(a, b) } else { (i64::MIN, i64::MAX) };
+            self.words(Wide { lanes: Lanes::Product(a, b), low: bounds.0, high: bounds.1, shift: 0 })
+        });
+        let added = match (sum, product) {
+            (Some(sum), Some(product)) => zip(self, sum, product, |e, x, y| e.b.ins().iadd(x, y)),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => return base,
+        };
+        let added = self.shl_lanes(added, scale);
+        zip(self, base, added, |e, x, y| e.b.ins().iadd(x, y))
+    }
+
+    /// What may wait with its products to be added up beyond the bundle.
+    pub fn sums(&mut self, wide: Wide) -> Wide {
+        match wide {
+            Wide { lanes: Lanes::Sum(_), shift: 0, .. } => wide,
+            wide => Wide::of_words(self.words(wide)),
+        }
+    }
+
+    /// A product more in a sum.
+    fn with_product(&mut self, sum: Wide, product: Wide) -> Option<Wide> {
+        let Lanes::Product(a, b) = product.lanes else { return None };
+        let sum = match sum {
+            Wide { lanes: Lanes::Words(base), shift: 0, .. } => {
+                Sum { base, sum: None, product: Some((a, b)), scale: product.shift }
+            }
+            Wide { lanes: Lanes::Sum(sum), shift: 0, .. } if sum.scale == product.shift => match sum.product {
+                None => Sum { product: Some((a, b)), ..sum },
+                Some((Narrow::Bytes(c, true), d))
+                    if sum.scale == 8
+                        && let Narrow::Bytes(a, true) = a =>
+                {
+                    let both = self.shifted_dot((a, b), (c, d));
+                    let base = zip(self, sum.base, both, |e, x, y| e.b.ins().iadd(x, y));
+                    Sum { base, product: None, ..sum }
+                }
+                Some(other) => {
+                    let mut both = self.dot(other, (a, b));
+                    if let Some(before) = sum.sum {
+                        both = zip(self, before, both, |e, x, y| e.b.ins().iadd(x, y));
+                    }
+                    Sum { sum: Some(both), product: None, ..sum }
+                }
+            },
+            _ => return None,
+        };
+        Some(Wide::new(Lanes::Sum(sum), (i32::MIN.into(), i32::MAX.into())))
+    }
+
+    /// A sum or difference.
+    fn combine(
+        &mut self,
+        a: Wide,
+        b: Wide,
+        bounds: impl Fn((i64, i64), (i64, i64)) -> (i64, i64),
+        f: impl Fn(&mut Emitter<'_, '_>, Value, Value) -> Value,
+    ) -> Wide {
+        let (a, b) = (self.settled_product(a), self.settled_product(b));
+        // What both are shifted by can wait. A constant is as good as shifted by its trailing zeros.
+        let (a, b) = match (a.known(), b.known()) {
+            (Some(value), None) => (constant_shifted(value, b.shift), b),
+            (None, Some(value)) => (a, constant_shifted(value, a.shift)),
+            _ => (a, b),
+        };
+        let shift = a.shift.min(b.shift);
+        let (a, b) = (a.shifted_less(shift), b.shifted_less(shift));
+        let within = bounds(a.bounds(), b.bounds());
+        let is_narrow = a.is_narrow() && b.is_narrow() && fits_half(within);
+        if is_narrow && let (Some(x), Some(y)) = (self.halves(a), self.halves(b)) {
+            return Wide { shift, ..Wide::new(Lanes::Halves(zip(self, x, y, f)), within) };
+        }
+        let (x, y) = (self.words(a), self.words(b));
+        Wide { shift, ..Wide::words_within(zip(self, x, y, f), within) }
+    }
+
+    pub fn add_wide(&mut self, a: Wide, b: Wide) -> Wide {
+        match (a.known(), b.known()) {
+            (Some(0), _) => return b,
+            (_, Some(0)) => return a,
+            (Some(a), Some(b)) => return Wide::constant(a.wrapping_add(b)),
+            _ => {}
+        }
+        if let (Lanes::Product(x, y), Lanes::Product(z, w)) = (a.lanes, b.lanes)
+            && a.shift == b.shift
+        {
+            let within = (a.low + b.low, a.high + b.high);
+            if !fits_half(within) {
+                return Wide { shift: a.shift, ..Wide::words_within(self.dot((x, y), (z, w)), within) };
+            }
+        }
+        if let Some(sum) = self.with_product(a, b) {
+            return sum;
+        }
+        self.combine(a, b, |a, b| (a.0 + b.0, a.1 + b.1), |e, x, y| e.b.ins().iadd(x, y))
+    }
+
+    pub fn sub_wide(&mut self, a: Wide, b: Wide) -> Wide {
+        match (a.known(), b.known()) {
+            (_, Some(0)) => return a,
+            (Some(a), Some(b)) => return Wide::constant(a.wrapping_sub(b)),
+            _ => {}
+        }
+        self.combine(a, b, |a, b| (a.0 - b.1, a.1 - b.0), |e, x, y| e.b.ins().isub(x, y))
+    }
+
+    pub fn mul_wide(&mut self, a: Wide, b: Wide) -> Wide {
+        for (wide, factor) in [(a, b.known()), (b, a.known())] {
+            match factor {
+                Some(0) => return Wide::constant(0),
+                Some(factor) if factor > 0 && (factor as u32).is_power_of_two() => {
+                    return self.shl_wide(wide, factor.trailing_zeros());
+                }
+                _ => {}
+            }
+        }
+        let shift = a.shift + b.shift;
+        if shift > 31 {
+            return Wide::constant(0);
+        }
+        let (a, b) = (a.unshifted(), b.unshifted());
+        let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+        let within = corners.iter().fold((i64::MAX, i64::MIN), |bounds, &corner| union(bounds, (corner, corner)));
+        let (a, b) = (self.settled(a), self.settled(b));
+        if let (Some(x), Some(y)) = (self.narrow_of(a), self.narrow_of(b)) {
+            return Wide { shift, ..Wide::new(Lanes::Product(x, y), within) };
+        }
+        if a.is_narrow()
+            && b.is_narrow()
+            && fits_half(within)
+            && let (Some(x), Some(y)) = (self.halves(a), self.halves(b))
+        {
+            let products = zip(self, x, y, |e, x, y| e.b.ins().imul(x, y));
+            return Wide { shift, ..Wide::new(Lanes::Halves(products), within) };
+        }
+        let (x, y) = (self.words(a), self.words(b));
+        Wide { shift, ..Wide::words_within(zip(self, x, y, |e, x, y| e.b.ins().imul(x, y)), within) }
+    }
+
+    pub fn shl_wide(&mut self, wide: Wide, count: u32) -> Wide {
+        let wide = if let Lanes::Product(..) = wide.lanes { wide } else { self.settled(wide) };
+        match wide.shift + count {
+            32.. => Wide::constant(0),
+            shift => Wide { shift, ..wide },
+        }
+    }
+
+    pub fn sar_wide(&mut self, wide: Wide, count: u32) -> Wide {
+        if let Some(value) = wide.known() {
+            return Wide::constant(value >> count.min(31));
+        }
+        let wide = self.settled_product(wide);
+        if wide.is_exact() {
+            if count <= wide.shift {
+                return wide.shifted_less(count);
+            }
+            let count = count - wide.shift;
+            let wide = wide.unshifted();
+            let bounds = (wide.low >> count, wide.high >> count);
+            if let Lanes::Splat(word) = wide.lanes {
+                let word = self.word_sar(word, Word::Const(count));
+                return Wide::new(Lanes::Splat(word), bounds);
+            }
+            let settled = if let Lanes::FloorHalves(..) = wide.lanes { self.settled(wide) } else { wide };
+            if settled.is_narrow()
+                && let Some(halves) = self.halves(settled)
+            {
+                let shifted = match (wide.is_signed(), i64::from(count)) {
+                    (true, count) => map(self, halves, |e, x| e.b.ins().sshr_imm_u(x, count.min(15))),
+                    (false, 16..) => return Wide::constant(0),
+                    (false, count) => map(self, halves, |e, x| e.b.ins().ushr_imm_u(x, count)),
+                };
+                return Wide::new(Lanes::Halves(shifted), bounds);
+            }
+            if let Lanes::Shifted(words, before) = wide.lanes {
+                return Wide::new(Lanes::Shifted(words, (before + count).min(31)), bounds);
+            }
+            return Wide::new(Lanes::Shifted(self.words(wide), count), bounds);
+        }
+        let bounds = (i64::from(i32::MIN >> count), i64::from(i32::MAX >> count));
+        // Of what is shifted by 16 or more only halves matter.
+        if wide.is_narrow()
+            && let (Some(up), Some(down)) = (wide.shift.checked_sub(16), count.checked_sub(16))
+            && let Some(halves) = self.halves(wide.unshifted())
+        {
+            let halves = self.shl_lanes(halves, up);
+            let halves = map(self, halves, |e, x| e.b.ins().sshr_imm_u(x, i64::from(down)));
+            return Wide::new(Lanes::Halves(halves), bounds);
+        }
+        Wide::new(Lanes::Shifted(self.words(wide), count), bounds)
+    }
+
+    pub fn sar_wide_each(&mut self, wide: Wide, counts: Wide) -> Wide {
+        if let Some(count) = counts.known() {
+            return self.sar_wide(wide, count as u32 & 15);
+        }
+        let (wide, counts) = (self.settled(wide), self.settled(counts));
+        let (low, high) = wide.bounds();
+        let is_narrow = wide.is_narrow() && counts.is_narrow() && fits_half((low, high));
+        if is_narrow && let (Some(x), Some(n)) = (self.halves(wide), self.halves(counts)) {
+            return Wide::new(Lanes::Halves(self.sar_lanes(HALVES, x, n, low < 0)), (low.min(0), high.max(0)));
+        }
+        let (x, n) = (self.words(wide), self.words(counts));
+        Wide::of_words(self.sar_lanes(WORDS, x, n, true))
+    }
+
+    /// Lanes shifted right, each by the low 4 bits of its own count: by each of these bits in turn.
+    fn sar_lanes<const N: usize>(&mut self, ty: Type, x: [Value; N], n: [Value; N], signed: bool) -> [Value; N] {
+        [8, 4, 2, 1].into_iter().fold(x, |x, bit| {
+            zip(self, x, n, |e, x, n| {
+                let bits = e.vector_of(ty, bit);
+                let set = e.b.ins().band(n, bits);
+                let set = e.b.ins().icmp(IntCC::Equal, set, bits);
+                let shifted = if signed { e.b.ins().sshr_imm_u(x, bit) } else { e.b.ins().ushr_imm_u(x, bit) };
+                e.b.ins().bitselect(set, shifted, x)
+            })
+        })
+    }
+
+    /// How wide the components must be for an operation that takes each as it is, signed or not.
+    fn common_width(a: Wide, b: Wide) -> (Width, bool) {
+        let both = union(a.bounds(), b.bounds());
+        let byte = |wide: Wide| wide.as_bytes().is_some() || wide.known().is_some();
+        if byte(a) && byte(b) && both.0 >= i8::MIN.into() && both.1 <= i8::MAX.into() {
+            return (Width::Byte, true);
+        }
+        if byte(a) && byte(b) && both.0 >= 0 && both.1 <= u8::MAX.into() {
+            return (Width::Byte, false);
+        }
+        if a.is_narrow() && b.is_narrow() && fits_half(both) {
+            return (Width::Half, fits_signed_half(both));
+        }
+        (Width::Word, true)
+    }
+
+    fn as_bytes(&mut self, wide: Wide) -> Value {
+        match (wide.as_bytes(), wide.known()) {
+            (Some(bytes), _) => bytes,
+            (None, known) => self.vector_of(I8X16, known.unwrap_or(0).into()),
+        }
+    }
+
+    /// The lesser or the greater.
+    fn choose(
+        &mut self,
+        a: Wide,
+        b: Wide,
+        bounds: (i64, i64),
+        f: impl Fn(&mut Emitter<'_, '_>, bool, Value, Value) -> Value,
+    ) -> Wide {
+        let (a, b) = (self.settled(a), self.settled(b));
+        match Self::common_width(a, b) {
+            (Width::Byte, signed) => {
+                let (x, y) = (self.as_bytes(a), self.as_bytes(b));
+                Wide::new(Lanes::Bytes(f(self, signed, x, y)), bounds)
+            }
+            (Width::Half, signed) if let (Some(x), Some(y)) = (self.halves(a), self.halves(b)) => {
+                Wide::new(Lanes::Halves(zip(self, x, y, |e, x, y| f(e, signed, x, y))), bounds)
+            }
+            _ => {
+                let (x, y) = (self.words(a), self.words(b));
+                Wide::words_within(zip(self, x, y, |e, x, y| f(e, true, x, y)), bounds)
+            }
+        }
+    }
+
+    pub fn max_wide(&mut self, a: Wide, b: Wide) -> Wide {
+        let (a, b) = (self.settled_product(a), self.settled_product(b));
+        let (a, b) = if a.known().is_some() { (b, a) } else { (a, b) };
+        if let (Some(a), Some(b)) = (a.known(), b.known()) {
+            return Wide::constant(a.max(b));
+        }
+        let (x, y) = (exact_bounds(a), exact_bounds(b));
+        let bounds = (x.0.max(y.0), x.1.max(y.1));
+        if let Some(floor) = b.known() {
+            if x.0 >= floor.into() {
+                return a;
+            }
+            if x.1 <= floor.into() {
+                return b;
+            }
+            let a = self.settled(a);
+            if a.as_bytes().is_none()
+                && a.is_narrow()
+                && fits_half(union(x, y))
+                && let Some(halves) = self.halves(a)
+            {
+                return Wide::new(Lanes::FloorHalves(halves, floor), bounds);
+            }
+            if !a.is_narrow() {
+                return Wide::new(Lanes::FloorWords(self.words(a), floor), bounds);
+            }
+        }
+        self.choose(a, b, bounds, |e, signed, x, y| if signed { e.b.ins().smax(x, y) } else { e.b.ins().umax(x, y) })
+    }
+
+    pub fn min_wide(&mut self, a: Wide, b: Wide) -> Wide {
+        let (a, b) = (self.settled_product(a), self.settled_product(b));
+        let (a, b) = if a.known().is_some() { (b, a) } else { (a, b) };
+        if let (Some(a), Some(b)) = (a.known(), b.known()) {
+            return Wide::constant(a.min(b));
+        }
+        let (x, y) = (exact_bounds(a), exact_bounds(b));
+        let bounds = (x.0.min(y.0), x.1.min(y.1));
+        if let Some(ceiling) = b.known() {
+            if x.1 <= ceiling.into() {
+                return a;
+            }
+            if x.0 >= ceiling.into() {
+                return b;
+            }
+            if let Some(clamped) = self.saturated(a, ceiling, bounds) {
+                return clamped;
+            }
+        }
+        self.choose(a, b, bounds, |e, signed, x, y| if signed { e.b.ins().smin(x, y) } else { e.b.ins().umin(x, y) })
+    }
+
+    /// What is clamped to the range of a narrower type is what narrowing makes of it.
+    fn saturated(&mut self, wide: Wide, ceiling: i32, bounds: (i64, i64)) -> Option<Wide> {
+        if wide.shift != 0 {
+            return None;
+        }
+        let floor_is = |least: i32| match wide.lanes {
+            Lanes::FloorHalves(_, floor) | Lanes::FloorWords(_, floor) => floor == least,
+            _ => wide.low >= least.into(),
+        };
+        let signed = match ceiling {
+            0xff | 0xffff if floor_is(0) => false,
+            0x7f if floor_is(-0x80) => true,
+            0x7fff if floor_is(-0x8000) => true,
+            _ => return None,
+        };
+        let [low, high] = match wide.lanes {
+            Lanes::Words(_) | Lanes::Shifted(..) | Lanes::FloorWords(..) => {
+                let [a, b, c, d] = match wide.lanes {
+                    Lanes::FloorWords(words, _) => words,
+                    _ => self.words(wide),
+                };
+                if ceiling == 0xffff {
+                    let halves = [self.b.ins().unarrow(a, b), self.b.ins().unarrow(c, d)];
+                    return Some(Wide::new(Lanes::Halves(halves), bounds));
+                }
+                let halves = [self.b.ins().snarrow(a, b), self.b.ins().snarrow(c, d)];
+                if ceiling == 0x7fff {
+                    return Some(Wide::new(Lanes::Halves(halves), bounds));
+                }
+                halves
+            }
+            Lanes::Halves(halves) | Lanes::FloorHalves(halves, _)
+                if ceiling <= 0xff && fits_signed_half(wide.lane_bounds()) =>
+            {
+                halves
+            }
+            _ => return None,
+        };
+        let bytes = if signed { self.b.ins().snarrow(low, high) } else { self.b.ins().unarrow(low, high) };
+        Some(Wide::new(Lanes::Bytes(bytes), bounds))
+    }
+
+    pub fn select_wide(&mut self, p: Mask, a: Wide, b: Wide) -> Wide {
+        match (p, a.lanes, b.lanes) {
+            (Mask::Bits(Word::Const(0)), ..) => return b,
+            (_, Lanes::Splat(x), Lanes::Splat(y)) if a.shift == b.shift && same(x, y) => return a,
+            _ => {}
+        }
+        let (a, b) = (self.settled(a), self.settled(b));
+        let bounds = union(exact_bounds(a), exact_bounds(b));
+        match Self::common_width(a, b) {
+            (Width::Byte, _) => {
+                let (x, y) = (self.as_bytes(a), self.as_bytes(b));
+                let p = self.mask_bytes(p);
+                Wide::new(Lanes::Bytes(self.b.ins().bitselect(p, x, y)), bounds)
+            }
+            (Width::Half, _) if let (Some([a, b]), Some([x, y])) = (self.halves(a), self.halves(b)) => {
+                let [p, q] = self.mask_halves(p);
+                let halves = [self.b.ins().bitselect(p, a, x), self.b.ins().bitselect(q, b, y)];
+                Wide::new(Lanes::Halves(halves), bounds)
+            }
+            _ => {
+                let (x, y) = (self.words(a), self.words(b));
+                let mut masks = self.mask_words(p).into_iter();
+                let words = zip(self, x, y, |e, x, y| {
+                    let p = masks.next().unwrap_or(x);
+                    e.b.ins().bitselect(p, x, y)
+                });
+                Wide::words_within(words, bounds)
+            }
+        }
+    }
+
+    /// Equality, or the order of signed integers.
+    pub fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
+        let (a, b) = (self.settled(a), self.settled(b));
+        match Self::common_width(a, b) {
+            (Width::Byte, signed) => {
+                let (x, y) = (self.as_bytes(a), self.as_bytes(b));
+                Mask::Bytes(self.b.ins().icmp(if signed { cond } else { cond.unsigned() }, x, y))
+            }
+            (Width::Half, signed) if let (Some(x), Some(y)) = (self.halves(a), self.halves(b)) => {
+                let cond = if signed { cond } else { cond.unsigned() };
+                Mask::Halves(zip(self, x, y, |e, x, y| e.b.ins().icmp(cond, x, y)))
+            }
+            _ => {
+                let (x, y) = (self.words(a), self.words(b));
+                Mask::Words(zip(self, x, y, |e, x, y| e.b.ins().icmp(cond, x, y)))
+            }
+        }
+    }
+
+    /// The low 8 bits of each component.
+    pub fn wide_narrow(&mut self, wide: Wide) -> Bytes {
+        if let Some(value) = wide.known() {
+            return Bytes::Const([value as u8; 16]);
+        }
+        let wide = self.settled(wide);
+        if let Some(bytes) = wide.as_bytes() {
+            return Bytes::Value(bytes);
+        }
+        let (low, high) = wide.bounds();
+        let is_signed = low >= i8::MIN.into() && high <= i8::MAX.into();
+        let fits = is_signed || low >= 0 && high <= u8::MAX.into();
+        let [low, high] = match if wide.is_narrow() { self.halves(wide) } else { None } {
+            Some(halves) if fits => halves,
+            Some(halves) => {
+                let byte = self.vector_of(HALVES, 0xff);
+                map(self, halves, |e, x| e.b.ins().band(x, byte))
+            }
+            None => {
+                let mut words = self.words(wide);
+                if !fits {
+                    let byte = self.vector_of(WORDS, 0xff);
+                    words = map(self, words, |e, x| e.b.ins().band(x, byte));
+                }
+                let [a, b, c, d] = words;
+                [self.b.ins().snarrow(a, b), self.b.ins().snarrow(c, d)]
+            }
+        };
+        let signed = fits && is_signed;
+        Bytes::Value(if signed { self.b.ins().snarrow(low, high) } else { self.b.ins().unarrow(low, high) })
+    }
+}
+
+/// Bytes, or pairs of them, from a place on of two vectors in turn.
+fn interleaved(first: u8, bytes: u8) -> [u8; 16] {
+    std::array::from_fn(|i| {
+        let i = i as u8;
+        first + i / (2 * bytes) * bytes + i % bytes + i / bytes % 2 * 16
+    })
+}
+
+/// The bounds of a product of bytes.
+fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
+    match (a, b) {
+        (Narrow::Bytes(_, false), Narrow::Bytes(_, false)) => (0, 0xff * 0xff),
+        (Narrow::Bytes(_, true), Narrow::Bytes(_, true)) => (-0x80 * 0x7f, 0x80 * 0x80),
+        _ => (-0x80 * 0xff, 0x7f * 0xff),
+    }
+}
+
+/// Whether two words are the same without a look at what they will be.
+fn same(a: Word, b: Word) -> bool {
+    match (a, b) {
+        (Word::Const(a), Word::Const(b)) => a == b,
+        (Word::Value(a, _), Word::Value(b, _)) => a == b,
+        _ => false,
+    }
+}
+
+/// The bounds of the integers, whether or not the shift drops some of the lanes' bits.
+fn exact_bounds(wide: Wide) -> (i64, i64) {
+    if wide.is_exact() { wide.bounds() } else { (i32::MIN.into(), i32::MAX.into()) }
+}
+
+/// A constant as another one that is shifted, no further than so far.
+fn constant_shifted(value: i32, most: u32) -> Wide {
+    let shift = value.trailing_zeros().min(most);
+    Wide { shift, ..Wide::constant(value >> shift.min(31)) }
+}

@@ -1,0 +1,449 @@
+//! Words in native code, and what is known of them: so much of a meaning is about single bits that it pays not to compute it.
+
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Value, ValueDef};
+use halfbyte_isa::vp1::concrete::Concrete;
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+use halfbyte_isa::vp1::domain::{Domain, Logic};
+
+use super::emitter::Emitter;
+use super::registers::PARTS;
+
+/// A 32-bit word.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Word {
+    /// Known.
+    Const(u32),
+    /// A truth value, an `i8` that is 1 or 0, in one bit; the other bits are 0.
+    Truth {
+        /// The truth value.
+        value: Value,
+        /// The number of the bit.
+        at: u8,
+    },
+    /// An `i32`.
+    Value(Value, Known),
+    /// An address in the data store that a pointer has, from [`Emitter::machine`] on, plus a constant.
+    Place {
+        /// The pointer, an `i64`.
+        pointer: Value,
+        /// The constant.
+        plus: u32,
+    },
+    /// A `$c`, shifted right: of its parts only those are read that count.
+    Flags {
+        /// The number of the `$c`.
+        n: u8,
+        /// How far it is shifted.
+        down: u8,
+    },
+    /// Words that have no set bits in common, or-ed: a range of [`Emitter::pieces`].
+    Union {
+        /// The first.
+        start: u32,
+        /// How many there are.
+        len: u32,
+    },
+}
+
+/// The bits of an address in the data store, or just after it.
+const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
+
+/// What is known of a word besides its value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The bits that may be set.
+    pub mask: u32,
+    /// The least that it can be, as a signed number.
+    pub low: i32,
+    /// The most.
+    pub high: i32,
+}
+
+impl Known {
+    /// Nothing.
+    pub const NOTHING: Known = Known { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
+
+    /// Bits outside the mask are 0.
+    pub fn within(mask: u32) -> Known {
+        match i32::try_from(mask) {
+            Ok(high) => Known { mask, low: 0, high },
+            Err(_) => Known { mask, ..Known::NOTHING },
+        }
+    }
+
+    /// The number is in a range; nothing, if that is not one of 32-bit numbers.
+    fn between(low: i64, high: i64) -> Known {
+        let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else { return Known::NOTHING };
+        let mask = if low < 0 { u32::MAX } else { u32::MAX.checked_shr(high.leading_zeros()).unwrap_or(0) };
+        Known { mask, low, high }
+    }
+}
+
+/// What is remembered of the last sum: an address register's low half and what was added to the register.
+#[derive(Clone, Copy)]
+pub(super) struct LowSum {
+    sum: Value,
+    low: Word,
+    added: Word,
+}
+
+impl Emitter<'_, '_> {
+    /// A word that nothing is known of.
+    pub fn any(&self, value: Value) -> Word {
+        Word::Value(value, Known::NOTHING)
+    }
+
+    /// The bits that may be set.
+    pub fn mask_of(&self, word: Word) -> u32 {
+        match word {
+            Word::Const(value) => value,
+            Word::Truth { at, .. } => 1 << at,
+            Word::Value(_, known) => known.mask,
+            Word::Place { .. } => PLACE,
+            Word::Flags { down, .. } => 0xffff >> down,
+            Word::Union { .. } => self.pieces_of(word).iter().fold(0, |mask, &piece| mask | self.mask_of(piece)),
+        }
+    }
+
+    /// The least and the most that it can be, as a signed number.
+    pub fn range_of(&self, word: Word) -> (i64, i64) {
+        let known = match word {
+            Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
+            Word::Value(_, known) => known,
+            Word::Truth { .. } | Word::Place { .. } | Word::Flags { .. } | Word::Union { .. } => {
+                Known::within(self.mask_of(word))
+            }
+        };
+        (known.low.into(), known.high.into())
+    }
+
+    /// The words that a union is of.
+    fn pieces_of(&self, word: Word) -> &[Word] {
+        match word {
+            Word::Union { start, len } => self.pieces.get(start as usize..(start + len) as usize).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
+    /// The `i32`.
+    pub fn value(&mut self, word: Word) -> Value {
+        match word {
+            Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
+            Word::Value(value, _) => value,
+            Word::Place { pointer, plus } => {
+                let offset = self.b.ins().isub(pointer, self.machine);
+                let offset = self.b.ins().ireduce(I32, offset);
+                self.b.ins().iadd_imm_u(offset, i64::from(plus))
+            }
+            Word::Flags { .. } => {
+                let flags = self.flags(word, u32::MAX);
+                self.value(flags)
+            }
+            Word::Truth { value, at } => {
+                let wide = self.b.ins().uextend(I32, value);
+                if at == 0 { wide } else { self.b.ins().ishl_imm_u(wide, i64::from(at)) }
+            }
+            Word::Union { start, len } => {
+                let mut all = None;
+                for k in start..start + len {
+                    let Some(&piece) = self.pieces.get(k as usize) else { continue };
+                    let piece = self.value(piece);
+                    all = Some(all.map_or(piece, |all| self.b.ins().bor(all, piece)));
+                }
+                all.unwrap_or_else(|| self.b.ins().iconst(I32, 0))
+            }
+        }
+    }
+
+    /// A value that is not 0 where the word is not.
+    pub fn condition(&mut self, word: Word) -> Value {
+        match word {
+            Word::Truth { value, .. } => value,
+            _ => self.value(word),
+        }
+    }
+
+    /// A truth value, negated.
+    pub fn not(&mut self, truth: Value) -> Value {
+        let dfg = &self.b.func.dfg;
+        if let ValueDef::Result(inst, _) = dfg.value_def(truth)
+            && let InstructionData::IntCompare { cond, args: [a, b], .. } = dfg.insts[inst]
+        {
+            return self.b.ins().icmp(cond.complement(), a, b);
+        }
+        self.b.ins().bxor_imm_u(truth, 1)
+    }
+
+    /// A function of each piece of a word.
+    fn each_piece(&mut self, word: Word, f: impl Fn(&mut Self, Word) -> Word) -> Word {
+        let Word::Union { start, len } = word else { return f(self, word) };
+        let mut result = Word::Const(0);
+        for k in start..start + len {
+            let Some(&piece) = self.pieces.get(k as usize) else { continue };
+            let piece = f(self, piece);
+            result = self.union(result, piece);
+        }
+        result
+    }
+
+    /// `a | b` of words that have no set bits in common.
+    pub fn union(&mut self, a: Word, b: Word) -> Word {
+        match (a, b) {
+            (Word::Const(0), word) | (word, Word::Const(0)) => return word,
+            (Word::Const(a), Word::Const(b)) => return Word::Const(a | b),
+            _ => {}
+        }
+        let start = self.pieces.len() as u32;
+        for word in [a, b] {
+            match word {
+                Word::Union { start, len } => {
+                    self.pieces.extend_from_within(start as usize..(start + len) as usize);
+                }
+                word => self.pieces.push(word),
+            }
+        }
+        Word::Union { start, len: self.pieces.len() as u32 - start }
+    }
+
+    /// The bits of a word under a mask.
+    pub fn and_mask(&mut self, word: Word, mask: u32) -> Word {
+        let may = self.mask_of(word);
+        if may & mask == 0 {
+            return Word::Const(0);
+        }
+        if may & !mask == 0 {
+            return word;
+        }
+        match word {
+            Word::Flags { .. } => self.flags(word, mask),
+            Word::Const(value) => Word::Const(value & mask),
+            Word::Truth { .. } => word,
+            Word::Union { .. } => self.each_piece(word, |e, piece| e.and_mask(piece, mask)),
+            Word::Place { .. } => {
+                let value = self.value(word);
+                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), Known::within(may & mask))
+            }
+            Word::Value(value, _) => {
+                let mut value = value;
+                if let Some(LowSum { sum, low, added }) = self.low_sum
+                    && sum == value
+                    && mask <= 0xffff
+                {
+                    // Pointers do not leave the data store.
+                    if let (Word::Place { pointer, plus }, Word::Const(step), 0xffff) = (low, added, mask) {
+                        return Word::Place { pointer, plus: plus + step };
+                    }
+                    let (low, added) = (self.value(low), self.value(added));
+                    value = self.b.ins().iadd(low, added);
+                }
+                Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), Known::within(may & mask))
+            }
+        }
+    }
+
+    /// The bits under a mask of a `$c`, shifted right.
+    fn flags(&mut self, word: Word, mask: u32) -> Word {
+        let Word::Flags { n, down } = word else { return word };
+        let mut all = Word::Const(0);
+        for (part, bits) in self.flag_variables.get(usize::from(n & 3)).copied().into_iter().flatten().zip(PARTS) {
+            if bits >> down & mask == 0 {
+                continue;
+            }
+            let value = self.b.use_var(part);
+            let part = if bits.is_power_of_two() {
+                Word::Truth { value, at: bits.trailing_zeros() as u8 }
+            } else {
+                Word::Value(value, Known::within(bits))
+            };
+            let part = self.word_shr(part, Word::Const(down.into()));
+            let part = self.and_mask(part, mask);
+            all = self.union(all, part);
+        }
+        all
+    }
+
+    /// Whether an address register's halves are apart, and the low one.
+    fn low_half(&mut self, word: Word) -> Option<Word> {
+        let apart = |&piece: &Word| {
+            let mask = self.mask_of(piece);
+            mask & 0xffff == 0 || mask <= 0xffff
+        };
+        let is_apart = matches!(word, Word::Union { .. }) && self.pieces_of(word).iter().all(apart);
+        is_apart.then(|| self.and_mask(word, 0xffff))
+    }
+
+    fn shift(
+        &mut self,
+        a: Word,
+        count: Word,
+        concrete: fn(&mut Concrete, u32, u32) -> u32,
+        known: impl FnOnce(&mut Self, u32) -> Word,
+        other: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> Word {
+        match (a, count) {
+            (Word::Const(a), Word::Const(count)) => Word::Const(concrete(&mut Concrete, a, count)),
+            (a, Word::Const(count)) if count & 31 == 0 => a,
+            (_, Word::Const(count)) => known(self, count & 31),
+            _ => {
+                let (a, count) = (self.value(a), self.value(count));
+                Word::Value(other(self, a, count), Known::NOTHING)
+            }
+        }
+    }
+
+    pub fn word_shl(&mut self, a: Word, count: Word) -> Word {
+        let by = |e: &mut Self, count: u32| {
+            e.each_piece(a, |e, piece| match piece {
+                Word::Const(value) => Word::Const(value << count),
+                Word::Truth { value, at } if u32::from(at) + count < 32 => Word::Truth { value, at: at + count as u8 },
+                Word::Truth { .. } => Word::Const(0),
+                piece => {
+                    let (mask, (low, high)) = (e.mask_of(piece), e.range_of(piece));
+                    let value = e.value(piece);
+                    let value = e.b.ins().ishl_imm_u(value, i64::from(count));
+                    Word::Value(value, Known { mask: mask << count, ..Known::between(low << count, high << count) })
+                }
+            })
+        };
+        self.shift(a, count, Concrete::shl, by, |e, a, count| e.b.ins().ishl(a, count))
+    }
+
+    pub fn word_shr(&mut self, a: Word, count: Word) -> Word {
+        let by = |e: &mut Self, count: u32| {
+            e.each_piece(a, |e, piece| match (piece, e.mask_of(piece) >> count) {
+                (_, 0) => Word::Const(0),
+                (Word::Const(value), _) => Word::Const(value >> count),
+                (Word::Flags { n, down }, _) => Word::Flags { n, down: down + count as u8 },
+                (Word::Truth { value, at }, _) => Word::Truth { value, at: at - count as u8 },
+                (piece, mask) => {
+                    let value = e.value(piece);
+                    Word::Value(e.b.ins().ushr_imm_u(value, i64::from(count)), Known::within(mask))
+                }
+            })
+        };
+        self.shift(a, count, Concrete::shr, by, |e, a, count| e.b.ins().ushr(a, count))
+    }
+
+    pub fn word_sar(&mut self, a: Word, count: Word) -> Word {
+        let by = |e: &mut Self, count: u32| {
+            let (low, high) = e.range_of(a);
+            let value = e.value(a);
+            let value = e.b.ins().sshr_imm_u(value, i64::from(count));
+            Word::Value(value, Known::between(low >> count, high >> count))
+        };
+        self.shift(a, count, Concrete::sar, by, |e, a, count| e.b.ins().sshr(a, count))
+    }
+
+    pub fn word_add(&mut self, a: Word, b: Word) -> Word {
+        match (a, b) {
+            (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_add(b)),
+            (word, Word::Const(0)) | (Word::Const(0), word) => return word,
+            _ => {}
+        }
+        let ((a_low, a_high), (b_low, b_high)) = (self.range_of(a), self.range_of(b));
+        let low = self.low_half(a);
+        let (x, y) = (self.value(a), self.value(b));
+        let sum = self.b.ins().iadd(x, y);
+        if let Some(low) = low {
+            self.low_sum = Some(LowSum { sum, low, added: b });
+        }
+        Word::Value(sum, Known::between(a_low + b_low, a_high + b_high))
+    }
+
+    pub fn word_sub(&mut self, a: Word, b: Word) -> Word {
+        match (a, b) {
+            (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_sub(b)),
+            (word, Word::Const(0)) => return word,
+            _ => {}
+        }
+        let ((a_low, a_high), (b_low, b_high)) = (self.range_of(a), self.range_of(b));
+        let (x, y) = (self.value(a), self.value(b));
+        Word::Value(self.b.ins().isub(x, y), Known::between(a_low - b_high, a_high - b_low))
+    }
+
+    pub fn word_mul(&mut self, a: Word, b: Word) -> Word {
+        match (a, b) {
+            (Word::Const(a), Word::Const(b)) => return Word::Const(a.wrapping_mul(b)),
+            (_, Word::Const(0)) | (Word::Const(0), _) => return Word::Const(0),
+            (word, Word::Const(1)) | (Word::Const(1), word) => return word,
+            _ => {}
+        }
+        let mask = match (a, b) {
+            // A truth value says whether the constant is there.
+            (Word::Truth { at: 0, .. }, Word::Const(c)) | (Word::Const(c), Word::Truth { at: 0, .. }) => c,
+            _ => u32::MAX,
+        };
+        let ((a_low, a_high), (b_low, b_high)) = (self.range_of(a), self.range_of(b));
+        let corners = [a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high];
+        let (low, high) = corners.iter().fold((i64::MAX, i64::MIN), |(low, high), &c| (low.min(c), high.max(c)));
+        let (x, y) = (self.value(a), self.value(b));
+        let known = Known::between(low, high);
+        Word::Value(self.b.ins().imul(x, y), Known { mask: known.mask & mask, ..known })
+    }
+
+    pub fn word_equal(&mut self, a: Word, b: Word) -> Word {
+        match (a, b) {
+            (Word::Const(a), Word::Const(b)) => return Word::Const((a == b).into()),
+            (Word::Truth { value, .. }, Word::Const(0)) | (Word::Const(0), Word::Truth { value, .. }) => {
+                return Word::Truth { value: self.not(value), at: 0 };
+            }
+            _ => {}
+        }
+        let (a, b) = (self.value(a), self.value(b));
+        Word::Truth { value: self.b.ins().icmp(IntCC::Equal, a, b), at: 0 }
+    }
+
+    pub fn word_less(&mut self, signed: bool, a: Word, b: Word) -> Word {
+        if let (Word::Const(a), Word::Const(b)) = (a, b) {
+            return Word::Const(Concrete.less(signed, a, b));
+        }
+        let (a, b) = (self.value(a), self.value(b));
+        let less = if signed { IntCC::SignedLessThan } else { IntCC::UnsignedLessThan };
+        Word::Truth { value: self.b.ins().icmp(less, a, b), at: 0 }
+    }
+
+    pub fn word_select(&mut self, p: Word, a: Word, b: Word) -> Word {
+        match (p, a, b) {
+            (Word::Const(0), _, b) => return b,
+            (Word::Const(_), a, _) => return a,
+            (Word::Truth { value, .. }, Word::Const(bit), Word::Const(0)) if bit.is_power_of_two() => {
+                return Word::Truth { value, at: bit.trailing_zeros() as u8 };
+            }
+            (Word::Truth { value, .. }, Word::Const(0), Word::Const(bit)) if bit.is_power_of_two() => {
+                return Word::Truth { value: self.not(value), at: bit.trailing_zeros() as u8 };
+            }
+            _ => {}
+        }
+        let ((a_low, a_high), (b_low, b_high)) = (self.range_of(a), self.range_of(b));
+        let mask = self.mask_of(a) | self.mask_of(b);
+        let p = self.condition(p);
+        let (x, y) = (self.value(a), self.value(b));
+        let known = Known::between(a_low.min(b_low), a_high.max(b_high));
+        Word::Value(self.b.ins().select(p, x, y), Known { mask, ..known })
+    }
+
+    pub fn word_logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
+        match (table, a, b) {
+            (_, Word::Const(a), Word::Const(b)) => return Word::Const(Concrete.logic(table, a, b)),
+            (Logic::AND, word, Word::Const(mask)) | (Logic::AND, Word::Const(mask), word) => {
+                return self.and_mask(word, mask);
+            }
+            (Logic::OR, a, b) if self.mask_of(a) & self.mask_of(b) == 0 => return self.union(a, b),
+            (Logic::XOR, Word::Truth { value, at }, Word::Const(c)) if c == 1 << at => {
+                return Word::Truth { value: self.not(value), at };
+            }
+            _ => {}
+        }
+        let (may_a, may_b) = (self.mask_of(a), self.mask_of(b));
+        let mask = match table {
+            Logic::AND => may_a & may_b,
+            Logic::OR | Logic::XOR => may_a | may_b,
+            Logic::AND_NOT => may_a,
+            _ => u32::MAX,
+        };
+        let (x, y) = (self.value(a), self.value(b));
+        Word::Value(self.table(table, x, y), Known::within(mask))
+    }
+}

@@ -1,0 +1,131 @@
+//! Launches on native code: threads, rows that are not whole, items that part, and kernels too large for it.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::{bytes, program, run, trap, words};
+use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
+
+/// Item i takes i modulo 8 turns, which odd items end early; then y[i] = x[i] + turns.
+const TURNS: &str = "
+    S2R R0, SR_ITEM ;
+    SHF.L.U32 R1, R0, 0x2, RZ ;
+    ULDC.64 UR0, c[0x0][0x160] ;
+    ULDC.64 UR2, c[0x0][0x168] ;
+    LDG R2, [R1.U32+UR0] ;
+    LOP3 R3, R0, 0x7, RZ, 0xc0 ;
+    LOP3 R4, R0, 0x1, RZ, 0xc0 ;
+    ISETP.NE.U32.AND P1, PT, R4, RZ, PT ;
+loop:
+    ISETP.EQ.U32.AND P0, PT, R3, RZ, PT ;
+    @P0 BRA done ;
+    IADD3 R2, R2, 0x1, RZ ;
+    IADD3 R3, R3, 0xffffffff, RZ ;
+    @P1 BRA done ;
+    BRA loop ;
+done:
+    STG [R1.U32+UR2], R2 ;
+    EXIT ;
+";
+
+fn turns(item: u32) -> u32 {
+    let all = item % 8;
+    if item.is_multiple_of(2) { all } else { 1 }
+}
+
+fn launch(program: &Program, items: u32, threads: u16, x: &[u8], y: &mut [u8]) -> Result<Stats, LaunchError> {
+    let engine = Engine::Jit { threads: NonZero::new(threads).unwrap() };
+    let mut args = [Arg::In(x), Arg::Buffer(y)];
+    program.kernel("k").unwrap().launch(Launch { engine, ..Launch::new(items, &mut args) })
+}
+
+#[test]
+fn items_part_and_meet_in_rows_of_any_length() {
+    let program = program("x: in i32, y: out i32", TURNS);
+    for items in [0u32, 1, 2, 15, 16, 17, 100, 511, 512, 513, 1040, 3000] {
+        let x: Vec<u32> = (0..items).map(|item| item.wrapping_mul(77)).collect();
+        let mut y = vec![0; 4 * items as usize];
+        let x_bytes = bytes(&x);
+        run(&program, items, &mut [Arg::In(&x_bytes), Arg::Buffer(&mut y)]).unwrap();
+        let expected: Vec<u32> = (0..).zip(&x).map(|(item, x)| x + turns(item)).collect();
+        assert_eq!(words(&y), expected, "{items} items");
+    }
+}
+
+#[test]
+fn threads_come_to_what_one_does() {
+    let program = program("x: in i32, y: out i32", TURNS);
+    let items = 50_000;
+    let x = bytes(&(0..items).collect::<Vec<u32>>());
+    let mut one = vec![0; 4 * items as usize];
+    let stats = launch(&program, items, 1, &x, &mut one).unwrap();
+    for threads in [2, 3, 64, u16::MAX] {
+        let mut y = vec![0; 4 * items as usize];
+        assert_eq!(launch(&program, items, threads, &x, &mut y).unwrap(), stats);
+        assert!(y == one, "{threads} threads");
+    }
+    // The buffers are too short for some items: the lowest of them traps, whoever runs it.
+    for short in [1, 1000, 30_001] {
+        let x = &x[..4 * (items - short) as usize];
+        for threads in [1, 2, 64] {
+            let mut y = vec![0; 4 * items as usize];
+            let trap = trap(launch(&program, items, threads, x, &mut y));
+            assert_eq!((trap.item, trap.address), (items - short, 4), "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn progress_is_counted() {
+    let program = program("x: in i32, y: out i32", TURNS);
+    let items = 10_000;
+    let (x, mut y, done) = (vec![0; 4 * items as usize], vec![0; 4 * items as usize], AtomicU32::new(0));
+    let mut args = [Arg::In(&x), Arg::Buffer(&mut y)];
+    let launch = Launch { engine: Engine::JIT, done: Some(&done), ..Launch::new(items, &mut args) };
+    program.kernel("k").unwrap().launch(launch).unwrap();
+    assert_eq!(done.load(Ordering::Relaxed), items);
+}
+
+#[test]
+fn code_is_made_once_and_only_for_the_engine() {
+    let program = program("x: in i32, y: out i32", TURNS);
+    let kernel = program.kernel("k").unwrap();
+    let (x, mut y) = (vec![0; 400], vec![0; 400]);
+    kernel.launch(Launch::new(100, &mut [Arg::In(&x), Arg::Buffer(&mut y)])).unwrap();
+    assert_eq!(kernel.translation(), None);
+    launch(&program, 100, 1, &x, &mut y).unwrap();
+    let translation = kernel.translation().unwrap();
+    // Items part, so that there is code for all and code for some.
+    assert_eq!(translation.functions, 2);
+    assert!(translation.bytes > 0 && !translation.time.is_zero());
+    launch(&program, 100, 1, &x, &mut y).unwrap();
+    assert_eq!(kernel.translation(), Some(translation));
+    assert_eq!(kernel.clone().translation(), Some(translation));
+}
+
+#[test]
+fn a_kernel_that_is_too_large_is_interpreted() {
+    // Blocks times registers and words of local memory.
+    let local: String = (0..16).map(|k| format!("    STL [{:#x}], RZ ;\n", 4 * k)).collect();
+    let sums: String = (0..12).map(|k| format!("    IADD3 R{}, R{}, RZ, RZ ;\n", 2 * k, 2 * k + 1)).collect();
+    let branches = "    @P0 BRA .+1 ;\n".repeat(450_000);
+    let program = program("", &format!("{local}{sums}{branches}    EXIT ;\n"));
+    let kernel = program.kernel("k").unwrap();
+    let stats = kernel.launch(Launch { engine: Engine::JIT, ..Launch::new(2, &mut []) }).unwrap();
+    assert_eq!(stats.issued, 2 * (16 + 12 + 450_000 + 1));
+    assert_eq!(kernel.translation(), None);
+}
+
+#[test]
+fn a_loop_without_registers_ends_with_its_budget() {
+    let program = program("", "    BRA .+0 ;\n");
+    let kernel = program.kernel("k").unwrap();
+    for engine in Engine::ALL {
+        let trap = trap(kernel.launch(Launch { engine, budget: 1000, ..Launch::new(3, &mut []) }));
+        assert_eq!((trap.item, trap.address, &trap.kind), (0, 0, &TrapKind::Budget { limit: 1000 }), "{engine}");
+    }
+}

@@ -1,0 +1,301 @@
+//! What is proved of the engine's operations on rows: each of them in every mode, in each variant that this computer can run,
+//! against rustc_apfloat.
+
+use halfbyte_ir::witness::Random;
+use halfbyte_isa::half;
+use halfbyte_isa::half::Format;
+use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_runtime::rows::{Operand, RowOp, Variant, apply};
+use rustc_apfloat::Float;
+use rustc_apfloat::ieee::{BFloat, Half, Single};
+
+use super::halves::{EDGES, operands, packed, triple};
+use super::oracle::{COMPARES, Clamp, LOGICS, Op, ROUNDINGS, Rounding, Spec, narrow, widen};
+use super::{Counterexample, Effort, Outcome, Subject};
+
+const PART: &str = "engine";
+
+/// Words of each operand of a call.
+const ROW: usize = 64;
+
+/// Cases of each mode beside those of one operand, in full.
+const CASES: usize = 2_000_000;
+
+/// What is proved of the operations on rows.
+pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
+    Variant::ALL.into_iter().flat_map(|variant| variant_subjects(variant, effort)).collect()
+}
+
+fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
+    let groups = [
+        ("add", arithmetic(HalfKind::Add)),
+        ("mul", arithmetic(HalfKind::Mul)),
+        ("fma", arithmetic(HalfKind::Fma)),
+        ("min and max", min_max()),
+        ("compares", compares()),
+        ("conversions", conversions()),
+        ("f32 fma", vec![(RowOp::Fma, Law::Singles)]),
+        ("shifts and high products", integers()),
+    ];
+    let subject = |(name, laws): (&str, Vec<(RowOp, Law)>)| {
+        let name = format!("{PART}::{variant}, {name}");
+        if !variant.is_here() {
+            return Subject::absent(PART, name, laws.len());
+        }
+        Subject::new(PART, name.clone(), (laws.len(), laws.len()), move |piece, random| {
+            laws.get(piece).map_or(Ok(0), |&(op, law)| Trial { name: &name, variant, op, law }.run(effort, random))
+        })
+    };
+    groups.into_iter().map(subject).collect()
+}
+
+/// What an operation is to compute, and of what.
+#[derive(Clone, Copy)]
+enum Law {
+    /// Both lanes of an instruction. The third operand of HMNMX2 says which of the two.
+    Lanes(Spec),
+    /// A lane of HSETP2, as a mask.
+    Lane(Spec, u8),
+    /// The half of an f32.
+    Narrow { bf16: bool, rounding: Rounding },
+    /// The f32 of a half.
+    Widen { bf16: bool },
+    /// The fma of f32s.
+    Singles,
+    /// An operation on integers, computed without loss.
+    Words(fn(u32, u32) -> i128),
+}
+
+impl Law {
+    fn result(&self, [a, b, c]: [u32; 3]) -> u32 {
+        match *self {
+            Law::Lanes(spec) => spec.result([a, b, c], c != 0),
+            Law::Lane(spec, lane) => (spec.result([a, b, 0], true) >> lane & 1).wrapping_neg(),
+            Law::Narrow { bf16: false, rounding } => narrow::<Half>(a, rounding).into(),
+            Law::Narrow { bf16: true, rounding } => narrow::<BFloat>(a, rounding).into(),
+            Law::Widen { bf16: false } => widen::<Half>(a as u16),
+            Law::Widen { bf16: true } => widen::<BFloat>(a as u16),
+            Law::Singles => {
+                let [a, b, c] = [a, b, c].map(|bits| Single::from_bits(bits.into()));
+                let result = a.mul_add(b, c).value;
+                if result.is_nan() { 0x7FFF_FFFF } else { result.to_bits() as u32 }
+            }
+            Law::Words(result) => result(a, b) as u32,
+        }
+    }
+
+    /// Operands; one with the half `x` in it, if that is given.
+    fn words(&self, x: Option<(u16, usize)>, random: &mut Random) -> [u32; 3] {
+        let bits = random.bits();
+        match *self {
+            Law::Lanes(Spec { bf16, op, .. }) | Law::Lane(Spec { bf16, op, .. }, _) => {
+                let lane = |random: &mut Random| match random.below(4) {
+                    0 => turn(bf16, random),
+                    _ => triple(bf16, random),
+                };
+                let (low, high) = (lane(random), if bits >> 62 == 0 { CALM } else { lane(random) });
+                let mut words = [0, 1, 2].map(|i: usize| packed(low[i], high[i]));
+                if let Some((x, position)) = x {
+                    words[position] = packed(x, x);
+                }
+                if matches!(op, Op::MinMax { .. }) {
+                    words[2] = (bits as u32 & 1).wrapping_neg();
+                }
+                words
+            }
+            Law::Narrow { bf16, .. } => {
+                // At a half, beside it, in the middle between it and the next, beside that, or anywhere.
+                let half = x.map_or(bits as u16, |(x, _)| x);
+                let (exact, middle) =
+                    if bf16 { (widen::<BFloat>(half), 0x8000) } else { (widen::<Half>(half), 0x1000) };
+                let near = [0, 1, middle - 1, middle, middle + 1, !0].map(|offset| exact.wrapping_add(offset));
+                [near.get((bits >> 60) as usize).copied().unwrap_or((bits >> 16) as u32), 0, 0]
+            }
+            Law::Widen { .. } => [packed(x.map_or(bits as u16, |(x, _)| x), (bits >> 16) as u16), 0, 0],
+            Law::Singles => {
+                let [a, b, c] = [bits as u32, (bits >> 32) as u32, random.bits() as u32];
+                let nearly = (f32::from_bits(a) * f32::from_bits(b)).to_bits() ^ 0x8000_0000;
+                [a, b, if c & 1 == 0 { c } else { nearly.wrapping_add(c >> 1 & 7) }]
+            }
+            Law::Words(_) => [bits as u32, (bits >> 32) as u32, 0],
+        }
+    }
+}
+
+/// Operands whose results are near no half and near no middle between two, in either format.
+const CALM: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
+
+/// A product that is a half or in the middle between two, and an addend that is small beside it, down to where an f32 loses it.
+fn turn(bf16: bool, random: &mut Random) -> [u16; 3] {
+    let (fraction, bias) = if bf16 { (7, 127) } else { (10, 15) };
+    // Together the factors have a bit or two more than a half.
+    let first = random.below(fraction + 1);
+    let mut factor = |bits: usize| {
+        let exponent = bias - 4 + random.below(8);
+        let odd = (random.below(1 << bits) | 1) & ((1 << bits) - 1);
+        (exponent, (exponent << fraction | odd << (fraction - bits)) as u16)
+    };
+    let ((one, a), (other, b)) = (factor(first), factor(fraction - first));
+    let exponent = (one + other).saturating_sub(bias + 6 + random.below(34)).max(1);
+    let bits = random.bits();
+    let c = exponent << fraction | bits as usize & ((1 << fraction) - 1);
+    let sign = |bit: u64, half: u16| half ^ ((bits >> bit) as u16 & 0x8000);
+    [sign(16, a), sign(24, b), sign(32, c as u16)]
+}
+
+/// An operation in a variant.
+struct Trial<'a> {
+    name: &'a str,
+    variant: Variant,
+    op: RowOp,
+    law: Law,
+}
+
+impl Trial<'_> {
+    /// Every half in each position, all triples of edges, and random operands.
+    fn run(&self, effort: Effort, random: &mut Random) -> Outcome {
+        let mut row = Vec::with_capacity(ROW);
+        let mut rows = 0;
+        let mut add = |words: [u32; 3], random: &mut Random| {
+            row.push(words);
+            if row.len() == ROW {
+                self.check(&row, random)?;
+                rows += 1;
+                row.clear();
+            }
+            Ok::<(), Box<Counterexample>>(())
+        };
+        for x in operands(effort, random) {
+            for position in 0..3 {
+                add(self.law.words(Some((x, position)), random), random)?;
+            }
+        }
+        if let Law::Lanes(Spec { op: Op::Add { .. } | Op::Mul | Op::Fma, .. }) | Law::Lane(..) = self.law {
+            for a in EDGES {
+                for b in EDGES {
+                    for c in EDGES {
+                        add([packed(a, b), packed(b, c), packed(c, a)], random)?;
+                    }
+                }
+            }
+        }
+        // Where a variant looks at several at once, what is particular may only go wrong among others that are not.
+        let calm = CALM.map(|half| packed(half, half));
+        for number in 0..effort.choose(4096, CASES / 2) {
+            let is_calm = number / ROW % 2 == 1 && number % 8 != number / 8 % 8;
+            add(if is_calm { calm } else { self.law.words(None, random) }, random)?;
+        }
+        self.check(&row, random)?;
+        let lanes = if matches!(self.law, Law::Lanes(_)) { 2 } else { 1 };
+        Ok((rows * ROW + row.len()) as u64 * lanes)
+    }
+
+    /// Computes a row, with rows for all operands or for some.
+    fn check(&self, row: &[[u32; 3]], random: &mut Random) -> Result<(), Box<Counterexample>> {
+        let single = if random.below(4) == 0 { random.below(8) } else { 0 };
+        let rows = [0, 1, 2].map(|k: usize| row.iter().map(|words| words[k]).collect::<Vec<u32>>());
+        let first = row.first().copied().unwrap_or_default();
+        let word = |k: usize, n: usize| if single >> k & 1 == 0 { rows[k][n] } else { first[k] };
+        let operand = |k: usize| if single >> k & 1 == 0 { Operand::Row(&rows[k]) } else { Operand::Word(first[k]) };
+        let mut results = vec![0; row.len()];
+        if let Err(error) = apply(self.variant, &self.op, [0, 1, 2].map(operand), &mut results) {
+            return Err(self.counterexample(error.to_string()));
+        }
+        for (n, &found) in results.iter().enumerate() {
+            let words = [0, 1, 2].map(|k| word(k, n));
+            let expected = self.law.result(words);
+            if found != expected {
+                let [a, b, c] = words;
+                return Err(self.counterexample(format!(
+                    "{:?} of {a:#010x}, {b:#010x}, {c:#010x}: expected {expected:#010x}, found {found:#010x}",
+                    self.op
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn counterexample(&self, reason: String) -> Box<Counterexample> {
+        Box::new(Counterexample { subject: self.name.to_owned(), reason, reproduction: String::new() })
+    }
+}
+
+/// Both formats, with and without FTZ.
+fn formats() -> impl Iterator<Item = (Format, bool)> {
+    Format::ALL.into_iter().flat_map(|format| [(format, false), (format, true)])
+}
+
+fn is_bf16(format: Format) -> bool {
+    format == Format::Bf16
+}
+
+/// The roundings of the operations with those of the oracle.
+fn roundings() -> impl Iterator<Item = (half::Rounding, Rounding)> + Clone {
+    half::Rounding::ALL.into_iter().zip(ROUNDINGS)
+}
+
+/// All combinations, also those that no instruction has.
+fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Law)> {
+    let op = match kind {
+        HalfKind::Add => Op::Add { wide: false },
+        HalfKind::Mul => Op::Mul,
+        HalfKind::Fma => Op::Fma,
+    };
+    let clamps = [(half::Clamp::None, Clamp::None), (half::Clamp::Sat, Clamp::Sat), (half::Clamp::Relu, Clamp::Relu)];
+    let mut laws = Vec::new();
+    for (format, ftz) in formats() {
+        for (mode_rounding, rounding) in roundings() {
+            for (mode_clamp, clamp) in clamps {
+                let mode = half::Mode { format, rounding: mode_rounding, ftz, clamp: mode_clamp };
+                let spec = Spec { bf16: is_bf16(format), ftz, clamp, rounding, ..Spec::new(op) };
+                laws.push((RowOp::Half(HalfOp { kind, mode }), Law::Lanes(spec)));
+            }
+        }
+    }
+    laws
+}
+
+fn min_max() -> Vec<(RowOp, Law)> {
+    let law = |nan: bool, (format, ftz): (Format, bool)| {
+        let spec = Spec { bf16: is_bf16(format), ftz, ..Spec::new(Op::MinMax { nan }) };
+        (RowOp::MinMax(HalfMinMax { format, ftz, nan }), Law::Lanes(spec))
+    };
+    [false, true].into_iter().flat_map(|nan| formats().map(move |format| law(nan, format))).collect()
+}
+
+fn compares() -> Vec<(RowOp, Law)> {
+    let mut laws = Vec::new();
+    for (format, ftz) in formats() {
+        for (compare, of_oracle) in half::Compare::ALL.into_iter().zip(COMPARES) {
+            let op = Op::SetPred { compare: of_oracle, logic: LOGICS[0] };
+            let spec = Spec { bf16: is_bf16(format), ftz, ..Spec::new(op) };
+            let op = HalfCompare { format, ftz, compare };
+            laws.extend([0, 1].map(|lane| (RowOp::Compare(op, lane), Law::Lane(spec, lane))));
+        }
+    }
+    laws
+}
+
+fn conversions() -> Vec<(RowOp, Law)> {
+    let of_format = |format: Format| {
+        let bf16 = is_bf16(format);
+        let narrow = move |(mode, rounding)| (RowOp::Narrow(format, mode), Law::Narrow { bf16, rounding });
+        roundings().map(narrow).chain([(RowOp::Widen(format), Law::Widen { bf16 })])
+    };
+    Format::ALL.into_iter().flat_map(of_format).collect()
+}
+
+fn integers() -> Vec<(RowOp, Law)> {
+    vec![
+        (RowOp::Shl, Law::Words(|a, count| i128::from(a) * two_to(count))),
+        (RowOp::Shr, Law::Words(|a, count| i128::from(a) / two_to(count))),
+        (RowOp::Sar, Law::Words(|a, count| i128::from(a as i32).div_euclid(two_to(count)))),
+        (RowOp::MulHigh(false), Law::Words(|a, b| (i128::from(a) * i128::from(b)).div_euclid(1 << 32))),
+        (RowOp::MulHigh(true), Law::Words(|a, b| (i128::from(a as i32) * i128::from(b as i32)).div_euclid(1 << 32))),
+    ]
+}
+
+fn two_to(count: u32) -> i128 {
+    1 << (count % 32)
+}
