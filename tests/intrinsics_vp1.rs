@@ -41,22 +41,20 @@ fn reason(op: Opcode) -> Option<&'static str> {
         | MOV_R_MI | MOV_R_UC | MOV_R_L | MOV_R_A | MOV_R_M | MOV_R_D | MOV_R_F | MOV_R_X => "is a move from or to",
         // The other units write some of them.
         MOV_R_C => "are read that the scalar unit does not write",
-        // SRC3 lies over HILO, SHIFT and RND, and registers have no numbers yet.
-        VMAC2_S_RR | VMAC2_S_RR_VA | VMAC2_U_RR_VA => "would be other parts of the word too",
-        VLRP4B_U | VLRP4B_S => "reads `$vx`, which only a load can write",
         _ => return None,
     })
 }
 
 /// Bundles of assembly, the words of one joined by `&`. `$r0` and `$v0` are results, `$r4` to `$r11` and `$v4` to `$v12` operands,
-/// those from 16 on temporaries.
+/// those from 16 on temporaries. `mov $vx` is one of a template's own.
 struct Sequence {
     bundles: Vec<String>,
     result: RegFile,
 }
 
-/// Gives all flags and `$va` something to hold. The last bundle writes `$va`.
-const BEFORE: [&str; 11] = [
+/// Gives all flags, `$vx` and `$va` something to hold. The last bundle writes `$va`.
+const BEFORE: [&str; 12] = [
+    "mov $vx $v13",
     "mov $r0 0x1234",
     "vmov $v0 0x9a",
     "add $r16 $c0 $r4 $r5",
@@ -77,7 +75,9 @@ fn sequences(op: Opcode, random: &mut Random) -> Vec<Sequence> {
     let flags = random.pick(&[0, 1, 2, 3, f::NO_FLAGS]);
     // A bit of `$c` is one that the scalar unit writes, or is known.
     let bit = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, f::PLAIN, f::ALWAYS]);
-    let values = [(f::DST, 0), (f::SRC1, 4), (f::SRC2, 8), (f::SRC3, 12), (f::CDST, flags), (f::SLCT, bit)];
+    // What the number of a third register is elsewhere in the word is tried, too.
+    let third = random.pick(&[4, 5, 7, 9, 11, 12, 14, 15]);
+    let values = [(f::DST, 0), (f::SRC1, 4), (f::SRC2, 8), (f::SRC3, third), (f::CDST, flags), (f::SLCT, bit)];
     let registers = inst.registers();
     for (field, value) in values {
         let is_register = registers.iter().any(|slot| slot.field == field) || field == f::SLCT;
@@ -214,6 +214,10 @@ fn template(text: &str) -> (String, Vec<(char, usize)>) {
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {
     let mut state = state.clone();
     for bundle in &sequence.bundles {
+        if let Some(('v', n, _)) = bundle.strip_prefix("mov $vx ").and_then(register) {
+            state.vx = state.v[n];
+            continue;
+        }
         let words: Vec<u32> = bundle.split(" & ").map(|word| read_word(word, 0).unwrap()).collect();
         state.step(&Bundle::new(&words).unwrap(), |_| {});
     }
@@ -339,6 +343,45 @@ fn evaluated_and_compiled_agree() {
             "mul $t0 $c0 $4 0x155; vsub u $t1 $vc0 $0 $1; bvec $4 $vc0 sf 0x0 & vlrpf rn 0x0 # $0q $c0 $1 $vc0 sf; \
              vmac u rn fract 0x0 hi $d u $0 u 0x0",
         ),
+        // The rest of such an interpolation, which takes a vector that was loaded.
+        (
+            &[v, v, v, v, v, r],
+            v,
+            "mov $vx $4; add $t0 $c1 $5 $5; vsub u $t1 $vc2 $0 $1; vmul s rn fract 0x0 hi # u $2 u $3; \
+             bvec $5 $vc2 sf 0x0 & vlrp4b u rn -0x1 $d $0q $c1 $c1 b20 $vc2 sf",
+        ),
+        (
+            &[v, v, v, v, v, r],
+            v,
+            "add $t0 $c0 $5 $5; vsub u $t1 $vc0 $0 $1; vsub s $t2 $2 $3; mov $vx $t2; vmul s rn fract 0x0 hi # u $2 u $3; \
+             bvec $5 $vc0 zf 0x0 & vlrp4b s rd 0x1 $t3 $1q $c0 $c0 sf $vc0 zf; mov $vx $t3; vsub u $t4 $vc1 $3 $t3; \
+             vmul s rn fract 0x0 hi # u $0 u $4; vec 0x40 -0x20 $vc1 sf 0x0 & vlrp4b u rn 0x0 $d $0q $c0 $c0 false $vc1 sf",
+        ),
+        (
+            &[v, v, v, v, r],
+            v,
+            "mov $vx $1; vsub u $t1 $vc3 $0 $1; vmul s rd fract 0x0 hi # u $2 u $3; \
+             bvec $4 $vc3 sf 0x0 & vlrp4b s rn 0x2 $d $0q $c3 $c3 true $vc3 sf",
+        ),
+        // Registers whose numbers are the rounding, the shift and the half, also beside each other and beside a tuple.
+        (
+            &[v, v, v, r],
+            v,
+            "vmul s rn int 0x0 lo # s $0 s $1; vsub u $t1 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; \
+             bvec $3 $vc0 sf 0x0 & vmac2 s factor rn fract -0x2 lo $d u $0 $2",
+        ),
+        (
+            &[v, v, v, r],
+            v,
+            "vsub u $t1 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; \
+             bvec $3 $vc0 sf 0x0 & vmac2 s mask rd int 0x0 hi # s $1 $2; vmac u rd int -0x3 lo $d u $0 u $1",
+        ),
+        (
+            &[v, v, r],
+            v,
+            "vsub u $t0 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; bvec $2 $vc0 sf 0x0 & vmac2 u factor rn int 0x3 lo # u $1 $1; \
+             vec 0x7 -0x9 $vc0 sf 0x0 & vmac2 s factor rd fract 0x1 lo $t1 s $t0 $1; vlrp rn 0x0 $d $0d $t1",
+        ),
         // Flags of two registers, spread.
         (&[v, v, r], v, "vsub u $t0 $vc1 $0 $1; bvec $2 $vc1 sf 0x7 & vmad2 s factor rn fract 0x0 hi $d s $0d s $1"),
         (
@@ -382,6 +425,29 @@ fn evaluated_and_compiled_agree() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// One intrinsic for each number that the third register of `vmac2` can have, all operands live at once.
+#[test]
+fn every_number_of_a_third_register() {
+    let mut failed = Vec::new();
+    for number in 0..32 {
+        for opcode in [Opcode::VMAC2_S_RR, Opcode::VMAC2_S_RR_VA, Opcode::VMAC2_U_RR_VA] {
+            let inst = Inst::new(opcode).with(f::SRC3, number).with(f::FRACTINT, number & 1);
+            let text = inst.to_string();
+            let (lead, third) = text.rsplit_once(' ').unwrap();
+            let (lead, _) = lead.rsplit_once(' ').unwrap();
+            assert_eq!(third, format!("$v{number}"));
+            let read = if opcode == Opcode::VMAC2_S_RR { "" } else { "; vmac s rd fract 0x0 hi $d s $0 s 0x0" };
+            let lead = lead.replace("$v0", "$d");
+            let sequence = format!(
+                "vsub u $t0 $vc0 $0 $1; vmul s rn int 0x0 lo # s $0 s $1; bvec $3 $vc0 sf 0x0 & {lead} $1 $2{read}"
+            );
+            let outcome = outcome(&kernel(&["i8x16", "i8x16", "i8x16", "i32"], "i8x16", &sequence));
+            failed.extend(outcome.map(|message| format!("{sequence}\n{message}")));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 #[test]
 fn what_is_no_intrinsic_is_refused() {
     for (intrinsic, reason) in [
@@ -391,6 +457,9 @@ fn what_is_no_intrinsic_is_refused() {
         ("vmac s rn int 0x0 hi $d s $0 s $0", "must be"),
         ("add $d $0 (slct $c0 sf $0d)", "`$0d` is no placeholder"),
         ("addd $d $0 $0", "unknown instruction"),
+        ("mov $vx $0; add $d $0 $0", "`$0` is in another register file"),
+        ("mov $vx $0 & add $d $0 $0", "`mov $vx` stands for a store and a load"),
+        ("mov $d $vx; add $d $d $0", "`$vx`: imm must be an integer"),
     ] {
         let message = outcome(&kernel(&["i32"], "i32", intrinsic)).unwrap();
         assert!(message.contains(reason), "{intrinsic}: {message}");

@@ -20,8 +20,9 @@ pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
         let number = placeholder_number(placeholder);
         inst.set(slot.field, if slot.file == RegFile::Pred { number } else { number * APART }.into());
     }
+    let constant = template.constant.map(|(_, operand)| usize::from(1 + operand) * usize::from(APART));
     Ok(Box::new(move |operands, out| {
-        let mut registers = Registers { gpr: [0; 256], pred: [false; 8] };
+        let mut registers = Registers { gpr: [0; 256], pred: [false; 8], constant };
         for (number, operand) in operands.iter().enumerate() {
             registers.set(1 + number, operand);
         }
@@ -61,6 +62,8 @@ fn value(ty: Type) -> Result<Value, String> {
 struct Registers {
     gpr: [u32; 256],
     pred: [bool; 8],
+    /// The register with the operand that stands for a constant.
+    constant: Option<usize>,
 }
 
 impl Registers {
@@ -97,11 +100,11 @@ impl Reader<Concrete> for Registers {
     fn pred(&mut self, _: &mut Concrete, n: u8) -> bool {
         self.pred[usize::from(n % 8)]
     }
+    fn constant(&mut self, _: &mut Concrete, _: u8, _: u16) -> u32 {
+        self.constant.and_then(|n| self.gpr.get(n)).copied().unwrap_or(0)
+    }
     // What an intrinsic's text can't name is never asked for.
     fn ur(&mut self, _: &mut Concrete, _: u8) -> u32 {
-        0
-    }
-    fn constant(&mut self, _: &mut Concrete, _: u8, _: u16) -> u32 {
         0
     }
     fn special(&mut self, _: &mut Concrete, _: SpecialReg) -> u32 {

@@ -10,7 +10,7 @@ use halfbyte_ir::{Elem, Type};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
-use halfbyte_isa::vp1::template::{Placeholder, Step, Template};
+use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
 
 /// The meaning of a text on operands of these types, or why it has none.
 pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
@@ -73,8 +73,15 @@ fn from_register(ty: Type, value: Value, lanes: &mut [u64]) {
     unpack(ty, &[value as u64, (value >> 64) as u64, 0, 0, 0, 0, 0, 0], lanes);
 }
 
+/// A step of a template.
+enum Run {
+    Bundle(Placed),
+    /// `$vx` gets this value.
+    Extra(usize),
+}
+
 /// A bundle, and where its values are in registers.
-struct Run {
+struct Placed {
     bundle: Bundle,
     /// The places of values, and whether their registers are read or written.
     slots: Vec<(Place, Role)>,
@@ -90,30 +97,61 @@ struct Place {
 /// Places stand four registers apart, so that each may be a quad.
 const APART: u8 = 4;
 
+/// Which of the values a placeholder stands for; flags are none, and have numbers already.
+fn index(placeholder: Placeholder, operands: usize) -> Option<usize> {
+    match placeholder {
+        Placeholder::Result => Some(0),
+        Placeholder::Operand(n) => Some(1 + usize::from(n)),
+        Placeholder::Temporary(n) => Some(1 + operands + usize::from(n)),
+        Placeholder::Flags(_) | Placeholder::CopiedFlags { .. } => None,
+    }
+}
+
 impl Run {
     fn new(step: &Step, operands: usize) -> Result<Run, String> {
-        let mut insts = step.insts.clone();
+        match step {
+            Step::Bundle(words) => Placed::new(words, operands).map(Run::Bundle),
+            Step::Extra(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
+        }
+    }
+
+    fn step(&self, state: &mut State, values: &mut [Value]) {
+        match self {
+            Run::Bundle(placed) => placed.step(state, values),
+            Run::Extra(value) => state.vx = values.get(*value).copied().unwrap_or(0).to_le_bytes(),
+        }
+    }
+}
+
+impl Placed {
+    fn new(words: &Words, operands: usize) -> Result<Placed, String> {
+        let mut insts = words.insts.clone();
         let mut slots = Vec::new();
+        // The number of a register that the word has already; the other places keep away from it.
+        let given = words.slots.iter().find_map(|slot| {
+            let inst = words.insts.get(usize::from(slot.inst))?;
+            inst.shares(slot.field).then(|| inst.get(slot.field) as u8)
+        });
         let mut first = 0;
-        for slot in &step.slots {
-            let value = match slot.value {
-                Placeholder::Result => 0,
-                Placeholder::Operand(n) => 1 + usize::from(n),
-                Placeholder::Temporary(n) => 1 + operands + usize::from(n),
-                // Flags have numbers already.
-                Placeholder::Flags(_) | Placeholder::CopiedFlags { .. } => continue,
-            };
-            if slot.part == 0 {
+        for slot in &words.slots {
+            let Some(value) = index(slot.value, operands) else { continue };
+            let Some(inst) = insts.get_mut(usize::from(slot.inst)) else { continue };
+            let mut number = first + slot.part;
+            if inst.shares(slot.field) {
+                number = given.unwrap_or_default();
+            } else if slot.part == 0 {
                 first += APART;
-                if let Some(inst) = insts.get_mut(usize::from(slot.inst)) {
-                    inst.set(slot.field, u64::from(first));
+                if given.is_some_and(|given| given / APART == first / APART) {
+                    first += APART;
                 }
+                inst.set(slot.field, u64::from(first));
+                number = first;
             }
-            slots.push((Place { file: slot.file, number: first + slot.part, value }, slot.role));
+            slots.push((Place { file: slot.file, number, value }, slot.role));
         }
         let words: Vec<u32> = insts.iter().map(|inst| inst.word()).collect();
         let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
-        Ok(Run { bundle, slots })
+        Ok(Placed { bundle, slots })
     }
 
     fn step(&self, state: &mut State, values: &mut [Value]) {

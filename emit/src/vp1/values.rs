@@ -197,6 +197,11 @@ impl Finder<'_> {
                 };
                 let touched = [among(&used, reads), among(&made, writes)].concat();
                 let Some(&first) = touched.first() else { continue };
+                // Another number would be other parts of the word, too.
+                if inst.shares(slot.field) {
+                    self.fixed.extend(touched);
+                    continue;
+                }
                 touched.iter().for_each(|&value| self.tie(first, value));
                 self.widen(first, slot.span);
                 self.names.push(Name { op: number, inst: index, field: slot.field, cluster: first });

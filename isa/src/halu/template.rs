@@ -1,8 +1,8 @@
 //! Instructions with places for values: how the IR's intrinsics name any instruction of this machine.
 //!
 //! A template is a line of assembly in which `$d` stands for the result's register and `$0`, `$1`, ... for those of the
-//! operands. Other registers than RZ, URZ and PT cannot be named, since nothing says what they hold. Constant memory cannot
-//! either, and neither can memory and control.
+//! operands. Other registers than RZ, URZ and PT cannot be named, since nothing says what they hold. Of constant memory there are
+//! only parameters: `c[$1]` is the place of operand 1, which must be one. Memory and control cannot be had.
 
 use std::fmt::Write;
 
@@ -11,6 +11,9 @@ use thiserror::Error;
 use super::Inst;
 use crate::row::{Class, Kind, RegFile, RegSlot, Role};
 use crate::text::AsmError;
+use crate::word::Field;
+
+const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
 
 /// What a register position stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +40,8 @@ pub struct Template {
     pub inst: Inst,
     /// The positions that stand for values, in the order of the word's row.
     pub slots: Vec<(RegSlot, Placeholder)>,
+    /// The constant that stands for a parameter, where there is one: the field of its offset in bank 0, and the operand.
+    pub constant: Option<(Field, u8)>,
 }
 
 /// Why a text is no template for these values.
@@ -63,12 +68,15 @@ pub enum TemplateError {
     /// A placeholder where the instruction needs another kind of register.
     #[error("{0} stands where a register of another kind or width belongs")]
     Kind(String),
+    /// A constant by its place.
+    #[error("`c[...]` cannot be named by its place: use `c[$0]` for a parameter of 32 bits")]
+    Constant,
     /// A placeholder that is not used as it must be.
     #[error("{0}")]
     Unused(String),
 }
 
-/// Registers stand four apart, so that each may be a quad.
+/// Registers stand four apart, so that each may be a quad; so do constants, in bytes.
 const APART: u8 = 4;
 
 fn name(placeholder: Placeholder) -> String {
@@ -94,7 +102,7 @@ impl Template {
         let plain = row.operands.iter().all(|operand| {
             !matches!(
                 operand.kind,
-                Kind::AllPreds | Kind::Const { .. } | Kind::Memory { .. } | Kind::Target(_) | Kind::Name(_)
+                Kind::AllPreds | Kind::Memory { .. } | Kind::Target(_) | Kind::Name(_) | Kind::Const { align: 8, .. }
             )
         });
         if !computes || !plain {
@@ -103,7 +111,7 @@ impl Template {
         if !inst.is_unconditional() {
             return Err(TemplateError::Guarded);
         }
-        let mut template = Template { inst, slots: Vec::new() };
+        let mut template = Template { inst, slots: Vec::new(), constant: None };
         let mut written = false;
         let mut read = vec![false; operands.len()];
         for &slot in inst.registers() {
@@ -129,6 +137,17 @@ impl Template {
             }
             template.inst.set(slot.field, slot.file.constant().map_or(0, |c| c.0).into());
             template.slots.push((slot, placeholder));
+        }
+        for operand in row.operands {
+            let Kind::Const { bank, offset, .. } = operand.kind else { continue };
+            let n = (inst.get(offset) / u64::from(APART)) as u8;
+            match read.get_mut(usize::from(n)) {
+                Some(read) if operands.get(usize::from(n)) == Some(&WORD) => *read = true,
+                _ => return Err(TemplateError::Kind(format!("c[${n}]"))),
+            }
+            template.inst.set(bank, 0);
+            template.inst.set(offset, 0);
+            template.constant = Some((offset, n));
         }
         if !written {
             return Err(TemplateError::Unused("the result `$d` is not written".to_string()));
@@ -160,6 +179,14 @@ fn replace(text: &str, result: Value, operands: &[Value]) -> Result<String, Temp
                 RegFile::Pred => write!(line, "P{number}"),
                 _ => write!(line, "R{}", APART * number),
             };
+        } else if word.eq_ignore_ascii_case("c") && after.starts_with('[') {
+            let (place, after) = after.split_once(']').ok_or(TemplateError::Constant)?;
+            let place = place.strip_prefix("[$").ok_or(TemplateError::Constant)?;
+            let n = place.parse::<u8>().ok().filter(|&n| usize::from(n) < operands.len());
+            let n = n.ok_or_else(|| TemplateError::Placeholder(place.to_string(), operands.len()))?;
+            let _ = write!(line, "c[0x0][{:#x}]", APART * n);
+            rest = after;
+            continue;
         } else {
             let lower = word.to_ascii_lowercase();
             let number = ["ur", "r", "p"].iter().find_map(|prefix| lower.strip_prefix(prefix));
@@ -181,7 +208,6 @@ mod tests {
     use super::*;
     use crate::halu::Opcode;
 
-    const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
     const TRUTH: Value = Value { file: RegFile::Pred, span: 1 };
 
     #[test]
@@ -197,6 +223,27 @@ mod tests {
         assert_eq!(template.slots.len(), 3);
         let guarded = Template::parse("@$0 SEL $d, $1, RZ, !$0", WORD, &[TRUTH, WORD]);
         assert_eq!(guarded.unwrap_err(), TemplateError::Guarded);
+    }
+
+    #[test]
+    fn constants_are_parameters() {
+        let template = Template::parse("HFMA2 $d, $0, -|c[$1]|.H0_H0, $0", WORD, &[WORD, WORD]).unwrap();
+        assert_eq!(template.inst.opcode(), Opcode::HFMA2_RCR);
+        assert_eq!(template.constant.map(|(_, operand)| operand), Some(1));
+        assert_eq!(template.slots.len(), 3);
+        let refused = |text: &str, second| Template::parse(text, WORD, &[WORD, second]).unwrap_err().to_string();
+        let by_place = "`c[...]` cannot be named by its place: use `c[$0]` for a parameter of 32 bits";
+        for text in ["HADD2 $d, $0, c[0x0][0x160]", "HADD2 $d, $0, c[", "HADD2 $d, $0, c[]", "HADD2 $d, $0, c[$1"] {
+            assert_eq!(refused(text, WORD), by_place, "{text}");
+        }
+        assert!(refused("HADD2 $d, $0, c[$2]", WORD).starts_with("`$2` is no placeholder"));
+        assert!(refused("HADD2 $d, $0, c[$d]", WORD).starts_with("`$d` is no placeholder"));
+        assert_eq!(
+            refused("HADD2 $d, $0, c[$1]", TRUTH),
+            "c[$1] stands where a register of another kind or width belongs"
+        );
+        assert!(refused("LDC $d, c[$1][$0]", WORD).contains("expected"));
+        assert!(refused("ULDC UR4, c[$1]", WORD).starts_with("register `UR4`"));
     }
 
     #[test]

@@ -44,6 +44,13 @@ impl<'a> Statement<'a> {
         }
         Ok(Statement { line, guard: None, mnemonic, modifiers: Vec::new(), args })
     }
+
+    /// Gives the last operand another number, if it is a register.
+    pub(crate) fn renumber_last(&mut self, to: u8) {
+        if let Some(Body::Reg(_, number)) = self.args.last_mut().map(|arg| &mut arg.body) {
+            *number = to;
+        }
+    }
 }
 
 /// The first token and what follows it: a run without blanks, or what parentheses enclose.

@@ -12,7 +12,7 @@ pub mod state;
 pub mod template;
 mod text;
 
-use crate::row::{RegSlot, Row};
+use crate::row::{Kind, RegFile, RegSlot, Row};
 use crate::word::Field;
 
 pub use bundle::{Bundle, BundleError, Slot, bundles};
@@ -228,6 +228,22 @@ impl Inst {
     /// The register positions.
     pub fn registers(&self) -> &'static [RegSlot] {
         self.opcode.registers()
+    }
+
+    /// The condition that says what is read of a quad of `$v`, where one does: its bit of `$c`, and the place of the number of that `$c`.
+    /// Bit b20 rotates the quad; any other is for one register, the first one's number xor the bit.
+    pub fn quad_condition(&self) -> Option<(u64, Field)> {
+        let operands = || self.row().operands.iter().map(|operand| operand.kind);
+        let condition = operands().find_map(|kind| match kind {
+            Kind::Condition { index, bit } => Some((self.get(bit.field), index)),
+            _ => None,
+        });
+        condition.filter(|_| operands().any(|kind| matches!(kind, Kind::Tuple { file: RegFile::V, count: 4, .. })))
+    }
+
+    /// Whether a field of the row lies over others: what it holds is theirs too, so that one cannot be changed alone.
+    pub fn shares(&self, field: Field) -> bool {
+        self.row().overlaps.contains(&field)
     }
 }
 

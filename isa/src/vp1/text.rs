@@ -107,6 +107,16 @@ pub(super) fn read_named(text: Piece<'_>, names: Names<'_>) -> Result<Inst, AsmE
     instruction(&Statement::parse_spaced(text, names)?, Place::ALONE)
 }
 
+/// Reads such an instruction when its last register is to have the number that the rest of the text makes of its bits.
+pub(super) fn read_sharing(text: Piece<'_>, names: Names<'_>) -> Option<Inst> {
+    let mut statement = Statement::parse_spaced(text, names).ok()?;
+    // All of the number's bits are other parts' too, so that one number fits.
+    (0..32).find_map(|number| {
+        statement.renumber_last(number);
+        instruction(&statement, Place::ALONE).ok()
+    })
+}
+
 /// An assembled program.
 pub type Program = program::Program<u32>;
 

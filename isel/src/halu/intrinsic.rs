@@ -1,6 +1,6 @@
 //! Intrinsics: a line of HALU assembly becomes that instruction.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type};
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, ValueDef};
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::target::Target;
@@ -28,7 +28,19 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     let args = kernel.args(inst).iter();
     let operands: Vec<Value> = args.map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
     let template = Template::parse(&data.text, value(result), &operands).map_err(|error| error.to_string())?;
+    if let Some((_, operand)) = template.constant
+        && parameter(kernel, inst, operand).is_none()
+    {
+        return Err(format!("`c[${operand}]` is the place of a parameter of 32 bits, and the operand is none"));
+    }
     Ok((template, result))
+}
+
+/// The number of the parameter that an operand is, if it fills a word.
+fn parameter(kernel: &Kernel, inst: Inst, operand: u8) -> Option<u32> {
+    let &value = kernel.args(inst).get(usize::from(operand))?;
+    let ValueDef::Param(number) = kernel.values[value].def else { return None };
+    (kernel.ty(value).bits() == 32).then_some(number)
 }
 
 /// The intrinsics that are no instructions of HALU, used or not.
@@ -65,6 +77,11 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
             }
         }
     }
-    lowering.out.push(template.inst);
+    let mut word = template.inst;
+    if let Some((offset, operand)) = template.constant {
+        let place = parameter(kernel, inst, operand).and_then(|number| lowering.param_offset(number));
+        word.set(offset, place.unwrap_or(0).into());
+    }
+    lowering.out.push(word);
     Ok(defined.map_or(Reg::ZERO, Reg::new))
 }

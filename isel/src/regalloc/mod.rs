@@ -132,6 +132,13 @@ pub enum AllocError {
     Unsound(String),
 }
 
+impl AllocError {
+    /// Whether the code asks for more than there is, and nothing is wrong with it.
+    pub const fn is_limit(&self) -> bool {
+        matches!(self, AllocError::LocalMemory(_) | AllocError::Frame { .. } | AllocError::TooLarge)
+    }
+}
+
 /// Allocates registers; keeps its memory from one function to the next.
 #[derive(Default)]
 pub struct Allocator {

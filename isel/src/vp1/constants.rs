@@ -13,6 +13,10 @@ use crate::vcode::{Access, Operand, VReg};
 
 /// The `$a` that is 0 throughout: the image and spilled registers are reached from there.
 pub(crate) const A_FRAME: u8 = 31;
+/// The `$a` that is the address of [`PASSED_AT`] throughout, for loads that know no offset.
+pub(crate) const A_PASSED: u8 = 30;
+/// Where in the image a value lies on its way to a register that only loads write.
+pub(crate) const PASSED_AT: u8 = 0;
 /// What fits the immediate of `mov`.
 const IMM19_RANGE: std::ops::Range<i32> = -(1 << 18)..1 << 18;
 
@@ -27,6 +31,8 @@ enum Constant {
 pub(crate) struct Constants {
     known: HashMap<Constant, VReg>,
     order: Vec<(Constant, VReg)>,
+    /// The image has room for a vector at [`PASSED_AT`].
+    passes: bool,
 }
 
 impl Constants {
@@ -38,6 +44,11 @@ impl Constants {
     /// The `$v` that holds these bytes.
     pub fn bytes(&mut self, out: &mut Builder, bytes: [u8; 16]) -> Reg {
         self.get(out, Constant::Bytes(bytes), Class::V)
+    }
+
+    /// Keeps room in the image for a value on its way.
+    pub fn pass_through_memory(&mut self) {
+        self.passes = true;
     }
 
     fn get(&mut self, out: &mut Builder, constant: Constant, class: Class) -> Reg {
@@ -55,6 +66,10 @@ impl Constants {
     /// An image larger than what is reached from address 0.
     pub fn load(self, out: &mut Builder) -> Result<Vec<u8>, String> {
         let mut image = Vec::new();
+        if self.passes {
+            image.extend([0; 16]);
+            out.push(Inst::new(Opcode::MOV_A_R).with(DST, A_PASSED.into()));
+        }
         for (constant, vreg) in self.order {
             let result = |vreg, access| Operand { place: Place::from(DST), reg: vreg, part: 0, access };
             match constant {

@@ -3,11 +3,12 @@
 use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::target::Target;
-use halfbyte_isa::vp1::fields::{BIMM, IMM, SRC1};
-use halfbyte_isa::vp1::template::{Placeholder, Step, Template};
+use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
+use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::builder::Builder;
+use super::constants::{A_FRAME, A_PASSED, PASSED_AT};
 use super::context::rules::Context;
 use super::lowering::{Lowering, class_of};
 use super::operands::{Reg, Sign, Src};
@@ -59,7 +60,13 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
         ..Values::default()
     };
     for step in &template.steps {
-        values.step(&mut lowering.out, step);
+        match step {
+            Step::Bundle(words) => values.bundle(&mut lowering.out, words),
+            Step::Extra(value) => {
+                lowering.constants.pass_through_memory();
+                lowering.out.extra(values.get(RegFile::V, *value));
+            }
+        }
     }
     Ok(match kernel.insts[inst].ty {
         // A lane of a mask is true where its sign bit is set: then all of it is.
@@ -89,6 +96,14 @@ impl Builder {
             Opcode::BSHR_S_RI => self.word(Word::new(shift).with(BIMM, 7)),
             _ => self.vector(Word::new(shift).with(BIMM, 7)),
         }
+    }
+
+    /// Gives `$vx` a value, through the image.
+    fn extra(&mut self, value: Option<VReg>) {
+        self.read(SRC1, value.map_or(Reg::ZERO, Reg::new));
+        self.push(Word::new(Opcode::STVH).with(DST, A_FRAME.into()).with(IMM, PASSED_AT.into()));
+        // It loads to nowhere else, and steps the address by 0.
+        self.push(Word::new(Opcode::LDAXH).with(SRC1, A_PASSED.into()).with(SRC2, A_FRAME.into()));
     }
 }
 
@@ -134,9 +149,9 @@ impl Values {
     }
 
     /// One bundle. What it writes is known to the bundles after it only.
-    fn step(&mut self, out: &mut Builder, step: &Step) {
+    fn bundle(&mut self, out: &mut Builder, words: &Words) {
         let before = out.operands.len();
-        for slot in &step.slots {
+        for slot in &words.slots {
             let held = self.get(slot.file, slot.value);
             let class = class_of_file(slot.file);
             let (reg, access) = match (slot.role, held) {
@@ -155,16 +170,16 @@ impl Values {
         }
         let defined: Vec<VReg> =
             out.operands.iter().skip(before).filter(|o| o.access != Access::Use).map(|o| o.reg).collect();
-        for (slot, reg) in step.slots.iter().filter(|slot| slot.role != Role::Use).zip(defined) {
+        for (slot, reg) in words.slots.iter().filter(|slot| slot.role != Role::Use).zip(defined) {
             self.set(slot.file, slot.value, reg);
-            let copies = step.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
+            let copies = words.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
             if let (true, Placeholder::Temporary(n)) = (copies, slot.value)
                 && let Some(copy) = self.copies.get_mut(usize::from(n))
             {
                 *copy = self.vc;
             }
         }
-        out.push(Group { insts: step.insts.clone(), stream: None });
+        out.push(Group { insts: words.insts.clone(), stream: None });
     }
 }
 

@@ -342,6 +342,28 @@ fn accumulator_under_pressure() {
 }
 
 /// A load to one of a quad that is chosen at run time.
+/// The third register of `vmac2` has the number that other parts of the word make.
+#[test]
+fn registers_of_given_numbers() {
+    for (numbers, moved) in [([28, 28], 0), ([28, 19], 1), ([31, 16], 1)] {
+        let mut b = Builder::new();
+        let [x, y, z] = [0, 1, 2].map(|i| b.vector(i));
+        for number in numbers {
+            b.inst(Inst::new(Opcode::VMUL_S_RR_VA), &[used(SRC1, x), used(SRC2, y)]);
+            let vec = Inst::new(Opcode::VEC).with(FACTOR1, 77).with(FACTOR2, 41);
+            let both = [vec, Inst::new(Opcode::VMAC2_S_RR).with(SRC3, number)];
+            let sum = b.make_two(Class::V, both, &[second(used(SRC1, z)), second(used(SRC3, y))]);
+            b.store(sum, number as u32);
+        }
+        [x, y, z].into_iter().for_each(|value| b.store(value, 99));
+        let func = same(b.finish());
+        let words = func.blocks[0].insts.iter().flat_map(|mach| &mach.inst.insts);
+        let given: Vec<_> =
+            words.filter(|inst| inst.opcode() == Opcode::VMAC2_S_RR).map(|inst| inst.get(SRC3)).collect();
+        assert_eq!((given.as_slice(), moves(&func)), (numbers.as_slice(), moved));
+    }
+}
+
 #[test]
 fn load_to_a_chosen_register() {
     for bit in [0, 1] {

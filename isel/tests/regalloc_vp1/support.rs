@@ -314,8 +314,15 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
             let class = code.vregs[same[0].reg.0 as usize];
             let next = &mut next[class as usize];
             let align = if same.len() > 1 { 4 } else { 1 };
-            let first = usize::next_multiple_of(*next, align);
-            *next = first + same.last().unwrap().part as usize + 1;
+            let place = same[0].place;
+            let member = &group.insts[usize::from(place.inst)];
+            let first = if member.shares(place.field) {
+                member.get(place.field) as usize
+            } else {
+                let first = usize::next_multiple_of(*next, align);
+                *next = first + same.last().unwrap().part as usize + 1;
+                first
+            };
             for operand in same {
                 let source = match operand.access {
                     Access::Replace(old) => old,
@@ -329,7 +336,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
                     defs.push((operand.reg, class, number));
                 }
             }
-            group.insts[usize::from(same[0].place.inst)].set(same[0].place.field, first as u64);
+            group.insts[usize::from(place.inst)].set(place.field, first as u64);
         }
         let taken = step(&mut state, &group, trace);
         for (reg, class, number) in defs {

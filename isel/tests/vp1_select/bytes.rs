@@ -23,7 +23,8 @@ fn pairs() -> [Vec<u8>; 3] {
     [a, b, zeros]
 }
 
-fn check(body: &str) {
+/// Checks a body on all pairs of bytes.
+pub fn check(body: &str) {
     let buffers = pairs();
     let [expected, found] = both(&on_vectors(body), buffers[0].len() / 16, &buffers);
     for (n, (expected, found)) in expected[2].iter().zip(&found[2]).enumerate() {

@@ -6,3 +6,4 @@ mod bytes;
 mod machine;
 mod refusals;
 mod shape;
+mod wide;

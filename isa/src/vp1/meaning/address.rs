@@ -1,6 +1,6 @@
 //! The address unit: the data store, and arithmetic on addresses.
 
-use super::{Context, Outcome, f};
+use super::{Bit, Context, Outcome, f};
 use crate::vp1::domain::{Domain, Index, Logic, Reader, Shape, Write};
 use crate::vp1::{Opcode, Unit};
 use crate::word::Field;
@@ -89,10 +89,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn load_extra(&mut self, shape: Shape) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, Then::Step);
         let value = self.read.load(self.d, shape, address);
-        let (index, condition) = (self.quad(f::DST, 0), self.condition());
-        let when = self.word_of_bit(condition);
         outcome.writes.push(Write::Vx(value));
-        outcome.writes.push(Write::VWhere { when, index, value });
+        let condition = self.condition();
+        // What is never written has no number that flags rotate.
+        if !matches!(condition, Bit::Known(false)) {
+            let (index, when) = (self.quad(f::DST, 0), self.word_of_bit(condition));
+            outcome.writes.push(Write::VWhere { when, index, value });
+        }
         outcome
     }
 

@@ -57,9 +57,6 @@ pub enum TemplateErrorKind {
     /// A placeholder where the instruction has registers of another file.
     #[error("`{0}` is in another register file")]
     File(String),
-    /// A register whose number is more than that.
-    #[error("the number of the register `{0}` would be other parts of the word too")]
-    Shared(String),
     /// An operand that is written.
     #[error("`{0}` is an operand, and cannot be written; copy it to a temporary")]
     Written(String),
@@ -72,9 +69,9 @@ pub enum TemplateErrorKind {
     /// `$va` that is read first, or after other bundles.
     #[error("`{0}` reads `$va`, which the bundle before it does not write")]
     Accumulator(&'static str),
-    /// `$vx` is read.
-    #[error("`{0}` reads `$vx`, which only a load can write")]
-    Extra(&'static str),
+    /// `$vx` is given a value beside other words.
+    #[error("`mov $vx` stands for a store and a load: it takes one vector, and stands alone")]
+    Extra,
     /// Flags are read that only other units write.
     #[error("flags of `{0}` are read that the scalar unit does not write")]
     Flags(String),

@@ -7,8 +7,11 @@
 //!
 //! `$d` stands for the result's register, `$0`, `$1`, ... for those of the operands, `$t0`, `$t1`, ... for others, each of which
 //! is in the file that its first write says. A pair `$0d` takes `$0` and `$1`, a quad `$0q` also `$2` and `$3`. Flags go by their
-//! own names, `$c0` to `$c3` and `$vc0` to `$vc3`. Flags, `$va` and what `$t` stands for belong to the sequence: it writes them
-//! before it reads them, so that it depends on nothing but its operands.
+//! own names, `$c0` to `$c3` and `$vc0` to `$vc3`. Flags, `$va`, `$vx` and what `$t` stands for belong to the sequence: it writes
+//! them before it reads them, so that it depends on nothing but its operands.
+//!
+//! Only loads write `$vx`, and a sequence has no memory of its own. `mov $vx $0`, which is no instruction, stands for what
+//! passes a value there.
 
 mod error;
 mod parse;
@@ -42,7 +45,8 @@ pub enum Placeholder {
     },
 }
 
-/// A place for a register.
+/// A place for a register. Where its field is other parts of the word too ([`Inst::shares`]), the word holds the number, and the
+/// value must be in the register of this number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
     /// In which instruction of the bundle.
@@ -59,9 +63,18 @@ pub struct Slot {
     pub value: Placeholder,
 }
 
-/// A bundle whose registers are given later.
+/// A step of a template.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub enum Step {
+    /// A bundle.
+    Bundle(Words),
+    /// `$vx` gets this value, which is in a `$v`.
+    Extra(Placeholder),
+}
+
+/// The words of a bundle, whose registers are given later.
+#[derive(Clone, Debug)]
+pub struct Words {
     /// Its instructions: one of the scalar unit, one of the vector unit, or both.
     pub insts: ArrayVec<Inst, 2>,
     /// The places for registers, instruction by instruction. What is read is read before anything is written. Flags that a word
@@ -72,7 +85,7 @@ pub struct Step {
 /// Bundles whose registers are given later.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The bundles, in order. One that reads `$va` comes right after one that writes it.
+    /// In order. A bundle that reads `$va` comes right after one that writes it.
     pub steps: Vec<Step>,
     /// How many temporaries there are.
     pub temporaries: u8,

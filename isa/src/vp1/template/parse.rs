@@ -2,12 +2,12 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Placeholder, Slot, Step, Template, TemplateError, TemplateErrorKind};
+use super::{Placeholder, Slot, Step, Template, TemplateError, TemplateErrorKind, Words};
 use crate::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
 use crate::text::{AsmErrorKind, Names, Piece, split, tuple};
 use crate::vp1::domain::{Logic, Unknown};
 use crate::vp1::footprint::{Footprint, Locations, Profile};
-use crate::vp1::text::{forms_of, read_named};
+use crate::vp1::text::{read_named, read_sharing};
 use crate::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use TemplateErrorKind as Wrong;
@@ -67,7 +67,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
     if bundles.len() > 1 && bundles.last().is_some_and(|last| last.text.is_empty()) {
         bundles.pop();
     }
-    let steps = bundles.into_iter().map(|bundle| parser.bundle(bundle)).collect::<Result<Vec<_>, _>>()?;
+    let steps = bundles.into_iter().map(|bundle| parser.step(bundle)).collect::<Result<Vec<_>, _>>()?;
     if !parser.values.first().is_some_and(|result| result.written) {
         return Err(Wrong::NoResult.at(Piece { text: "", start: text.len() }));
     }
@@ -159,21 +159,17 @@ impl Parser<'_> {
                 let value = self.value(name)?;
                 Some((self.values.get(value)?.file.unwrap_or(new), value as u8))
             };
-            read_named(piece, names)
+            read_named(piece, names).or_else(|error| match error.kind {
+                // The number that stands for a value is not what the rest of the line makes of its bits.
+                AsmErrorKind::Conflict { .. } => read_sharing(piece, names).ok_or(error),
+                _ => Err(error),
+            })
         };
         let inst = read(RegFile::R).or_else(|error| match read(RegFile::V) {
             Ok(inst) => Ok(inst),
             // What is wrong with a vector instruction is not that it is no scalar one.
             Err(other) if other.span.start > error.span.start => Err(other),
             Err(_) => Err(error),
-        });
-        let inst = inst.map_err(|error| match (&error.kind, dollars(piece.text).last()) {
-            // The number that stands for the value is not what the rest of the line makes of its bits.
-            (AsmErrorKind::Conflict { .. }, Some(last)) if is_shared(piece) => {
-                let last = Piece { start: piece.start + last.start, ..last };
-                Wrong::Shared(last.text.to_owned()).at(last)
-            }
-            _ => error.into(),
         })?;
         let mnemonic = inst.row().mnemonic;
         if !matches!(inst.unit(), Unit::Scalar | Unit::Vector) {
@@ -189,10 +185,30 @@ impl Parser<'_> {
         }
     }
 
-    fn bundle(&mut self, bundle: Piece<'_>) -> Result<Step, TemplateError> {
+    fn step(&mut self, text: Piece<'_>) -> Result<Step, TemplateError> {
+        match extra(text).filter(|value| !value.text.contains('&')) {
+            Some(value) => self.extra(value).map(Step::Extra),
+            None => self.bundle(text).map(Step::Bundle),
+        }
+    }
+
+    /// Gives `$vx` a value.
+    fn extra(&mut self, name: Piece<'_>) -> Result<Placeholder, TemplateError> {
+        let Some(index) = self.value(name.text) else { return Err(Wrong::Extra.at(name)) };
+        self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
+        self.written = self.written.union(Locations::register(RegFile::Vx, 0));
+        // The store and the load come between what writes `$va` and what follows.
+        self.accumulated = false;
+        Ok(self.placeholder(index))
+    }
+
+    fn bundle(&mut self, bundle: Piece<'_>) -> Result<Words, TemplateError> {
         let mut insts: ArrayVec<Inst, 2> = ArrayVec::new();
         let mut words: ArrayVec<Piece<'_>, 2> = ArrayVec::new();
         for piece in split(bundle, '&').map(Piece::trim) {
+            if extra(piece).is_some() {
+                return Err(Wrong::Extra.at(piece));
+            }
             let inst = self.word(piece)?;
             if insts.last().is_some_and(|before| before.unit() >= inst.unit()) {
                 return Err(Wrong::Order.at(piece));
@@ -202,19 +218,21 @@ impl Parser<'_> {
             words.push(piece);
         }
         let (reads, writes) = self.locals(bundle, &insts)?;
-        let mut step = Step { insts: insts.clone(), slots: Vec::new() };
+        let mut template = Words { insts: insts.clone(), slots: Vec::new() };
         for (i, (inst, &piece)) in (0..).zip(insts.iter().zip(&words)) {
-            self.slots(&mut step.slots, i, inst, piece, reads)?;
+            self.slots(&mut template.slots, i, inst, piece, reads)?;
         }
-        for slot in &step.slots {
-            if let (Some(_), Some(inst)) = (self.index(slot.value), step.insts.get_mut(usize::from(slot.inst))) {
+        for slot in &template.slots {
+            if let (Some(_), Some(inst)) = (self.index(slot.value), template.insts.get_mut(usize::from(slot.inst)))
+                && !inst.shares(slot.field)
+            {
                 inst.set(slot.field, 0);
             }
         }
-        self.write(&step, bundle)?;
+        self.write(&template, bundle)?;
         self.written = self.written.union(writes);
         self.accumulated = writes.intersects(Locations::register(RegFile::Va, 0));
-        Ok(step)
+        Ok(template)
     }
 
     /// What a bundle reads and writes of flags and the like; what it reads has been written.
@@ -239,14 +257,16 @@ impl Parser<'_> {
         for (file, n) in LOCAL {
             let register = Locations::register(file, n);
             let missing = reads.intersection(register).minus(self.written);
-            let name = || format!("{}{n}", file.prefix());
+            let name = || match file {
+                RegFile::Vx => file.prefix().to_owned(),
+                _ => format!("{}{n}", file.prefix()),
+            };
             let wrong = match file {
                 RegFile::Va if reads.intersects(register) && !self.accumulated => {
                     Wrong::Accumulator(insts.last().map_or("", |inst| inst.row().mnemonic))
                 }
                 RegFile::Va => continue,
                 _ if missing.is_empty() => continue,
-                RegFile::Vx => Wrong::Extra(insts.last().map_or("", |inst| inst.row().mnemonic)),
                 RegFile::C if !missing.is_subset(Locations::flags(n, SCALAR_FLAGS)) => Wrong::Flags(name()),
                 _ => Wrong::Unwritten(name()),
             };
@@ -268,16 +288,22 @@ impl Parser<'_> {
         let place = |field, file, role| Slot { inst: number, field, part: 0, file, role, value: Placeholder::Result };
         for operand in inst.row().operands {
             let role = operand.role;
+            let chosen = |bit, index| match bit {
+                ROTATE => 4,
+                f::ALWAYS => 2,
+                // The bit may be one that is always false.
+                _ if !own.intersects(Locations::register(RegFile::C, inst.get(index) as u8)) => 1,
+                _ => 2,
+            };
             let (field, file, parts) = match operand.kind {
                 Kind::Reg { file, field, .. } => (field, file, 1),
-                Kind::Tuple { file, field, count } => (field, file, count),
-                Kind::Selected { file, field, index, bit } => match inst.get(bit.field) {
-                    ROTATE => (field, file, 4),
-                    f::ALWAYS => (field, file, 2),
-                    // The bit may be one that is always false.
-                    _ if !own.intersects(Locations::register(RegFile::C, inst.get(index) as u8)) => (field, file, 1),
-                    _ => (field, file, 2),
-                },
+                Kind::Tuple { file, field, count } => {
+                    // The text names four registers whichever are read.
+                    let named = inst.get(field) as usize..inst.get(field) as usize + usize::from(count);
+                    named.into_iter().try_for_each(|value| self.read(value, file, inst, word))?;
+                    (field, file, inst.quad_condition().map_or(count, |(bit, index)| chosen(bit, index)))
+                }
+                Kind::Selected { file, field, index, bit } => (field, file, chosen(inst.get(bit.field), index)),
                 Kind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => (field, file, 1),
                 Kind::Condition { index, .. } => (index, RegFile::C, 1),
                 _ => continue,
@@ -289,15 +315,22 @@ impl Parser<'_> {
                     for part in 0..=u8::from(spread) {
                         let n = first | part;
                         let known = if file == RegFile::C { own } else { reads };
-                        if role == Role::Def || known.intersects(Locations::register(file, n)) {
-                            slots.push(Slot { part, value: Placeholder::Flags(n), ..place(field, file, role) });
+                        let slot = Slot { part, value: Placeholder::Flags(n), ..place(field, file, role) };
+                        // `vlrp4b` names its `$c` twice.
+                        if (role == Role::Def || known.intersects(Locations::register(file, n)))
+                            && !slots.contains(&slot)
+                        {
+                            slots.push(slot);
                         }
                     }
                 }
                 _ if file.constant().is_some_and(|(zero, _)| zero == first) => {}
-                _ if inst.row().overlaps.contains(&field) => {
-                    let name = self.name(usize::from(first));
-                    return Err(Wrong::Shared(name).at(self.mention(word, usize::from(first))));
+                // The number is not that of the value, which is the last that the text names.
+                _ if inst.shares(field) => {
+                    if let Some(value) = dollars(word.text).last().and_then(|last| self.value(last.text)) {
+                        self.read(value, file, inst, word)?;
+                        slots.push(Slot { value: self.placeholder(value), ..place(field, file, role) });
+                    }
                 }
                 _ => {
                     for part in 0..parts {
@@ -324,16 +357,20 @@ impl Parser<'_> {
 
     /// A value is read as a register of a file.
     fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Piece<'_>) -> Result<(), TemplateError> {
+        self.read_as(index, file, Some(inst.opcode())).map_err(|wrong| wrong.at(self.mention(word, index)))
+    }
+
+    /// A value is read as a register of a file by an instruction, or by what stands for several.
+    fn read_as(&mut self, index: usize, file: RegFile, by: Option<Opcode>) -> Result<(), TemplateErrorKind> {
         let name = self.name(index);
         let Some(value) = self.values.get_mut(index) else { return Ok(()) };
         value.read = true;
-        let wrong = match *value {
+        Err(match *value {
             Value { written: false, .. } => Wrong::Unwritten(name),
-            Value { copied: Some(_), .. } if inst.opcode() != Opcode::MOV_R_V => Wrong::AllFlags(name),
+            Value { copied: Some(_), .. } if by != Some(Opcode::MOV_R_V) => Wrong::AllFlags(name),
             Value { file: Some(other), .. } if other != file => Wrong::File(name),
             _ => return Ok(()),
-        };
-        Err(wrong.at(self.mention(word, index)))
+        })
     }
 
     /// The flags that a word of a value is, where it is a copy of all of them.
@@ -352,11 +389,11 @@ impl Parser<'_> {
     }
 
     /// The values that a bundle writes.
-    fn write(&mut self, step: &Step, bundle: Piece<'_>) -> Result<(), TemplateError> {
+    fn write(&mut self, words: &Words, bundle: Piece<'_>) -> Result<(), TemplateError> {
         let mut before: Option<usize> = None;
-        for slot in step.slots.iter().filter(|slot| slot.role != Role::Use) {
+        for slot in words.slots.iter().filter(|slot| slot.role != Role::Use) {
             let Some(index) = self.index(slot.value) else { continue };
-            let copies = step.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
+            let copies = words.insts.get(usize::from(slot.inst)).is_some_and(|inst| inst.opcode() == Opcode::MOV_VC);
             let wrong = match slot.value {
                 Placeholder::Operand(_) => Some(Wrong::Written(self.name(index))),
                 _ if before == Some(index) => Some(Wrong::Twice(self.name(index))),
@@ -394,13 +431,13 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the number of the last register of an instruction may lie over other parts of the word.
-fn is_shared(word: Piece<'_>) -> bool {
-    let mnemonic = word.text.split_whitespace().next().unwrap_or("");
-    forms_of(mnemonic).iter().any(|(op, _)| {
-        let values = op.registers().iter().filter(|slot| matches!(slot.file, RegFile::R | RegFile::V));
-        values.into_iter().any(|slot| op.row().overlaps.contains(&slot.field))
-    })
+/// What `$vx` is to hold, where a text says so.
+fn extra(text: Piece<'_>) -> Option<Piece<'_>> {
+    let mut words = text.text.split_whitespace();
+    let (mov, vx) = (words.next()?, words.next()?);
+    let end = text.text.find(vx)? + vx.len();
+    let rest = Piece { text: text.text.get(end..)?, start: text.start + end };
+    (mov == "mov" && vx == RegFile::Vx.prefix()).then_some(rest.trim())
 }
 
 /// The flags of a `$c` that the scalar unit writes.

@@ -6,19 +6,28 @@ use crate::vp1::{Opcode, fields as f};
 use Placeholder::{CopiedFlags, Flags, Operand, Result as Whole, Temporary};
 use RegFile::{C, R, V, Vc};
 
-fn slots(step: &Step) -> Vec<(u8, Field, u8, RegFile, Role, Placeholder)> {
-    step.slots.iter().map(|s| (s.inst, s.field, s.part, s.file, s.role, s.value)).collect()
+/// The bundles of a template.
+fn bundles(text: &str, result: RegFile, operands: &[RegFile]) -> Vec<Words> {
+    let words = |step| match step {
+        Step::Bundle(words) => Some(words),
+        Step::Extra(_) => None,
+    };
+    Template::parse(text, result, operands).unwrap().steps.into_iter().filter_map(words).collect()
+}
+
+fn slots(words: &Words) -> Vec<(u8, Field, u8, RegFile, Role, Placeholder)> {
+    words.slots.iter().map(|s| (s.inst, s.field, s.part, s.file, s.role, s.value)).collect()
 }
 
 #[test]
 fn bundles_become_slots() {
     let text = "vmul s rn fract 0x0 hi # s $0 s $1; vmac s rn fract 0x0 hi $d s $2 s $0;";
-    let template = Template::parse(text, V, &[V; 3]).unwrap();
-    assert_eq!(template.temporaries, 0);
-    let opcodes: Vec<_> = template.steps.iter().map(|step| step.insts[0].opcode()).collect();
+    assert_eq!(Template::parse(text, V, &[V; 3]).unwrap().temporaries, 0);
+    let bundles = bundles(text, V, &[V; 3]);
+    let opcodes: Vec<_> = bundles.iter().map(|words| words.insts[0].opcode()).collect();
     assert_eq!(opcodes, [Opcode::VMUL_S_RR_VA, Opcode::VMAC_S_RR]);
     assert_eq!(
-        slots(&template.steps[1]),
+        slots(&bundles[1]),
         [
             (0, f::DST, 0, V, Role::Def, Whole),
             (0, f::SRC1, 0, V, Role::Use, Operand(2)),
@@ -30,8 +39,8 @@ fn bundles_become_slots() {
 #[test]
 fn words_of_a_bundle_share_it() {
     let text = "vand $t0 $vc1 $1 0x0; bvec $0 $vc1 zf 0x0 & vmad2 u factor rd int -0x1 lo $d u $1d u $3";
-    let template = Template::parse(text, V, &[R, V, V, V]).unwrap();
-    let [flags, both] = &template.steps[..] else { panic!() };
+    let bundles = bundles(text, V, &[R, V, V, V]);
+    let [flags, both] = &bundles[..] else { panic!() };
     assert_eq!(slots(flags)[1], (0, f::CDST, 0, Vc, Role::Def, Flags(1)));
     assert_eq!(both.insts.len(), 2);
     assert_eq!(
@@ -51,40 +60,39 @@ fn words_of_a_bundle_share_it() {
 fn flags_that_are_not_read_are_no_slots() {
     // Masks have no use for flags, and a bit that is always true for none of `$c`.
     let text = "vec 0x1e 0x0 $vc2 sf 0x0 & vmad2 u mask rd int 0x0 hi $d u $0d u $1";
-    let template = Template::parse(text, V, &[V, V]).unwrap();
-    assert!(template.steps[0].slots.iter().all(|slot| slot.file == V));
-    let template = Template::parse("add $d $0 (slct $c3 true $1d)", R, &[R; 3]).unwrap();
-    let parts: Vec<_> = template.steps[0].slots.iter().map(|s| (s.field, s.part, s.value)).collect();
+    assert!(bundles(text, V, &[V, V])[0].slots.iter().all(|slot| slot.file == V));
+    let chosen = bundles("add $d $0 (slct $c3 true $1d)", R, &[R; 3]);
+    let parts: Vec<_> = chosen[0].slots.iter().map(|s| (s.field, s.part, s.value)).collect();
     assert_eq!(
         parts,
         [(f::DST, 0, Whole), (f::SRC1, 0, Operand(0)), (f::SRC2, 0, Operand(1)), (f::SRC2, 1, Operand(2))]
     );
-    let template = Template::parse("vcmpad 0xc $vc0 $0d $1; mov $t0 $vc; mov $d $t0 0x0", R, &[V, V]).unwrap();
-    assert_eq!(template.steps[0].slots[0].role, Role::Def);
+    let compared = bundles("vcmpad 0xc $vc0 $0d $1; mov $t0 $vc; mov $d $t0 0x0", R, &[V, V]);
+    assert_eq!(compared[0].slots[0].role, Role::Def);
 }
 
 #[test]
 fn flags_choose_registers() {
     let text = "sub 0x0 $c2 $0 0x5; min $d $0 (slct $c2 b20 $0q); mov $t0 0x7; sethi $t0 0x10000; add $d $d $t0";
-    let template = Template::parse(text, R, &[R; 4]).unwrap();
-    let chosen = &template.steps[1];
+    let bundles = bundles(text, R, &[R; 4]);
+    let chosen = &bundles[1];
     let quad: Vec<_> = chosen.slots.iter().filter(|s| s.field == f::SRC2).map(|s| (s.part, s.value)).collect();
     assert_eq!(quad, [0, 1, 2, 3].map(|n| (n, Operand(n))));
     assert_eq!(slots(chosen).last().unwrap(), &(0, f::COND, 0, C, Role::Use, Flags(2)));
-    assert_eq!(slots(&template.steps[3]), [(0, f::DST, 0, R, Role::Update, Temporary(0))]);
+    assert_eq!(slots(&bundles[3]), [(0, f::DST, 0, R, Role::Update, Temporary(0))]);
     // What goes to `$r31` goes nowhere.
-    assert_eq!(template.steps[0].slots[0].field, f::CDST);
-    assert_eq!(template.steps[0].insts[0].get(f::DST), 31);
+    assert_eq!(bundles[0].slots[0].field, f::CDST);
+    assert_eq!(bundles[0].insts[0].get(f::DST), 31);
 }
 
 #[test]
 fn copied_flags_are_read_word_by_word() {
     let text = "vsub u $t1 $vc3 $0 $1; mov $t0 $vc; mov $d $t0 0x3";
-    let template = Template::parse(text, R, &[V, V]).unwrap();
-    assert_eq!(template.temporaries, 2);
+    assert_eq!(Template::parse(text, R, &[V, V]).unwrap().temporaries, 2);
+    let bundles = bundles(text, R, &[V, V]);
     let copied = CopiedFlags { flags: 3, copy: 0 };
-    assert_eq!(slots(&template.steps[2])[2], (0, f::VWORD, 0, Vc, Role::Use, copied));
-    assert_eq!(template.steps[2].insts[0].get(f::VWORD), 3);
+    assert_eq!(slots(&bundles[2])[2], (0, f::VWORD, 0, Vc, Role::Use, copied));
+    assert_eq!(bundles[2].insts[0].get(f::VWORD), 3);
 }
 
 #[test]
@@ -94,9 +102,40 @@ fn spread_flags_may_be_of_a_pair() {
     let refused = Template::parse(text, V, &[V, V]).unwrap_err();
     assert_eq!(refused.kind, TemplateErrorKind::Accumulator("vmac2"));
     let text = text.replace("; vec", "; vmul u rn int 0x0 hi $t0 u $0 u $1; vec");
-    let template = Template::parse(&text, V, &[V, V]).unwrap();
-    let spread: Vec<_> = template.steps[3].slots[..2].iter().map(|s| (s.field, s.part, s.value)).collect();
+    let spread: Vec<_> = bundles(&text, V, &[V, V])[3].slots[..2].iter().map(|s| (s.field, s.part, s.value)).collect();
     assert_eq!(spread, [(f::VCIDX, 0, Flags(2)), (f::VCIDX, 1, Flags(3))]);
+}
+
+/// Of `vmac2` of two registers the second one's number is what the rest of the text says.
+#[test]
+fn a_number_may_be_other_parts_of_the_word() {
+    for (text, number) in [("rd int 0x0 hi", 0), ("rd int 0x1 hi", 2), ("rn fract -0x2 lo", 29), ("rn int -0x1 lo", 31)]
+    {
+        let text = format!(
+            "vmul s rn int 0x0 hi # s $0 s $1; vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask {text} $d u $1 $0; vand $d $d 0x1"
+        );
+        let bundles = bundles(&text, V, &[V, V]);
+        let inst = bundles[1].insts[1];
+        assert_eq!((inst.opcode(), inst.get(f::SRC3)), (Opcode::VMAC2_S_RR, number), "{text}");
+        assert!(inst.shares(f::SRC3) && !inst.shares(f::SRC1));
+        let read: Vec<_> = slots(&bundles[1])[1..].iter().map(|slot| (slot.1, slot.5)).collect();
+        assert_eq!(read, [(f::SRC1, Operand(1)), (f::SRC3, Operand(0))], "{text}");
+    }
+}
+
+#[test]
+fn a_value_goes_to_the_extra_register() {
+    let text = "mov  $vx\t$4; vsub u $t0 $vc0 $0 $1; xor $t1 $c2 $5 $5; vmul s rn fract 0x0 hi # u $0 u $1; \
+                bvec $5 $vc0 sf 0x0 & vlrp4b";
+    for (bit, parts) in [("b20", 4), ("zf", 2), ("true", 2), ("false", 1)] {
+        let text = format!("{text} u rn -0x2 $d $0q $c2 $c2 {bit} $vc0 zf");
+        let template = Template::parse(&text, V, &[V, V, V, V, V, R]).unwrap();
+        assert!(matches!(template.steps[0], Step::Extra(Operand(4))), "{text}");
+        let Some(Step::Bundle(words)) = template.steps.last() else { panic!() };
+        let of_field = |field| words.slots.iter().filter(|slot| slot.inst == 1 && slot.field == field).count();
+        assert_eq!(of_field(f::SRC1), parts, "{text}");
+        assert_eq!(of_field(f::COND), usize::from(matches!(bit, "b20" | "zf")), "{text}");
+    }
 }
 
 /// The message, and the text that it is about.
@@ -188,7 +227,25 @@ fn what_does_not_fit_is_refused() {
     let quad = || refused(chosen, V, &[V; 4]);
     assert_eq!(quad(), ("`$c1` is read, and no bundle before writes it".to_string(), "$c1".to_string()));
     let last = "vec 0x0 0x0 $vc0 sf 0x0 & vlrp4b u rd 0x0 $d $0q $c0 $c0 false $vc0 zf";
-    assert_eq!(refused(last, V, &[V; 4]).0, "`vlrp4b` reads `$vx`, which only a load can write");
+    assert_eq!(refused(last, V, &[V; 4]).0, "`$vx` is read, and no bundle before writes it");
+    let summed = format!("vmul s rn int 0x0 hi # s $0 s $1; mov $vx $2; {last}");
+    let flagged = format!("vsub u $t0 $vc0 $0 $1; {summed}");
+    assert_eq!(refused(&flagged, V, &[V; 4]).0, "`vlrp4b` reads `$va`, which the bundle before it does not write");
+    let summed = format!("mov $vx $2; vmul s rn int 0x0 hi # s $0 s $1; {last}");
+    assert_eq!(refused(&summed, V, &[V; 4]).0, "`$vc0` is read, and no bundle before writes it");
+    let conditions = summed.replace("$c0 $c0 false", "$c0 $c1 false");
+    assert_eq!(refused(&conditions, V, &[V; 4]).0, "`$c0`: another part of the line gives COND another value");
+    let extra = "`mov $vx` stands for a store and a load: it takes one vector, and stands alone";
+    with("mov $vx $0 & vadd s $d $0 $1", extra, "mov $vx $0");
+    with("mov $t0 0x1 & mov $vx $0; vadd s $d $0 $1", extra, "mov $vx $0");
+    with("mov $vx 0x0; vadd s $d $0 $1", extra, "0x0");
+    with("mov $vx; vadd s $d $0 $1", extra, "");
+    with("mov $vx $0d; vadd s $d $0 $1", extra, "$0d");
+    with("mov $vx $0 $1; vadd s $d $0 $1", extra, "$0 $1");
+    with("mov $vx $t0; vadd s $t0 $0 $1", "`$t0` is read, and no bundle before writes it", "$t0");
+    with("mov $t0 0x1; mov $vx $t0; vadd s $d $0 $1", "`$t0` is in another register file", "$t0");
+    let copied = "`$t0` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`";
+    with("mov $t0 $vc; mov $vx $t0; vadd s $d $0 $1", copied, "$t0");
     with(
         "mov $t0 $vc; vadd s $d $t0 $0",
         "`$t0` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`",
@@ -201,10 +258,17 @@ fn what_does_not_fit_is_refused() {
     );
     with("mov $t0 $vc; mov $t1 $t0 0x2", "`$vc2` is read, and no bundle before writes it", "$t0");
     with("vmov $t0 0x1; mov $t0 0x1 0x0 & vmov $t0 0x1", "`$t0` is written twice in one bundle", "$t0");
+    let sums = "vmul s rn int 0x0 hi # s $0 s $1; vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u";
+    with(&format!("{sums} $0 $t0"), "`$t0` is read, and no bundle before writes it", "$t0");
     with(
-        "vmac2 s mask rn int -0x2 hi $d u $0 $1",
-        "the number of the register `$1` would be other parts of the word too",
-        "$1",
+        &format!("{sums} $0 $v28"),
+        "register `$v28` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...",
+        "$v28",
+    );
+    with(
+        "vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u $0 $1",
+        "`vmac2` reads `$va`, which the bundle before it does not write",
+        "vec 0x2 0x4 $vc0 sf 0x0 & vmac2 s mask rn int -0x2 hi $d u $0 $1",
     );
     with("vadd s $d $0 $t31", "more than 31 values: the result, the operands and `$t0` to the last temporary", "$t31");
 

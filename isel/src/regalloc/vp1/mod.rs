@@ -4,8 +4,8 @@
 //! regalloc2 allocates `$r` and `$v` around them. What it spills lies in the data store behind the image, at addresses that an
 //! immediate reaches from `$a31`, which is 0.
 //!
-//! Other files are not allocated: `$a0` to `$a29` belong to the streams, and of `$va` and `$vx` there is one each. Instructions
-//! that pass something through `$va` stand together, and the moves between them do not touch it.
+//! Other files are not allocated: `$a0` to `$a29` belong to the streams, `$a30` and `$a31` to the frame, and of `$va` and `$vx`
+//! there is one each. Instructions that pass something through `$va` stand together, and the moves between them do not touch it.
 
 mod check;
 mod flags;

@@ -1,7 +1,7 @@
 //! How VP1's instructions take their registers, read off their rows.
 
 use halfbyte_isa::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
-use halfbyte_isa::vp1::fields::{ALWAYS, PLAIN, R_ZERO, VAWRITE, VCIDX, VCXFRM_HIGH, VCXFRM_LOW, VWORD};
+use halfbyte_isa::vp1::fields::{ALWAYS, COND, PLAIN, R_ZERO, VAWRITE, VCIDX, VCXFRM_HIGH, VCXFRM_LOW, VWORD};
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
 
@@ -12,6 +12,8 @@ use crate::vp1::Class;
 pub(super) enum Shape {
     /// n.
     Single,
+    /// This number, which is other parts of the word too.
+    Given(u8),
     /// n and n | 1, which are one if n is odd.
     Pair,
     /// n and n ^ 1: a flag chooses.
@@ -26,7 +28,7 @@ impl Shape {
     /// How many registers it has.
     pub(super) const fn parts(self) -> u8 {
         match self {
-            Shape::Single => 1,
+            Shape::Single | Shape::Given(_) => 1,
             Shape::Pair | Shape::Choice => 2,
             Shape::Ring | Shape::Four => 4,
         }
@@ -41,6 +43,7 @@ impl Shape {
     pub(super) const fn admits(self, number: u8, is_one_register: bool) -> bool {
         match self {
             Shape::Single | Shape::Choice | Shape::Ring => true,
+            Shape::Given(given) => number == given,
             Shape::Pair => (number & 1 == 1) == is_one_register,
             Shape::Four => number & 3 == 0,
         }
@@ -49,7 +52,7 @@ impl Shape {
     /// A part's register.
     pub(super) const fn register(self, number: u8, part: u8) -> u8 {
         match self {
-            Shape::Single | Shape::Four => number + part,
+            Shape::Single | Shape::Given(_) | Shape::Four => number + part,
             Shape::Pair => number | part,
             Shape::Choice => number ^ part,
             Shape::Ring => number & !3 | (number + part) & 3,
@@ -59,7 +62,7 @@ impl Shape {
     /// The number under which a part has this register; of a pair, for part 0.
     pub(super) const fn number(self, register: u8, part: u8) -> u8 {
         match self {
-            Shape::Single | Shape::Pair => register,
+            Shape::Single | Shape::Given(_) | Shape::Pair => register,
             Shape::Choice => register ^ part,
             Shape::Ring => register & !3 | register.wrapping_sub(part) & 3,
             Shape::Four => register & !3,
@@ -85,10 +88,28 @@ const fn is_constant(bit: u64) -> bool {
     matches!(bit, 11 | 12 | PLAIN | ALWAYS)
 }
 
-/// Whether an instruction has a quad that two bits of the condition's `$c` rotate, whatever the condition is.
+/// Whether a bit of `$c` is always 0.
+const fn is_never(bit: u64) -> bool {
+    is_constant(bit) && bit != ALWAYS
+}
+
+/// Whether an instruction has a quad that two bits of its `$c` rotate.
 fn is_rotated(inst: &Inst) -> bool {
-    let quad = |operand: &Operand| matches!(operand.kind, Kind::Tuple { file: RegFile::V, count: 4, .. });
-    inst.row().operands.iter().any(quad)
+    let is_quad = |operand: &&Operand| matches!(operand.kind, Kind::Tuple { file: RegFile::V, count: 4, .. });
+    let Some(quad) = inst.row().operands.iter().find(is_quad) else { return false };
+    match (quad.role, inst.quad_condition()) {
+        (Role::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
+        // What may be written is so if a bit is 1.
+        _ => !is_unwritten(inst),
+    }
+}
+
+/// Whether a load never writes its quad.
+fn is_unwritten(inst: &Inst) -> bool {
+    inst.row().operands.iter().any(|operand| match operand.kind {
+        Kind::Selected { bit, .. } => is_never(inst.get(bit.field)),
+        _ => false,
+    })
 }
 
 /// Whether what the scalar unit hands over takes its flags from a pair of `$vc`.
@@ -113,22 +134,32 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
         Kind::Reg { file, field, .. } if field == VCIDX && is_spread_wide(inst) => {
             [slot(file, field, Shape::Pair), None]
         }
+        Kind::Reg { file: RegFile::C, field, .. } if field == COND && !is_rotated(inst) => [None; 2],
+        Kind::Reg { file: RegFile::V, field, .. } if inst.shares(field) => {
+            [slot(RegFile::V, field, Shape::Given(inst.get(field) as u8)), None]
+        }
         Kind::Reg { file, field, .. } => [slot(file, field, Shape::Single), None],
         Kind::FlagDef { file, field } if inst.get(field) <= LAST_FLAGS => [slot(file, field, Shape::Single), None],
         Kind::Tuple { file, field, count: 2 } => [slot(file, field, Shape::Pair), None],
         Kind::Tuple { file: RegFile::R, field, .. } => [slot(RegFile::R, field, Shape::Four), None],
-        Kind::Tuple { file, field, .. } => [slot(file, field, Shape::Ring), None],
+        Kind::Tuple { .. } if role == Role::Update && is_unwritten(inst) => [None; 2],
+        Kind::Tuple { file, field, .. } => {
+            [slot(file, field, inst.quad_condition().map_or(Shape::Ring, |(bit, _)| chosen(bit))), None]
+        }
         Kind::Condition { index, bit } => [flags(index, bit.field), None],
         Kind::Selected { file, field, index, bit } => {
-            let shape = match inst.get(bit.field) {
-                ROTATE => Shape::Ring,
-                ALWAYS => Shape::Choice,
-                bit if is_constant(bit) => Shape::Single,
-                _ => Shape::Choice,
-            };
-            [slot(file, field, shape), flags(index, bit.field)]
+            [slot(file, field, chosen(inst.get(bit.field))), flags(index, bit.field)]
         }
         _ => [None; 2],
+    }
+}
+
+/// The registers that a bit of `$c` chooses from.
+const fn chosen(bit: u64) -> Shape {
+    match bit {
+        ROTATE => Shape::Ring,
+        _ if is_never(bit) => Shape::Single,
+        _ => Shape::Choice,
     }
 }
 
@@ -194,7 +225,8 @@ mod tests {
 
     #[test]
     fn numbers_and_registers() {
-        for shape in [Shape::Single, Shape::Pair, Shape::Choice, Shape::Ring, Shape::Four] {
+        let shapes = [Shape::Single, Shape::Given(9), Shape::Pair, Shape::Choice, Shape::Ring, Shape::Four];
+        for shape in shapes {
             for number in (0..32).filter(|&number| shape.admits(number, false)) {
                 let registers: Vec<_> = (0..shape.parts()).map(|part| shape.register(number, part)).collect();
                 assert!(

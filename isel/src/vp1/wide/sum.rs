@@ -133,7 +133,7 @@ impl Quotient {
             return None;
         }
         let sum = divided.sum.plus(whole.sum.times(1 << divided.shift)?)?;
-        Some(Quotient { sum, shift: divided.shift })
+        Some(Quotient { sum, shift: divided.shift }.reduced())
     }
 
     fn negated(self) -> Option<Quotient> {
@@ -167,7 +167,20 @@ impl Quotient {
         if rounded && shift > 0 {
             self.sum.number = small(self.sum.number + (1 << (self.shift - 1)))?;
         }
-        (self.shift < u32::BITS).then_some(self)
+        (self.shift < u32::BITS).then(|| self.reduced())
+    }
+
+    /// The same without what the terms and the divisor have in common.
+    fn reduced(mut self) -> Quotient {
+        let common = self.sum.terms.iter().map(|term| term.times.trailing_zeros()).min();
+        let common = common.unwrap_or_default().min(self.shift);
+        for term in &mut self.sum.terms {
+            term.times >>= common;
+        }
+        // What the number loses is less than a whole of what the terms count by.
+        self.sum.number >>= common;
+        self.shift -= common;
+        self
     }
 
     /// From the least that it can be to the most.
