@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             names.iter().map(|name| PathBuf::from(format!("rules/{target}/{name}.isle"))).collect();
         Rulebook {
             name: target,
+            folder: "isel",
             declarations: ir_declarations(Terms::Match),
             files: &files,
             out_dir: &out,

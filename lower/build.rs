@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let files = ["prelude", "simplify", "expand"].map(|name| Path::new("rules").join(name).with_extension("isle"));
     Rulebook {
         name: "lower",
+        folder: "lower",
         declarations: ir_declarations(Terms::Construct),
         files: &files,
         out_dir: &out,

@@ -26,6 +26,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod explain;
 pub mod generate;
 pub mod intrinsics;
 pub mod launch;
@@ -37,6 +38,7 @@ pub mod report;
 pub mod runlines;
 pub mod target;
 pub mod values;
+pub mod view;
 
 pub use half::{bf16, f16};
 pub use halfbyte_emit as emit;

@@ -3,7 +3,7 @@
 //! The passes over the IR run in the order of [`PASSES`]. Then instructions are selected, registers allocated, and the
 //! words laid out; the words of all kernels make an object.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use halfbyte_emit::{BlockStats, Code, layout, write_object};
@@ -65,8 +65,32 @@ pub struct Step<'a> {
     pub time: Duration,
     /// Whether it changed anything.
     pub changed: bool,
-    /// What it made of the kernel, as text.
-    pub result: &'a dyn Display,
+    /// What it made of the kernel; displays as text.
+    pub result: Product<'a>,
+}
+
+/// What a step makes of a kernel.
+#[derive(Clone, Copy)]
+pub enum Product<'a> {
+    /// Of a pass: the kernel after it.
+    Lowered(&'a Kernel),
+    /// Instructions on virtual registers.
+    Selected(&'a halfbyte_isel::Code),
+    /// Instructions on hardware registers.
+    Allocated(&'a Func),
+    /// Words.
+    Words(&'a Code),
+}
+
+impl Display for Product<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Product::Lowered(kernel) => kernel.fmt(f),
+            Product::Selected(code) => Selected(code).fmt(f),
+            Product::Allocated(func) => Allocated(func).fmt(f),
+            Product::Words(code) => f.write_str(&code.words.disassemble()),
+        }
+    }
 }
 
 /// Is shown every step.
@@ -168,8 +192,7 @@ impl<'a> Compiler<'a> {
         let (func, rules) = self.machine(&lowered, watch)?;
         let start = Instant::now();
         let code = layout(&func).map_err(|error| defect(kernel, error))?;
-        let listing = || code.words.disassemble();
-        watch(&step("layout", kernel, start, &Lazy(listing)));
+        watch(&step("layout", kernel, start, Product::Words(&code)));
         let stats = Stats {
             kernel: kernel.name.clone(),
             ops: ops(kernel),
@@ -212,12 +235,15 @@ impl<'a> Compiler<'a> {
         };
         let start = Instant::now();
         let selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
-        watch(&step("select", kernel, start, &Selected(&selected.code)));
+        watch(&step("select", kernel, start, Product::Selected(&selected.code)));
         let rules = taken(self.options.target, &selected.fired);
         let start = Instant::now();
         let options = regalloc::Options { check: self.options.verify };
-        let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| defect(kernel, error))?;
-        watch(&step("allocate", kernel, start, &Allocated(&func)));
+        let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| match error.is_limit() {
+            true => too_large(kernel, self.options.target, error),
+            false => defect(kernel, error),
+        })?;
+        watch(&step("allocate", kernel, start, Product::Allocated(&func)));
         Ok((func, rules))
     }
 }
@@ -244,22 +270,18 @@ fn diagnostics(refused: &[Refusal]) -> Vec<Diagnostic> {
     refused.iter().map(|refusal| Diagnostic::new(refusal.span, refusal.to_string())).collect()
 }
 
+/// That a kernel needs more than the target has.
+fn too_large(kernel: &Kernel, target: Target, error: impl Display) -> Vec<Diagnostic> {
+    vec![Diagnostic::new(kernel.span, format!("@{} is too large for {target}: {error}", kernel.name))]
+}
+
 /// An error that no kernel should cause: the compiler's own.
 fn defect(kernel: &Kernel, error: impl Display) -> Vec<Diagnostic> {
     vec![Diagnostic::new(kernel.span, format!("cannot compile @{}: {error}", kernel.name))]
 }
 
-fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Instant, result: &'a dyn Display) -> Step<'a> {
+fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Instant, result: Product<'a>) -> Step<'a> {
     Step { name, kernel: &kernel.name, time: start.elapsed(), changed: true, result }
-}
-
-/// A text that is made when it is shown.
-struct Lazy<F>(F);
-
-impl<F: Fn() -> String> Display for Lazy<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&(self.0)())
-    }
 }
 
 /// Shows passes as steps.
@@ -267,7 +289,8 @@ struct Passes<'a, 'w>(&'a mut Watch<'w>);
 
 impl Observer for Passes<'_, '_> {
     fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration) {
-        (self.0)(&Step { name: pass.name, kernel: &kernel.name, time, changed, result: kernel });
+        let result = Product::Lowered(kernel);
+        (self.0)(&Step { name: pass.name, kernel: &kernel.name, time, changed, result });
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Selected<'a>(pub &'a Code);
 pub struct Allocated<'a>(pub &'a Func);
 
 /// How a machine's own things are shown.
-trait Shown: Machine {
+pub(crate) trait Shown: Machine {
     /// What is put after the number of a virtual register.
     fn mark(class: Self::Class) -> &'static str;
 

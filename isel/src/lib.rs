@@ -11,6 +11,7 @@ pub mod machine;
 pub mod regalloc;
 pub mod rules;
 mod signature;
+pub mod trace;
 pub mod vcode;
 pub mod vp1;
 
@@ -21,6 +22,7 @@ use halfbyte_isa::target::Target;
 use mach::MachFunc;
 use machine::{Halu, Vp1};
 use regalloc::{AllocError, Allocator};
+use trace::Trace;
 use vcode::VCode;
 
 pub use rules::{Rule, rules};
@@ -81,9 +83,31 @@ pub struct Selected {
 /// # Errors
 /// Every op that no rule of the target matches, in the order of the text.
 pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
+    select_and_tell(kernel, target, locate, None)
+}
+
+/// The same, told step by step.
+///
+/// # Errors
+/// Those of [`select`]; what was told until then is in the trace.
+pub fn select_traced(
+    kernel: &Kernel,
+    target: Target,
+    locate: &dyn Fn(Span) -> Loc,
+    trace: &mut Trace,
+) -> Result<Selected, Vec<Refusal>> {
+    select_and_tell(kernel, target, locate, Some(trace))
+}
+
+fn select_and_tell(
+    kernel: &Kernel,
+    target: Target,
+    locate: &dyn Fn(Span) -> Loc,
+    trace: Option<&mut Trace>,
+) -> Result<Selected, Vec<Refusal>> {
     match target {
-        Target::Halu => halu::select(kernel, locate),
-        Target::Vp1 => vp1::select(kernel, locate),
+        Target::Halu => halu::select(kernel, locate, trace),
+        Target::Vp1 => vp1::select(kernel, locate, trace),
         Target::Ptx { .. } => Err(vec![Refusal {
             op: None,
             span: kernel.span,

@@ -8,6 +8,7 @@ extern crate alloc;
 mod pass;
 mod passes;
 mod rewrite;
+pub mod trace;
 pub mod trial;
 
 pub use pass::{Context, LowerError, Observer, Pass, UnknownPass, find, run};

@@ -7,6 +7,7 @@ use halfbyte_ir::{Diagnostic, Kernel, Legality, Refusal, verify};
 
 use crate::passes::PASSES;
 use crate::rewrite::RULES;
+use crate::trace::{Trace, texts};
 
 /// A pass.
 pub struct Pass {
@@ -24,6 +25,8 @@ pub struct Context<'l> {
     pub legality: &'l Legality,
     /// Whether the kernel is verified after each pass.
     pub verify: bool,
+    /// What is told of one op, where that is asked.
+    pub trace: Option<Trace>,
     only_expansion: Option<u32>,
     fired: Vec<u32>,
     refusals: Vec<Refusal>,
@@ -32,7 +35,14 @@ pub struct Context<'l> {
 impl<'l> Context<'l> {
     /// For a target that has these ops.
     pub fn new(legality: &'l Legality) -> Context<'l> {
-        Context { legality, verify: false, only_expansion: None, fired: vec![0; RULES.len()], refusals: Vec::new() }
+        Context {
+            legality,
+            verify: false,
+            trace: None,
+            only_expansion: None,
+            fired: vec![0; RULES.len()],
+            refusals: Vec::new(),
+        }
     }
 
     /// Lets `legalise` use one expansion only, by its number in [`RULES`]: so a rule is tried that others would precede.
@@ -130,9 +140,15 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<(), LowerError> {
     for pass in passes {
+        let told = context.trace.as_mut().map(|trace| trace.begin(pass.name));
+        let before = texts(context.trace.as_ref(), kernel);
         let start = Instant::now();
         let changed = (pass.run)(kernel, context);
-        observer.after(pass, kernel, changed, start.elapsed());
+        let time = start.elapsed();
+        if let (Some(trace), Some(told)) = (&mut context.trace, told) {
+            trace.end(told, before, kernel);
+        }
+        observer.after(pass, kernel, changed, time);
         if !context.refusals.is_empty() {
             return Err(LowerError::Refused(std::mem::take(&mut context.refusals)));
         }

@@ -4,6 +4,7 @@
 //! asked places it.
 
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
+use halfbyte_ir::rule::{Walk, walk};
 use halfbyte_ir::{
     Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span, Type,
     Value,
@@ -30,6 +31,7 @@ type FloatCond = (FloatCC, bool);
 mod generated {
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/lower.rs"));
+    include!(concat!(env!("OUT_DIR"), "/lower_terms.rs"));
 }
 
 mod table {
@@ -72,6 +74,13 @@ impl<'k> Rewriter<'k> {
     pub fn simplify(&mut self, inst: Inst) -> Option<Value> {
         self.start(inst);
         generated::constructor_simplify(self, inst)
+    }
+
+    /// The rules that could simplify an instruction, with how far each matches.
+    pub fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, Walk)> {
+        let rules = (0..).zip(RULES).filter(|(_, rule)| rule.term == "simplify");
+        let at = [generated::Datum::Inst(inst)];
+        rules.map(|(number, rule)| (number, walk(&mut generated::Terms(self), rule, &at))).collect()
     }
 
     /// All expansions of an instruction.
@@ -208,6 +217,14 @@ impl generated::Context for Rewriter<'_> {
     ir_methods!();
 
     fn fired(&mut self, rule: u32) {
+        self.fired.push(rule);
+    }
+
+    fn fired_inst(&mut self, rule: u32, _: Inst) {
+        self.fired.push(rule);
+    }
+
+    fn fired_value(&mut self, rule: u32, _: Value) {
         self.fired.push(rule);
     }
 

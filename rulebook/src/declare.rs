@@ -99,6 +99,8 @@ pub fn ir_declarations(terms: Terms) -> String {
          (type FloatCond (primitive FloatCond))\n\
          (type Op extern (enum {ops}))\n(type IntCC extern (enum {intccs}))\n(type FloatCC extern (enum {floatccs}))\n\
          (decl fired (u32) Unit)\n(extern constructor fired fired)\n\
+         (decl fired_inst (u32 Inst) Unit)\n(extern constructor fired_inst fired_inst)\n\
+         (decl fired_value (u32 Value) Unit)\n(extern constructor fired_value fired_value)\n\
          (decl def_inst (Inst) Value)\n(extern extractor def_inst def_inst)\n(convert Inst Value def_inst)\n\
          (decl op_of (Op) Inst)\n(extern extractor infallible op_of op_of)\n"
     );

@@ -11,6 +11,7 @@
 //! and after them the body, instructions separated by `;`, of which the last is the result.
 
 mod declare;
+mod patterns;
 mod table;
 
 pub use declare::{Terms, ir_declarations, ir_methods};
@@ -42,8 +43,11 @@ impl std::error::Error for RuleError {}
 
 /// A set of rules to compile together.
 pub struct Rulebook<'a> {
-    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table.
+    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table, `NAME_terms.rs` with what
+    /// the patterns in the table are walked with.
     pub name: &'a str,
+    /// The crate's folder in the repository.
+    pub folder: &'a str,
     /// Generated declarations, read before the files.
     pub declarations: String,
     /// Files of declarations and rules, in order.
@@ -69,16 +73,18 @@ impl Rulebook<'_> {
             let parsed = lexer::Lexer::new(number, text).and_then(parser::parse);
             defs.extend(parsed.map_err(|e| RuleError(format!("{}: {e:?}", paths[number].display())))?);
         }
-        let rules = table::number_rules(&mut defs, &files, &paths)?;
+        let mut patterns = patterns::Patterns::new(&defs, &files);
+        let rules = table::number_rules(&mut defs, &files, &paths, self.folder, &mut patterns)?;
+        let table = table::render(&rules, &patterns, self.type_class)?;
+        write(&self.out_dir.join(format!("{}_rules.rs", self.name)), &table)?;
+        write(&self.out_dir.join(format!("{}_terms.rs", self.name)), &patterns.vocabulary()?)?;
         let code = compile::compile(
             files,
             &defs,
             &CodegenOptions { exclude_global_allow_pragmas: true, ..CodegenOptions::default() },
         )
         .map_err(|e| RuleError(format!("{e}")))?;
-        write(&self.out_dir.join(format!("{}.rs", self.name)), &code)?;
-        let table = table::render(&rules, self.type_class)?;
-        write(&self.out_dir.join(format!("{}_rules.rs", self.name)), &table)
+        write(&self.out_dir.join(format!("{}.rs", self.name)), &code)
     }
 }
 

@@ -8,6 +8,7 @@ use cranelift_isle::ast::{Def, Expr, Ident, LetDef, Pattern};
 use cranelift_isle::files::Files;
 use halfbyte_ir::{Op, Type};
 
+use crate::patterns::{Patterns, RuleData};
 use crate::{RuleError, is_generated, rule_mut};
 
 /// A rule as the table has it.
@@ -16,13 +17,21 @@ pub(crate) struct RuleEntry {
     term: String,
     file: String,
     line: usize,
+    priority: i64,
     pattern: Pattern,
-    guards: Vec<String>,
+    data: RuleData,
     checks: Vec<String>,
 }
 
-/// Numbers the rules, makes each leave its number in the trace when it is taken, and gathers the table.
-pub(crate) fn number_rules(defs: &mut [Def], files: &Files, paths: &[&Path]) -> Result<Vec<RuleEntry>, RuleError> {
+/// Numbers the rules, makes each leave its number in the trace when it is taken, with what it is taken for, and gathers
+/// the table. `folder` is that of the files in the repository.
+pub(crate) fn number_rules(
+    defs: &mut [Def],
+    files: &Files,
+    paths: &[&Path],
+    folder: &str,
+    patterns: &mut Patterns<'_>,
+) -> Result<Vec<RuleEntry>, RuleError> {
     let mut rules = Vec::new();
     let mut places = HashMap::new();
     for def in defs {
@@ -31,7 +40,7 @@ pub(crate) fn number_rules(defs: &mut [Def], files: &Files, paths: &[&Path]) -> 
             continue;
         }
         let path = paths.get(rule.pos.file).copied().unwrap_or(Path::new("?"));
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = Path::new(folder).join(path).to_string_lossy().replace('\\', "/");
         let text = files.file_texts.get(rule.pos.file).map_or("", |t| t.as_str());
         let line = 1 + text.get(..rule.pos.offset).map_or(0, |before| before.matches('\n').count());
         let place = format!("{file}:{line}");
@@ -44,35 +53,39 @@ pub(crate) fn number_rules(defs: &mut [Def], files: &Files, paths: &[&Path]) -> 
         let Pattern::Term { sym, args, .. } = &rule.pattern else {
             return Err(RuleError(format!("{place}: a rule matches no term")));
         };
+        let term = sym.0.clone();
         let pattern = match args.as_slice() {
             [only] => only.clone(),
             _ => rule.pattern.clone(),
         };
+        let data = patterns.rule(&mut rule.pattern, &rule.iflets);
+        let data = data.map_err(|error| RuleError(format!("{place}: {error}")))?;
+        let at = data.at.clone();
         rules.push(RuleEntry {
             name,
-            term: sym.0.clone(),
+            term,
             file,
             line,
+            priority: rule.prio.unwrap_or(0),
             pattern,
-            guards: rule
-                .iflets
-                .iter()
-                .map(|g| format!("{} = {}", pattern_text(&g.pattern), expr_text(&g.expr)))
-                .collect(),
+            data,
             checks: checks_above(text, line),
         });
         let number = rules.len() as i128 - 1;
         let pos = rule.pos;
+        let number = Expr::ConstInt { val: number, pos };
+        let (fired, args) = match at {
+            Some((ty, at)) if ty == "Inst" => ("fired_inst", vec![number, Expr::Var { name: at, pos }]),
+            Some((_, at)) => ("fired_value", vec![number, Expr::Var { name: at, pos }]),
+            None => ("fired", vec![number]),
+        };
+        let fired = Expr::Term { sym: Ident(fired.to_string(), pos), args, pos };
         let body = std::mem::replace(&mut rule.expr, Expr::ConstBool { val: true, pos });
         rule.expr = Expr::Let {
             defs: vec![LetDef {
                 var: Ident("fired_".to_string(), pos),
                 ty: Ident("Unit".to_string(), pos),
-                val: Box::new(Expr::Term {
-                    sym: Ident("fired".to_string(), pos),
-                    args: vec![Expr::ConstInt { val: number, pos }],
-                    pos,
-                }),
+                val: Box::new(fired),
                 pos,
             }],
             body: Box::new(body),
@@ -106,21 +119,19 @@ fn checks_above(text: &str, line: usize) -> Vec<String> {
 /// The table as Rust: `RULES: &[Rule]`, and `NATIVE: &[(Op, Type)]` where there are rules of term `lower`.
 pub(crate) fn render(
     rules: &[RuleEntry],
+    patterns: &Patterns<'_>,
     type_class: &dyn Fn(&str, Type) -> Option<bool>,
 ) -> Result<String, RuleError> {
-    let mut out =
-        String::from("/// Every rule, by the number it leaves in the trace.\npub static RULES: &[Rule] = &[\n");
+    let mut out = patterns.templates();
+    out.push_str("\n/// Every rule, by the number it leaves in the trace.\npub static RULES: &[Rule] = &[\n");
     for rule in rules {
+        let RuleEntry { name, term, file, line, priority, pattern, data, checks } = rule;
+        let RuleData { operands, guards, .. } = data;
         let _ = writeln!(
             out,
-            "    Rule {{ name: {:?}, term: {:?}, file: {:?}, line: {}, pattern: {:?}, guards: &{:?}, checks: &{:?} }},",
-            rule.name,
-            rule.term,
-            rule.file,
-            rule.line,
-            pattern_text(&rule.pattern),
-            rule.guards,
-            rule.checks
+            "    Rule {{ name: {name:?}, term: {term:?}, file: {file:?}, line: {line}, priority: {priority}, \
+             pattern: {:?}, operands: {operands}, guards: {guards}, checks: &{checks:?} }},",
+            pattern_text(pattern),
         );
     }
     out.push_str("];\n");
@@ -184,7 +195,7 @@ fn joined(head: &str, parts: impl Iterator<Item = String>) -> String {
     text
 }
 
-fn pattern_text(pattern: &Pattern) -> String {
+pub(crate) fn pattern_text(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Var { var, .. } => var.0.clone(),
         Pattern::BindPattern { var, subpat, .. } => format!("{} @ {}", var.0, pattern_text(subpat)),
@@ -198,7 +209,7 @@ fn pattern_text(pattern: &Pattern) -> String {
     }
 }
 
-fn expr_text(expr: &Expr) -> String {
+pub(crate) fn expr_text(expr: &Expr) -> String {
     match expr {
         Expr::Term { sym, args, .. } => joined(&sym.0, args.iter().map(expr_text)),
         Expr::Var { name, .. } => name.0.clone(),

@@ -168,7 +168,7 @@ impl Compile {
 }
 
 /// All kernels, or the one of that name.
-fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
+pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
     let Some(name) = name else {
         return Ok(kernels);

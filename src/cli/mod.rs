@@ -5,6 +5,7 @@ mod asm;
 mod check;
 mod compile;
 mod disasm;
+mod explain;
 mod io;
 mod isa;
 mod json;
@@ -12,6 +13,7 @@ mod meter;
 mod prove;
 mod run;
 mod step;
+mod view;
 
 use std::fmt::LowerHex;
 use std::io::IsTerminal;
@@ -39,6 +41,8 @@ Examples:
   halfbyte check examples
   halfbyte compile examples/axpy.hb --target halu --emit asm
   halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
+  halfbyte explain examples/axpy.hb --at %r --target halu
+  halfbyte view examples/median.hb -o page.html
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is.";
@@ -52,7 +56,9 @@ enum Command {
     Disasm(disasm::Disasm),
     Step(step::Step),
     Isa(isa::Isa),
+    Explain(explain::Explain),
     Prove(prove::Prove),
+    View(view::View),
 }
 
 /// Why a call did not go well.
@@ -105,7 +111,9 @@ pub fn main() -> ExitCode {
         Command::Disasm(command) => command.run(),
         Command::Step(command) => command.run(),
         Command::Isa(command) => command.run(),
+        Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
+        Command::View(command) => command.run(),
     };
     match done {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,

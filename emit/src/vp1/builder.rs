@@ -13,6 +13,8 @@ use crate::straighten::Step;
 pub(super) struct Builder {
     /// In order.
     pub pieces: Vec<Piece>,
+    /// The bundles of all pieces.
+    pub bundles: u32,
     /// Labels of what comes next.
     pub names: Vec<Label>,
     /// The first label that names nothing yet.
@@ -20,7 +22,13 @@ pub(super) struct Builder {
 }
 
 impl Builder {
+    /// No code yet. `labels` is the first label that names nothing.
+    pub fn new(labels: Label) -> Builder {
+        Builder { pieces: Vec::new(), bundles: 0, names: Vec::new(), labels }
+    }
+
     fn add(&mut self, label: Option<Label>, ops: &[Op], bundles: &[Members]) {
+        self.bundles += bundles.len() as u32;
         self.pieces.push(piece(label, ops, bundles));
     }
 

@@ -119,7 +119,7 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
     let live = live::live_in(&blocks);
     let loops: Vec<Option<Pipelined>> =
         (0..).zip(&blocks).map(|(label, block)| pipelined(block, label, &live, zero)).collect();
-    let mut builder = Builder { pieces: Vec::new(), names: Vec::new(), labels: blocks.len() as Label };
+    let mut builder = Builder::new(blocks.len() as Label);
     let mut stats = Vec::new();
     for (label, (block, looped)) in (0..).zip(blocks.iter().zip(&loops)) {
         if block.is_empty() {
@@ -132,6 +132,7 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
         let is_apart = |next: &usize| loops.get(*next).and_then(Option::as_ref).is_some_and(Pipelined::counts);
         let enter = next.filter(is_apart).map(|next| next as Label);
         let words = schedule::pressure(block);
+        let start = builder.bundles;
         match looped {
             Some(looped) => {
                 let exit = exit_of(block, label);
@@ -139,6 +140,7 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
                 builder.add_loop(label, looped, enter.filter(|_| falls).unwrap_or(exit), falls && enter.is_none());
                 stats.push(BlockStats {
                     block: label,
+                    start,
                     pipelined: true,
                     bundles: looped.interval(),
                     words,
@@ -152,7 +154,8 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
                 let schedule = schedule::schedule(&block);
                 builder.add_block(label, &block, &schedule);
                 let bundles = schedule.bundles.len() as u32;
-                stats.push(BlockStats { block: label, pipelined: false, bundles, words, bound: schedule.bound });
+                let bound = schedule.bound;
+                stats.push(BlockStats { block: label, start, pipelined: false, bundles, words, bound });
             }
         }
     }

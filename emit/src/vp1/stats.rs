@@ -7,6 +7,8 @@ use halfbyte_isel::mach::BlockIndex;
 pub struct BlockStats {
     /// The block of the machine function.
     pub block: BlockIndex,
+    /// The number of its first bundle in the kernel. Its bundles go on to the first of the next block here.
+    pub start: u32,
     /// The block is a loop whose iterations overlap.
     pub pipelined: bool,
     /// Its bundles; of a pipelined loop those from one iteration to the next.

@@ -77,7 +77,8 @@ impl<K: EntityRef> Labels<K> {
         match (self.0.get(entity), name) {
             (Some(Some(number)), _) => write!(f, "{number}"),
             (_, Some(name)) => f.write_str(name),
-            _ => f.write_char('?'),
+            // What is in no block has no number there.
+            _ => write!(f, "v{}", entity.index()),
         }
     }
 }

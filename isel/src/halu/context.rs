@@ -6,6 +6,7 @@ use halfbyte_ir::{
 };
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
+use halfbyte_isa::target::Target;
 
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
@@ -13,6 +14,7 @@ use super::lowering::Lowering;
 use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
 use crate::classes::type_class;
 use crate::machine::RegClass;
+use crate::trace::trace_methods;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
@@ -33,9 +35,12 @@ pub(super) mod rules {
     extern crate alloc;
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/halu.rs"));
+    include!(concat!(env!("OUT_DIR"), "/halu_terms.rs"));
 }
 
 include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+trace_methods!(Target::Halu);
 
 /// How many ops an operand may fold.
 const MAX_DEPTH: u32 = 16;
@@ -100,9 +105,7 @@ impl rules::Context for Lowering<'_> {
     ir_methods!();
     classes!(int_scalar half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
 
-    fn fired(&mut self, rule: u32) -> Unit {
-        self.fired.push(rule);
-    }
+    trace_methods!();
 
     fn type_of(&mut self, value: Value) -> Type {
         self.kernel.ty(value)

@@ -17,6 +17,7 @@ use super::context;
 use super::intrinsic;
 use super::operands::{Place, Pred, Reg, Src};
 use crate::machine::{Halu, Machine, RegClass};
+use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 use crate::{Code, Refusal, Selected};
 
@@ -29,6 +30,7 @@ pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
     pub out: Builder,
     pub fired: Vec<u32>,
+    pub trace: Option<&'k mut Trace>,
     /// How many ops the operand at hand has folded.
     pub depth: u32,
     locate: &'k dyn Fn(Span) -> Loc,
@@ -62,12 +64,17 @@ enum Address {
 }
 
 /// Selects a kernel's instructions.
-pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
+pub(crate) fn select<'k>(
+    kernel: &'k Kernel,
+    locate: &'k dyn Fn(Span) -> Loc,
+    trace: Option<&'k mut Trace>,
+) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, Target::Halu).map_err(|refusal| vec![refusal])?;
     let lowering = Lowering {
         kernel,
         out: Builder::new(),
         fired: Vec::new(),
+        trace,
         depth: 0,
         locate,
         signature,
@@ -301,6 +308,7 @@ impl Lowering<'_> {
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
             let here = self.here();
+            self.begin(inst);
             let reg = match data.attr {
                 Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
                 _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
@@ -343,6 +351,7 @@ impl Lowering<'_> {
     }
 
     fn terminator(&mut self, inst: Inst) -> DraftTerminator {
+        self.begin(inst);
         let kernel = self.kernel;
         let data = &kernel.insts[inst];
         match (data.op, kernel.targets(inst), kernel.args(inst)) {
@@ -367,8 +376,11 @@ impl Lowering<'_> {
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
         for (number, param) in kernel.params.iter().enumerate() {
+            // What is computed from parameters stands behind all of them.
+            let before = std::mem::take(&mut self.out.insts);
             self.scale(param.value);
             after.append(&mut self.out.insts);
+            self.out.insts = before;
             let Some(vreg) = self.value_regs[param.value] else { continue };
             let here = self.here();
             match self.parameter(number as u32, self.kernel.ty(param.value)) {

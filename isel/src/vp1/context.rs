@@ -2,6 +2,7 @@
 
 use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 use halfbyte_isa::stream::M_ITEM_COUNT;
+use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
@@ -10,6 +11,7 @@ use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign,
 use super::range::range;
 use super::wide::{self, Chain, Operand, Pair, Plan, Step, wide_methods};
 use crate::classes::type_class;
+use crate::trace::trace_methods;
 use crate::vcode::VReg;
 
 type Unit = ();
@@ -35,9 +37,12 @@ pub(super) mod rules {
     extern crate alloc;
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/vp1.rs"));
+    include!(concat!(env!("OUT_DIR"), "/vp1_terms.rs"));
 }
 
 include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+trace_methods!(Target::Vp1);
 
 /// How many ops an operand may fold.
 const MAX_DEPTH: u32 = 16;
@@ -105,9 +110,7 @@ impl rules::Context for Lowering<'_> {
     wide_methods!();
     classes!(vector bytes_in_r four_in_r narrow int_scalar bits_in_r data_in_r word_data half_data held in_stream);
 
-    fn fired(&mut self, rule: u32) -> Unit {
-        self.fired.push(rule);
-    }
+    trace_methods!();
 
     fn type_of(&mut self, value: Value) -> Type {
         self.kernel.ty(value)

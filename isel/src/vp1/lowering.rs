@@ -27,6 +27,7 @@ use super::wide::{Copied, FactorWord, Uses, is_wide};
 use super::{Class, Extra};
 use crate::mach::BlockIndex;
 use crate::machine::Vp1;
+use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 use crate::{Code, Refusal, Selected};
 
@@ -36,6 +37,7 @@ pub(super) struct Lowering<'k> {
     pub constants: Constants,
     pub streams: Streams,
     pub fired: Vec<u32>,
+    pub trace: Option<&'k mut Trace>,
     /// How many ops the operand at hand has folded.
     pub depth: u32,
     /// Words of vectors that the instruction at hand has taken.
@@ -98,7 +100,11 @@ struct DraftEdge {
 }
 
 /// Selects a packed kernel's instructions.
-pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
+pub(crate) fn select<'k>(
+    kernel: &'k Kernel,
+    locate: &'k dyn Fn(Span) -> Loc,
+    trace: Option<&'k mut Trace>,
+) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, Target::Vp1).map_err(|refusal| vec![refusal])?;
     let refuse = |reason: &str| {
         vec![Refusal { op: None, span: kernel.span, target: Target::Vp1.name(), reason: Some(reason.to_string()) }]
@@ -120,6 +126,7 @@ pub(crate) fn select(kernel: &Kernel, locate: &dyn Fn(Span) -> Loc) -> Result<Se
         copies: Vec::new(),
         streams,
         fired: Vec::new(),
+        trace,
         depth: 0,
         words_here: Vec::new(),
         block: None,
@@ -268,6 +275,7 @@ impl Lowering<'_> {
         if wanted.is_none() && data.op.is_pure() {
             return;
         }
+        self.begin(inst);
         let reg = match data.attr {
             Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
             _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
@@ -319,6 +327,7 @@ impl Lowering<'_> {
     }
 
     fn terminator(&mut self, inst: Inst) -> DraftTerminator {
+        self.begin(inst);
         let kernel = self.kernel;
         let data = &kernel.insts[inst];
         match (data.op, kernel.targets(inst), kernel.args(inst)) {

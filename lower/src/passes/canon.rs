@@ -11,6 +11,7 @@ use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value, ValueList};
 use crate::pass::Context;
 use crate::passes::fold;
 use crate::rewrite::Rewriter;
+use crate::trace::{How, Tell};
 
 /// So many rules may be applied to an instruction and to what is made of it. No rule leads back to an instruction that
 /// it, or a rule before it, was applied to; this is what holds if one does.
@@ -30,8 +31,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             work.push(inst);
             while let Some(inst) = work.pop() {
                 resolve(rewriter.kernel_mut(), inst, &replaced);
-                changed |= order(rewriter.kernel_mut(), inst);
-                changed |= fold::fold(rewriter.kernel_mut(), inst);
+                let mut before = context.trace.before(rewriter.kernel(), inst);
+                if order(rewriter.kernel_mut(), inst) {
+                    changed = true;
+                    context.trace.changed(&mut before, How::Ordered, rewriter.kernel(), inst);
+                }
+                if fold::fold(rewriter.kernel_mut(), inst) {
+                    changed = true;
+                    context.trace.changed(&mut before, How::Computed, rewriter.kernel(), inst);
+                }
                 let result = rewriter.kernel().result(inst);
                 let simpler = result.filter(|_| fuel > 0).and_then(|_| rewriter.simplify(inst));
                 match (result, simpler) {
@@ -41,9 +49,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                         context.record(rewriter.fired());
                         replaced[result] = simpler.into();
                         rewriter.kernel_mut().inherit_value_name(simpler, result);
-                        work.extend(rewriter.take_made().into_iter().rev());
+                        let made = rewriter.take_made();
+                        let rule = rewriter.fired().first().copied().unwrap_or(0);
+                        context.trace.replaced(before, How::Rule(rule), rewriter.kernel(), &made, Some(simpler));
+                        work.extend(made.into_iter().rev());
                     }
-                    _ => kept.push(inst),
+                    _ => {
+                        context.trace.kept(&mut rewriter, inst);
+                        kept.push(inst);
+                    }
                 }
             }
         }

@@ -14,6 +14,7 @@ use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Op, Type, Value, Wide
 use smallvec::SmallVec;
 
 use crate::pass::Context;
+use crate::trace::{How, Tell, Trace};
 
 /// What makes instructions equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -33,7 +34,7 @@ enum Step {
     Leave(usize),
 }
 
-pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = Flow::new(kernel);
     let mut children: SecondaryMap<Block, EntityList<Block>> = SecondaryMap::new();
     let mut pool = cranelift_entity::ListPool::new();
@@ -45,6 +46,7 @@ pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
     let mut walk = Walk {
         stores: has_stores(kernel),
         kernel,
+        trace: &mut context.trace,
         table: HashMap::new(),
         entries: Vec::new(),
         wide: HashMap::new(),
@@ -80,6 +82,7 @@ fn has_stores(kernel: &Kernel) -> bool {
 
 struct Walk<'k> {
     kernel: &'k mut Kernel,
+    trace: &'k mut Option<Trace>,
     stores: bool,
     table: HashMap<Key, Value>,
     /// The keys in the table, in the order in which they came.
@@ -131,6 +134,8 @@ impl Walk<'_> {
         let key = self.key(inst, memory);
         match self.table.get(&key) {
             Some(&known) => {
+                let before = self.trace.before(self.kernel, inst);
+                self.trace.replaced(before, How::Shared, self.kernel, &[], Some(known));
                 self.replaced[result] = known.into();
                 self.changed = true;
                 true

@@ -7,8 +7,9 @@ use cranelift_entity::EntitySet;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
 
 use crate::pass::Context;
+use crate::trace::{How, Tell};
 
-pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = Flow::new(kernel);
     let blocks = kernel.layout.len();
     kernel.layout.retain(|&block| flow.is_reachable(block));
@@ -18,7 +19,13 @@ pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
         let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
         let before = insts.len();
         insts.retain(|&inst| {
-            !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result))
+            let is_used =
+                !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
+            if !is_used {
+                let before = context.trace.before(kernel, inst);
+                context.trace.replaced(before, How::Unused, kernel, &[], None);
+            }
+            is_used
         });
         changed |= insts.len() != before;
         kernel.blocks[block].insts = insts;

@@ -7,14 +7,19 @@ use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, ValueList};
 
 use crate::pass::Context;
 use crate::rewrite::{constant_lanes, constant_result};
+use crate::trace::{How, Tell};
 
-pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut changed = false;
     let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
     for block in blocks {
         for at in 0..kernel.blocks[block].insts.len() {
             let Some(&inst) = kernel.blocks[block].insts.get(at) else { continue };
-            changed |= fold(kernel, inst);
+            let mut before = context.trace.before(kernel, inst);
+            if fold(kernel, inst) {
+                changed = true;
+                context.trace.changed(&mut before, How::Computed, kernel, inst);
+            }
         }
     }
     changed

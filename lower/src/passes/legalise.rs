@@ -14,6 +14,7 @@ use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value};
 use crate::pass::Context;
 use crate::passes::{dce, switch, words};
 use crate::rewrite::{Candidate, Rewriter};
+use crate::trace::{How, Tell};
 
 /// Expansions may go so deep; the deepest useful chain of rules has four.
 const MAX_DEPTH: usize = 6;
@@ -32,6 +33,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         words_here: HashMap::new(),
         out: Vec::new(),
         hopeless: HashSet::new(),
+        candidates: Vec::new(),
         fuel: 0,
         changed: false,
     };
@@ -76,6 +78,8 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     out: Vec<Inst>,
     /// Forms of instructions without an expansion.
     hopeless: HashSet<(Op, Type, Attr, Option<Type>)>,
+    /// The expansions of the instruction at hand that were tried, and how many instructions come of each; for the trace.
+    candidates: Vec<(u32, Option<usize>)>,
     fuel: u32,
     changed: bool,
 }
@@ -126,12 +130,26 @@ impl<'k> Legaliser<'k, '_, '_> {
             return;
         }
         self.rewriter.stand_at(inst);
-        if let (Some(result), Some(expansion)) = (self.kernel().result(inst), self.whole_expansion(inst)) {
+        let before = self.context.trace.before(self.kernel(), inst);
+        let placed = self.out.len();
+        self.candidates.clear();
+        let expansion = self.kernel().result(inst).and_then(|result| Some((result, self.whole_expansion(inst)?)));
+        let candidates = std::mem::take(&mut self.candidates);
+        let how = if let Some((result, expansion)) = expansion {
+            let rules = if before.is_some() { expansion.rules.clone() } else { Vec::new() };
             self.take(result, expansion);
+            How::Expanded { rules, candidates }
         } else if words::by_words(self, inst) {
             self.changed = true;
+            How::Words
         } else {
             self.out.push(inst);
+            How::Expanded { rules: Vec::new(), candidates }
+        };
+        if before.is_some() {
+            let (made, kernel) = (self.out.get(placed..).unwrap_or(&[]), self.rewriter.kernel());
+            let value = kernel.result(inst).map(|result| self.current(result));
+            self.context.trace.replaced(before, how, kernel, made, value);
         }
     }
 
@@ -213,7 +231,11 @@ impl<'k> Legaliser<'k, '_, '_> {
             if path.len() == 1 && !self.context.may_expand_by(candidate.rule) {
                 continue;
             }
-            if let Some(found) = self.complete(&candidate, &made, path)
+            let found = self.complete(&candidate, &made, path);
+            if path.len() == 1 && self.context.trace.is_some() {
+                self.candidates.push((candidate.rule, found.as_ref().map(|found| found.insts.len())));
+            }
+            if let Some(found) = found
                 && best.as_ref().is_none_or(|best| found.insts.len() < best.insts.len())
             {
                 best = Some(found);

@@ -71,7 +71,7 @@ pub fn documentation() -> String {
         let _ =
             write!(out, "\n## {title}\n\n{lead} {} rules.\n\n| rule | pattern | line |\n|---|---|---|\n", rules.len());
         for rule in rules {
-            let _ = writeln!(out, "| {} | `{}` | {}:{} |", rule.name, rule.pattern, rule.file, rule.line);
+            let _ = writeln!(out, "| {} | `{}` | {}:{} |", rule.name, rule.pattern, rule.file_name(), rule.line);
         }
     }
     out

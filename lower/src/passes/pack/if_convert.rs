@@ -58,6 +58,8 @@ pub(super) struct Converted {
     pub masked: Vec<LoopId>,
     /// The blocks that end with the test of a loop.
     pub gates: Vec<Block>,
+    /// The branches of the text that stayed, by their blocks there, with the blocks that they end now.
+    pub stayed: Vec<(Block, Block)>,
 }
 
 /// Converts a kernel.
@@ -80,16 +82,17 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
         sites: Vec::new(),
         masked: Vec::new(),
         gates: Vec::new(),
+        stayed: Vec::new(),
         tested: None,
     };
     let graph = analyses.regions.get(None);
     converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
     converter.code.ret();
-    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, mut head, .. } = converter;
+    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, stayed, mut head, .. } = converter;
     head.append(&mut kernel.blocks[entry].insts);
     kernel.blocks[entry].insts = head;
     kernel.layout = layout;
-    Converted { kernel, sites, masked, gates }
+    Converted { kernel, sites, masked, gates, stayed }
 }
 
 /// Of each loop the values that it computes and that are used outside of it.
@@ -137,6 +140,7 @@ pub(super) struct Converter<'a> {
     sites: Vec<Site>,
     pub masked: Vec<LoopId>,
     pub gates: Vec<Block>,
+    stayed: Vec<(Block, Block)>,
     /// The last loop's test, with the block in which the loop goes on.
     pub tested: Option<(Block, Block)>,
 }
@@ -389,6 +393,7 @@ impl<'a> Converter<'a> {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return };
         self.code.span = kernel.insts[branch].span;
+        self.stayed.push((block, self.code.block));
         let edges = kernel.targets(branch).iter().enumerate();
         let edges = edges.map(|(number, call)| Edge { from: block, number, to: call.block });
         let to = |edge: Edge| (if edge.to == meeting { join } else { edge.to }, self.arguments(edge));

@@ -22,17 +22,18 @@ mod values;
 mod widen;
 
 use cranelift_entity::EntitySet;
-use halfbyte_ir::{Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
+use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
 use crate::pass::Context;
 use crate::passes::switch;
+use crate::trace::{Tell, texts};
 
 use affine::Sums;
 use if_convert::{Analyses, Converted, convert};
-use loops::{LoopId, Loops, Strange};
+use loops::{Loops, Strange};
 use memory::{Access, accesses, refusal};
 use trips::counted;
-use uniformity::{Regions, Uniformity};
+use uniformity::{Regions, Uniformity, Varying};
 use widen::{Source, widen};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -40,7 +41,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let Some(lanes) = lanes.filter(|_| kernel.packing.is_none()) else { return false };
     match packed(kernel, lanes, context.legality.target()) {
         Ok(packed) => {
+            let before = texts(context.trace.as_ref(), kernel);
             *kernel = packed;
+            context.trace.packed(before, kernel);
             true
         }
         Err(refusals) => {
@@ -110,22 +113,25 @@ fn converted(source: &Kernel, target: &'static str) -> Result<(Converted, Vec<Ac
     let sums = Sums::new(source, &flow, &loops);
     let counted: Vec<_> = loops.ids().map(|id| counted(source, &flow, &loops, &sums, id)).collect();
     let stored = stored_buffers(source);
-    let mut varying: EntitySet<Inst> = EntitySet::new();
-    let mut apart: Vec<LoopId> = Vec::new();
+    let mut varying = Varying::default();
     let mut converted = loop {
-        let varying_load = |inst| varying.contains(inst) || reads_any(source, inst, &stored);
-        let uniformity = Uniformity::new(source, &flow, &loops, &regions, &apart, &varying_load);
+        let varying_load = |inst| varying.loads.contains(inst) || reads_any(source, inst, &stored);
+        let uniformity = Uniformity::new(source, &flow, &loops, &regions, &varying, &varying_load);
         let (kernel, loops, regions) = (source, &loops, &regions);
         let (flow, sums, uniformity, counted) = (&flow, &sums, &uniformity, counted.as_slice());
         let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted });
         // What varies because of how the kernel is converted decides how it is converted.
+        let (loads, branches) = parting(&converted, &varying_load);
         let mut settled = true;
-        for load in guarded_apart(&converted, &varying_load) {
-            settled &= !varying.insert(load);
+        for load in loads {
+            settled &= !varying.loads.insert(load);
+        }
+        for block in branches {
+            settled &= !varying.branches.insert(block);
         }
         for &id in &converted.masked {
-            if !apart.contains(&id) {
-                apart.push(id);
+            if !varying.loops.contains(&id) {
+                varying.loops.push(id);
                 settled = false;
             }
         }
@@ -138,15 +144,20 @@ fn converted(source: &Kernel, target: &'static str) -> Result<(Converted, Vec<Ac
     let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
     let mut accesses = accesses(kernel, &converted.sites, &Sums::new(kernel, &flow, &loops), target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;
-    Ok((converted, accesses, varying))
+    Ok((converted, accesses, varying.loads))
 }
 
-/// The loads of a converted kernel that are guarded by what varies.
-fn guarded_apart(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> Vec<Inst> {
+/// The loads of a converted kernel that are guarded by what varies, and the blocks of the text whose branches stayed though what
+/// they depend on varies now: items that do not come there bring values of their own.
+fn parting(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<Inst>, Vec<Block>) {
     let kernel = &converted.kernel;
     let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
     let loads = converted.sites.iter().filter(|site| kernel.insts[site.inst].op == Op::Load);
-    loads.filter(|site| site.guard.is_some_and(|guard| uniformity.varies(guard))).map(|site| site.inst).collect()
+    let loads = loads.filter(|site| site.guard.is_some_and(|guard| uniformity.varies(guard))).map(|site| site.inst);
+    let branches = converted.stayed.iter().filter(|&&(_, now)| {
+        kernel.terminator(now).is_some_and(|inst| kernel.args(inst).iter().any(|&arg| uniformity.varies(arg)))
+    });
+    (loads.collect(), branches.map(|&(block, _)| block).collect())
 }
 
 /// The addresses of the buffers that a kernel writes.

@@ -6,6 +6,17 @@ use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
 
 use super::loops::{Edge, LoopId, Loops, Node, Region};
 
+/// What turns out to vary when a kernel is converted.
+#[derive(Default)]
+pub(super) struct Varying {
+    /// Loads.
+    pub loads: EntitySet<Inst>,
+    /// Blocks at whose end items go different ways.
+    pub branches: EntitySet<Block>,
+    /// Loops that items leave in different iterations.
+    pub loops: Vec<LoopId>,
+}
+
 /// What varies in a kernel. Everything else is uniform: the same for all items that come by.
 pub(super) struct Uniformity {
     values: EntitySet<Value>,
@@ -13,29 +24,32 @@ pub(super) struct Uniformity {
     joins: EntitySet<Block>,
     /// Loops that items leave in different iterations, so that what they compute varies outside.
     leaving: EntitySet<LoopId>,
+    /// Blocks at whose end items go different ways, whatever the branch depends on.
+    parting: EntitySet<Block>,
     /// Blocks that define each value.
     home: SecondaryMap<Value, Option<Block>>,
 }
 
 impl Uniformity {
-    /// Of a kernel with branches of any kind. Items leave the loops `apart` in different iterations, whatever is found.
+    /// Of a kernel with branches of any kind. The branches and loops `known` vary, whatever is found.
     pub fn new(
         kernel: &Kernel,
         flow: &Flow,
         loops: &Loops,
         regions: &Regions,
-        apart: &[LoopId],
+        known: &Varying,
         varying_load: &dyn Fn(Inst) -> bool,
     ) -> Uniformity {
         let mut uniformity = Uniformity::without_branches(kernel, flow, varying_load);
-        for &id in apart {
+        uniformity.parting = known.branches.clone();
+        for &id in &known.loops {
             uniformity.leave(loops, regions, Some(id));
         }
-        let mut known = EntitySet::new();
+        let mut seen = EntitySet::new();
         loop {
             let mut changed = false;
             for block in flow.reverse_postorder() {
-                if uniformity.branch_varies(kernel, loops, block) && known.insert(block) {
+                if uniformity.branch_varies(kernel, loops, block) && seen.insert(block) {
                     uniformity.diverge(loops, regions, block);
                     changed = true;
                 }
@@ -57,8 +71,13 @@ impl Uniformity {
                 home[value] = Some(block);
             }
         }
-        let mut uniformity =
-            Uniformity { values: EntitySet::new(), joins: EntitySet::new(), leaving: EntitySet::new(), home };
+        let mut uniformity = Uniformity {
+            values: EntitySet::new(),
+            joins: EntitySet::new(),
+            leaving: EntitySet::new(),
+            parting: EntitySet::new(),
+            home,
+        };
         while uniformity.spread(kernel, flow, None, varying_load) {}
         uniformity
     }
@@ -84,7 +103,7 @@ impl Uniformity {
     /// Whether items go different ways at the end of a block.
     pub fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
-        kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
+        self.parting.contains(block) || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
     }
 
     /// One round over the kernel; whether anything new was found.

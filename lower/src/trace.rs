@@ -1,0 +1,287 @@
+//! What the passes do to one op of the text, told as they do it.
+//!
+//! An op is followed by its place in the text: what is made of it stands for the same place. Where another value takes its
+//! part, that one's place is followed as well.
+
+use halfbyte_ir::rule::{Depth, Miss};
+use halfbyte_ir::text::print_inst;
+use halfbyte_ir::{Inst, Kernel, Op, Span, Value};
+
+use crate::rewrite::{RULES, Rewriter};
+
+/// An op followed through the passes.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    places: Vec<Span>,
+    events: Vec<Event>,
+    near: Vec<(Inst, Vec<Near>)>,
+    pass: &'static str,
+}
+
+/// Something that a pass did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// The pass.
+    pub pass: &'static str,
+    /// How.
+    pub how: How,
+    /// The instructions as they were.
+    pub before: Vec<String>,
+    /// What they are now; nothing where they are gone.
+    pub after: Vec<String>,
+}
+
+/// How a pass changed an op. Rules are numbers in [`RULES`](crate::RULES).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum How {
+    /// By a rule of `simplify`.
+    Rule(u32),
+    /// Its operands are constants, and the result is computed.
+    Computed,
+    /// Operands were exchanged, so that a constant stands to the right.
+    Ordered,
+    /// An equal instruction came before it.
+    Shared,
+    /// Nothing uses its result.
+    Unused,
+    /// Nothing goes to its block.
+    Unreached,
+    /// It is done for a group of work items.
+    Packed,
+    /// The target lacks it, and has what these rules make of it; or there are no such rules.
+    Expanded {
+        /// The rule that expanded it, and those for what that made.
+        rules: Vec<u32>,
+        /// The rules that could have expanded it, with the number of instructions that come of each where the target has them.
+        candidates: Vec<(u32, Option<usize>)>,
+    },
+    /// The target lacks it, and does its words one by one.
+    Words,
+}
+
+/// A rule of `simplify` that matches in part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Near {
+    /// Its number in [`RULES`](crate::RULES).
+    pub rule: u32,
+    /// The instruction that it was asked of.
+    pub at: String,
+    /// Whether that is the op that is followed, and not one that uses it.
+    pub is_followed: bool,
+    /// The first pattern or guard that failed, as it is written.
+    pub wanted: &'static str,
+    /// Its line in the rule's file.
+    pub line: u32,
+    /// What was there.
+    pub found: String,
+    /// How much of the rule matches.
+    pub depth: Depth,
+}
+
+impl Trace {
+    /// Follows the op at a place in the text.
+    pub fn new(place: Span) -> Trace {
+        Trace { places: vec![place], events: Vec::new(), near: Vec::new(), pass: "" }
+    }
+
+    /// What happened, in order.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The rules of `simplify` that match in part, as they were last asked.
+    pub fn near(&self) -> impl Iterator<Item = &Near> {
+        self.near.iter().flat_map(|(_, near)| near)
+    }
+
+    /// Whether the instruction stands for the op.
+    pub fn follows(&self, kernel: &Kernel, inst: Inst) -> bool {
+        kernel.insts.get(inst).is_some_and(|data| self.places.contains(&data.span))
+    }
+
+    /// The instructions of a kernel that stand for the op, in the order of the layout.
+    pub fn followed(&self, kernel: &Kernel) -> Vec<Inst> {
+        let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+        insts.copied().filter(|&inst| self.follows(kernel, inst)).collect()
+    }
+
+    fn follow(&mut self, kernel: &Kernel, value: Value) {
+        let Some(def) = kernel.def_inst(value) else { return };
+        let place = kernel.insts[def].span;
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
+    }
+
+    pub(crate) fn begin(&mut self, pass: &'static str) -> usize {
+        self.pass = pass;
+        self.events.len()
+    }
+
+    fn tell(&mut self, how: How, before: Vec<String>, after: Vec<String>) {
+        self.events.push(Event { pass: self.pass, how, before, after });
+    }
+
+    /// After a pass: what was there and is gone without a word stood where nothing goes.
+    pub(crate) fn end(&mut self, events: usize, before: Vec<String>, kernel: &Kernel) {
+        if self.events.len() == events && !before.is_empty() && self.followed(kernel).is_empty() {
+            self.tell(How::Unreached, before, Vec::new());
+        }
+    }
+}
+
+/// The instructions that stand for what is followed, as text.
+pub(crate) fn texts(trace: Option<&Trace>, kernel: &Kernel) -> Vec<String> {
+    let followed = trace.map(|trace| trace.followed(kernel)).unwrap_or_default();
+    followed.into_iter().map(|inst| print_inst(kernel, inst)).collect()
+}
+
+/// What passes tell. Without a trace, or of an instruction that it does not follow, nothing happens.
+pub(crate) trait Tell {
+    /// The text of an instruction that is followed.
+    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<String>;
+
+    /// The instruction is another one now, at the same place.
+    fn changed(&mut self, before: &mut Option<String>, how: How, kernel: &Kernel, inst: Inst);
+
+    /// These instructions do what the instruction did, and the value stands for its result.
+    fn replaced(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
+
+    /// The whole kernel is another one.
+    fn packed(&mut self, before: Vec<String>, kernel: &Kernel);
+
+    /// No rule applies to an instruction now.
+    fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst);
+}
+
+impl Tell for Option<Trace> {
+    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<String> {
+        self.as_ref().filter(|trace| trace.follows(kernel, inst)).map(|_| print_inst(kernel, inst))
+    }
+
+    fn changed(&mut self, before: &mut Option<String>, how: How, kernel: &Kernel, inst: Inst) {
+        let (Some(trace), Some(text)) = (self, before) else { return };
+        let after = print_inst(kernel, inst);
+        trace.tell(how, vec![std::mem::replace(text, after.clone())], vec![after]);
+    }
+
+    fn replaced(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>) {
+        let (Some(trace), Some(before)) = (self, before) else { return };
+        let mut after: Vec<String> = made.iter().map(|&inst| print_inst(kernel, inst)).collect();
+        let def = value.and_then(|value| kernel.def_inst(value));
+        match (value, def) {
+            (_, Some(def)) if made.contains(&def) => {}
+            (_, Some(def)) => after.push(print_inst(kernel, def)),
+            (Some(value), None) => after.push(format!("%{}", kernel.value_name(value).unwrap_or("?"))),
+            (None, None) => {}
+        }
+        if let Some(value) = value {
+            trace.follow(kernel, value);
+        }
+        trace.tell(how, vec![before], after);
+    }
+
+    fn packed(&mut self, before: Vec<String>, kernel: &Kernel) {
+        if let Some(trace) = self.as_mut().filter(|_| !before.is_empty()) {
+            let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
+            trace.tell(How::Packed, before, after);
+            trace.near.clear();
+        }
+    }
+
+    fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {
+        let Some(trace) = self else { return };
+        let kernel = rewriter.kernel();
+        let is_followed = trace.follows(kernel, inst);
+        let defs = kernel.args(inst).iter().filter_map(|&arg| kernel.def_inst(arg));
+        let used: Vec<Op> = defs.filter(|&def| trace.follows(kernel, def)).map(|def| kernel.insts[def].op).collect();
+        if !is_followed && used.is_empty() {
+            return;
+        }
+        let at = print_inst(rewriter.kernel(), inst);
+        let walks = rewriter.walk_simplify(inst);
+        let mut near = Vec::new();
+        for (rule, walk) in walks {
+            let is_near = |miss: &Miss| matches!(miss.depth, Depth::Part | Depth::Pattern);
+            let Some(miss) = walk.miss.filter(is_near) else { continue };
+            let kernel = rewriter.kernel();
+            let row = RULES.get(rule as usize);
+            if is_followed || row.is_some_and(|row| used.iter().any(|&op| row.looks_for(op))) {
+                let found = miss.found_text(kernel);
+                let Miss { wanted, line, depth, .. } = miss;
+                near.push(Near { rule, at: at.clone(), is_followed, wanted, line, found, depth });
+            }
+        }
+        trace.near.retain(|(known, _)| *known != inst);
+        trace.near.push((inst, near));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use halfbyte_ir::text::read;
+    use halfbyte_ir::witness::witnesses;
+
+    use super::*;
+    use crate::trial;
+
+    /// The rules that the walk finds are those that the compiled rules take, on the witness kernels of every rule.
+    #[test]
+    fn walks_agree_with_rewriting() {
+        let mut compared = 0;
+        for (_, rule) in trial::rules().filter(|(_, rule)| rule.term == "simplify") {
+            for witness in rule.checks.iter().filter_map(|check| witnesses(check).unwrap().into_iter().next()) {
+                let mut kernel = read(&witness.text).unwrap().kernels.remove(0);
+                let insts: Vec<Inst> =
+                    kernel.layout.iter().flat_map(|&block| kernel.blocks[block].insts.clone()).collect();
+                let mut rewriter = Rewriter::new(&mut kernel);
+                for inst in insts {
+                    let walks = rewriter.walk_simplify(inst);
+                    let whole = walks.iter().filter(|(_, walk)| walk.miss.is_none());
+                    let first = whole.max_by_key(|(rule, _)| RULES[*rule as usize].priority).map(|(rule, _)| *rule);
+                    let taken = rewriter.simplify(inst).and_then(|_| rewriter.fired().first().copied());
+                    assert_eq!(first, taken, "{} in\n{}", rule.name, witness.text);
+                    compared += usize::from(taken.is_some());
+                }
+            }
+        }
+        assert!(compared > 150, "{compared}");
+    }
+
+    fn told(text: &str, passes: &[&str], name: &str) -> Trace {
+        let mut kernel = read(text).unwrap().kernels.remove(0);
+        let value = kernel.values.keys().find(|&value| kernel.value_name(value) == Some(name)).unwrap();
+        let place = kernel.insts[kernel.def_inst(value).unwrap()].span;
+        let legality = trial::target(|_, _| false);
+        let mut context = crate::Context::new(&legality);
+        context.trace = Some(Trace::new(place));
+        let passes: Vec<_> = passes.iter().map(|name| crate::find(name).unwrap()).collect();
+        crate::run(&mut kernel, &passes, &mut context, &mut ()).unwrap();
+        context.trace.unwrap()
+    }
+
+    #[test]
+    fn an_op_is_followed_to_what_takes_its_part() {
+        let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  \
+                    %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
+        let trace = told(text, &["canon", "cse", "dce"], "t");
+        let how: Vec<_> = trace.events().iter().map(|event| (event.pass, event.how.clone())).collect();
+        assert_eq!(how, [("cse", How::Shared)]);
+        assert_eq!(trace.events()[0].after, ["%s = add.i32 %a, %i"]);
+        let trace = told(text, &["canon", "dce"], "n");
+        assert_eq!(trace.events()[0].how, How::Unused);
+        let trace = told(text, &["canon"], "m");
+        assert!(matches!(trace.events(), [Event { how: How::Rule(_), .. }]), "{:?}", trace.events());
+    }
+
+    #[test]
+    fn an_op_that_nothing_reaches_is_missed() {
+        let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  %c = const.i1 1\n  br_if %c, ^a, ^b\n^a:\n  store %i, %y[%i]\n  \
+                    ret\n^b:\n  %n = neg.i32 %i\n  store %n, %y[%i]\n  ret\n}\n";
+        let trace = told(text, &["fold", "merge"], "n");
+        assert_eq!(trace.events().len(), 1, "{:?}", trace.events());
+        assert_eq!(trace.events()[0].how, How::Unreached);
+    }
+}

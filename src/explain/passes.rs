@@ -1,0 +1,70 @@
+//! What the passes say.
+
+use std::cmp::Reverse;
+
+use halfbyte_ir::rule::Depth;
+use halfbyte_lower::trace::{Event, How, Trace};
+
+use super::{Change, Missed, NearMiss, RuleAt};
+
+fn lower_rule(number: u32) -> Option<RuleAt> {
+    halfbyte_lower::RULES.get(number as usize).map(RuleAt::new)
+}
+
+pub(super) fn change(event: &Event) -> Change {
+    let (how, rule) = match &event.how {
+        How::Rule(rule) => ("rewritten by", lower_rule(*rule)),
+        How::Computed => ("its operands are constants, so it is computed now", None),
+        How::Ordered => ("operands exchanged, so that the constant stands to the right", None),
+        How::Shared => ("the same is computed before it, and taken instead", None),
+        How::Unused => ("removed, for nothing uses it", None),
+        How::Unreached => ("removed, for nothing goes to its block", None),
+        How::Packed => ("done for a group of neighbouring work items", None),
+        How::Words => ("the target lacks it; done by words of four bytes", None),
+        How::Expanded { rules, .. } => match rules.first() {
+            Some(&rule) => ("the target lacks it; expanded by", lower_rule(rule)),
+            None => ("the target lacks it alone, and no expansion makes it of what the target has", None),
+        },
+    };
+    let mut notes = Vec::new();
+    if let How::Expanded { rules, candidates } = &event.how {
+        let name = |rule: &u32| lower_rule(*rule).map_or("", |rule| rule.name);
+        let inner: Vec<&str> = rules.iter().skip(1).map(name).collect();
+        if !inner.is_empty() {
+            notes.push(format!("what it makes is expanded by {}", inner.join(", ")));
+        }
+        let taken = candidates.iter().find(|(rule, _)| Some(rule) == rules.first());
+        if let Some((_, Some(cost))) = taken {
+            notes.push(format!("cost: {}", instructions(*cost)));
+        }
+        for (rule, cost) in candidates.iter().filter(|(rule, _)| Some(rule) != rules.first()) {
+            notes.push(match cost {
+                Some(cost) => format!("{} would cost {}", name(rule), instructions(*cost)),
+                None => format!("{} makes what the target lacks", name(rule)),
+            });
+        }
+    }
+    let (before, after) = (event.before.clone(), event.after.clone());
+    Change { pass: event.pass, how: how.to_owned(), rule, notes, before, after }
+}
+
+fn instructions(count: usize) -> String {
+    if count == 1 { "1 instruction".to_owned() } else { format!("{count} instructions") }
+}
+
+/// The rules of passes that match in part: for each instruction those that match further first.
+pub(super) fn near(trace: &Trace) -> Vec<NearMiss> {
+    let near = trace.near().filter_map(|near| {
+        let (found, depth) = (near.found.clone(), near.depth);
+        Some(NearMiss {
+            rule: lower_rule(near.rule)?,
+            by: "canon",
+            of: (!near.is_followed).then(|| near.at.clone()),
+            miss: Some(Missed { wanted: near.wanted, line: near.line, found, depth }),
+        })
+    });
+    let mut near: Vec<NearMiss> = near.collect();
+    let is_guard = |near: &NearMiss| near.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Pattern);
+    near.sort_by_cached_key(|near| (near.of.clone(), Reverse((is_guard(near), near.rule.priority))));
+    near
+}

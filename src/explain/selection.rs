@@ -1,0 +1,221 @@
+//! What selection says.
+
+use std::cmp::Reverse;
+
+use halfbyte_emit::{Code, layout};
+use halfbyte_ir::rule::{Depth, Found};
+use halfbyte_ir::text::print_inst;
+use halfbyte_ir::{Inst, Kernel, Rule, Span, Value};
+use halfbyte_isa::object::{Loc, Words};
+use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::{self, Opcode};
+use halfbyte_isel::regalloc::{self, Allocator};
+use halfbyte_isel::trace::{Selection, Trace};
+use halfbyte_isel::{Refusal, select_traced};
+
+use super::{Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word, place, uses};
+
+/// Whether a word only fills a place in its bundle.
+fn is_nop(words: &Words, address: usize) -> bool {
+    let Words::Vp1(words) = words else { return false };
+    let inst = words.get(address).and_then(|&word| vp1::Inst::decode(word));
+    inst.is_some_and(|inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP))
+}
+
+/// Why there are no words.
+pub(super) enum Failed {
+    Refused(Vec<Refusal>),
+    Defect(String),
+}
+
+/// A lowered kernel in words, of which each knows the instruction that it comes from.
+pub(super) struct Selected<'k> {
+    kernel: &'k Kernel,
+    target: Target,
+    trace: Trace,
+    pub result: Result<Code, Failed>,
+}
+
+impl<'k> Selected<'k> {
+    /// Selects a kernel, watching these instructions.
+    pub fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
+        // The place of a word is the number of its instruction.
+        let mut numbered = kernel.clone();
+        numbered.span = Span::default();
+        for (inst, data) in numbered.insts.iter_mut() {
+            data.span = Span { start: inst.as_u32() + 1, end: inst.as_u32() + 2 };
+        }
+        let locate = |span: Span| Loc { line: span.start, column: 1 };
+        let mut trace = Trace::new(asked);
+        let selected = select_traced(&numbered, target, &locate, &mut trace);
+        let result = match selected {
+            Ok(selected) => {
+                let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default());
+                let func = func.map_err(|error| Failed::Defect(error.to_string()));
+                func.and_then(|func| layout(&func).map_err(|error| Failed::Defect(error.to_string())))
+            }
+            Err(mut refused) => {
+                for refusal in &mut refused {
+                    let inst = refusal.span.start.checked_sub(1).map(Inst::from_u32);
+                    let data = inst.and_then(|inst| kernel.insts.get(inst));
+                    refusal.span = data.map_or(kernel.span, |data| data.span);
+                }
+                Err(Failed::Refused(refused))
+            }
+        };
+        Selected { kernel, target, trace, result }
+    }
+
+    fn rule(&self, number: u32) -> Option<&'static Rule> {
+        halfbyte_isel::rules(self.target).get(number as usize)
+    }
+
+    fn selection(&self, inst: Inst) -> Option<&Selection> {
+        self.trace.selections.iter().find(|selection| selection.inst == Some(inst))
+    }
+
+    /// The rule that selected an instruction.
+    fn root(&self, selection: &Selection) -> Option<&'static Rule> {
+        let at = selection.inst.map(Found::Inst);
+        let taken = selection.taken.iter().filter(|taken| taken.at == at);
+        taken.filter_map(|taken| self.rule(taken.rule)).find(|rule| rule.term == "lower")
+    }
+
+    /// The other rules that it took, for its operands, each once.
+    fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
+        let mut operands = Vec::new();
+        for taken in &selection.taken {
+            let (Some(Found::Value(value)), Some(rule)) = (&taken.at, self.rule(taken.rule)) else { continue };
+            let operand = (RuleAt::new(rule), self.name(*value));
+            if !operands.contains(&operand) {
+                operands.push(operand);
+            }
+        }
+        operands
+    }
+
+    /// A value as the lowered kernel's text has it.
+    fn name(&self, value: Value) -> String {
+        match self.kernel.def_inst(value) {
+            Some(inst) => print_inst(self.kernel, inst).split(" = ").next().unwrap_or_default().to_owned(),
+            None => format!("%{}", self.kernel.value_name(value).unwrap_or("?")),
+        }
+    }
+
+    pub fn part(&self, inst: Inst) -> Part {
+        let outcome = match self.selection(inst) {
+            Some(selection) => {
+                let operands = self.operands(selection);
+                match self.root(selection) {
+                    Some(rule) => Outcome::Selected { rule: RuleAt::new(rule), operands },
+                    None if self.is_refused(inst) => Outcome::Refused,
+                    None => Outcome::AsItIs { operands },
+                }
+            }
+            None => match self.kernel.result(inst).map(|value| self.merged(value)) {
+                Some(merged) if !merged.is_empty() => Outcome::Merged(merged),
+                _ => Outcome::Unneeded,
+            },
+        };
+        Part { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
+    }
+
+    fn is_refused(&self, inst: Inst) -> bool {
+        let span = self.kernel.insts[inst].span;
+        matches!(&self.result, Err(Failed::Refused(refused)) if refused.iter().any(|refusal| refusal.span == span))
+    }
+
+    fn words(&self, inst: Inst) -> Vec<Word> {
+        let Ok(code) = &self.result else { return Vec::new() };
+        let line = inst.as_u32() + 1;
+        let own =
+            code.locs.iter().enumerate().filter(|&(address, loc)| loc.line == line && !is_nop(&code.words, address));
+        let word = |address| Word { address, digits: code.words.digits(address), text: code.words.text(address) };
+        own.map(|(address, _)| word(address)).collect()
+    }
+
+    /// Where a value went that has no instructions of its own.
+    fn merged(&self, value: Value) -> Vec<Merged> {
+        let mut merged: Vec<Merged> = Vec::new();
+        for user in uses::emitted_users(self.kernel, value, &|inst| self.selection(inst).is_some()) {
+            let Some(selection) = self.selection(user) else { continue };
+            let looked = |value| {
+                selection
+                    .taken
+                    .iter()
+                    .rfind(|taken| taken.through.contains(&value) || taken.at.as_ref() == Some(&Found::Value(value)))
+            };
+            let rule = looked(value).and_then(|taken| self.rule(taken.rule));
+            let rule = rule.or_else(|| self.root(selection)).map(RuleAt::new);
+            merged.push(Merged { into: print_inst(self.kernel, user), rule });
+        }
+        merged
+    }
+
+    /// What became of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<Part> {
+        let value = place::named(self.kernel, name)?;
+        let merged = self.merged(value);
+        let outcome = if merged.is_empty() { Outcome::Unneeded } else { Outcome::Merged(merged) };
+        Some(Part { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
+    }
+
+    /// Which of some instructions another uses.
+    fn used(&self, user: Inst, asked: &[Inst]) -> Vec<Inst> {
+        let defs = self.kernel.args(user).iter().filter_map(|&arg| self.kernel.def_inst(arg));
+        defs.filter(|def| asked.contains(def)).collect()
+    }
+
+    /// The rules that match in part: of the instructions that are asked about, of their operands, and of what uses them.
+    pub fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
+        let mut own = Vec::new();
+        let mut others = Vec::new();
+        for selection in &self.trace.selections {
+            for near in &selection.near {
+                let Some(rule) = self.rule(near.rule) else { continue };
+                let was_taken =
+                    selection.taken.iter().any(|taken| taken.rule == near.rule && taken.at.as_ref() == Some(&near.at));
+                if was_taken {
+                    continue;
+                }
+                let miss = near.walk.miss.as_ref();
+                let is_other =
+                    matches!(near.at, Found::Inst(_)) && miss.is_some_and(|miss| miss.depth == Depth::Nothing);
+                if is_other {
+                    continue;
+                }
+                let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
+                // Of what uses it, the rules that would have taken it in.
+                let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
+                let takes_in = match near.at {
+                    Found::Inst(user) => self.used(user, asked).into_iter().any(looks_for),
+                    _ => true,
+                };
+                if !is_own && !takes_in {
+                    continue;
+                }
+                let of = match near.at {
+                    Found::Inst(_) if is_own => None,
+                    _ => selection.inst.map(|inst| print_inst(self.kernel, inst)),
+                };
+                let found = NearMiss {
+                    rule: RuleAt::new(rule),
+                    by: "selection",
+                    of,
+                    miss: miss.map(|miss| Missed {
+                        wanted: miss.wanted,
+                        line: miss.line,
+                        found: miss.found_text(self.kernel),
+                        depth: miss.depth,
+                    }),
+                };
+                if is_own { own.push(found) } else { others.push(found) }
+            }
+        }
+        // Of what uses it, each instruction's rules stay together.
+        own.sort_by_key(|near| Reverse(near.rule.priority));
+        others.sort_by_cached_key(|near| (near.of.clone(), Reverse(near.rule.priority)));
+        own.extend(others);
+        own
+    }
+}

@@ -1,0 +1,115 @@
+//! Registers over time, and bundles over units, as SVG.
+
+use super::html::{Html, list_of};
+use super::lifetimes::Lifetimes;
+use super::registers::name;
+use super::slots::Slots;
+
+/// The width of a column, in pixels; even, since lifetimes count half columns.
+const COLUMN: usize = 12;
+/// The height of a row.
+const ROW: usize = 15;
+/// The room around the bars of a row.
+const GAP: usize = 3;
+
+/// A row a register, a column an instruction.
+pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
+    out.raw("<figure>\n<figcaption><h3>Register lifetimes</h3> A row a register, a column an instruction of the allocated code; ");
+    out.raw("a bar goes from what writes the register to what last reads that. Thin bars are read by nothing.</figcaption>\n");
+    let names: Vec<String> = chart.rows.iter().map(|(register, _)| name(*register)).collect();
+    let (width, height) = (chart.columns.len() * COLUMN, names.len() * ROW);
+    frame(out, &names, width, height, "Register lifetimes");
+    for (number, place) in chart.columns.iter().enumerate() {
+        let x = number * COLUMN;
+        out.raw("<rect class=\"col\"").places("data-k", *place);
+        out.raw(format_args!(" x=\"{x}\" y=\"0\" width=\"{COLUMN}\" height=\"{height}\"/>\n"));
+    }
+    for &block in chart.blocks.iter().filter(|&&block| block > 0) {
+        out.raw(format_args!("<path class=\"edge\" d=\"M{} 0V{height}\"/>\n", block * COLUMN));
+    }
+    for (row, ((_, stretches), name)) in chart.rows.iter().zip(&names).enumerate() {
+        for of in stretches {
+            let (x, width) = (of.start * COLUMN / 2, (of.end - of.start) * COLUMN / 2);
+            let (class, y, height) = match of.is_used {
+                true => ("bar", row * ROW + GAP, ROW - 2 * GAP),
+                false => ("bar idle", row * ROW + ROW / 2 - 1, 2),
+            };
+            out.raw(format_args!("<rect class=\"{class}\"")).places("data-k", &of.defs);
+            out.raw(format_args!(" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"2\"><title>"));
+            out.text(&format!("{name}, from {}", list_of(&of.defs))).raw("</title></rect>\n");
+        }
+    }
+    out.raw("</svg></div>\n</figure>\n");
+}
+
+/// The units in the order of a bundle.
+const UNITS: [&str; 4] = ["address", "scalar", "vector", "branch"];
+
+/// A row a unit, a column a bundle; below, how dense each block is.
+pub(super) fn slots(out: &mut Html, chart: &Slots) {
+    out.raw("<figure>\n<figcaption><h3>Bundles</h3> A row a unit, a column a bundle; hollow words do nothing. ");
+    out.raw("Brackets go over the bundles of loops. Below, the words of the units that a block cannot be shorter than are bold.");
+    out.raw("</figcaption>\n");
+    // Above the units stand the names of the blocks.
+    let names: Vec<String> = std::iter::once("").chain(UNITS).map(str::to_owned).collect();
+    let (width, height) = (chart.bundles.len() * COLUMN, (names.len() + 1) * ROW);
+    frame(out, &names, width, height, "Bundles");
+    let ends = chart.blocks.iter().skip(1).map(|block| block.start as usize).chain([chart.bundles.len()]);
+    for (block, end) in chart.blocks.iter().zip(ends) {
+        let (x, bundles) = (block.start as usize * COLUMN, end.saturating_sub(block.start as usize));
+        out.raw(format_args!("<path class=\"edge\" d=\"M{x} 0V{}\"/>", 5 * ROW));
+        if bundles > 1 {
+            out.raw(format_args!("<text x=\"{}\" y=\"{}\">b{}</text>\n", x + 3, ROW - 4, block.block));
+        }
+    }
+    for (number, bundle) in chart.bundles.iter().enumerate() {
+        for (row, slot) in (1..).zip(bundle) {
+            let Some(slot) = slot else { continue };
+            let class = if slot.is_nop { "slot nop" } else { "slot" };
+            out.raw(format_args!("<rect class=\"{class}\"")).places("data-k", slot.place);
+            out.raw(format_args!(
+                " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\"><title>{:04x} ",
+                number * COLUMN + 1,
+                row * ROW + 2,
+                COLUMN - 2,
+                ROW - 4,
+                slot.address
+            ));
+            out.text(&slot.text).raw("</title></rect>\n");
+        }
+    }
+    for &(to, from) in &chart.loops {
+        // The delay slot belongs to the loop.
+        let (left, right) = (to * COLUMN + 2, (from + 2).min(chart.bundles.len()) * COLUMN - 2);
+        let (top, bottom) = (5 * ROW + 2, 5 * ROW + 8);
+        out.raw(format_args!("<path class=\"loop\" d=\"M{left} {top}V{bottom}H{right}V{top}\"/>\n"));
+    }
+    out.raw("</svg></div>\n<table>\n<tr><th>block<th>bundles<th>at least");
+    for unit in UNITS {
+        out.raw(format_args!("<th>{unit}"));
+    }
+    out.raw("</tr>\n");
+    for block in &chart.blocks {
+        let each = if block.pipelined { " an iteration" } else { "" };
+        out.raw(format_args!("<tr><th>b{}<td>{}{each}<td>{}", block.block, block.bundles, block.bound));
+        for words in block.words {
+            // What the block cannot be shorter than.
+            let mark = if words == block.bound { " class=\"most\"" } else { "" };
+            out.raw(format_args!("<td{mark}>{words}"));
+        }
+        out.raw("</tr>\n");
+    }
+    out.raw("</table>\n</figure>\n");
+}
+
+/// Opens a chart whose rows have names that stay where they are.
+fn frame(out: &mut Html, names: &[String], width: usize, height: usize, label: &str) {
+    out.raw("<div class=\"chart\" tabindex=\"0\" role=\"group\" aria-label=\"").text(label).raw("\"><ul>");
+    for name in names {
+        out.raw("<li>").text(name).raw("</li>");
+    }
+    let (width, height) = (width.max(1), height.max(1));
+    out.raw(format_args!(
+        "</ul><svg role=\"img\" aria-label=\"{label}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
+    ));
+}

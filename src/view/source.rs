@@ -1,0 +1,272 @@
+//! Kernels as lines: as the text has them, and as passes leave them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use halfbyte_ir::diag::Lines;
+use halfbyte_ir::{Kernel, Value, ValueDef};
+
+use super::model::{Line, Place, Places, Shape, Token};
+
+/// Where the values of each name come from, without `%`.
+type Defs<'n> = HashMap<&'n str, Places>;
+
+/// The lines of a text that a kernel takes, with the comment above it.
+pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
+    let values = definitions(kernel, lines);
+    let named = values.iter().filter_map(|(&value, places)| Some((kernel.value_name(value)?, places.clone())));
+    let defs: Defs<'_> = named.collect();
+
+    let head = Place::of_span(lines, kernel.span);
+    let mut at: BTreeMap<u32, (Shape, Place)> = BTreeMap::from([(head.line, (Shape::Label, head))]);
+    let mut last = head.line;
+    for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
+        let label = Place::of_span(lines, data.span);
+        at.entry(label.line).or_insert((Shape::Label, label));
+        for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
+            let place = Place::of_span(lines, inst.span);
+            let end = lines.position(inst.span.end.saturating_sub(1)).line as u32;
+            (place.line..=end.max(place.line)).for_each(|line| {
+                at.insert(line, (Shape::Inst, place));
+            });
+            last = last.max(end);
+        }
+    }
+    let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
+    let first = (1..head.line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(head.line);
+    let closes = |line: &u32| code_of(lines.text(*line as usize)).contains('}');
+    let end = (last..).take_while(|&line| lines.start(line as usize) < lines.start(usize::MAX)).find(closes);
+
+    let line = |number: u32| {
+        let (shape, place) = at.get(&number).map_or((Shape::Other, None), |&(shape, place)| (shape, Some(place)));
+        let tokens = tokens(lines.text(number as usize), shape, &defs);
+        Line { margin: number.to_string(), ..Line::new(shape, place, tokens) }
+    };
+    (first..=end.unwrap_or(last)).map(line).collect()
+}
+
+/// The lines of a kernel that passes made.
+pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
+    let text = kernel.to_string();
+    let mut places: Vec<(Shape, Option<Place>)> = Vec::new();
+    for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
+        places.push((Shape::Label, Some(Place::of_span(lines, data.span))));
+        for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
+            places.push((Shape::Inst, Some(Place::of_span(lines, inst.span))));
+        }
+    }
+    places.push((Shape::Other, None));
+    // What stands above the blocks: the head, and the streams of a packed kernel.
+    let above = text.lines().count().saturating_sub(places.len());
+    let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);
+    let heads =
+        std::iter::once(kernel.span).chain(streams).map(|span| (Shape::Label, Some(Place::of_span(lines, span))));
+    let heads: Vec<_> = heads.chain(std::iter::repeat((Shape::Label, None))).take(above).collect();
+    let placed: Vec<(&str, Shape, Option<Place>)> =
+        text.lines().zip(heads.into_iter().chain(places)).map(|(line, (shape, place))| (line, shape, place)).collect();
+
+    let values = definitions(kernel, lines);
+    let params = kernel.params.iter().map(|param| (param.name.as_str(), param.value));
+    let mut defs: Defs<'_> = params.filter_map(|(name, value)| Some((name, values.get(&value)?.clone()))).collect();
+    let blocks = kernel.layout.iter().filter(|&&block| kernel.blocks.is_valid(block));
+    let made = blocks.flat_map(|&block| {
+        let insts = kernel.blocks.get(block).map_or([].as_slice(), |data| data.insts.as_slice());
+        std::iter::once(kernel.block_params(block).to_vec())
+            .chain(insts.iter().map(|&inst| kernel.result(inst).into_iter().collect()))
+    });
+    for ((line, ..), made) in placed.iter().skip(above).zip(made) {
+        let of_line = names(line).zip(made).filter_map(|(name, value)| Some((name, values.get(&value)?.clone())));
+        defs.extend(of_line);
+    }
+    placed.iter().map(|&(line, shape, place)| Line::new(shape, place, tokens(line, shape, &defs))).collect()
+}
+
+/// Where each value comes from. A block parameter is what its arguments are.
+fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Places> {
+    let mut defs: HashMap<Value, Places> = HashMap::new();
+    for (value, data) in kernel.values.iter() {
+        let span = match data.def {
+            ValueDef::Param(number) => kernel.params.get(number as usize).map(|param| param.span),
+            ValueDef::Result(inst) => kernel.insts.get(inst).map(|inst| inst.span),
+            ValueDef::BlockParam(..) => None,
+        };
+        defs.insert(value, span.map(|span| Place::of_span(lines, span)).into_iter().collect());
+    }
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
+    let passed: Vec<(Value, Value)> = insts
+        .flat_map(|inst| kernel.targets(inst))
+        .flat_map(|call| kernel.block_params(call.block).iter().copied().zip(kernel.call_args(call).iter().copied()))
+        .collect();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (param, argument) in &passed {
+            let from = defs.get(argument).cloned().unwrap_or_default();
+            let to = defs.entry(*param).or_default();
+            let before = to.len();
+            to.extend(from);
+            changed |= to.len() > before;
+        }
+    }
+    defs
+}
+
+/// The names of values on a line.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    line.split('%').skip(1).map(|rest| rest.split(|c: char| !is_in_name(c)).next().unwrap_or_default())
+}
+
+fn is_in_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// A line without its comment.
+fn code_of(line: &str) -> &str {
+    let mut quoted = false;
+    let mut escaped = false;
+    let comment = line.find(|c: char| {
+        let ends = c == ';' && !quoted;
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && quoted && !escaped;
+        ends
+    });
+    line.get(..comment.unwrap_or(line.len())).unwrap_or(line)
+}
+
+/// The parts of a line.
+fn tokens(line: &str, shape: Shape, defs: &Defs<'_>) -> Vec<Token> {
+    let line = if shape == Shape::Inst { line.trim_start() } else { line };
+    let code = code_of(line);
+    let mut tokens = Vec::new();
+    let mut plain = String::new();
+    let mut rest = code;
+    // Of an op's line: the value that it makes comes before the op.
+    let mut before_op = shape == Shape::Inst;
+    while let Some(c) = rest.chars().next() {
+        let length = |belongs: fn(char) -> bool| rest.find(|c| !belongs(c)).unwrap_or(rest.len());
+        let (token, taken) = match c {
+            '%' => {
+                let name: &str = rest.get(1..).unwrap_or_default();
+                let name = name.get(..name.find(|c| !is_in_name(c)).unwrap_or(name.len())).unwrap_or_default();
+                let defs = defs.get(name).cloned().unwrap_or_default();
+                let is_def = before_op || shape == Shape::Label;
+                (Some(Token::Name { text: format!("%{name}"), defs, is_def }), 1 + name.len())
+            }
+            '"' => (None, string_length(rest)),
+            '^' | '@' => {
+                (None, 1 + rest.get(1..).map_or(0, |name| name.find(|c| !is_in_name(c)).unwrap_or(name.len())))
+            }
+            c if c.is_ascii_alphabetic() && before_op => {
+                before_op = false;
+                let taken = length(|c| is_in_name(c) || c == '.');
+                (Some(Token::Op(rest.get(..taken).unwrap_or_default().to_owned(), None)), taken)
+            }
+            c if is_in_name(c) => (None, length(is_in_name)),
+            c => (None, c.len_utf8()),
+        };
+        match token {
+            Some(token) => {
+                push_plain(&mut tokens, &mut plain);
+                tokens.push(token);
+            }
+            None => plain.push_str(rest.get(..taken).unwrap_or_default()),
+        }
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    push_plain(&mut tokens, &mut plain);
+    if code.len() < line.len() {
+        tokens.push(Token::Comment(line.get(code.len()..).unwrap_or_default().to_owned()));
+    }
+    tokens
+}
+
+fn push_plain(tokens: &mut Vec<Token>, plain: &mut String) {
+    if !plain.is_empty() {
+        tokens.push(Token::Plain(std::mem::take(plain)));
+    }
+}
+
+/// The bytes of the string that a text begins with.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.char_indices().skip(1).find(|&(_, c)| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn shown(tokens: &[Token]) -> String {
+        let token = |token: &Token| match token {
+            Token::Plain(text) => text.clone(),
+            Token::Comment(text) => format!("<{text}>"),
+            Token::Op(text, _) => format!("*{text}*"),
+            Token::Name { text, is_def, .. } => format!("[{text}{}]", if *is_def { "=" } else { "" }),
+        };
+        tokens.iter().map(token).collect()
+    }
+
+    #[test]
+    fn lines_fall_into_their_parts() {
+        let inst = |line| shown(&tokens(line, Shape::Inst, &Defs::new()));
+        assert_eq!(inst("  %a1 = add.i32 %b, 3 ; %c"), "[%a1=] = *add.i32* [%b], 3 <; %c>");
+        assert_eq!(inst("store %a, %x[%i + 1]"), "*store* [%a], [%x][[%i] + 1]");
+        assert_eq!(inst(r#"intrinsic halu "a ; \" %b", %c"#), r#"*intrinsic* halu "a ; \" %b", [%c]"#);
+        assert_eq!(inst("%é \"open"), "[%=]é \"open");
+        assert_eq!(shown(&tokens("^b(%a: i32):", Shape::Label, &Defs::new())), "^b([%a=]: i32):");
+        assert_eq!(shown(&tokens("; a \"b", Shape::Other, &Defs::new())), "<; a \"b>");
+    }
+
+    const TEXT: &str = "; first\nkernel @a() {\n^entry:\n  ret\n}\n\n; not this\n\n; above\nkernel @b(%x: out i32) {\n^entry:\n  \
+                        %i = item_id\n  store %i, %x[%i] ; }\n  ret\n} ; end\n; below\n";
+
+    #[test]
+    fn a_kernel_takes_its_lines_and_the_comment_above() {
+        let module = halfbyte_ir::text::read(TEXT).unwrap();
+        let lines = Lines::new(TEXT);
+        let numbers = |name: &str| {
+            let shown = of_text(module.kernel(name).unwrap(), &lines);
+            (shown.first().unwrap().margin.clone(), shown.last().unwrap().margin.clone())
+        };
+        assert_eq!(numbers("a"), ("1".into(), "5".into()));
+        assert_eq!(numbers("b"), ("9".into(), "15".into()));
+    }
+
+    /// What goes around a loop comes from before it and from its body, whichever lines name it.
+    #[test]
+    fn block_parameters_are_their_arguments() {
+        let text = "kernel @k(%x: out i32) {\n^entry:\n  %i = item_id\n  br ^a(%i)\n^a(%n: i32):\n  %m = add.i32 %n, %i\n  \
+                    %c = icmp.eq.i32 %m, %i\n  br_if %c, ^b, ^a(%m)\n^b:\n  store %n, %x[%i]\n  ret\n}\n";
+        let module = halfbyte_ir::text::read(text).unwrap();
+        let kernel = module.kernel("k").unwrap();
+        let lines = Lines::new(text);
+        for shown in [of_text(kernel, &lines), of_kernel(kernel, &lines)] {
+            let names = shown.iter().flat_map(|line| &line.tokens).filter_map(|token| match token {
+                Token::Name { text, defs, .. } if text == "%n" => Some(defs.iter().map(|place| place.line).collect()),
+                _ => None,
+            });
+            assert_eq!(names.collect::<Vec<Vec<u32>>>(), [[3, 6], [3, 6], [3, 6]]);
+        }
+    }
+
+    #[test]
+    fn values_know_where_they_come_from() {
+        let module = halfbyte_ir::text::read(TEXT).unwrap();
+        let kernel = module.kernel("b").unwrap();
+        let lines = Lines::new(TEXT);
+        for shown in [of_text(kernel, &lines), of_kernel(kernel, &lines)] {
+            let store = shown.iter().find(|line| line.place == Some(Place { line: 13, column: 3 })).unwrap();
+            let defs: Vec<String> = (store.tokens.iter())
+                .filter_map(|token| match token {
+                    Token::Name { defs, .. } => Some(defs.iter().map(Place::to_string).collect()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(defs, ["12:3", "10:11", "12:3"]);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+; explain: %r halu
+; The product is the second operand, and IMAD's rule looks at the first.
+kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %y[%i]
+  %c = load %z[%i]
+  %m = mul.i32 %a, %b
+  %r = add.i32 %c, %m
+  store %r, %z[%i]
+  ret
+}
+;= %r = add.i32 %c, %m
+;=   case.hb:10:3, @k, for halu
+;=
+;= passes
+;=   none changes it
+;=
+;= selection
+;=   %r = add.i32 %c, %m
+;=     by int_add (isel/rules/halu/integer.isle:4), priority 2: (Add $I32 a b)
+;=     0009  0x00001c3c000000ff0000000103017210  IADD3 R1, R3, R1, RZ ;
+;=
+;= not taken
+;=   by selection
+;=     int_mad (isel/rules/halu/integer.isle:21), priority 4
+;=       line 21: wanted (Mul $I32 a b), found `%c = load %z[%i]`
+;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
+;=       line 7: wanted (Add $I32 a b), found `%c = load %z[%i]`
+;=   by canon
+;=     add_zero (lower/rules/simplify.isle:12), priority 5
+;=       line 12: wanted (iconst 0), found `%m = mul.i32 %a, %b`
+;=     add_constants (lower/rules/simplify.isle:14), priority 4
+;=       line 14: wanted (Add _ x j @ (constant)), found `%c = load %z[%i]`
+;=     add_neg (lower/rules/simplify.isle:16), priority 3
+;=       line 16: wanted (Neg _ y), found `%m = mul.i32 %a, %b`
+;=     neg_add (lower/rules/simplify.isle:18), priority 2
+;=       line 18: wanted (Neg _ x), found `%c = load %z[%i]`
+;=     and 6 more; --all shows them

@@ -1,0 +1,19 @@
+; explain: %s halu
+kernel @k(%s: i32, %y: inout i32) {
+^entry:
+  %i = item_id
+  %a = load %y[%i]
+  %r = add.i32 %a, %s
+  store %r, %y[%i]
+  ret
+}
+;= the parameter `%s: i32`
+;=   case.hb, @k, for halu
+;=
+;= passes
+;=   none changes it
+;=
+;= selection
+;=   the parameter `%s: i32`
+;=     no instruction of its own; done in %r = add.i32 %a, %s
+;=       by src_param (isel/rules/halu/sources.isle:12), priority 1: (param_word offset)

@@ -1,0 +1,18 @@
+; explain: %n halu
+kernel @k(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %n = not.i32 %a
+  store %a, %y[%i]
+  ret
+}
+;= %n = not.i32 %a
+;=   case.hb:6:3, @k, for halu
+;=
+;= passes
+;=   dce: removed, for nothing uses it
+;=        %n = not.i32 %a
+;=
+;= selection
+;=   nothing is left of it
