@@ -15,7 +15,7 @@ use halfbyte::{Module, Target, emit, isa};
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;
-const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0 };
+const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
 /// The parts of a compilation, in order.

@@ -24,6 +24,7 @@
 //! What programs mean is said by [`ir`], what words mean by [`isa`]. [`pipeline`] leads from the one to the other;
 //! [`runtime`] executes words and knows nothing of the compiler. [`check`] compares the two.
 
+pub mod campaign;
 pub mod check;
 pub mod compare;
 pub mod explain;

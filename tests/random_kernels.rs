@@ -1,121 +1,178 @@
-//! Random kernels: the text reads back to itself, and the words, compiled with passes and without, give the evaluator's
-//! bits. The register allocation is checked by regalloc2's checker.
+//! Random kernels: the text reads back to itself, and the words, compiled with passes and without, do on every engine what the
+//! evaluator does. The register allocation is checked by regalloc2's checker.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod support;
 
 use std::collections::HashSet;
+use std::num::NonZero;
 use std::ops::Range;
 
-use halfbyte::generate::{Palette, Shape, arguments};
+use halfbyte::campaign::{Plan, Trial, run, shrink};
+use halfbyte::generate::{Addresses, Machine, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
-use halfbyte::pipeline::{Options, compile};
+use halfbyte::launch::Engine;
+use halfbyte::pipeline::{Compiler, Options, compile};
+use halfbyte::prove::Shard;
 use halfbyte::{Module, Target};
-use support::{agree, program, shrink, with_passes, without_passes};
+use support::{with_passes, without_passes};
 
-const ITEMS: u32 = 4;
-const LAUNCHES: usize = 2;
-
-/// Whether a way to compile takes a kernel. A refusal names an op; what is about the whole kernel is the compiler's own fault.
-fn takes(kernel: &Kernel, options: &Options) -> bool {
-    let module = Module::parse(&kernel.to_string()).unwrap();
-    let refused = program(&module, options).err();
-    assert!(!refused.as_ref().is_some_and(|error| error.contains("cannot compile")), "{refused:?}\n{kernel}");
-    refused.is_none()
-}
-
-/// Draws kernels from the forms that a way to compile takes, and checks each on all `ways`.
-fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) {
-    let mut palette = Palette::new(|kernel| takes(kernel, forms));
-    for seed in seeds {
-        let mut random = Random(seed);
-        let shape = Shape::random(&mut random);
-        let text = palette.kernel("random", &shape, &mut random).to_string();
-        let read = Module::parse(&text).map(|module| module.ir().to_string());
-        assert_eq!(read.as_ref().ok(), Some(&text), "seed {seed}: it does not read back");
-        if let Err(error) = outcome(&text, ways, seed) {
-            let kind = std::mem::discriminant(&error);
-            let least =
-                shrink(&text, |text| outcome(text, ways, seed).is_err_and(|e| std::mem::discriminant(&e) == kind));
-            let (Failure::Malformed(error) | Failure::Refused(error) | Failure::Differs(error)) =
-                outcome(&least, ways, seed).err().unwrap_or(error);
-            panic!("seed {seed}: {error}\n{least}");
-        }
+/// The kernels of a way to compile, from the forms that it takes.
+fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
+    let mut compiler = Compiler::new(empty, options);
+    let takes = move |kernel: &Kernel| {
+        let errors = compiler.compile(kernel, &mut |_| {}).err();
+        // A refusal names an op; what is about the whole kernel is the compiler's own fault.
+        let defect = errors.iter().flatten().find(|error| error.to_string().contains("cannot compile"));
+        assert!(defect.is_none(), "{defect:?}\n{kernel}");
+        errors.is_none()
+    };
+    match options.target {
+        Target::Vp1 => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[Machine::Vp1]),
+        _ => Palette::new(takes),
     }
 }
 
-/// How a kernel fails.
-enum Failure {
-    /// It is not well formed.
-    Malformed(String),
-    /// It cannot be compiled.
-    Refused(String),
-    /// The words do not do what the evaluator does.
-    Differs(String),
+/// A shape that a target has room for.
+fn shape(target: Target, random: &mut Random) -> Shape {
+    let shape = Shape::random(random);
+    // Four items' words take a vector, of which there are few.
+    if target == Target::Vp1 { Shape { live: shape.live / 4, ..shape } } else { shape }
 }
 
-/// Checks a kernel's text on all ways, on arguments from a seed.
-fn outcome(text: &str, ways: &[Options], seed: u64) -> Result<(), Failure> {
-    let module = Module::parse(text).map_err(|report| Failure::Malformed(report.to_string()))?;
-    let kernel = module.ir().kernels.first().ok_or(Failure::Malformed("no kernel".into()))?;
-    for options in ways {
-        let program = program(&module, options).map_err(Failure::Refused)?;
+/// Draws kernels from the forms that a way to compile takes, and checks each on all `ways`. How many each accepts.
+fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
+    let empty = Module::parse("").unwrap();
+    let mut palette = palette(&empty, forms);
+    let trial = Trial { ways, engines: &Engine::ALL };
+    let mut accepted = vec![0; ways.len()];
+    for seed in seeds {
         let mut random = Random(seed);
-        for _ in 0..LAUNCHES {
-            let args = arguments(kernel, ITEMS, &mut random);
-            if let Err(error) = agree(&module, &program, ITEMS, &args) {
-                let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
-                return Err(Failure::Differs(format!("with passes {passes:?}: {error}")));
+        let shape = shape(forms.target, &mut random);
+        let text = palette.kernel("random", &shape, &mut random).to_string();
+        match trial.run_random(&text, &mut Random(seed)) {
+            Ok(tally) => accepted.iter_mut().zip(tally.accepted).for_each(|(all, one)| *all += usize::from(one)),
+            Err(failure) => {
+                let fails = |text: &str| trial.run_random(text, &mut Random(seed)).is_err_and(|e| e.is_like(&failure));
+                panic!("seed {seed}: {failure}\n{}", shrink(&text, fails));
             }
         }
     }
-    Ok(())
+    accepted
 }
 
-const OF_NATIVE_OPS: Range<u64> = 0..300;
-const OF_ALL_OPS: Range<u64> = 1000..1200;
+const OF_NATIVE_OPS: Range<u64> = 0..100;
+const OF_ALL_OPS: Range<u64> = 1000..1080;
 
-/// Of the ops that the target has as they are.
+/// Of the ops that HALU has as they are.
 #[test]
-fn of_native_ops() {
-    check(OF_NATIVE_OPS, &without_passes(Target::Halu), &[without_passes(Target::Halu), with_passes(Target::Halu)]);
+fn of_native_ops_of_halu() {
+    let ways = [without_passes(Target::Halu), with_passes(Target::Halu)];
+    assert_eq!(check(OF_NATIVE_OPS, &without_passes(Target::Halu), &ways), [100, 100]);
 }
 
 /// Of all ops that passes make out of those.
 #[test]
-fn of_all_ops() {
-    check(OF_ALL_OPS, &with_passes(Target::Halu), &[with_passes(Target::Halu)]);
+fn of_all_ops_of_halu() {
+    assert_eq!(check(OF_ALL_OPS, &with_passes(Target::Halu), &[with_passes(Target::Halu)]), [80]);
 }
 
-/// What the two tests above stand on: their kernels have every op that HALU can be made to do, most selection rules are
-/// taken, many instructions stand in intrinsics, and some kernels spill.
+/// Of the ops that VP1 has as they are. Not every combination of accesses, loops and branches can be streams.
 #[test]
-fn kernels_are_varied() {
+fn of_native_ops_of_vp1() {
+    let ways = [without_passes(Target::Vp1), with_passes(Target::Vp1)];
+    let accepted = check(0..60, &without_passes(Target::Vp1), &ways);
+    assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
+}
+
+/// Of all ops that passes make out of those.
+#[test]
+fn of_all_ops_of_vp1() {
+    let accepted = check(1000..1060, &with_passes(Target::Vp1), &[with_passes(Target::Vp1)]);
+    assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
+}
+
+/// What `halfbyte random` runs: traps too, and each kernel on every target that takes it.
+#[test]
+fn of_a_campaign() {
+    let plan = Plan {
+        seed: 0,
+        kernels: 0..200,
+        shard: Shard::WHOLE,
+        targets: vec![Target::Halu, Target::Vp1],
+        engines: Engine::ALL.to_vec(),
+        threads: NonZero::<usize>::MIN,
+        enough: 1,
+    };
+    let summary = run(&plan, &mut |_| {});
+    if let Some(difference) = summary.differences.first() {
+        panic!("{}", difference.file);
+    }
+    assert!(summary.accepted[0] >= 180 && summary.accepted[1] >= 80, "{summary:?}");
+    assert!((10..80).contains(&summary.trapping), "{summary:?}");
+}
+
+/// What the tests of a target stand on: their kernels have every op that it can be made to do, most selection rules are
+/// taken, many instructions stand in intrinsics, and some kernels spill.
+struct Variety {
+    ops: HashSet<Op>,
+    idle: Vec<&'static str>,
+    rules: usize,
+    intrinsics: HashSet<String>,
+    spilling: usize,
+}
+
+fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
     let (mut ops, mut rules, mut intrinsics) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut spilling = 0;
-    for (seeds, options) in [(OF_NATIVE_OPS, without_passes(Target::Halu)), (OF_ALL_OPS, with_passes(Target::Halu))] {
-        let mut palette = Palette::new(|kernel| takes(kernel, &options));
+    let target = of[0].1.target;
+    for (seeds, options) in of {
+        let empty = Module::parse("").unwrap();
+        let mut palette = palette(&empty, &options);
         for seed in seeds {
             let mut random = Random(seed);
-            let shape = Shape::random(&mut random);
+            let shape = shape(target, &mut random);
             let module = Module::parse(&palette.kernel("random", &shape, &mut random).to_string()).unwrap();
             let kernel = &module.ir().kernels[0];
+            let Ok(binary) = compile(&module, &module.ir().kernels, &options, &mut |_| {}) else { continue };
             ops.extend(kernel.insts.values().map(|inst| inst.op));
             intrinsics.extend(
                 kernel.intrinsics.values().filter_map(|data| data.text.split(['.', ' ']).next().map(str::to_string)),
             );
-            let stats = compile(&module, &module.ir().kernels, &options, &mut |_| {}).unwrap().stats;
-            rules.extend(stats[0].rules.iter().map(|&(name, _)| name));
-            spilling += usize::from(stats[0].spills > 0);
+            rules.extend(binary.stats[0].rules.iter().map(|&(name, _)| name));
+            spilling += usize::from(binary.stats[0].spills > 0);
         }
     }
-    let refused = [Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize];
-    let missing: Vec<&Op> = Op::ALL.iter().filter(|op| !refused.contains(op) && !ops.contains(op)).collect();
+    let all = halfbyte_isel::rules(target);
+    let idle = all.iter().map(|rule| rule.name).filter(|name| !rules.contains(name)).collect();
+    Variety { ops, idle, rules: all.len(), intrinsics, spilling }
+}
+
+fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
+    Op::ALL.iter().filter(|op| !refused.contains(op) && !ops.contains(op)).collect()
+}
+
+#[test]
+fn kernels_of_halu_are_varied() {
+    let of = [(0..300, without_passes(Target::Halu)), (1000..1200, with_passes(Target::Halu))];
+    let Variety { ops, idle, rules, intrinsics, spilling } = variety(of);
+    let missing = missing(&ops, &[Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize]);
     assert!(missing.is_empty(), "{missing:?}");
-    let all = halfbyte_isel::rules(Target::Halu);
-    let idle: Vec<&str> = all.iter().map(|rule| rule.name).filter(|name| !rules.contains(name)).collect();
-    assert!(idle.len() * 20 < all.len(), "{idle:?}");
+    assert!(idle.len() * 20 < rules, "{idle:?}");
     assert!(intrinsics.len() >= 20, "{intrinsics:?}");
-    assert!(spilling >= 20, "{spilling} kernels");
+    assert!(spilling >= 8, "{spilling} kernels");
+}
+
+#[test]
+fn kernels_of_vp1_are_varied() {
+    let of = [(0..150, without_passes(Target::Vp1)), (1000..1150, with_passes(Target::Vp1))];
+    let Variety { ops, idle, rules, intrinsics, spilling } = variety(of);
+    let mut missing = missing(&ops, &[Op::PtrAdd, Op::LocalId, Op::GroupId, Op::GroupSize]);
+    // There is no arithmetic on halves and floats.
+    missing.retain(|op| !op.name().starts_with('f'));
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(idle.len() * 4 < rules, "{idle:?}");
+    assert!(intrinsics.len() >= 10, "{intrinsics:?}");
+    assert!(spilling >= 2, "{spilling} kernels");
 }

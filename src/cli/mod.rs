@@ -11,6 +11,7 @@ mod isa;
 mod json;
 mod meter;
 mod prove;
+mod random;
 mod run;
 mod step;
 mod view;
@@ -58,6 +59,7 @@ enum Command {
     Isa(isa::Isa),
     Explain(explain::Explain),
     Prove(prove::Prove),
+    Random(random::Random),
     View(view::View),
 }
 
@@ -113,6 +115,7 @@ pub fn main() -> ExitCode {
         Command::Isa(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
+        Command::Random(command) => command.run(),
         Command::View(command) => command.run(),
     };
     match done {

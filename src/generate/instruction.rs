@@ -1,4 +1,4 @@
-//! Random instructions of a target, as intrinsics.
+//! Random instructions of machines, as intrinsics.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{IntrinsicData, Type};
@@ -6,9 +6,22 @@ use halfbyte_isa::halu::fields::{GUARD, GUARD_NOT, PT, RZ, URZ};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1;
 
-/// Registers from here on have numbers of three digits, so that none is the beginning of another's.
+/// A machine whose instructions are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Machine {
+    /// The one of [`Target::Halu`].
+    Halu,
+    /// The one of [`Target::Vp1`].
+    Vp1,
+}
+
+/// Registers of HALU from here on have numbers of three digits, so that none is the beginning of another's.
 const FIRST: u64 = 100;
+
+/// Registers of VP1 from here on have numbers of two digits.
+const FIRST_OF_VP1: u64 = 12;
 
 /// Types whose values are in one register.
 const WORDS: [Type; 8] =
@@ -21,9 +34,16 @@ pub(super) struct Drawn {
     pub operands: Vec<Type>,
 }
 
-/// A random instruction of HALU with every register position a value, or now and then zero or true. It need not be one
-/// that an intrinsic may be. None where it has no result.
-pub(super) fn halu(random: &mut Random) -> Option<Drawn> {
+/// A random instruction. It need not be one that an intrinsic may be. None where it has no result.
+pub(super) fn draw(machine: Machine, random: &mut Random) -> Option<Drawn> {
+    match machine {
+        Machine::Halu => halu(random),
+        Machine::Vp1 => vp1(random),
+    }
+}
+
+/// A random instruction of HALU with every register position a value, or now and then zero or true.
+fn halu(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
     let mut inst = Inst::random(opcode, &mut || random.bits());
     let mut result = None;
@@ -58,4 +78,42 @@ pub(super) fn halu(random: &mut Random) -> Option<Drawn> {
     let registers = places.iter().fold(registers.to_string(), |text, (register, place)| text.replace(register, place));
     let text = format!("{mnemonic} {registers}");
     Some(Drawn { data: IntrinsicData { target: Target::Halu.name().to_string(), text }, result: result?, operands })
+}
+
+/// A random instruction of VP1's scalar or vector unit with every register position a value.
+fn vp1(random: &mut Random) -> Option<Drawn> {
+    let &opcode = vp1::Opcode::ALL.get(random.below(vp1::Opcode::ALL.len()))?;
+    let mut inst = vp1::Inst::random(opcode, &mut || random.bits());
+    let mut result = None;
+    let mut operands = Vec::new();
+    let mut places = Vec::new();
+    // In an order in which the first registers of tuples have numbers of their own.
+    for (number, slot) in (0..).zip(inst.registers()) {
+        let (name, ty) = match slot.file {
+            RegFile::R => ("$r", WORDS.get(random.below(WORDS.len())).copied()?),
+            RegFile::V => ("$v", Type::I8X16),
+            // Flags are left unwritten.
+            _ => {
+                inst.set(slot.field, vp1::fields::NO_FLAGS);
+                continue;
+            }
+        };
+        let register = FIRST_OF_VP1 + 4 * number;
+        inst.set(slot.field, register);
+        let placeholder = match slot.role {
+            Role::Def => {
+                result = Some(ty);
+                "$d".to_string()
+            }
+            Role::Use => {
+                operands.extend((0..slot.span).map(|_| ty));
+                format!("${}", operands.len() - usize::from(slot.span))
+            }
+            Role::Update => return None,
+        };
+        places.push((format!("{name}{register}"), placeholder));
+    }
+    let line = inst.to_string();
+    let text = places.iter().fold(line, |text, (register, place)| text.replace(register, place));
+    Some(Drawn { data: IntrinsicData { target: Target::Vp1.name().to_string(), text }, result: result?, operands })
 }

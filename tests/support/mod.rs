@@ -47,21 +47,3 @@ pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -
     }
     Ok(())
 }
-
-/// A text from which no line can be left out without another outcome than failure.
-pub fn shrink(text: &str, fails: impl Fn(&str) -> bool) -> String {
-    let mut lines: Vec<&str> = text.lines().collect();
-    loop {
-        let before = lines.len();
-        for number in (0..before).rev() {
-            let mut fewer = lines.clone();
-            fewer.remove(number);
-            if fails(&fewer.join("\n")) {
-                lines = fewer;
-            }
-        }
-        if lines.len() == before {
-            return lines.join("\n");
-        }
-    }
-}

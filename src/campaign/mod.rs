@@ -1,0 +1,159 @@
+//! Campaigns of random kernels: each kernel is one text, drawn from its number, which every target is given. What a target
+//! accepts it must run as the evaluator does: the same memory, or the same trap.
+//!
+//! Which kernels there are depends on the seed alone, so shards and threads do not change them.
+
+mod mix;
+mod shrink;
+mod trial;
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use halfbyte_isa::target::Target;
+
+use crate::launch::Engine;
+use crate::pipeline::Options;
+use crate::prove::Shard;
+
+pub use mix::{Mix, Targets};
+pub use shrink::shrink;
+pub use trial::{Failure, Launch, Tally, Trial, launches};
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What the kernels depend on.
+    pub seed: u64,
+    /// The kernels, by number.
+    pub kernels: Range<u64>,
+    /// Which part of them.
+    pub shard: Shard,
+    /// What they are compiled for.
+    pub targets: Vec<Target>,
+    /// What executes their words.
+    pub engines: Vec<Engine>,
+    /// How many threads run kernels.
+    pub threads: NonZero<usize>,
+    /// Differences after which no more kernels are begun.
+    pub enough: usize,
+}
+
+/// What came of the kernels that are done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// The kernels.
+    pub kernels: u64,
+    /// Those with an item that the evaluator saw trapping.
+    pub trapping: u64,
+    /// Those that each target of the plan accepts.
+    pub accepted: Vec<u64>,
+    /// Launches on words: of a kernel on a target and an engine.
+    pub launches: u64,
+    /// What does not agree, by the kernels' numbers.
+    pub differences: Vec<Difference>,
+}
+
+/// A kernel that fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Its number.
+    pub number: u64,
+    /// What is wrong.
+    pub reason: String,
+    /// The least of it that still fails, as a kernel file with the launch.
+    pub file: String,
+}
+
+/// Runs a shard of the kernels. `watch` is told now and then how far the work is.
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
+    let next = AtomicU64::new(plan.kernels.start + plan.shard.index() as u64 - 1);
+    let found = AtomicUsize::new(0);
+    let (sender, results) = mpsc::channel();
+    let mut summary = Summary { accepted: vec![0; plan.targets.len()], ..Summary::default() };
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads.get() {
+            let (sender, next, found) = (sender.clone(), &next, &found);
+            scope.spawn(move || {
+                let targets = Targets::new();
+                let mut mix = Mix::new(&targets);
+                while found.load(Ordering::Relaxed) < plan.enough {
+                    let number = next.fetch_add(plan.shard.count() as u64, Ordering::Relaxed);
+                    if number >= plan.kernels.end {
+                        break;
+                    }
+                    let outcome = one(plan, &mut mix, number);
+                    found.fetch_add(usize::from(outcome.is_err()), Ordering::Relaxed);
+                    // The receiver outlives all senders.
+                    let _ = sender.send(outcome);
+                }
+            });
+        }
+        drop(sender);
+        for outcome in results {
+            summary.add(outcome);
+            watch(&summary);
+        }
+    });
+    summary.differences.sort_by_key(|difference| difference.number);
+    summary
+}
+
+/// Runs the kernel of a number.
+fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Result<Tally, Box<Difference>> {
+    let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
+    let (text, mut random) = mix.draw(plan.seed, number);
+    let trial = Trial { ways: &ways, engines: &plan.engines };
+    trial.run_random(&text, &mut random).map_err(|failure| {
+        let (reason, file) = shrink::least(&trial, &text, failure);
+        let file = format!("; Kernel {number} of seed {}: {}\n{file}", plan.seed, reason.replace('\n', "\n; "));
+        Box::new(Difference { number, reason, file })
+    })
+}
+
+impl Summary {
+    fn add(&mut self, outcome: Result<Tally, Box<Difference>>) {
+        self.kernels += 1;
+        match outcome {
+            Ok(tally) => {
+                self.trapping += u64::from(tally.traps);
+                self.launches += tally.launches;
+                for (all, accepted) in self.accepted.iter_mut().zip(tally.accepted) {
+                    *all += u64::from(accepted);
+                }
+            }
+            Err(difference) => self.differences.push(*difference),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn plan(shard: &str, threads: usize) -> Plan {
+        Plan {
+            seed: 5,
+            kernels: 0..24,
+            shard: shard.parse().unwrap(),
+            targets: vec![Target::Halu, Target::Vp1],
+            engines: vec![Engine::Interp],
+            threads: NonZero::new(threads).unwrap(),
+            enough: 1,
+        }
+    }
+
+    #[test]
+    fn shards_are_the_whole_whatever_the_threads() {
+        let whole = run(&plan("1/1", 1), &mut |_| {});
+        assert_eq!(whole.differences, []);
+        assert_eq!(whole.kernels, 24);
+        assert_eq!(run(&plan("1/1", 2), &mut |_| {}), whole);
+        let parts = [run(&plan("1/2", 1), &mut |_| {}), run(&plan("2/2", 1), &mut |_| {})];
+        assert_eq!(parts.iter().map(|part| part.launches).sum::<u64>(), whole.launches);
+        assert_eq!(parts.iter().map(|part| part.accepted[0]).sum::<u64>(), whole.accepted[0]);
+    }
+}

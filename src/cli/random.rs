@@ -1,0 +1,123 @@
+//! `halfbyte random`
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use halfbyte::campaign::{Difference, Mix, Plan, Summary, Targets, run};
+use halfbyte::launch::Engine;
+use halfbyte::prove::Shard;
+
+use super::io::{print, write};
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, EngineName, Failure, Machine, Message, say};
+
+/// Differences after which no more kernels are run.
+const ENOUGH: usize = 10;
+
+/// Runs random kernels, and compares the evaluator with every target and every engine
+///
+/// Kernels are well formed and free of races; some items of some trap. A target may refuse a kernel: how many each accepts is
+/// said at the end. Memory must be the same bit for bit, and traps the same in item, kind, place and line. A kernel for
+/// which they are not is shrunk and written to a file of its own, with a run line for `check`.
+#[derive(clap::Args)]
+pub(super) struct Random {
+    /// What the kernels depend on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// The number of kernels
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    count: u64,
+    /// The number of the first kernel
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
+    /// Run one of n equal parts
+    #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// One target, not every target there is
+    #[arg(long, value_enum)]
+    target: Option<Machine>,
+    /// One engine, not every engine there is
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+    /// The folder for kernels that fail
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    out: PathBuf,
+    /// Print the kernels, and do not run them
+    #[arg(long)]
+    print: bool,
+}
+
+impl Random {
+    pub(super) fn run(self) -> Done {
+        let kernels = self.first..self.first.saturating_add(self.count);
+        if self.print {
+            let targets = Targets::new();
+            let mut mix = Mix::new(&targets);
+            let numbers = kernels.skip(self.shard.index() - 1).step_by(self.shard.count());
+            return numbers.map(|number| mix.draw(self.seed, number).0).try_for_each(|text| print(text.as_bytes()));
+        }
+        let plan = Plan {
+            seed: self.seed,
+            kernels,
+            shard: self.shard,
+            targets: match self.target {
+                Some(machine) => vec![machine.target()],
+                None => halfbyte::pipeline::TARGETS.to_vec(),
+            },
+            engines: match self.engine {
+                Some(engine) => vec![engine.engine()],
+                None => Engine::ALL.to_vec(),
+            },
+            threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
+            enough: ENOUGH,
+        };
+        let of = self.count.div_ceil(self.shard.count() as u64);
+        let mut meter = Meter::new(Duration::ZERO);
+        let start = Instant::now();
+        let (mut written, mut unwritten) = (0, Ok(()));
+        let summary = run(&plan, &mut |summary| {
+            for difference in summary.differences.iter().skip(written) {
+                meter.clear();
+                unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| self.write(difference));
+            }
+            written = summary.differences.len();
+            meter.show(|time| {
+                let (done, all) = (grouped(summary.kernels), grouped(of));
+                let percent = summary.kernels * 100 / of.max(1);
+                format!("{percent:>3} %  {done} of {all} kernels in {}; {written} fail", seconds(time))
+            });
+        });
+        meter.clear();
+        unwritten?;
+        print(report(&plan, &summary, start.elapsed()).as_bytes())?;
+        if summary.differences.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+}
+
+impl Random {
+    /// Writes a kernel that fails to a file of its own.
+    fn write(&self, difference: &Difference) -> Done {
+        let path = self.out.join(format!("random-{}-{}.hb", self.seed, difference.number));
+        say(&format!("error: {}: {}", path.display(), difference.reason));
+        write(Some(&path), difference.file.as_bytes())
+    }
+}
+
+fn report(plan: &Plan, summary: &Summary, time: Duration) -> String {
+    let Summary { kernels, trapping, accepted, launches, differences } = summary;
+    let share = |part: u64| format!("{} ({:.1} %)", grouped(part), part as f64 * 100.0 / (*kernels).max(1) as f64);
+    let mut text = format!("kernels      {} of seed {}, shard {}\n", grouped(*kernels), plan.seed, plan.shard);
+    for (target, accepted) in plan.targets.iter().zip(accepted) {
+        text += &format!("on {:<9} {}\n", target.name(), share(*accepted));
+    }
+    let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.name()).collect();
+    text += &format!("trapping     {}\n", share(*trapping));
+    text += &format!("launches     {} on {}\n", grouped(*launches), engines.join(", "));
+    text += &format!("time         {}\n", seconds(time));
+    text += &format!("differences  {}\n", differences.len());
+    text
+}

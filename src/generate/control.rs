@@ -1,0 +1,261 @@
+//! Control flow of drawn kernels.
+
+use halfbyte_ir::{Block, IntCC, Op, Type, Value};
+
+use super::memory::TRIPS;
+use super::palette::Form;
+use super::{Counter, Generator};
+
+/// Where a loop asks whether it goes on, besides the ways out in its middle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    First,
+    Last,
+}
+
+/// How a loop counts.
+struct Count {
+    /// Whether the number of iterations is the same for all items and known at launch.
+    known: bool,
+    start: Value,
+    step: i64,
+    /// What the counter is compared with, and how, to go on.
+    bound: Value,
+    stays: IntCC,
+}
+
+impl Generator<'_, '_> {
+    /// About that many ops, from here to where the current block then ends.
+    pub(super) fn region(&mut self, ops: usize, depth: usize) {
+        let mut left = ops;
+        while left > 0 {
+            let inner = (left / 2).min(12);
+            match self.random.below(24) {
+                0..=1 if depth > 0 => {
+                    left -= inner;
+                    self.diamond(inner, depth - 1);
+                }
+                2 if depth > 0 => {
+                    left -= inner;
+                    self.repeat(inner, depth - 1);
+                }
+                3 if depth > 0 => {
+                    left -= inner;
+                    self.switch(inner, depth - 1);
+                }
+                4..=5 => self.store(),
+                6 => self.neighbours(),
+                7 if self.traps && self.one_in(2) => self.misstep(),
+                8 if self.traps && self.one_in(6) => self.endless(),
+                _ => {
+                    left -= 1;
+                    self.op();
+                }
+            }
+        }
+    }
+
+    /// Types of values to hand to another block, of every kind that there is here.
+    fn passed_types(&mut self) -> Vec<Type> {
+        let count = self.random.below(5);
+        let mut types = Vec::new();
+        for _ in 0..count {
+            let ty = self.any().map(|value| self.ty(value));
+            types.extend(ty.filter(|&ty| self.palette.takes(Form::Passed(ty))));
+        }
+        types
+    }
+
+    /// Values of these types that may be used here; the same one may serve for several.
+    fn passed(&mut self, types: &[Type]) -> Vec<Value> {
+        types.iter().filter_map(|&ty| self.operand(ty)).collect()
+    }
+
+    /// Two ways, or one and a shortcut, or one that ends; what was made on them is left behind but for what is handed on.
+    fn diamond(&mut self, ops: usize, depth: usize) {
+        let Some(condition) = self.operand(Type::I1) else { return };
+        let types = self.passed_types();
+        let join = self.block(&types);
+        let straight = self.passed(&types);
+        let arms: Vec<Block> = (0..1 + self.random.below(3).min(1)).map(|_| self.block(&[])).collect();
+        let way = |number: usize| match arms.get(number) {
+            Some(&arm) => (arm, &[] as &[Value]),
+            None => (join, straight.as_slice()),
+        };
+        let first = usize::from(self.one_in(2));
+        self.builder.br_if(condition, way(first), way(1 - first));
+        self.arms(&arms, join, &types, ops, depth);
+    }
+
+    fn switch(&mut self, ops: usize, depth: usize) {
+        if !self.palette.takes(Form::Switch) {
+            return;
+        }
+        let Some(on) = self.small() else { return };
+        let types = self.passed_types();
+        let join = self.block(&types);
+        let straight = self.passed(&types);
+        let arms: Vec<Block> = (0..1 + self.random.below(3)).map(|_| self.block(&[])).collect();
+        let cases: Vec<_> = (0..).zip(&arms).map(|(case, &arm)| (case, arm, &[] as &[Value])).collect();
+        self.builder.switch(on, (join, &straight), &cases);
+        self.arms(&arms, join, &types, ops, depth);
+    }
+
+    /// Blocks that lead to `join`, or end; and goes on there.
+    fn arms(&mut self, arms: &[Block], join: Block, types: &[Type], ops: usize, depth: usize) {
+        let outer = (self.scope.len(), self.visited.len());
+        self.branches += 1;
+        for (number, &arm) in arms.iter().enumerate() {
+            self.go_to(arm);
+            self.region(ops / arms.len(), depth);
+            // The first always goes on, so that `join` can be reached.
+            if number > 0 && self.one_in(8) {
+                self.store();
+                self.builder.ret();
+            } else {
+                let values = self.passed(types);
+                self.builder.br(join, &values);
+            }
+            self.leave(outer);
+        }
+        self.branches -= 1;
+        self.go_to(join);
+    }
+
+    /// Forgets what has been made since.
+    fn leave(&mut self, (values, places): (usize, usize)) {
+        self.scope.truncate(values);
+        self.visited.truncate(places);
+    }
+
+    /// A number from 0 to 3 that depends on data.
+    pub(super) fn small(&mut self) -> Option<Value> {
+        let value = self.operand(Type::I32)?;
+        let mask = self.builder.int(Type::I32, 3);
+        Some(self.builder.op(Op::And, Type::I32, &[value, mask]))
+    }
+
+    /// How a loop counts, up or down, as often as data, a small parameter or a constant say.
+    fn count(&mut self, asks: Asks) -> Count {
+        let choice = self.random.below(8);
+        let small = match choice {
+            0..=1 => self.small().map(|value| (value, false)),
+            2..=4 => self.small_param().map(|value| (value, true)),
+            _ => None,
+        };
+        let (trips, known, constant) = match small {
+            Some((value, known)) => (value, known, false),
+            None => {
+                let trips = self.random.below(TRIPS as usize + 1) as i64;
+                (self.builder.int(Type::I32, trips), true, true)
+            }
+        };
+        let zero = self.builder.int(Type::I32, 0);
+        let (start, step, bound, mut stays) = match self.one_in(4) {
+            true => (trips, -1, zero, vec![IntCC::GtS]),
+            false => (zero, 1, trips, vec![IntCC::LtS, IntCC::LtU]),
+        };
+        if asks == Asks::First && constant {
+            stays.push(IntCC::Ne);
+        }
+        let stays = self.pick(&stays).unwrap_or(IntCC::LtS);
+        Count { known, start, step, bound, stays }
+    }
+
+    /// A loop of few iterations.
+    fn repeat(&mut self, ops: usize, depth: usize) {
+        let asks = if self.one_in(2) { Asks::First } else { Asks::Last };
+        let count = self.count(asks);
+        let types = self.passed_types();
+        let counted: Vec<Type> = [Type::I32].into_iter().chain(types.iter().copied()).collect();
+        let head = self.block(&counted);
+        let mut initial = vec![count.start];
+        initial.extend(self.passed(&types));
+        self.builder.br(head, &initial);
+        let places = self.visited.len();
+        self.go_to(head);
+        let params = self.builder.params(head).to_vec();
+        let Some((&counter, carried)) = params.split_first() else { return };
+        let exit = self.block(&types);
+        self.counters.push(Counter { value: counter, known: count.known });
+        let outer = self.scope.len();
+        if asks == Asks::First {
+            let body = self.block(&[]);
+            let more = self.builder.icmp(count.stays, Type::I32, counter, count.bound);
+            self.builder.br_if(more, (body, &[]), (exit, carried));
+            self.go_to(body);
+        }
+        self.region(ops.div_ceil(2), depth);
+        // What a way out in the middle passes over cannot be used behind the loop.
+        let left = if self.one_in(3) { self.way_out(head, exit, (counter, &count), &types) } else { false };
+        self.region(ops / 2, depth);
+        let mut again = vec![self.next(counter, count.step)];
+        again.extend(self.passed(&types));
+        match asks {
+            Asks::First => {
+                self.builder.br(head, &again);
+            }
+            Asks::Last => {
+                let values = self.passed(&types);
+                let next = again.first().copied().unwrap_or(counter);
+                let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
+                self.builder.br_if(more, (head, &again), (exit, &values));
+            }
+        }
+        self.counters.pop();
+        let behind = if left || asks == Asks::First { outer } else { self.scope.len() };
+        self.leave((behind, places));
+        self.go_to(exit);
+    }
+
+    /// Leaves a loop, or begins its next iteration, from its middle. Whether the loop is left.
+    fn way_out(&mut self, head: Block, exit: Block, (counter, count): (Value, &Count), types: &[Type]) -> bool {
+        let Some(condition) = self.operand(Type::I1) else { return false };
+        let on = self.block(&[]);
+        // The next iteration is asked for in the head alone.
+        let leaves = count.stays == IntCC::GtS || self.one_in(2);
+        let (to, values) = match leaves {
+            true => (exit, self.passed(types)),
+            false => {
+                let next = self.next(counter, count.step);
+                let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
+                let both = self.builder.op(Op::And, Type::I1, &[condition, more]);
+                let mut values = vec![next];
+                values.extend(self.passed(types));
+                self.builder.br_if(both, (head, &values), (on, &[]));
+                self.go_to(on);
+                return false;
+            }
+        };
+        match self.one_in(2) {
+            true => self.builder.br_if(condition, (to, &values), (on, &[])),
+            false => self.builder.br_if(condition, (on, &[]), (to, &values)),
+        };
+        self.go_to(on);
+        true
+    }
+
+    fn next(&mut self, counter: Value, step: i64) -> Value {
+        let step = self.builder.int(Type::I32, step);
+        self.builder.op(Op::Add, Type::I32, &[counter, step])
+    }
+
+    /// A loop that an item never leaves if it once goes round.
+    fn endless(&mut self) {
+        let Some(condition) = self.operand(Type::I1) else { return };
+        let types = self.passed_types();
+        let (head, exit) = (self.block(&types), self.block(&types));
+        let initial = self.passed(&types);
+        self.builder.br(head, &initial);
+        let outer = (self.scope.len(), self.visited.len());
+        self.go_to(head);
+        // Addresses that are known at launch need trips that are.
+        let accesses = std::mem::take(&mut self.accesses);
+        self.op();
+        self.accesses = accesses;
+        let (again, left) = (self.passed(&types), self.passed(&types));
+        self.builder.br_if(condition, (head, &again), (exit, &left));
+        self.leave(outer);
+        self.go_to(exit);
+    }
+}

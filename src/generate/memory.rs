@@ -1,0 +1,440 @@
+//! Loads and stores of drawn kernels.
+
+use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
+
+use super::arguments::{MOST, ROW, SMALL};
+use super::palette::{Form, OpForm, is_stored};
+use super::{Generator, storable, uses};
+
+/// The most iterations of a loop, which its counter may come to.
+pub(super) const TRIPS: u32 = 4;
+
+/// The most accesses before those that store what has not been used, where all of a kernel's are known at launch: machines for
+/// which they must be have room for some 30. One that is not always made counts twice.
+pub(super) const MOST_ACCESSES: usize = 20;
+
+/// The same of scalar parameters.
+pub(super) const MOST_SCALARS: usize = 8;
+
+/// Offsets that are in no buffer of a launch, and of the lengths that machines encode in different ways.
+const FAR: [i32; 6] = [-(1 << 16), 1 << 16, (1 << 23) - 64, -(1 << 23), 1 << 24, i32::MIN];
+
+/// An `in` buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Input {
+    base: Value,
+    elem: Type,
+}
+
+/// A buffer of which each item owns so many bytes in a row.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    base: Value,
+    stride: u32,
+    /// Bytes that have been given to accesses, where those do not meet.
+    used: u32,
+    is_read: bool,
+}
+
+/// Where a value of a type is loaded or stored.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    ty: Type,
+    mem: MemAttr,
+    base: Value,
+    index: Option<Value>,
+}
+
+impl Generator<'_, '_> {
+    /// Whether there may be so many accesses more here. Addresses that are known at launch need trips that are.
+    fn may_access(&self, count: usize) -> bool {
+        !self.is_affine() || self.cost(count) <= self.accesses && self.counters.iter().all(|counter| counter.known)
+    }
+
+    fn cost(&self, count: usize) -> usize {
+        count * if self.branches + self.counters.len() > 0 { 2 } else { 1 }
+    }
+
+    fn spend(&mut self, count: usize) {
+        self.accesses = self.accesses.saturating_sub(self.cost(count));
+    }
+
+    fn load_at(&mut self, place: Place) -> Value {
+        self.spend(1);
+        let Place { ty, mem, base, index } = place;
+        let args = [base, index.unwrap_or(base)];
+        let args = args.get(..1 + usize::from(index.is_some())).unwrap_or_default();
+        self.builder.value(Op::Load, ty, Attr::Mem(mem), args)
+    }
+
+    fn store_at(&mut self, place: Place, value: Value) {
+        self.spend(1);
+        let Place { ty, mem, base, index } = place;
+        let args = [value, base, index.unwrap_or(base)];
+        let args = args.get(..2 + usize::from(index.is_some())).unwrap_or_default();
+        self.builder.inst(Op::Store, ty, Attr::Mem(mem), args);
+    }
+
+    /// A value from a buffer that is only read, at any place in it, or from the item's own row of another.
+    pub(super) fn load(&mut self, ty: Type) -> Option<Value> {
+        if !is_stored(ty) || !self.may_access(1) {
+            return None;
+        }
+        let own = !self.rows.is_empty() && self.one_in(4);
+        let place = if own { self.own_place(ty, 1, true)? } else { self.input_place(ty) };
+        if own {
+            self.visited.push(place);
+        }
+        Some(self.load_at(place))
+    }
+
+    /// Stores a value of any type in the item's own row.
+    pub(super) fn store(&mut self) {
+        if !self.may_access(1) {
+            return;
+        }
+        let stored: Vec<Value> = self.scope.iter().copied().filter(|&value| is_stored(self.ty(value))).collect();
+        let Some(value) = self.pick(&stored) else { return };
+        if let Some(place) = self.own_place(self.ty(value), 1, false) {
+            self.visited.push(place);
+            self.store_at(place, value);
+        }
+    }
+
+    /// Loads or stores neighbouring elements, which may be done at once.
+    pub(super) fn neighbours(&mut self) {
+        let count = 2 + self.random.below(3);
+        let fitting: Vec<Type> =
+            self.palette.types.iter().copied().filter(|&ty| is_stored(ty) && ty.bytes() <= 4).collect();
+        let Some(ty) = self.pick(&fitting).filter(|_| self.may_access(count)) else { return };
+        let stores = self.one_in(2);
+        let place = match stores {
+            true => self.own_place(ty, count as u32, false),
+            false => Some(self.input_place(ty)),
+        };
+        let Some(mut place) = place else { return };
+        for _ in 0..count {
+            match stores {
+                true => {
+                    let Some(value) = self.operand(ty) else { return };
+                    self.store_at(place, value);
+                }
+                false => {
+                    let value = self.load_at(place);
+                    self.scope.push(value);
+                }
+            }
+            place.mem.offset += ty.bytes() as i32;
+        }
+    }
+
+    /// A place of an `in` buffer, mostly of elements of the type.
+    fn input_place(&mut self, ty: Type) -> Place {
+        let Input { base, elem } = self.input(ty);
+        let bytes = ty.bytes();
+        // Wide accesses need no more than the alignment of a word.
+        let align = if bytes > 4 && self.one_in(3) { 4 } else { bytes };
+        let scale = if elem == ty { bytes } else { align };
+        let offset = (scale * self.random.below(4) as u32) as i32;
+        let index = self.input_index();
+        Place { ty, mem: MemAttr { scale, offset, align }, base, index }
+    }
+
+    /// The number of an element that a launch's arguments have, whatever the type.
+    fn input_index(&mut self) -> Option<Value> {
+        let item = self.item?;
+        let counter = self.counter();
+        let add = |generator: &mut Self, a: Value, b: Value| generator.builder.op(Op::Add, Type::I32, &[a, b]);
+        match (self.random.below(16), counter) {
+            (0, _) => None,
+            (1, _) => self.small_param(),
+            (2, _) => {
+                let (count, one) = (self.builder.here(Op::ItemCount), self.builder.int(Type::I32, 1));
+                let last = self.builder.op(Op::Sub, Type::I32, &[count, one]);
+                Some(self.builder.op(Op::Sub, Type::I32, &[last, item]))
+            }
+            (3, None) => Some(self.times(item, 4)),
+            (3, Some(counter)) => {
+                let four = self.times(item, 4);
+                Some(add(self, four, counter))
+            }
+            (4..=7, Some(counter)) => Some(add(self, item, counter)),
+            (8, Some(counter)) => Some(counter),
+            (9, Some(counter)) => {
+                let width = self.small_param()?;
+                let far = self.builder.op(Op::Mul, Type::I32, &[counter, width]);
+                Some(add(self, far, item))
+            }
+            (4..=9, None) if !self.is_affine() => {
+                let mask = self.builder.int(Type::I32, 15);
+                let data = self.operand(Type::I32)?;
+                let index = self.builder.op(Op::And, Type::I32, &[data, mask]);
+                Some(if self.one_in(2) { index } else { add(self, index, item) })
+            }
+            _ => Some(item),
+        }
+    }
+
+    /// The counter of a loop around, mostly of the innermost, with which an address may be made.
+    fn counter(&mut self) -> Option<Value> {
+        let number = self.counters.len().checked_sub(1)?;
+        let number = if self.one_in(4) { self.random.below(number + 1) } else { number };
+        let counter = self.counters.get(number)?;
+        (counter.known || !self.is_affine()).then_some(counter.value)
+    }
+
+    fn times(&mut self, value: Value, factor: u32) -> Value {
+        match factor {
+            1 => value,
+            _ if factor.is_power_of_two() && self.one_in(3) => {
+                let by = self.builder.int(Type::I32, factor.trailing_zeros().into());
+                self.builder.op(Op::Shl, Type::I32, &[value, by])
+            }
+            _ => {
+                let by = self.builder.int(Type::I32, factor.into());
+                self.builder.op(Op::Mul, Type::I32, &[value, by])
+            }
+        }
+    }
+
+    /// A parameter that is a small number.
+    pub(super) fn small_param(&mut self) -> Option<Value> {
+        let kernel = self.builder.kernel();
+        let is_small = |param: &&halfbyte_ir::Param| param.name.starts_with(SMALL);
+        let known: Vec<Value> = kernel.params.iter().filter(is_small).map(|param| param.value).collect();
+        if known.len() > 1 || !known.is_empty() && self.one_in(2) {
+            return self.pick(&known);
+        }
+        self.palette.takes(Form::Scalar(Type::I32)).then(|| {
+            let name = format!("{SMALL}{}", self.builder.kernel().params.len());
+            self.builder.scalar(&name, Type::I32)
+        })
+    }
+
+    /// An `in` buffer to load the type from, mostly of its own.
+    fn input(&mut self, ty: Type) -> Input {
+        let fitting: Vec<Input> = self.inputs.iter().copied().filter(|input| input.elem == ty).collect();
+        match self.pick(&fitting) {
+            Some(input) if !self.one_in(6) => input,
+            _ => {
+                let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
+                let elem = if self.one_in(4) { self.pick(&stored).unwrap_or(ty) } else { ty };
+                let base = self.buffer("x", Direction::In, elem);
+                let input = Input { base, elem };
+                self.inputs.push(input);
+                input
+            }
+        }
+    }
+
+    fn buffer(&mut self, name: &str, direction: Direction, elem: Type) -> Value {
+        let name = format!("{name}{}", self.builder.kernel().params.len());
+        self.builder.buffer_aligned(&name, direction, elem, elem.bytes().max(16))
+    }
+
+    /// A place for so many neighbouring values in the item's own row of a buffer that is written; one where something has been
+    /// before, or, if addresses are affine, one of its own.
+    fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Place> {
+        let bytes = ty.bytes();
+        if count == 1 && self.one_in(4) {
+            let before: Vec<Place> = self.visited.iter().copied().filter(|place| place.ty == ty).collect();
+            if let Some(place) = self.pick(&before) {
+                return Some(place);
+            }
+        }
+        let pointers: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == Type::PTR).collect();
+        if let Some(base) = self.pick(&pointers).filter(|_| self.one_in(3)) {
+            return Some(self.by_pointer(ty, base, count));
+        }
+        // A counter needs as many elements more.
+        let counter = if self.one_in(2) { self.counter() } else { None };
+        let counter = counter.filter(|_| bytes * (count + TRIPS) <= ROW);
+        let elements = count + if counter.is_some() { TRIPS } else { 0 };
+        let number = self.rows_with(ty, bytes * elements, loads);
+        let affine = self.is_affine();
+        let free = self.rows.get(number).map_or(0, |rows| (rows.stride - bytes * elements) / bytes);
+        let any = self.random.below(free as usize + 1) as u32 * bytes;
+        let rows = self.rows.get_mut(number)?;
+        let first = if affine { rows.used.next_multiple_of(bytes) } else { any };
+        rows.used = rows.used.max(first + bytes * elements);
+        let Rows { base, stride, .. } = *rows;
+        let item = self.item?;
+        let (scale, index) = match counter {
+            None if first == 0 && count == 1 && self.one_in(3) => (stride, item),
+            None => (bytes, self.times(item, stride / bytes)),
+            Some(counter) => {
+                let own = self.times(item, stride / bytes);
+                (bytes, self.builder.op(Op::Add, Type::I32, &[own, counter]))
+            }
+        };
+        Some(Place { ty, mem: MemAttr { scale, offset: first as i32, align: bytes }, base, index: Some(index) })
+    }
+
+    /// A place in the item's own row, by its address.
+    fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Place {
+        let (bytes, slots) = (ty.bytes(), ROW / ty.bytes());
+        let slot = self.random.below((slots - count + 1) as usize) as u32;
+        let mem = MemAttr { scale: bytes, offset: (slot * bytes) as i32, align: bytes };
+        if count > 1 || !self.one_in(2) {
+            return Place { ty, mem, base, index: None };
+        }
+        let index = self.operand(Type::I32).map(|data| {
+            let mask = self.builder.int(Type::I32, i64::from(slots) - 1);
+            self.builder.op(Op::And, Type::I32, &[data, mask])
+        });
+        Place { ty, mem: MemAttr { offset: if index.is_some() { 0 } else { mem.offset }, ..mem }, base, index }
+    }
+
+    /// A buffer whose rows have room for so many bytes, by number.
+    fn rows_with(&mut self, ty: Type, bytes: u32, loads: bool) -> usize {
+        let affine = self.is_affine();
+        let fits = |rows: &Rows| match affine {
+            true => rows.used.next_multiple_of(ty.bytes()) + bytes <= rows.stride && (rows.is_read || !loads),
+            false => bytes <= rows.stride,
+        };
+        let fitting: Vec<usize> = (0..).zip(&self.rows).filter(|(_, rows)| fits(rows)).map(|(n, _)| n).collect();
+        match self.pick(&fitting) {
+            Some(rows) if !self.one_in(8) => rows,
+            _ => {
+                let strides = [bytes.next_power_of_two(), 16, ROW, ROW];
+                let stride = self.pick(&strides).unwrap_or(ROW).max(bytes.next_power_of_two());
+                let elem = if self.one_in(2) { ty } else { Type::I32 };
+                self.new_rows(elem, stride, loads)
+            }
+        }
+    }
+
+    fn new_rows(&mut self, elem: Type, stride: u32, loads: bool) -> usize {
+        let is_read = loads || self.one_in(2);
+        let base = self.buffer("y", if is_read { Direction::InOut } else { Direction::Out }, elem);
+        self.rows.push(Rows { base, stride, used: 0, is_read });
+        self.rows.len() - 1
+    }
+
+    /// The address of the item's own row of some buffer.
+    pub(super) fn own_row(&mut self) -> Option<Value> {
+        let whole: Vec<usize> = (0..).zip(&self.rows).filter(|(_, rows)| rows.stride == ROW).map(|(n, _)| n).collect();
+        let number = match self.pick(&whole) {
+            Some(number) => number,
+            None => self.new_rows(Type::I32, ROW, false),
+        };
+        let base = self.rows.get(number)?.base;
+        let step = self.builder.int(Type::I32, ROW.into());
+        let offset = self.builder.op(Op::MulWideU, Type::I32, &[self.item?, step]);
+        Some(self.builder.op(Op::PtrAdd, Type::PTR, &[base, offset]))
+    }
+
+    // What traps.
+
+    /// An access that traps, for some items at least, if they come here.
+    pub(super) fn misstep(&mut self) {
+        let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
+        let Some(ty) = self.pick(&stored).filter(|_| self.may_access(1)) else { return };
+        let stores = self.one_in(3);
+        if stores && !self.is_affine() && self.one_in(4) {
+            return self.store_read_only(ty);
+        }
+        // A buffer of its own, for the items' elements may lie anywhere in it.
+        let mut place = match stores {
+            false => self.input_place(ty),
+            true => {
+                let base = self.buffer("y", Direction::Out, ty);
+                let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
+                Place { ty, mem, base, index: self.item }
+            }
+        };
+        let Some(item) = self.item else { return };
+        match self.random.below(5) {
+            0 => place.mem.offset = self.pick(&FAR).unwrap_or(0),
+            1 if ty.bytes() > 1 => {
+                let offset = 1 + self.random.below(ty.bytes() as usize - 1) as i32;
+                place.mem = MemAttr { scale: 1, offset, ..place.mem };
+                place.index = Some(self.times(item, ty.bytes()));
+            }
+            2 if ty.bytes() > 1 && !stores => (place.mem.scale, place.index) = (1, Some(item)),
+            3 if !stores && !self.is_affine() => place.index = self.operand(Type::I32),
+            _ => {
+                let factor = 5 + self.random.below(200) as u32;
+                place.index = Some(self.times(item, factor));
+            }
+        }
+        if !stores {
+            let value = self.load_at(place);
+            self.scope.push(value);
+        } else if let Some(value) = self.operand(ty) {
+            self.store_at(place, value);
+        }
+    }
+
+    /// A store to an `in` buffer, by an address that does not show it.
+    fn store_read_only(&mut self, ty: Type) {
+        let Some(value) = self.operand(ty) else { return };
+        let base = self.input(ty).base;
+        let distance = self.builder.int(Type::I64, i64::from(ty.bytes() * (1 + self.random.below(3) as u32)));
+        let base = self.builder.op(Op::PtrAdd, Type::PTR, &[base, distance]);
+        let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
+        self.store_at(Place { ty, mem, base, index: self.item }, value);
+    }
+
+    // What is seen of a kernel.
+
+    /// Stores what has not been used, or all, each value in a place of its own; where accesses are few, several together.
+    pub(super) fn observe(&mut self, all: bool) {
+        let used = uses(self.builder.kernel());
+        let wanted: Vec<Value> = self.scope.iter().copied().filter(|value| all || !used.contains(value)).collect();
+        let mut values = Vec::with_capacity(wanted.len());
+        for value in wanted {
+            values.extend(storable(&mut self.builder, value));
+        }
+        if self.is_affine() {
+            values = self.joined(&values);
+        }
+        let mut rows: Vec<(Type, Rows)> = Vec::new();
+        for value in values {
+            let ty = self.ty(value);
+            let number = match rows.iter().position(|(of, rows)| *of == ty && rows.used + ty.bytes() <= rows.stride) {
+                Some(number) => number,
+                None => {
+                    let stride = if self.one_in(2) { ty.bytes() } else { ROW };
+                    let base = self.buffer("r", Direction::Out, ty);
+                    rows.push((ty, Rows { base, stride, used: 0, is_read: false }));
+                    rows.len() - 1
+                }
+            };
+            let Some((_, rows)) = rows.get_mut(number) else { return };
+            let Rows { base, stride, used, .. } = *rows;
+            rows.used += ty.bytes();
+            let Some(item) = self.item else { return };
+            let index = self.times(item, stride / ty.bytes());
+            self.builder.store(ty, value, base, (index, (used / ty.bytes()) as i32));
+        }
+    }
+
+    /// Values of each size as one, by exclusive or.
+    fn joined(&mut self, values: &[Value]) -> Vec<Value> {
+        let mut joined: Vec<(Type, Value)> = Vec::new();
+        for &value in values {
+            let ty = self.ty(value);
+            let as_integer = match ty.bits() {
+                _ if ty.is_int() && ty != Type::I16X2 => ty,
+                16 => Type::I16,
+                32 => Type::I32,
+                _ => ty,
+            };
+            let cast = OpForm { from: Some(ty), ..OpForm::plain(Op::Bitcast, as_integer) };
+            let value = match ty == as_integer {
+                false if self.palette.takes(Form::Op(cast)) => self.builder.op(Op::Bitcast, as_integer, &[value]),
+                _ => value,
+            };
+            let ty = self.ty(value);
+            match joined.iter_mut().find(|(of, _)| *of == ty && ty.is_int()) {
+                Some((_, all)) => *all = self.builder.op(Op::Xor, ty, &[*all, value]),
+                None => joined.push((ty, value)),
+            }
+        }
+        joined.into_iter().map(|(_, value)| value).collect()
+    }
+}
+
+// A loop is taken as often as a small parameter says.
+const _: () = assert!(MOST <= TRIPS);

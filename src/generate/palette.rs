@@ -1,0 +1,242 @@
+//! What a target takes, found out by asking it.
+
+use std::collections::HashMap;
+
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::op::ArgType;
+use halfbyte_ir::witness::Random;
+use halfbyte_ir::{Attr, Direction, IntCC, Kernel, Op, Type, Value};
+
+use super::instruction::Machine;
+use super::{Generator, Shape, storable};
+
+/// The widest type that a kernel is given, in bits.
+const WIDEST: u32 = 128;
+
+/// How addresses are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addresses {
+    /// In any way: by data, and as pointers that are computed.
+    Any,
+    /// So that they are known at launch: sums of multiples of the item's number, of small parameters and of the counters of
+    /// loops whose trips are known as well.
+    Affine,
+}
+
+/// A form of what is drawn: all that a target may make its answer depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Form {
+    Op(OpForm),
+    /// A scalar parameter.
+    Scalar(Type),
+    /// A value that is handed to a block.
+    Passed(Type),
+    Switch,
+}
+
+/// A form of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct OpForm {
+    pub op: Op,
+    pub ty: Type,
+    /// The first operand's type; the op and this give those of all.
+    pub from: Option<Type>,
+    /// The type of a condition.
+    pub condition: Option<Type>,
+    pub attr: Attr,
+    /// The last operand is a constant with all lanes the same.
+    pub constant: bool,
+}
+
+impl OpForm {
+    /// Of an op that has no other operands than its type says.
+    pub const fn plain(op: Op, ty: Type) -> OpForm {
+        OpForm { op, ty, from: None, condition: None, attr: Attr::None, constant: false }
+    }
+
+    /// The types of the operands; none where the op has a form that is not drawn.
+    pub fn operands(&self) -> Option<Vec<Type>> {
+        if self.op == Op::Concat {
+            return self.from.map(|from| vec![from; (self.ty.bits() / from.bits()) as usize]);
+        }
+        let of = |arg: &ArgType| match arg {
+            ArgType::Same => Some(self.ty),
+            ArgType::Mask => self.ty.mask_type(),
+            ArgType::Condition => self.condition,
+            ArgType::Lane => Some(self.ty.lane_type()),
+            ArgType::Exactly(ty) => Some(*ty),
+            ArgType::Converted => self.from,
+        };
+        self.op.row().args.iter().map(of).collect()
+    }
+}
+
+/// Says whether a kernel can be compiled.
+type Takes<'t> = dyn FnMut(&Kernel) -> bool + 't;
+
+/// What kernels are drawn from.
+pub struct Palette<'t> {
+    takes: Box<Takes<'t>>,
+    /// What ops are on, masks apart, which come with them. The more often one stands here, the more there is of it.
+    pub(super) types: Vec<Type>,
+    pub(super) addresses: Addresses,
+    pub(super) machines: Vec<Machine>,
+    known: HashMap<Form, bool>,
+}
+
+impl<'t> Palette<'t> {
+    /// Of a target for which this says whether it can compile a kernel.
+    pub fn new(takes: impl FnMut(&Kernel) -> bool + 't) -> Palette<'t> {
+        Palette {
+            takes: Box::new(takes),
+            types: Type::ALL.to_vec(),
+            addresses: Addresses::Any,
+            machines: vec![Machine::Halu],
+            known: HashMap::new(),
+        }
+    }
+
+    /// Only with ops whose operands and results are of these types, and truth values and masks. A type that is named more
+    /// often is drawn more often.
+    #[must_use]
+    pub fn with_types(mut self, types: &[Type]) -> Palette<'t> {
+        self.types = types.to_vec();
+        self
+    }
+
+    /// With addresses of this kind.
+    #[must_use]
+    pub fn with_addresses(mut self, addresses: Addresses) -> Palette<'t> {
+        self.addresses = addresses;
+        self
+    }
+
+    /// With instructions of these machines as intrinsics.
+    #[must_use]
+    pub fn with_intrinsics(mut self, machines: &[Machine]) -> Palette<'t> {
+        self.machines = machines.to_vec();
+        self
+    }
+
+    /// The kind of its addresses.
+    pub const fn addresses(&self) -> Addresses {
+        self.addresses
+    }
+
+    /// A random kernel of that name.
+    pub fn kernel(&mut self, name: &str, shape: &Shape, random: &mut Random) -> Kernel {
+        Generator::new(self, name, shape, random).kernel(shape)
+    }
+
+    pub(super) fn has(&self, ty: Type) -> bool {
+        ty.bits() <= WIDEST && (ty.is_mask() || self.types.contains(&ty))
+    }
+
+    pub(super) fn takes(&mut self, form: Form) -> bool {
+        if let Some(&known) = self.known.get(&form) {
+            return known;
+        }
+        let takes = probe(&form).is_some_and(|kernel| self.takes_kernel(&kernel));
+        self.known.insert(form, takes);
+        takes
+    }
+
+    /// Whether the target takes an intrinsic on operands of these types.
+    pub(super) fn takes_intrinsic(&mut self, result: Type, operands: &[Type], target: &str, text: &str) -> bool {
+        let probe = probe_with(operands, false, |b, args| Some(b.intrinsic(result, target, text, args)));
+        probe.is_some_and(|kernel| self.takes_kernel(&kernel))
+    }
+
+    fn takes_kernel(&mut self, kernel: &Kernel) -> bool {
+        halfbyte_ir::verify(kernel).is_ok() && (self.takes)(kernel)
+    }
+}
+
+/// Whether values of the type lie in buffers.
+pub(super) fn is_stored(ty: Type) -> bool {
+    !ty.is_mask() && ty != Type::PTR && ty.bits() <= WIDEST
+}
+
+/// Integers with one lane for each of a mask.
+pub(super) fn int_of_mask(mask: Type) -> Option<Type> {
+    [Type::I8X4, Type::I16X2, Type::I8X16, Type::I32].into_iter().find(|ty| ty.mask_type() == Some(mask))
+}
+
+/// A kernel around one thing of this form.
+fn probe(form: &Form) -> Option<Kernel> {
+    match *form {
+        Form::Switch => Some(probe_switch()),
+        Form::Scalar(ty) => probe_with(&[], false, |b, _| Some(b.scalar("s", ty))),
+        Form::Passed(ty) => probe_with(&[ty, ty], false, |b, args| Some(join(b, ty, args))),
+        Form::Op(form) => probe_with(&form.operands()?, form.constant, |b, args| {
+            Some(match form.op {
+                Op::Const => b.constant(form.ty, &[1]),
+                _ => b.value(form.op, form.ty, form.attr, args),
+            })
+        }),
+    }
+}
+
+/// A kernel that makes a value of operands of these types and stores it. The last operand may be constant; the others are
+/// loaded.
+fn probe_with(
+    types: &[Type],
+    constant: bool,
+    make: impl FnOnce(&mut Builder, &[Value]) -> Option<Value>,
+) -> Option<Kernel> {
+    let mut b = Builder::new("probe");
+    b.begin("entry", &[]);
+    let item = b.here(Op::ItemId);
+    let mut loaded = 0;
+    let mut load = |b: &mut Builder, ty: Type| {
+        loaded += 1;
+        let buffer = b.buffer_aligned(&format!("a{loaded}"), Direction::In, ty, 16);
+        b.load(ty, buffer, item)
+    };
+    let mut args = Vec::new();
+    for (number, &ty) in types.iter().enumerate() {
+        args.push(match ty {
+            _ if constant && number + 1 == types.len() => b.constant(ty, &[1]),
+            Type::PTR => b.buffer_aligned(&format!("p{number}"), Direction::InOut, Type::I8, 16),
+            _ if ty.is_mask() => {
+                let lanes = int_of_mask(ty)?;
+                let (x, y) = (load(&mut b, lanes), load(&mut b, lanes));
+                b.icmp(IntCC::Eq, lanes, x, y)
+            }
+            _ => load(&mut b, ty),
+        });
+    }
+    let result = make(&mut b, &args)?;
+    let result = storable(&mut b, result)?;
+    let ty = b.kernel().ty(result);
+    let out = b.buffer_aligned("out", Direction::Out, ty, 16);
+    b.store(ty, result, out, item);
+    b.ret();
+    Some(b.finish())
+}
+
+/// The first of these values or the second, by way of a block's parameter.
+fn join(b: &mut Builder, ty: Type, values: &[Value]) -> Value {
+    let condition = b.scalar("c", Type::I1);
+    let (join, way) = (b.block("join", &[ty]), b.block("way", &[]));
+    let (first, second) = values.split_at(values.len().min(1));
+    b.br_if(condition, (join, first), (way, &[]));
+    b.go_to(way);
+    b.br(join, second);
+    b.go_to(join);
+    b.params(join).first().copied().unwrap_or(condition)
+}
+
+fn probe_switch() -> Kernel {
+    let mut b = Builder::new("probe");
+    let on = b.scalar("on", Type::I32);
+    let entry = b.begin("entry", &[]);
+    let ways = [b.block("one", &[]), b.block("other", &[])];
+    b.go_to(entry);
+    b.switch(on, (ways[0], &[]), &[(7, ways[1], &[])]);
+    for way in ways {
+        b.go_to(way);
+        b.ret();
+    }
+    b.finish()
+}

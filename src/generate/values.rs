@@ -1,0 +1,205 @@
+//! Ops of drawn kernels, and their operands.
+
+use halfbyte_ir::op::ArgType;
+use halfbyte_ir::{
+    Attr, AttrKind, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value,
+};
+
+use super::Generator;
+use super::instruction::{Drawn, draw};
+use super::memory::MOST_SCALARS;
+use super::palette::{Form, OpForm};
+
+/// Draws before giving up on finding an op, or an operand.
+const DRAWS: usize = 50;
+
+impl Generator<'_, '_> {
+    /// Adds an op whose result may be used from now on.
+    pub(super) fn op(&mut self) {
+        for _ in 0..DRAWS {
+            if self.one_in(40)
+                && let Some(value) = self.intrinsic()
+            {
+                self.scope.push(value);
+                return;
+            }
+            let near = self.any().map(|value| self.ty(value));
+            let ty = match near {
+                Some(ty) if !self.one_in(3) => ty,
+                _ => self.some_type(),
+            };
+            let Some(op) = self.pick(Op::ALL) else { return };
+            if let Some(value) = self.try_op(op, ty) {
+                self.scope.push(value);
+                return;
+            }
+        }
+    }
+
+    fn some_type(&mut self) -> Type {
+        let number = self.random.below(self.palette.types.len());
+        self.palette.types.get(number).copied().unwrap_or(Type::I32)
+    }
+
+    /// Adds this op on this controlling type, where there is such an op and the target takes it.
+    fn try_op(&mut self, op: Op, ty: Type) -> Option<Value> {
+        let row = op.row();
+        let ty = row.fixed_type().unwrap_or(ty);
+        let drawn = match row.attr {
+            AttrKind::Const | AttrKind::Mem | AttrKind::Targets | AttrKind::Intrinsic => false,
+            _ => row.effect == Effect::Pure && row.types.is_none_or(|types| (types.contains)(ty)),
+        };
+        // Addresses are made where something is loaded or stored through them.
+        let result = row.result_type(ty).filter(|&result| result != Type::PTR || op == Op::Select)?;
+        if !drawn || !self.palette.has(ty) || !self.palette.has(result) {
+            return None;
+        }
+        let from = match row.convert {
+            Some(convert) => {
+                let from = Type::ALL.iter().copied().filter(|&from| convert(from, ty) && self.palette.has(from));
+                let from: Vec<Type> = from.collect();
+                self.pick(&from)
+            }
+            None => None,
+        };
+        let condition = match row.args.contains(&ArgType::Condition) {
+            true => ty.mask_type().filter(|_| self.one_in(2)).or(Some(Type::I1)),
+            false => None,
+        };
+        let attr = self.attr(op, ty, from);
+        let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
+        let form = OpForm { op, ty, from, condition, attr, constant: is_shift && !self.one_in(3) };
+        let types = form.operands()?;
+        if !types.iter().all(|&ty| self.palette.has(ty)) || !self.palette.takes(Form::Op(form)) {
+            return None;
+        }
+        let mut args = Vec::with_capacity(types.len());
+        for (number, &ty) in types.iter().enumerate() {
+            args.push(if form.constant && number + 1 == types.len() {
+                let lane = self.random.lane(ty.elem(), 0);
+                self.builder.constant(ty, &[lane])
+            } else {
+                self.operand(ty)?
+            });
+        }
+        Some(self.builder.value(op, ty, attr, &args))
+    }
+
+    /// Adds an instruction of a machine.
+    fn intrinsic(&mut self) -> Option<Value> {
+        let number = self.random.below(self.palette.machines.len());
+        let machine = *self.palette.machines.get(number)?;
+        let Drawn { data, result, operands } = draw(machine, self.random)?;
+        if !self.palette.has(result) || !operands.iter().all(|&ty| self.palette.has(ty)) {
+            return None;
+        }
+        if !self.palette.takes_intrinsic(result, &operands, &data.target, &data.text) {
+            return None;
+        }
+        let args = operands.iter().map(|&ty| self.operand(ty)).collect::<Option<Vec<Value>>>()?;
+        Some(self.builder.intrinsic(result, &data.target, &data.text, &args))
+    }
+
+    fn attr(&mut self, op: Op, ty: Type, from: Option<Type>) -> Attr {
+        let row = op.row();
+        match row.attr {
+            AttrKind::Float(_) => Attr::Float(self.flags(op, ty)),
+            AttrKind::IntCC => Attr::IntCC(self.pick(IntCC::ALL).unwrap_or(IntCC::Eq)),
+            AttrKind::FloatCC => Attr::FloatCC {
+                cc: self.pick(FloatCC::ALL).unwrap_or(FloatCC::Eq),
+                ftz: row.flags(ty).contains(FlagKind::Ftz) && self.one_in(3),
+            },
+            AttrKind::Lane => {
+                let parts = match (op, from) {
+                    (Op::Split, Some(from)) => from.bits() / ty.bits(),
+                    _ => ty.lanes() as u32,
+                };
+                Attr::Lane(self.random.below(parts as usize) as u8)
+            }
+            AttrKind::Lanes => {
+                let lanes: Vec<u8> = (0..ty.lanes()).map(|_| self.random.below(2 * ty.lanes()) as u8).collect();
+                Attr::Lanes(LaneMap::new(&lanes))
+            }
+            _ => Attr::None,
+        }
+    }
+
+    fn flags(&mut self, op: Op, ty: Type) -> FloatFlags {
+        let takes = op.row().flags(ty);
+        let mut flags = FloatFlags::default();
+        if takes.rounding && self.one_in(2) {
+            flags.rounding = self.pick(&Rounding::ALL).unwrap_or_default();
+        }
+        if takes.clamp && self.one_in(3) {
+            flags.clamp = if self.one_in(2) { Clamp::Sat } else { Clamp::Relu };
+        }
+        flags.ftz = takes.ftz && self.one_in(3);
+        flags.nan = takes.nan && self.one_in(2);
+        flags
+    }
+
+    /// A value of a type: one from before, the later the likelier, or a new one.
+    pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
+        let before: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == ty).collect();
+        let late = self.random.below(before.len()).max(self.random.below(before.len()));
+        let before = before.get(late).copied();
+        if before.is_some() && !self.one_in(8) {
+            return before;
+        }
+        match self.source(ty) {
+            Some(value) => {
+                self.scope.push(value);
+                Some(value)
+            }
+            None => before,
+        }
+    }
+
+    /// A new value of a type that needs no other.
+    fn source(&mut self, ty: Type) -> Option<Value> {
+        if ty == Type::PTR {
+            return self.own_row();
+        }
+        let choice = self.random.below(8);
+        if ty == Type::I1 && choice < 4 || ty.is_mask() && ty != Type::I1 {
+            return self.compared(ty);
+        }
+        let scalars = !self.is_affine() || self.scalars < MOST_SCALARS;
+        match choice {
+            0..=2 => self.constant(ty),
+            3 | 4 if scalars && self.palette.takes(Form::Scalar(ty)) => {
+                self.scalars += 1;
+                let name = format!("s{}", self.builder.kernel().params.len());
+                Some(self.builder.scalar(&name, ty))
+            }
+            _ if ty == Type::I1 => self.compared(ty),
+            _ => self.load(ty).or_else(|| self.constant(ty)),
+        }
+    }
+
+    fn constant(&mut self, ty: Type) -> Option<Value> {
+        if !self.palette.takes(Form::Op(OpForm::plain(Op::Const, ty))) {
+            return self.load(ty);
+        }
+        let other = self.random.bits();
+        let lanes: Vec<u64> = match self.one_in(3) {
+            true => vec![self.random.lane(ty.elem(), other)],
+            false => (0..ty.lanes()).map(|_| self.random.lane(ty.elem(), other)).collect(),
+        };
+        Some(self.builder.constant(ty, &lanes))
+    }
+
+    /// A mask, by a comparison.
+    fn compared(&mut self, mask: Type) -> Option<Value> {
+        let types = self.palette.types.iter().copied().filter(|ty| !ty.is_mask() && ty.mask_type() == Some(mask));
+        let types: Vec<Type> = types.collect();
+        for _ in 0..DRAWS {
+            let ty = self.pick(&types)?;
+            let op = if ty.is_float() { Op::Fcmp } else { Op::Icmp };
+            if let Some(value) = self.try_op(op, ty) {
+                return Some(value);
+            }
+        }
+        None
+    }
+}

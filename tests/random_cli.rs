@@ -1,0 +1,43 @@
+//! `random` as people call it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::halfbyte;
+
+/// The number in the line of the summary that begins like this.
+fn count(output: &str, name: &str) -> u64 {
+    let line = output.lines().find(|line| line.starts_with(name)).unwrap();
+    let number = line.strip_prefix(name).unwrap().split_whitespace().next().unwrap();
+    number.replace(',', "").parse().unwrap()
+}
+
+#[test]
+fn what_was_run_is_summed_up() {
+    let called = halfbyte(&["random", "--count", "10", "--seed", "3"]);
+    let output = called.output();
+    assert_eq!(count(output, "kernels"), 10);
+    assert!(count(output, "on halu") >= 5 && count(output, "launches") >= 20, "{output}");
+    assert_eq!(count(output, "differences"), 0);
+    let one = halfbyte(&["random", "--count", "10", "--seed", "3", "--target", "vp1", "--engine", "interp"]);
+    assert_eq!(count(one.output(), "on vp1"), count(output, "on vp1"));
+    assert!(!one.output().contains("on halu"));
+}
+
+#[test]
+fn kernels_depend_on_seed_and_number_alone() {
+    let printed = |args: &[&str]| halfbyte(&[&["random", "--print"], args].concat()).output().to_string();
+    let all = printed(&["--seed", "9", "--count", "4"]);
+    let last = printed(&["--seed", "9", "--first", "3", "--count", "1"]);
+    assert!(last.starts_with("kernel @random(") && all.ends_with(&last));
+    let even = printed(&["--seed", "9", "--count", "4", "--shard", "1/2"]);
+    assert!(all.starts_with(even.split_inclusive("\n}\n").next().unwrap()));
+    assert_ne!(printed(&["--seed", "10", "--count", "4"]), all);
+}
+
+#[test]
+fn bad_calls_are_refused() {
+    halfbyte(&["random", "--shard", "0/2"]).fails(2, "expected k/n with 1 <= k <= n");
+    halfbyte(&["random", "--threads", "0"]).fails(2, "--threads");
+    halfbyte(&["random", "--target", "ptx"]).fails(2, "--target");
+}
