@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 use halfbyte::check::check;
-use halfbyte::ir::witness::witnesses;
+use halfbyte::ir::witness::{Random, witnesses};
 use halfbyte::isa::halu::{Inst, Opcode};
 use halfbyte::isa::object::Words;
 use halfbyte::isa::row::{Kind, Modifier, RegFile, Role, Row, Suffix};
@@ -205,19 +205,6 @@ fn idioms(reach: &mut Reach) {
     }
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-}
-
 /// An instruction as an intrinsic: the template, the types of its operands, and that of its result.
 struct Template {
     text: String,
@@ -332,9 +319,9 @@ fn intrinsics(reach: &mut Reach) {
             if !form && modifiers.is_empty() {
                 break;
             }
-            let mut inst = Inst::random(op, &mut || random.next());
+            let mut inst = Inst::random(op, &mut || random.bits());
             if !modifiers.is_empty() {
-                let (field, equal, value) = modifiers[random.next() as usize % modifiers.len()].holds;
+                let (field, equal, value) = modifiers[random.bits() as usize % modifiers.len()].holds;
                 if equal {
                     inst.set(field, value);
                 }
