@@ -3,8 +3,8 @@
 //! One pass over the tokens with one token of lookahead. After an error it goes on at the next line, and what the lost
 //! statement defined counts as being of unknown type. At the end of a kernel the verifier checks it.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use super::lexer::{Lexer, Tok, Token};
 use crate::diag::Diagnostic;
@@ -89,6 +89,18 @@ impl Body<'_> {
     pub fn forget_stream(&mut self, number: usize) {
         self.stream_parts.retain(|&(stream, ..)| stream != number);
         self.guards.retain(|&(stream, ..)| stream != number);
+    }
+
+    /// The next kernel's body, in the memory of this one's tables.
+    fn restart(&mut self, name: &str, span: Span) {
+        let mut next = Body::new(name, span);
+        std::mem::swap(&mut next.values, &mut self.values);
+        std::mem::swap(&mut next.blocks, &mut self.blocks);
+        std::mem::swap(&mut next.parts, &mut self.parts);
+        next.values.clear();
+        next.blocks.clear();
+        next.parts.clear();
+        *self = next;
     }
 
     fn new(name: &str, span: Span) -> Self {
@@ -318,8 +330,7 @@ impl<'s> Reader<'s> {
                 self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
             }
             names.entry(name).or_insert(span);
-            let body = std::mem::replace(&mut self.body, Body::new("", Span::default()));
-            module.kernels.push(body.kernel);
+            module.kernels.push(std::mem::replace(&mut self.body.kernel, Kernel::new("")));
         }
         module
     }
@@ -335,7 +346,7 @@ impl<'s> Reader<'s> {
             Tok::Kernel => (self.text(), self.bump()),
             _ => ("", self.token.span),
         };
-        self.body = Body::new(name, span);
+        self.body.restart(name, span);
         let header = if name.is_empty() { Err(self.unexpected("the kernel's name: `@name`")) } else { self.header() };
         if header.is_err() {
             self.body.header_failed = true;

@@ -9,7 +9,7 @@ use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::Context;
-use crate::passes::fold;
+use crate::passes::{fold, resolve};
 use crate::rewrite::Rewriter;
 use crate::trace::{How, Tell};
 
@@ -68,16 +68,6 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     kernel.replace_uses(&replaced);
     changed
-}
-
-/// Gives an instruction the operands that stand for its own now.
-fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, PackedOption<Value>>) {
-    let mut args = kernel.insts[inst].args;
-    for arg in args.as_mut_slice(&mut kernel.pool) {
-        while let Some(next) = replaced[*arg].expand() {
-            *arg = next;
-        }
-    }
 }
 
 /// Moves a constant to the right.

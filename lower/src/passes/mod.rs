@@ -12,6 +12,10 @@ mod words;
 
 use std::fmt::Write;
 
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{Inst, Kernel, Value};
+
 use crate::pass::Pass;
 use crate::rewrite::RULES;
 
@@ -45,6 +49,16 @@ pub const PASSES: &[Pass] = &[
         run: legalise::run,
     },
 ];
+
+/// Gives an instruction the operands that stand for its own now.
+fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, PackedOption<Value>>) {
+    let mut args = kernel.insts[inst].args;
+    for arg in args.as_mut_slice(&mut kernel.pool) {
+        while let Some(next) = replaced[*arg].expand() {
+            *arg = next;
+        }
+    }
+}
 
 /// The reference of passes and rules, `docs/passes.md`.
 pub fn documentation() -> String {
