@@ -1,0 +1,13 @@
+; `__vnegss4` of CUDA: a byte with the sign changed; the least becomes the greatest.
+kernel @vnegss4(%a: in i8x4, %result: out i8x4) {
+^entry:
+  %i = item_id
+  %x = load %a[%i]
+  %zero = const.i8x4 0
+  %r = sub_sat_s.i8x4 %zero, %x
+  store %r, %result[%i]
+  ret
+}
+
+; run: halu, vp1: @vnegss4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0xc1feff00, 0x8182abc0, 0x567e7f7f, 0x01023f40]
+; run: halu, vp1: @vnegss4 items=1001 a=random(1001, 371) result=zeros(1001)
