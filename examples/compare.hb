@@ -1,0 +1,88 @@
+; Comparisons of two grey images, pixel by pixel: white where the condition holds, else black, which is a mask for other
+; images. An item takes four pixels in one word.
+kernel @equal(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.eq.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+kernel @different(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.ne.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+kernel @greater(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.gt_u.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+kernel @at_least(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.ge_u.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+kernel @less(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.lt_u.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+kernel @at_most(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
+^entry:
+  %i = item_id
+  %p = load %a[%i]
+  %q = load %b[%i]
+  %m = icmp.le_u.i8x4 %p, %q
+  %r = mask_expand.i8x4 %m
+  store %r, %mask[%i]
+  ret
+}
+
+; run: halu, vp1: @equal items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 0, 0, 0], [0, 0, 0, 0]]
+; run: halu, vp1: @different items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 255, 255, 255], [255, 255, 255, 255]]
+; run: halu, vp1: @greater items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
+; run: halu, vp1: @at_least items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
+; run: halu, vp1: @less items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
+; run: halu, vp1: @at_most items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
+; run: halu, vp1: @equal items=1001 a=random(1001, 331) b=random(1001, 332) mask=zeros(1001)
+; run: halu, vp1: @different items=1001 a=random(1001, 333) b=random(1001, 334) mask=zeros(1001)
+; run: halu, vp1: @greater items=1001 a=random(1001, 335) b=random(1001, 336) mask=zeros(1001)
+; run: halu, vp1: @at_least items=1001 a=random(1001, 337) b=random(1001, 338) mask=zeros(1001)
+; run: halu, vp1: @less items=1001 a=random(1001, 339) b=random(1001, 340) mask=zeros(1001)
+; run: halu, vp1: @at_most items=1001 a=random(1001, 341) b=random(1001, 342) mask=zeros(1001)
+
+; A photograph of 128 by 128 pixels and itself moved by one pixel.
+; run: halu, vp1: @equal items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1: @different items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1: @greater items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1: @at_least items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1: @less items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1: @at_most items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)

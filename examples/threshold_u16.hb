@@ -1,0 +1,17 @@
+; An image of 16-bit pixels in black and white: pixels of more than a level become one value, all others another. An item
+; takes two pixels in one word.
+kernel @threshold_u16(%level: i16x2, %above: i16x2, %below: i16x2, %pixels: in i16x2, %two: out i16x2) {
+^entry:
+  %i = item_id
+  %p = load %pixels[%i]
+  %m = icmp.gt_u.i16x2 %p, %level ; refuse: vp1: cannot do `icmp.i16x2`
+  %r = select.i16x2 %m, %above, %below ; refuse: vp1: cannot do `select.i16x2`
+  store %r, %two[%i]
+  ret
+}
+
+; run: halu: @threshold_u16 items=3 level=1000 above=65535 below=7 pixels=[[0, 1000], [1001, 65535], [32768, 999]] two=zeros(3) -> two=[[7, 7], [65535, 65535], [65535, 7]]
+; run: halu: @threshold_u16 items=1001 level=[0x7fff, 300] above=9 below=0x80000001 pixels=random(1001, 371) two=zeros(1001)
+
+; A photograph of 64 by 64 pixels.
+; run: halu: @threshold_u16 items=2048 level=28000 above=65535 below=0 pixels=@chelsea-u16.npy two=zeros(2048)
