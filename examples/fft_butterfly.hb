@@ -1,0 +1,38 @@
+; A step of the fast Fourier transform: of two complex numbers a and b, a + w b and a - w b, w being a root of one. A
+; number is two halves, the real part low. w b is w.re b + w.im i b, and i b is [-b.im, b.re]; the splats of w are
+; selectors of the operands, and the changes of sign cost nothing, so that four multiply-adds do all but the turn of b.
+;
+; Item i takes numbers i and i + item_count of %x and puts what comes of them side by side in %y. So a transform of 2^k
+; numbers is k launches, each of which reads what the one before has written; number m comes out where the bits of m,
+; reversed, say. Before launch s, the roots of item i are those of 2^(s+1) to the power of the lowest s bits of i,
+; reversed.
+kernel @fft_butterfly(%x: in f16x2, %roots: in f16x2, %y: out f16x2) {
+^entry:
+  %i = item_id
+  %half = item_count
+  %j = add.i32 %i, %half
+  %a = load %x[%i]
+  %b = load %x[%j]
+  %w = load %roots[%i]
+  %re = shuffle.f16x2 %w, %w, [0, 0]
+  %im = shuffle.f16x2 %w, %w, [1, 1]
+  %minus = fneg.f16x2 %b
+  %ib = shuffle.f16x2 %minus, %b, [1, 2]
+  %minus_re = fneg.f16x2 %re
+  %minus_im = fneg.f16x2 %im
+  %p = ffma.f16x2 %b, %re, %a
+  %sum = ffma.f16x2 %ib, %im, %p
+  %q = ffma.f16x2 %b, %minus_re, %a
+  %difference = ffma.f16x2 %ib, %minus_im, %q
+  %to = add.i32 %i, %i
+  store %sum, %y[%to]
+  store %difference, %y[%to + 1]
+  ret
+}
+
+; The three steps of a transform of eight numbers.
+; run: halu: @fft_butterfly items=4 x=[[1, 0], [2, -1], [0, 0.5], [-1, 3], [4, 0], [0, 0], [0.25, -0.25], [10, 1]] roots=[[1, 0], [1, 0], [1, 0], [1, 0]] y=zeros(8) -> y=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980]
+; run: halu: @fft_butterfly items=4 x=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980] roots=[[1, 0], [0, -1], [1, 0], [0, -1]] y=zeros(8) -> y=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000]
+; run: halu: @fft_butterfly items=4 x=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000] roots=[[1, 0], [0, -1], [0.707, -0.707], [-0.707, -0.707]] y=zeros(8) -> y=[0x42804c10, 0xc180c5c0, 0x46c0b400, 0xc74048e0, 0x447e47a6, 0xc3fcca13, 0x481eca1e, 0xc85e44bc]
+
+; run: halu: @fft_butterfly items=500 x=random(1000, 481) roots=random(500, 482) y=zeros(1000)
