@@ -61,4 +61,4 @@ kernel @stereo_sad(%width: i32, %shifts: i32, %left: in i8x4, %right: in i8x4, %
 ; run: halu, vp1: @stereo_sad items=201 width=30 shifts=7 left=random(263, 261) right=random(269, 262) shift=zeros(201) difference=zeros(201)
 
 ; A photograph in colour, moved by two pixels in its left half and by five in its right half.
-; run: halu, vp1: @stereo_sad items=1142 width=64 shifts=8 left=@chelsea-left.npy right=@chelsea-right.npy shift=zeros(1142) difference=zeros(1142) -> shift=@chelsea-shifts.npy
+; run: halu, vp1: @stereo_sad items=630 width=64 shifts=8 left=@chelsea-left.npy right=@chelsea-right.npy shift=zeros(630) difference=zeros(630) -> shift=@chelsea-shifts.npy

@@ -9,83 +9,122 @@ use std::path::Path;
 use halfbyte::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
+use halfbyte::launch::{Param, bind};
 use halfbyte::pipeline::Options;
+use halfbyte::runlines::{self, RunLine};
+use halfbyte::values::ValueKind;
 use halfbyte::{Module, Target};
 use support::{agree, with_passes, without_passes};
 
 const ITEMS: u32 = 1000;
 const LAUNCHES: u64 = 8;
-/// Rows so long that no two items change the same word of an image.
-const WIDTH: u32 = ITEMS;
-/// Kernels whose wide lanes only VP1 has.
-const WIDE: [&str; 5] = ["chroma", "weight", "deblock", "vc1", "residual"];
 
 #[test]
 fn examples_on_halu() {
-    let ways = [with_passes(Target::Halu), without_passes(Target::Halu)];
-    let kernels = check_folder("examples", &ways, &|kernel| WIDE.contains(&kernel));
-    assert!(kernels >= 11, "{kernels} kernels");
+    let kernels = check_examples("examples", Target::Halu);
+    assert!(kernels >= 55, "{kernels} kernels");
 }
 
-/// VP1 has no floating-point arithmetic, and refuses it in these kernels.
 #[test]
 fn examples_on_vp1() {
-    let ways = [with_passes(Target::Vp1), without_passes(Target::Vp1)];
-    let kernels = check_folder("examples", &ways, &|kernel| ["axpy", "relu_fma", "cmul"].contains(&kernel));
-    assert!(kernels >= 13, "{kernels} kernels");
+    let kernels = check_examples("examples", Target::Vp1);
+    assert!(kernels >= 30, "{kernels} kernels");
+}
+
+#[test]
+fn baseline() {
+    assert_eq!(check_examples("examples/baseline", Target::Halu), 14);
+    assert_eq!(check_examples("examples/baseline", Target::Vp1), 4);
 }
 
 /// Kernels that were compiled wrongly once. Each says in its first line what it is about.
 #[test]
 fn regressions() {
-    check_folder("tests/regressions", &[with_passes(Target::Halu)], &|_| false);
+    for_kernels("tests/regressions", |module, _| {
+        check(module, &with_passes(Target::Halu), &Launch::of_vectors(&module.ir().kernels[0]))
+    });
 }
 
-/// Checks the kernels in a folder, those apart that must be refused, and says how many there are.
-fn check_folder(folder: &str, ways: &[Options], refused: &dyn Fn(&str) -> bool) -> usize {
+/// Checks the kernels in a folder on a target, in launches as large as a run line makes on random data, and says how many
+/// there are. What no run line runs on the target must be refused there.
+fn check_examples(folder: &str, target: Target) -> usize {
+    let ways = [with_passes(target), without_passes(target)];
     let mut kernels = 0;
+    for_kernels(folder, |module, runs| {
+        if !runs.iter().any(|run| run.targets.contains(&target)) {
+            let refused = ways.iter().all(|options| support::program(module, options).is_err());
+            return if refused { Ok(()) } else { Err(format!("{target} does not refuse it")) };
+        }
+        kernels += 1;
+        let launch = Launch::of_run(&module.ir().kernels[0], runs).ok_or("no run line has random data")?;
+        // What only passes can make of what a target has is refused without them.
+        let taken = |options: &&Options| std::ptr::eq(*options, &ways[0]) || support::program(module, options).is_ok();
+        ways.iter().filter(taken).try_for_each(|options| check(module, options, &launch))
+    });
+    kernels
+}
+
+/// Does something with every kernel in a folder, as the only one of a module, and its run lines.
+fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result<(), String>) {
     for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "hb") {
             continue;
         }
-        let file = Module::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        for kernel in &file.ir().kernels {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut runs = runlines::read(&text).unwrap().runs;
+        for kernel in &Module::parse(&text).unwrap().ir().kernels {
             let module = Module::parse(&kernel.to_string()).unwrap();
-            if refused(&kernel.name) {
-                assert!(ways.iter().all(|options| support::program(&module, options).is_err()), "{}", kernel.name);
-                continue;
-            }
-            kernels += 1;
-            // What only passes can make of what a target has is refused without them.
-            let taken =
-                |options: &&Options| std::ptr::eq(*options, &ways[0]) || support::program(&module, options).is_ok();
-            for options in ways.iter().filter(taken) {
-                check(&module, options).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            }
+            let own: Vec<RunLine> = runs.extract_if(.., |run| run.kernel.0 == kernel.name).collect();
+            each(&module, &own).unwrap_or_else(|error| panic!("{}: @{}: {error}", path.display(), kernel.name));
         }
     }
-    kernels
 }
 
-fn check(module: &Module, options: &Options) -> Result<(), String> {
+fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), String> {
     let program = support::program(module, options)?;
     for seed in 0..LAUNCHES {
-        let args = arguments(&module.ir().kernels[0], &mut Random(seed));
-        agree(module, &program, ITEMS, &args).map_err(|error| format!("seed {seed}: {error}"))?;
+        let args = launch.arguments(&module.ir().kernels[0], &mut Random(seed));
+        agree(module, &program, launch.items, &args).map_err(|error| format!("seed {seed}: {error}"))?;
     }
     Ok(())
 }
 
-/// A vector an item in every buffer, and as many more as neighbours are away in an image of rows of [`WIDTH`]; a word that is no
-/// vector is that width.
-fn arguments(kernel: &Kernel, random: &mut Random) -> Vec<Vec<u8>> {
-    let of = |param: &halfbyte::ir::Param| match param.kind {
-        ParamKind::Scalar(Type::I32) => WIDTH.to_le_bytes().to_vec(),
-        ParamKind::Scalar(ty) => elements(ty, 1, random),
-        ParamKind::Buffer { elem, .. } => elements(elem, (ITEMS + 7 * WIDTH + 2) * 16 / elem.bytes(), random),
-    };
-    kernel.params.iter().map(of).collect()
+/// How large a launch is: the items, and an argument for each parameter, of which words that are no vectors (sizes and
+/// distances) and the sizes of buffers count.
+struct Launch {
+    items: u32,
+    args: Vec<Vec<u8>>,
+}
+
+impl Launch {
+    /// What the first run line on random data has.
+    fn of_run(kernel: &Kernel, runs: &[RunLine]) -> Option<Launch> {
+        let is_random =
+            |run: &&RunLine| run.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
+        let run = runs.iter().find(is_random)?;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let bound = bind(&Param::of_kernel(kernel), &run.args, &run.results, &folder, run.span).ok()?;
+        Some(Launch { items: run.items, args: bound.args })
+    }
+
+    /// A vector an item in every buffer.
+    fn of_vectors(kernel: &Kernel) -> Launch {
+        let of = |param: &halfbyte::ir::Param| match param.kind {
+            ParamKind::Scalar(ty) => vec![0; ty.bytes() as usize],
+            ParamKind::Buffer { .. } => vec![0; ITEMS as usize * 16],
+        };
+        Launch { items: ITEMS, args: kernel.params.iter().map(of).collect() }
+    }
+
+    fn arguments(&self, kernel: &Kernel, random: &mut Random) -> Vec<Vec<u8>> {
+        let of = |(param, like): (&halfbyte::ir::Param, &Vec<u8>)| match param.kind {
+            ParamKind::Scalar(Type::I32) => like.clone(),
+            ParamKind::Scalar(ty) => elements(ty, 1, random),
+            ParamKind::Buffer { elem, .. } => elements(elem, like.len() as u32 / elem.bytes(), random),
+        };
+        kernel.params.iter().zip(&self.args).map(of).collect()
+    }
 }
 
 /// What the test above relies on: a launch's worth of elements has every edge value.
