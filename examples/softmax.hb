@@ -35,6 +35,8 @@ kernel @softmax(%length: i32, %scale: f16x2, %scores: in f16x2, %mask: in f16x2,
   %log2e = const.f16x2 1.4427
   %least = const.f16x2 -14
   %rounder = const.f16x2 1536
+
+  ; The exponents' bias, 15, less the bits of 1536.
   %exponent = const.i16x2 0x9a0f
   %ten = const.i16x2 10
   %c0 = const.f16x2 1
