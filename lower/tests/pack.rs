@@ -552,6 +552,66 @@ fn loops_that_vary() {
     }
 }
 
+/// Two loops: items leave the first apart, and the second, which loads, goes by what the first leaves behind.
+fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
+    format!(
+        "kernel @k(%n: i32, %x: in i8x4, %z: out i8x4) {{
+^entry:
+  %i = item_id
+  %three = const.i32 3
+  %most = and.i32 %i, %three
+  %zero = const.i32 0
+  br ^apart(%zero)
+^apart(%j: i32):
+  {inside}
+  %j2 = add.i32 %j, %one
+  %c = icmp.lt_s.i32 %j2, %most
+  br_if %c, ^apart(%j2), ^start
+^start:
+  %first = const.i8x4 0
+  br ^head(%zero, %first)
+^head(%k: i32, %acc: i8x4):
+  %o = add.i32 %i, %k
+  %a = load %x[%o]
+  %next = xor.i8x4 %acc, %a
+  %k2 = add.i32 %k, {step}
+  %d = icmp.lt_s.i32 %k2, {bound}
+  br_if %d, ^head(%k2, %next), ^done
+^done:
+  store %next, %z[%i]
+  ret
+}}"
+    )
+}
+
+#[test]
+fn counted_loops_behind_loops_that_vary() {
+    // The same in every iteration: computed before the loop.
+    for (inside, step, bound) in [
+        ("%one = const.i32 1", "%one", "%n"),
+        ("%one = const.i32 1\n  %m = add.i32 %n, %one", "%one", "%m"),
+        ("%one = const.i32 1\n  br ^in(%one)\n^in(%p: i32):\n  %m = shl.i32 %n, %one", "%one", "%m"),
+    ] {
+        let packed = packs(&after_a_loop(inside, step, bound));
+        assert!(!packed.to_string().contains("select"), "{packed}");
+    }
+}
+
+#[test]
+fn what_is_the_same_in_all_iterations_leaves_nested_loops() {
+    let inside = "%two = const.i32 2
+  %l = sub.i32 %two, %j
+  br ^inner(%l)
+^inner(%q: i32):
+  %one = const.i32 1
+  %m = add.i32 %n, %one
+  %q2 = add.i32 %q, %one
+  %f = icmp.lt_s.i32 %q2, %most
+  br_if %f, ^inner(%q2), ^outer
+^outer:";
+    packs(&after_a_loop(inside, "%one", "%m"));
+}
+
 #[test]
 fn counted_loops_that_are_left_early() {
     for test in ["%m = icmp.lt_u.i8x4 %a, %acc\n  %any = any.i1x4 %m", "%any = icmp.eq.i32 %k, %w"] {

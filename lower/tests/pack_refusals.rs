@@ -177,6 +177,30 @@ fn a_counter_behind_its_loop() {
 }
 
 #[test]
+fn a_step_that_items_keep() {
+    // 1 for all items that were in the first loop; others keep 0.
+    refuses(
+        "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %most = and.i32 %i, %two; br ^apart(%zero)
+^apart(%j: i32):
+  %j2 = add.i32 %j, %one
+  %step = sub.i32 %j2, %j
+  %c = icmp.lt_s.i32 %j2, %most
+  br_if %c, ^apart(%j2), ^loop(%zero)
+^loop(%k: i32):
+  %a = load %x[%k]
+  %k2 = add.i32 %k, %step
+  %d = icmp.lt_s.i32 %k2, %n
+  br_if %d, ^loop(%k2), ^done
+^done:
+  store %a, %y[%i]
+  ret",
+        &[
+            "test cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])",
+        ],
+    );
+}
+
+#[test]
 fn loops_without_shape() {
     refuses(
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^b\n^b:; %d = icmp.eq.i32 %n, %i; br_if %d, ^a, ^c\n^c:; ret",

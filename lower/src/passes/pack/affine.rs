@@ -188,6 +188,8 @@ impl<'k> Sums<'k> {
                     (None, None) => return None,
                 }
             }
+            // Whatever the condition is.
+            Op::Select => arg(1).filter(|&sum| arg(2) == Some(sum))?.clone(),
             Op::Shl => arg(0)?.times(&constant(1 << (as_constant(arg(1)?.at_launch()?)? % 32)))?,
             _ => return None,
         };

@@ -50,6 +50,14 @@ pub(super) struct SiteStep {
     pub counted: Option<(Value, Trips)>,
 }
 
+/// A loop of the text that is taken to be counted in the converted kernel.
+pub(super) struct Count {
+    pub id: LoopId,
+    pub by: Counted,
+    /// The block of the converted kernel that ends with the loop's test.
+    pub test: Block,
+}
+
 /// A converted kernel, with its loads and stores in the order in which an item makes them.
 pub(super) struct Converted {
     pub kernel: Kernel,
@@ -58,6 +66,7 @@ pub(super) struct Converted {
     pub masked: Vec<LoopId>,
     /// The blocks that end with the test of a loop.
     pub gates: Vec<Block>,
+    pub counts: Vec<Count>,
     /// The branches of the text that stayed, by their blocks there, with the blocks that they end now.
     pub stayed: Vec<(Block, Block)>,
 }
@@ -82,17 +91,19 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
         sites: Vec::new(),
         masked: Vec::new(),
         gates: Vec::new(),
+        counts: Vec::new(),
         stayed: Vec::new(),
         tested: None,
     };
     let graph = analyses.regions.get(None);
     converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
     converter.code.ret();
-    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, stayed, mut head, .. } = converter;
+    let Converter { code: Code { mut kernel, .. }, layout, sites, masked, gates, counts, stayed, mut head, .. } =
+        converter;
     head.append(&mut kernel.blocks[entry].insts);
     kernel.blocks[entry].insts = head;
     kernel.layout = layout;
-    Converted { kernel, sites, masked, gates, stayed }
+    Converted { kernel, sites, masked, gates, counts, stayed }
 }
 
 /// Of each loop the values that it computes and that are used outside of it.
@@ -140,6 +151,7 @@ pub(super) struct Converter<'a> {
     sites: Vec<Site>,
     pub masked: Vec<LoopId>,
     pub gates: Vec<Block>,
+    pub counts: Vec<Count>,
     stayed: Vec<(Block, Block)>,
     /// The last loop's test, with the block in which the loop goes on.
     pub tested: Option<(Block, Block)>,

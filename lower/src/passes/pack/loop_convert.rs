@@ -4,7 +4,7 @@ use cranelift_entity::EntityRef;
 use halfbyte_ir::{Block, Op, Trips, Type, Value};
 
 use super::affine::{as_constant, is_zero};
-use super::if_convert::{Converter, SiteStep};
+use super::if_convert::{Converter, Count, SiteStep};
 use super::loops::{Edge, LoopId, Node, Region};
 use super::masks::{Condition, Mask, Masks};
 use super::trips::Counted;
@@ -23,8 +23,8 @@ struct Plan {
     /// Items leave it in different iterations, or in several places.
     masked: bool,
     gate: Gate,
-    /// The edge by which it is counted and the trips of its loads and stores.
-    counted: Option<(Edge, Trips)>,
+    /// How it is counted and the trips of its loads and stores.
+    counted: Option<(Counted, Trips)>,
 }
 
 /// A loop under conversion.
@@ -141,7 +141,10 @@ impl<'a> Converter<'a> {
             next.extend(last.kept.iter().chain(&last.left));
             if matches!(state.plan.gate, Gate::Last) {
                 let goes_on = match &state.plan.counted {
-                    Some((edge, _)) => self.stays(*edge),
+                    Some((counted, _)) => {
+                        self.counts.push(Count { id: state.id, by: counted.clone(), test: self.code.block });
+                        self.stays(counted.leaving)
+                    }
                     None => Condition { value: live, negated: false },
                 };
                 self.test(goes_on, (header, &next), last.exit);
@@ -230,6 +233,8 @@ impl<'a> Converter<'a> {
         let Some(outcome) = &state.outcome else { return };
         let exit = outcome.exit;
         self.tested = Some((self.code.block, on));
+        let counted = state.plan.counted.as_ref();
+        self.counts.extend(counted.map(|(by, _)| Count { id: state.id, by: by.clone(), test: self.code.block }));
         self.test(goes_on, (on, &[]), exit);
         self.go_on_in(on);
         taken.retain(|(edge, _)| *edge != leaving);
@@ -358,14 +363,14 @@ impl<'a> Converter<'a> {
                 return Plan { masked: false, gate: Gate::Behind(node, leaving), counted: None };
             };
             let gate = if before && behind { Gate::Last } else { Gate::Behind(node, leaving) };
-            return Plan { masked: before && behind, gate, counted: Some((way.leaving, trips)) };
+            return Plan { masked: before && behind, gate, counted: Some((way.clone(), trips)) };
         }
         let accesses = (0..graph.nodes.len()).any(|node| self.node_accesses(graph, node));
         let counts = known.filter(|_| accesses).find_map(|way| {
             let node = graph.node(way.leaving.from)?;
             let (before, behind) = self.accesses_around(graph, node);
             let gate = if before && behind { Gate::Last } else { Gate::Behind(node, way.leaving) };
-            Some(Plan { masked: true, gate, counted: Some((way.leaving, trips(way, before)?)) })
+            Some(Plan { masked: true, gate, counted: Some((way.clone(), trips(way, before)?)) })
         });
         if let Some(plan) = counts {
             return plan;

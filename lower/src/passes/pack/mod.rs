@@ -10,6 +10,7 @@
 mod affine;
 mod code;
 mod if_convert;
+mod invariants;
 mod loop_convert;
 mod loops;
 mod masks;
@@ -21,7 +22,7 @@ mod uniformity;
 mod values;
 mod widen;
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
 use crate::pass::Context;
@@ -29,10 +30,11 @@ use crate::passes::switch;
 use crate::trace::{Tell, texts};
 
 use affine::Sums;
-use if_convert::{Analyses, Converted, convert};
+use if_convert::{Analyses, Converted, Count, convert};
+use invariants::hoist;
 use loops::{Loops, Strange};
 use memory::{Access, accesses, refusal};
-use trips::counted;
+use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
 use widen::{Source, widen};
 
@@ -57,7 +59,10 @@ fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str) -> Result<Kernel,
     let mut source = kernel.clone();
     switch::expand(&mut source);
     check(&source, target)?;
-    let (converted, accesses, varying) = converted(&source, target)?;
+    let flow = Flow::new(&source);
+    let loops = Loops::new(&source, &flow).map_err(|found| strange(&source, &found, target))?;
+    hoist(&mut source, &flow, &loops);
+    let (converted, accesses, varying) = converted(&source, &flow, &loops, target)?;
     let kernel = &converted.kernel;
     let stored = stored_buffers(kernel);
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
@@ -106,20 +111,22 @@ fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refu
 
 /// The kernel without branches that vary, its accesses, and the loads from uniform addresses whose values vary because not
 /// all items make them.
-fn converted(source: &Kernel, target: &'static str) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
-    let flow = Flow::new(source);
-    let loops = Loops::new(source, &flow).map_err(|found| strange(source, &found, target))?;
-    let regions = Regions::new(source, &flow, &loops);
-    let sums = Sums::new(source, &flow, &loops);
-    let counted: Vec<_> = loops.ids().map(|id| counted(source, &flow, &loops, &sums, id)).collect();
+fn converted(
+    source: &Kernel,
+    flow: &Flow,
+    loops: &Loops,
+    target: &'static str,
+) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
+    let regions = Regions::new(source, flow, loops);
+    let sums = Sums::new(source, flow, loops);
+    let mut counted: Vec<_> = loops.ids().map(|id| counted(source, flow, loops, &sums, id)).collect();
     let stored = stored_buffers(source);
     let mut varying = Varying::default();
     let mut converted = loop {
         let varying_load = |inst| varying.loads.contains(inst) || reads_any(source, inst, &stored);
-        let uniformity = Uniformity::new(source, &flow, &loops, &regions, &varying, &varying_load);
-        let (kernel, loops, regions) = (source, &loops, &regions);
-        let (flow, sums, uniformity, counted) = (&flow, &sums, &uniformity, counted.as_slice());
-        let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted });
+        let uniformity = Uniformity::new(source, flow, loops, &regions, &varying, &varying_load);
+        let (kernel, regions, sums, uniformity) = (source, &regions, &sums, &uniformity);
+        let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted: &counted });
         // What varies because of how the kernel is converted decides how it is converted.
         let (loads, branches) = parting(&converted, &varying_load);
         let mut settled = true;
@@ -135,7 +142,16 @@ fn converted(source: &Kernel, target: &'static str) -> Result<(Converted, Vec<Ac
                 settled = false;
             }
         }
-        if settled {
+        if !settled {
+            continue;
+        }
+        let miscounted = miscounted(&converted, target)?;
+        for count in &miscounted {
+            if let Some(ways) = counted.get_mut(count.id.index()) {
+                ways.retain(|way| way.leaving != count.by.leaving);
+            }
+        }
+        if miscounted.is_empty() {
             break converted;
         }
     };
@@ -158,6 +174,20 @@ fn parting(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<I
         kernel.terminator(now).is_some_and(|inst| kernel.args(inst).iter().any(|&arg| uniformity.varies(arg)))
     });
     (loads.collect(), branches.map(|&(block, _)| block).collect())
+}
+
+/// The loops that the converted kernel does not take as often as the text does: what they are counted by comes out of a loop that
+/// items leave apart, and those that are not in it bring values of their own.
+fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<&'a Count>, Vec<Refusal>> {
+    if converted.counts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kernel = &converted.kernel;
+    let flow = Flow::new(kernel);
+    let loops = Loops::new(kernel, &flow).map_err(|found| strange(kernel, &found, target))?;
+    let sums = Sums::new(kernel, &flow, &loops);
+    let differs = |count: &&Count| !counts_alike(kernel, &loops, &sums, count.test, &count.by);
+    Ok(converted.counts.iter().filter(differs).collect())
 }
 
 /// The addresses of the buffers that a kernel writes.

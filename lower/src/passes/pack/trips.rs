@@ -33,6 +33,12 @@ pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'
     blocks.filter_map(|block| test(kernel, loops, sums, id, block)).collect()
 }
 
+/// Whether the branch at the end of a block counts its loop, and as often.
+pub(super) fn counts_alike(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, block: Block, counted: &Counted) -> bool {
+    let found = loops.around(block).and_then(|id| test(kernel, loops, sums, id, block));
+    found.is_some_and(|found| found.behind == counted.behind && found.before == counted.before)
+}
+
 fn test(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, id: LoopId, block: Block) -> Option<Counted> {
     let branch = kernel.terminator(block)?;
     let (&[then, otherwise], &[condition]) = (kernel.targets(branch), kernel.args(branch)) else { return None };
