@@ -137,6 +137,8 @@ pub(crate) struct Partial {
     pub open_ended: EntitySet<Block>,
     /// Statements or names are missing, so the flow of control is not known.
     pub incomplete: bool,
+    /// The kernel is what somebody wrote, in which a store that is sure to trap is a mistake.
+    pub is_text: bool,
 }
 
 /// All findings, at most [`MAX_DIAGNOSTICS`].
@@ -527,7 +529,9 @@ impl Verifier<'_> {
         }
         let base = data.op.row().args.len() - 1;
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
-        if let (Op::Store, ParamKind::Buffer { direction: Direction::In, .. }) = (data.op, param.kind) {
+        // A pass may find out that a computed address is the buffer's own. The store traps then as it did before.
+        let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
+        if let (Op::Store, ParamKind::Buffer { direction: Direction::In, .. }, true) = (data.op, param.kind, counts) {
             let message = format!("a store into `%{}`, which is an `in` buffer", param.name);
             self.related(
                 Place::Inst(inst, Part::Arg(base as u32)),

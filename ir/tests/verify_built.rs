@@ -184,6 +184,22 @@ fn addresses() {
 }
 
 #[test]
+fn a_store_that_is_sure_to_trap() {
+    let mut b = Builder::new("k");
+    let x = b.buffer("x", Direction::In, Type::I32);
+    b.begin("entry", &[]);
+    let one = b.int(Type::I32, 1);
+    b.store(Type::I32, one, x, (one, 0));
+    b.ret();
+    let kernel = b.finish();
+    assert_eq!(found(&kernel), Vec::<String>::new());
+    // Whoever writes it has made a mistake.
+    let text = text::read(&kernel.to_string()).err().unwrap();
+    assert_eq!(text.len(), 1);
+    assert!(text[0].to_string().starts_with("a store into `%x`, which is an `in` buffer"), "{text:?}");
+}
+
+#[test]
 fn intrinsics_that_cannot_be_text() {
     check(&["an intrinsic's text has a line break; expected one line"], |b, _, _| {
         b.intrinsic(Type::I32, "halu", "one\ntwo", &[]);

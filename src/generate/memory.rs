@@ -370,7 +370,7 @@ impl Generator<'_, '_> {
     fn store_read_only(&mut self, ty: Type) {
         let Some(value) = self.operand(ty) else { return };
         let base = self.input(ty).base;
-        let distance = self.builder.int(Type::I64, i64::from(ty.bytes() * (1 + self.random.below(3) as u32)));
+        let distance = self.builder.int(Type::I64, i64::from(ty.bytes() * self.random.below(4) as u32));
         let base = self.builder.op(Op::PtrAdd, Type::PTR, &[base, distance]);
         let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
         self.store_at(Place { ty, mem, base, index: self.item }, value);

@@ -115,7 +115,7 @@ impl Body<'_> {
             early_blocks: Vec::new(),
             untyped: Vec::new(),
             parts: Vec::new(),
-            partial: Partial::default(),
+            partial: Partial { is_text: true, ..Partial::default() },
             groups: span,
             stream_parts: Vec::new(),
             guards: Vec::new(),
