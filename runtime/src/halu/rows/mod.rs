@@ -125,13 +125,14 @@ impl Variant {
 
     /// The function of an operation, which may be called where the variant is here.
     fn function(self, op: &RowOp) -> RowFn {
-        match self {
+        let choose: fn(&RowOp) -> RowFn = match self {
             #[cfg(target_arch = "x86_64")]
-            Variant::Avx2 => avx2::function(op),
+            Variant::Avx2 => avx2::function,
             #[cfg(target_arch = "x86_64")]
-            Variant::Avx512 => avx512::function(op),
-            _ => plain::portable::row,
-        }
+            Variant::Avx512 => avx512::function,
+            _ => |_| plain::portable::row,
+        };
+        choose(op)
     }
 }
 
