@@ -174,6 +174,29 @@ fn a_folder_without_kernels_is_no_success() {
 }
 
 #[test]
+fn files_without_run_lines_neither_pass_nor_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let kernel = "kernel @k() {\n^entry:\n  ret\n}\n";
+    fs::write(folder.path().join("bare.hb"), kernel).unwrap();
+    let called = halfbyte(&["check", &path]);
+    assert!(
+        called.output().ends_with("bare.hb  no run lines\n0 passed, 0 failed, 1 without run lines\n"),
+        "{}",
+        called.out
+    );
+    fs::write(folder.path().join("run.hb"), format!("{kernel}; run: halu: @k items=1\n")).unwrap();
+    let called = halfbyte(&["check", &path]);
+    assert!(called.output().starts_with("-      "), "{}", called.out);
+    assert!(called.out.ends_with("\n1 passed, 0 failed, 1 without run lines\n"), "{}", called.out);
+    // What is wrong with a file counts, whatever it asks for.
+    fs::write(folder.path().join("bare.hb"), "kernel @k() {").unwrap();
+    let called = halfbyte(&["check", &path]);
+    called.fails(1, "bare.hb:1:");
+    assert!(called.out.ends_with("\n1 passed, 1 failed\n"), "{}", called.out);
+}
+
+#[test]
 fn the_compiler_shows_every_stage() {
     let compile = |emit: &str| {
         let called = halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", emit]);

@@ -10,6 +10,8 @@ use super::{Done, EngineName, Failure, Message, render, say};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
+/// A file that has no run lines has nothing to pass or fail, and is counted apart.
+///
 /// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`
 #[derive(clap::Args)]
 pub(super) struct Check {
@@ -36,22 +38,26 @@ impl Check {
             }
         }
         let width = files.iter().map(|file| file.as_os_str().len()).max().unwrap_or(0).min(60);
-        let (mut passed, mut failed) = (0, 0);
+        let (mut passed, mut failed, mut without) = (0, 0, 0);
         for file in &files {
             let input = Input::read(file)?;
             let outcome = match input.text() {
                 Ok(text) => check(&input.name, text, &input.folder, &engines),
                 Err(report) => Outcome { failures: Some(report), ..Outcome::default() },
             };
-            let (verdict, count) =
-                if outcome.failures.is_some() { ("FAILED", &mut failed) } else { ("ok", &mut passed) };
+            let (verdict, count) = match &outcome.failures {
+                Some(_) => ("FAILED", &mut failed),
+                None if outcome.is_empty() => ("-", &mut without),
+                None => ("ok", &mut passed),
+            };
             *count += 1;
             print(format!("{verdict:<6} {:<width$}  {}\n", input.name, summary(&outcome)).as_bytes())?;
             if let Some(report) = &outcome.failures {
                 say(&render(report));
             }
         }
-        print(format!("{passed} passed, {failed} failed\n").as_bytes())?;
+        let others = if without == 0 { String::new() } else { format!(", {without} without run lines") };
+        print(format!("{passed} passed, {failed} failed{others}\n").as_bytes())?;
         if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 }
@@ -90,7 +96,7 @@ fn summary(outcome: &Outcome) -> String {
     }
     match outcome.runs {
         0 if errors > 0 || outcome.refusals > 0 => {}
-        0 => parts.push("no run line".into()),
+        0 => parts.push("no run lines".into()),
         runs => {
             let on: Vec<&str> = std::iter::once("ir").chain(outcome.compared.iter().copied()).collect();
             parts.push(format!("{} on {}", counted(runs, "launch"), on.join(", ")));
