@@ -11,6 +11,8 @@ mod agree;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod multiply_add;
 mod plain;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,369 @@
+//! `a * b + c` on rows of halves with AVX2, F16C and FMA, exact in every rounding, whatever the operands.
+//!
+//! A half is computed as an f32 and narrowed. In a directed rounding the f32 is rounded in the same direction, which takes
+//! nothing from what the half rounds to. To nearest, the multiplication and addition is done twice, rounded downwards and
+//! upwards: of the two f32 beside the exact result the one whose last bit is set rounds to the half that the result rounds to,
+//! as the bit says that more follows. An f32 has more than two bits more than either format, and the exponents of both.
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+
+use halfbyte_isa::half::{Format, NAN};
+
+use super::LOT;
+
+pub(super) const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT;
+pub(super) const DOWN: i32 = _MM_FROUND_TO_NEG_INF;
+pub(super) const UP: i32 = _MM_FROUND_TO_POS_INF;
+pub(super) const ZERO: i32 = _MM_FROUND_TO_ZERO;
+
+/// A row, or a lot of the same word.
+#[derive(Clone, Copy)]
+pub(super) struct Operand {
+    pub start: *const u32,
+    pub is_row: bool,
+}
+
+impl Operand {
+    /// The same word, which outlives every call.
+    pub fn same(lot: &'static [u32; LOT]) -> Operand {
+        Operand { start: lot.as_ptr(), is_row: false }
+    }
+}
+
+/// Bytes of a lot.
+const LOT_BYTES: usize = 4 * LOT;
+
+/// The instructions of a loop over lots, with the rounding of f32 operations in the control register set for as long as it
+/// runs: Rust code must not meet another one than to nearest. `$widen` makes of the operands at offset 0 what the loop expects
+/// of those that are the same throughout; `$lot` computes a lot.
+macro_rules! rounded_loop {
+    ($widen:expr, $lot:expr, $b:ident, $c:ident) => {
+        concat!(
+            // Bits 13 and 14 of the control register are the rounding.
+            "vstmxcsr dword ptr [{control}]\n",
+            "mov {bits:e}, dword ptr [{control}]\n",
+            "and {bits:e}, -24577\n",
+            "or {bits:e}, {direction}\n",
+            "mov dword ptr [{control} + 4], {bits:e}\n",
+            "vldmxcsr dword ptr [{control} + 4]\n",
+            $widen,
+            "2:\n",
+            $lot,
+            "add {a}, {a_step}\n",
+            step!($b, "b"),
+            step!($c, "c"),
+            "add {result}, 64\n",
+            "dec {lots}\n",
+            "jnz 2b\n",
+            "vldmxcsr dword ptr [{control}]\n",
+        )
+    };
+}
+
+/// Goes to an operand's next lot.
+macro_rules! step {
+    (row, $from:literal) => {
+        concat!("add {", $from, "}, 64\n")
+    };
+    (same, $from:literal) => {
+        ""
+    };
+}
+
+/// `$x * $y + $z` to `$x`: once, in the rounding that is set, or the odd one of the two beside the result.
+macro_rules! multiply_add {
+    (once, $x:literal, $y:literal, $z:literal) => {
+        concat!("vfmadd213ps {", $x, "}, {", $y, "}, {", $z, "}\n", "# {below} {sign}\n")
+    };
+    (odd, $x:literal, $y:literal, $z:literal) => {
+        concat!(
+            "vmovaps {below}, {",
+            $x,
+            "}\n",
+            "vfmadd213ps {below}, {",
+            $y,
+            "}, {",
+            $z,
+            "}\n",
+            "vfnmsub213ps {",
+            $x,
+            "}, {",
+            $y,
+            "}, {",
+            $z,
+            "}\n",
+            "vpslld {mask}, {below}, 31\n",
+            "vxorps {",
+            $x,
+            "}, {",
+            $x,
+            "}, {sign}\n",
+            "vblendvps {",
+            $x,
+            "}, {",
+            $x,
+            "}, {below}, {mask}\n",
+        )
+    };
+}
+
+/// Writes sixteen halves, of which NaNs become the one NaN.
+macro_rules! canonical {
+    ($at:literal) => {
+        concat!(
+            "vpand {mask}, {x}, {nan}\n",
+            "vpcmpgtw {mask}, {mask}, {infinity}\n",
+            "vpblendvb {x}, {x}, {nan}, {mask}\n",
+            "vmovdqu ymmword ptr [{result} + ",
+            $at,
+            "], {x}\n",
+        )
+    };
+}
+
+/// Eight binary16s of a row; what is the same throughout is there.
+macro_rules! widen {
+    (row, $to:literal, $from:literal, $at:literal) => {
+        concat!("vcvtph2ps {", $to, "}, xmmword ptr [{", $from, "} + ", $at, "]\n")
+    };
+    (same, $to:literal, $from:literal, $at:literal) => {
+        ""
+    };
+}
+
+/// Eight results at an offset, in half of a register.
+macro_rules! f16_eight {
+    ($sum:ident, $b:ident, $c:ident, $x:literal, $at:literal) => {
+        concat!(
+            widen!(row, $x, "a", $at),
+            widen!($b, "y", "b", $at),
+            widen!($c, "z", "c", $at),
+            multiply_add!($sum, $x, "y", "z"),
+            "vcvtps2ph {",
+            $x,
+            ":x}, {",
+            $x,
+            "}, {rounding}\n",
+        )
+    };
+}
+
+macro_rules! f16_sixteen {
+    ($sum:ident, $b:ident, $c:ident, $at:literal, $at_high:literal) => {
+        concat!(
+            f16_eight!($sum, $b, $c, "x", $at),
+            f16_eight!($sum, $b, $c, "high", $at_high),
+            "vinserti128 {x}, {x}, {high:x}, 1\n",
+            canonical!($at),
+        )
+    };
+}
+
+macro_rules! f16_loop {
+    ($sum:ident, $b:ident, $c:ident) => {
+        rounded_loop!(
+            concat!(widen!(row, "y", "b", "0"), widen!(row, "z", "c", "0")),
+            concat!(f16_sixteen!($sum, $b, $c, "0", "16"), f16_sixteen!($sum, $b, $c, "32", "48")),
+            $b,
+            $c
+        )
+    };
+}
+
+/// The low and the high bfloat16s of eight words of a row.
+macro_rules! split {
+    (row, $low:literal, $high:literal, $from:literal, $at:literal) => {
+        concat!(
+            "vmovdqu {",
+            $low,
+            "}, ymmword ptr [{",
+            $from,
+            "} + ",
+            $at,
+            "]\n",
+            "vpand {",
+            $high,
+            "}, {",
+            $low,
+            "}, {upper}\n",
+            "vpslld {",
+            $low,
+            "}, {",
+            $low,
+            "}, 16\n",
+        )
+    };
+    (same, $low:literal, $high:literal, $from:literal, $at:literal) => {
+        ""
+    };
+}
+
+/// Rounds to a bfloat16 in the upper half of each f32. A NaN has zeros in the lower half, and stays one.
+macro_rules! narrow {
+    (nearest, $x:literal) => {
+        concat!(
+            "vpsrld {mask}, {",
+            $x,
+            "}, 16\n",
+            "vpand {mask}, {mask}, {last}\n",
+            "vpaddd {",
+            $x,
+            "}, {",
+            $x,
+            "}, {more}\n",
+            "vpaddd {",
+            $x,
+            "}, {",
+            $x,
+            "}, {mask}\n",
+        )
+    };
+    (down, $x:literal) => {
+        concat!(
+            "vpsrad {mask}, {",
+            $x,
+            "}, 31\n",
+            "vpand {mask}, {mask}, {more}\n",
+            "vpaddd {",
+            $x,
+            "}, {",
+            $x,
+            "}, {mask}\n# {last}\n",
+        )
+    };
+    (up, $x:literal) => {
+        concat!(
+            "vpsrad {mask}, {",
+            $x,
+            "}, 31\n",
+            "vpandn {mask}, {mask}, {more}\n",
+            "vpaddd {",
+            $x,
+            "}, {",
+            $x,
+            "}, {mask}\n# {last}\n",
+        )
+    };
+    (zero, $x:literal) => {
+        "# {last} {more}\n"
+    };
+}
+
+macro_rules! bf16_sixteen {
+    ($sum:ident, $narrow:ident, $b:ident, $c:ident, $at:literal) => {
+        concat!(
+            split!(row, "x", "high", "a", $at),
+            split!($b, "y", "y_high", "b", $at),
+            split!($c, "z", "z_high", "c", $at),
+            multiply_add!($sum, "x", "y", "z"),
+            multiply_add!($sum, "high", "y_high", "z_high"),
+            narrow!($narrow, "x"),
+            narrow!($narrow, "high"),
+            "vpsrld {x}, {x}, 16\n",
+            "vpblendw {x}, {x}, {high}, 170\n",
+            canonical!($at),
+        )
+    };
+}
+
+macro_rules! bf16_loop {
+    ($sum:ident, $narrow:ident, $b:ident, $c:ident) => {
+        rounded_loop!(
+            concat!(split!(row, "y", "y_high", "b", "0"), split!(row, "z", "z_high", "c", "0")),
+            concat!(bf16_sixteen!($sum, $narrow, $b, $c, "0"), bf16_sixteen!($sum, $narrow, $b, $c, "32")),
+            $b,
+            $c
+        )
+    };
+}
+
+/// Writes lots of `a * b + c`. `BF16` is the format. Where it is known that every result is an f32, `IS_F32` saves rounding it.
+///
+/// # Safety
+/// The result and operands that are rows have so many lots, others one; the result may be one of the rows. The computer has
+/// AVX2, F16C and FMA.
+#[target_feature(enable = "avx2,f16c,fma")]
+pub(super) unsafe fn multiply_add<const BF16: bool, const ROUNDING: i32, const IS_F32: bool>(
+    result: *mut u32,
+    [a, b, c]: [Operand; 3],
+    lots: usize,
+) {
+    if lots == 0 {
+        return;
+    }
+    // The first factor is read lot by lot, so that it is the one to be a row.
+    let [a, b] = if a.is_row { [a, b] } else { [b, a] };
+    let a_step = if a.is_row { LOT_BYTES } else { 0 };
+    let mut control = [0_u32; 2];
+    let format = if BF16 { Format::Bf16 } else { Format::F16 };
+    let infinity = _mm256_set1_epi16(format.infinity() as i16);
+    macro_rules! run {
+        ($loop:expr, $($more:tt)*) => {
+            // SAFETY: the lots are there, and the control register is in the end what it was.
+            unsafe {
+                asm!(
+                    $loop,
+                    control = in(reg) control.as_mut_ptr(),
+                    bits = out(reg) _,
+                    direction = const (if ROUNDING == NEAREST && !IS_F32 { DOWN } else { ROUNDING }) << 13,
+                    a = inout(reg) a.start => _,
+                    b = inout(reg) b.start => _,
+                    c = inout(reg) c.start => _,
+                    a_step = in(reg) a_step,
+                    result = inout(reg) result => _,
+                    lots = inout(reg) lots => _,
+                    x = out(ymm_reg) _,
+                    high = out(ymm_reg) _,
+                    y = out(ymm_reg) _,
+                    z = out(ymm_reg) _,
+                    below = out(ymm_reg) _,
+                    mask = out(ymm_reg) _,
+                    sign = in(ymm_reg) _mm256_set1_ps(-0.0),
+                    nan = in(ymm_reg) _mm256_set1_epi16(NAN as i16),
+                    infinity = in(ymm_reg) infinity,
+                    options(nostack),
+                    $($more)*
+                )
+            }
+        };
+    }
+    macro_rules! of_f16 {
+        ($sum:ident) => {
+            match (b.is_row, c.is_row) {
+                (true, true) => run!(f16_loop!($sum, row, row), rounding = const ROUNDING),
+                (true, false) => run!(f16_loop!($sum, row, same), rounding = const ROUNDING),
+                (false, true) => run!(f16_loop!($sum, same, row), rounding = const ROUNDING),
+                (false, false) => run!(f16_loop!($sum, same, same), rounding = const ROUNDING),
+            }
+        };
+    }
+    macro_rules! of_bf16 {
+        ($sum:ident, $narrow:ident, $b:ident, $c:ident) => {
+            run!(
+                bf16_loop!($sum, $narrow, $b, $c),
+                y_high = out(ymm_reg) _,
+                z_high = out(ymm_reg) _,
+                upper = in(ymm_reg) _mm256_set1_epi32(!0xFFFF),
+                last = in(ymm_reg) _mm256_set1_epi32(1),
+                more = in(ymm_reg) _mm256_set1_epi32(if ROUNDING == NEAREST { 0x7FFF } else { 0xFFFF }),
+            )
+        };
+        ($sum:ident, $narrow:ident) => {
+            match (b.is_row, c.is_row) {
+                (true, true) => of_bf16!($sum, $narrow, row, row),
+                (true, false) => of_bf16!($sum, $narrow, row, same),
+                (false, true) => of_bf16!($sum, $narrow, same, row),
+                (false, false) => of_bf16!($sum, $narrow, same, same),
+            }
+        };
+    }
+    match (BF16, ROUNDING) {
+        (false, NEAREST) if !IS_F32 => of_f16!(odd),
+        (false, _) => of_f16!(once),
+        (true, NEAREST) => of_bf16!(odd, nearest),
+        (true, DOWN) => of_bf16!(once, down),
+        (true, UP) => of_bf16!(once, up),
+        (true, _) => of_bf16!(once, zero),
+    }
+}
