@@ -6,6 +6,8 @@ mod memory;
 pub mod rows;
 mod state;
 
+use std::sync::OnceLock;
+
 use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::fields::RZ;
@@ -27,6 +29,8 @@ pub(crate) struct Code {
     words: Vec<Word>,
     /// The highest general register named, plus one; RZ does not count.
     gprs: usize,
+    /// The offsets in constant bank 0 of the addresses of buffers, once they have been asked for.
+    pointers: OnceLock<Vec<u32>>,
     jit: Jit,
 }
 
@@ -57,7 +61,12 @@ impl Word {
 impl Code {
     pub fn new(words: &[u128]) -> Code {
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
-        Code { gprs: words.iter().map(Word::gprs).max().unwrap_or(0), words, jit: Jit::default() }
+        Code {
+            gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
+            words,
+            pointers: OnceLock::new(),
+            jit: Jit::default(),
+        }
     }
 
     /// What it took to make native code, where there is some.
@@ -76,7 +85,7 @@ impl Code {
                 words: &self.words,
                 constant_bytes: memory.constants.len() as u32,
                 local_bytes: kernel.info.local_bytes,
-                pointers: kernel.pointers().collect(),
+                pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
             };
             let unable = |error| LaunchError::Native { kernel: kernel.signature().name().to_owned(), error };
             match self.jit.get(&words) {

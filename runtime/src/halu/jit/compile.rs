@@ -13,7 +13,7 @@ use super::context::{Field, Header, Map};
 use super::emit::{BlockEmitter, Condition, Constants, Emitter};
 use super::flow::Flow;
 use super::graph::{Block, BlockId, Next, Target};
-use super::schedule::schedule;
+use super::schedule::{Schedule, schedule};
 use super::trace::Shape;
 use super::unit::{Items, Kernel, Unit};
 use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
@@ -141,11 +141,14 @@ pub(super) fn has_fma() -> bool {
     return cfg!(target_arch = "aarch64");
 }
 
+/// Words of a kernel that is short.
+const SHORT: usize = 64;
+
 /// Of large kernels, code is made fast rather than made to be fast.
 fn max_unroll(kernel: &Kernel<'_>) -> u32 {
     match kernel.words.len() {
-        0..=64 => 4,
-        65..=512 => 2,
+        0..=SHORT => 4,
+        ..=512 => 2,
         _ => 1,
     }
 }
@@ -185,8 +188,7 @@ fn function(
             }
         };
         let Some(unit) = unit else { continue };
-        let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
-        let plan = schedule(kernel, unit, cells, live, has_fma(), masked);
+        let plan = plan(source, cells, block, unit);
         included.push(id);
         let label = function.label(id);
         function.e.b.switch_to_block(label);
@@ -232,6 +234,22 @@ fn function(
     let code = b.ins().iconst(I32, i64::from(Leave::Done.with(BlockId(0))));
     b.ins().return_(&[code]);
     (included, at)
+}
+
+/// The schedule of a block.
+fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Schedule {
+    let &Source { kernel, flow, form, .. } = source;
+    let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
+    schedule(kernel, unit, cells, live, has_fma(), matches!(form, Form::Masked))
+}
+
+/// Whether a kernel, which must be short, uses buffers only and hardly ever a row of the context.
+pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
+    let Form::All(units) = source.form else { return false };
+    let streams = |(block, unit): (&Block, &Option<Unit>)| {
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.trace))
+    };
+    source.kernel.words.len() <= SHORT && source.blocks.iter().zip(units).all(streams)
 }
 
 /// A function on its way.

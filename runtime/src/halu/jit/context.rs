@@ -73,6 +73,7 @@ pub(super) struct Map {
 impl Map {
     /// Rows in the level one cache leave this much of it to what is streamed through.
     const CACHE_BYTES: u32 = 20 << 10;
+    const STREAM_ITEMS: u32 = 16 << 10;
     const ALIGN: usize = 64;
 
     /// For so many cells, of which so many are rows where all items run together.
@@ -80,6 +81,11 @@ impl Map {
         let fits = Self::CACHE_BYTES / 4 / (varying as u32 + 4);
         let width = (1 << fits.max(1).ilog2()).clamp(64, 1024);
         Map { width, cells: cells as u32, rows: FIRST_CELL + cells as u32 }
+    }
+
+    /// For a kernel that hardly ever uses a row: the longer they are, the less there is to do between them.
+    pub fn streaming(cells: usize) -> Map {
+        Map { width: Self::STREAM_ITEMS, ..Map::new(cells, 0) }
     }
 
     /// The row of a cell.

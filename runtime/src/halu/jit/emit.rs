@@ -640,8 +640,17 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             .collect();
         let condition = self.unit.condition.filter(|_| stage.condition);
         let sums = condition.filter(|_| !self.masked).map(|_| constant(self.e.b, I32X4, 0));
-        let turns = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
-        let mut sums = turns.carried.clone();
+        let mut carried = sums.map(|zero| vec![zero; 2]).unwrap_or_default();
+        let first_row = carried.len();
+        let mut rows: Vec<Value> = pointers.iter().chain(&stores).map(|&(_, row)| row).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        // They were found by calls: carried from turn to turn they are in registers nevertheless.
+        carried.extend(&rows);
+        let turns = self.e.begin_loop(&carried);
+        let mut carried = turns.carried.clone();
+        let moved = carried.split_off(first_row);
+        let mut sums = carried;
         let context = self.e.b.ins().iadd(self.e.context, turns.offset);
         let count = self.scalars.len();
         let mut turn = Turn {
@@ -651,10 +660,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             offset: turns.offset,
             context,
             splats,
-            rows: Vec::new(),
+            rows: rows.into_iter().zip(moved).collect(),
         };
         for (id, row) in pointers {
-            turn.loaded[id.index()] = Some(turn.moved(self.e.b, row));
+            turn.loaded[id.index()] = turn.moved(row);
         }
         for u in 0..unroll {
             for &id in &stage.body {
@@ -676,8 +685,9 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 }
             }
             for (row, value) in stored {
-                let at = turn.moved(self.e.b, row);
-                self.e.b.ins().store(anywhere(), value, at, 16 * u as i32);
+                if let Some(at) = turn.moved(row) {
+                    self.e.b.ins().store(anywhere(), value, at, 16 * u as i32);
+                }
             }
             if let Some(held) = held {
                 self.keep(&turn, CONDITION, held, u);
@@ -691,8 +701,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 }
             }
         }
-        let sums = self.e.end_loop(&turns, 4 * unroll, &sums);
-        if let [any, other] = sums[..] {
+        let step = i64::from(16 * unroll);
+        sums.extend(turn.rows.iter().map(|&(_, at)| self.e.b.ins().iadd_imm_s(at, step)));
+        let carried = self.e.end_loop(&turns, 4 * unroll, &sums);
+        if let [any, other] = carried[..first_row] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
     }
@@ -783,13 +795,8 @@ fn stride(shape: Shape) -> u32 {
 }
 
 impl Turn {
-    /// A row, moved on to the items of the turn.
-    fn moved(&mut self, b: &mut FunctionBuilder<'_>, row: Value) -> Value {
-        if let Some((_, moved)) = self.rows.iter().find(|(from, _)| *from == row) {
-            return *moved;
-        }
-        let moved = b.ins().iadd(row, self.offset);
-        self.rows.push((row, moved));
-        moved
+    /// A row that the loop reads or writes, moved on to the items of the turn.
+    fn moved(&self, row: Value) -> Option<Value> {
+        self.rows.iter().find(|(from, _)| *from == row).map(|&(_, moved)| moved)
     }
 }

@@ -88,8 +88,11 @@ impl Compiled {
         let blocks = graph::blocks(kernel.words);
         let mut cells = Cells::default();
         let (flow, units) = Flow::new(kernel, &blocks, &mut cells)?;
-        let mut map = Map::new(cells.len(), flow.varying(&blocks, cells.len()));
         let source = Source { kernel, blocks: &blocks, flow: &flow, form: Form::All(&units) };
+        let mut map = match compile::streams(&source, &cells) {
+            true => Map::streaming(cells.len()),
+            false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
+        };
         let together = compile(&source, &mut cells, &mut map)?;
         let translation = together.translation(begun);
         Ok(Compiled {

@@ -47,11 +47,11 @@ impl Compiled {
         });
         let buffers = raw.collect();
         let valid = self.map.row(VALID) as usize;
-        let shared = Shared { buffers, constants: memory.constants.clone(), valid };
+        let shared = Shared { buffers, constants: std::mem::take(&mut memory.constants), valid };
         let threads = self.threads(order.items, threads.get().into());
         let width = match threads {
             1 => self.map.width,
-            threads => self.map.width.min((order.items / threads).next_multiple_of(ITEMS_OF_A_THREAD)),
+            threads => self.map.width.min((order.items / (4 * threads)).next_multiple_of(ITEMS_OF_A_THREAD)),
         };
         let rows = Rows::new(order.items, width);
         let launch = Launch {
@@ -69,7 +69,9 @@ impl Compiled {
             1 => launch.work(),
             threads => rayon::scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| launch.work()))),
         }
-        let outcome = launch.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Launch { outcome, .. } = launch;
+        memory.constants = shared.constants;
+        let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = outcome.error {
             return Err(Stop::Native(error));
         }

@@ -124,7 +124,8 @@ impl<'a> Runner<'a> {
         if std::mem::take(&mut self.counted_alone) {
             self.alone.fill(0);
         }
-        if self.valid != Some(count) {
+        // Only code that parts items reads the row.
+        if self.valid != Some(count) && !self.compiled.flow.partings.is_empty() {
             let (yes, no) = self.context.row(VALID).split_at_mut(count as usize);
             yes.fill(u32::MAX);
             no.fill(0);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use halfbyte_isa::halu::domain::Width;
 
 use super::cells::{Cell, Cells};
-use super::trace::{Action, Id, Node, Op, Place, Shape, Trace};
+use super::trace::{Access, Action, Id, Node, Op, Place, Shape, Trace};
 use super::unit::{Kernel, Unit};
 
 /// How a value is computed.
@@ -97,6 +97,27 @@ pub(super) struct Schedule {
     pub stages: Vec<Stage>,
     /// Cells whose value is the same in all items or grows evenly, at the end.
     pub slots: Vec<(Cell, Id)>,
+}
+
+impl Schedule {
+    /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
+    /// place.
+    pub fn streams(&self, trace: &Trace) -> bool {
+        let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
+            (_, Method::LoadSame | Method::StoreDirect) => true,
+            (Action::Load { place, width: Width::B32, .. }, Method::LoadAffine) => {
+                let words = place.words().next().is_some_and(|offset| trace.shape(offset) == Shape::Affine(4));
+                words && access.guard.is_none() && self.in_place[number]
+            }
+            _ => false,
+        };
+        let rows = self.class.iter().zip(&self.rows).all(|(class, row)| match (class, row) {
+            (_, None) | (Class::Loaded | Class::Access | Class::Uniform, _) => true,
+            (_, row) => matches!(row, Some(Home::Stored(_))),
+        });
+        let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && !stage.condition);
+        rows && in_loops && trace.accesses.iter().enumerate().all(passes)
+    }
 }
 
 /// What is done in a stage.

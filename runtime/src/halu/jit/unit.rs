@@ -21,7 +21,7 @@ pub(in crate::halu) struct Kernel<'a> {
     /// Bytes of local memory.
     pub local_bytes: u32,
     /// Where in that bank the addresses of buffers are.
-    pub pointers: Vec<u32>,
+    pub pointers: &'a [u32],
 }
 
 /// Which items run a block.
