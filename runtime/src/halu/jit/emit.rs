@@ -1,11 +1,11 @@
 //! Native code for a block: what [`super::schedule`] put into stages, as Cranelift instructions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64};
+use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use halfbyte_isa::halu::domain::Width;
+use halfbyte_isa::halu::domain::{Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
@@ -188,14 +188,16 @@ struct Found {
 /// The values of a turn of a loop: of each four items its own.
 struct Turn {
     stage: u32,
-    /// The rows that loads found, moved on.
-    loaded: Vec<Option<Value>>,
+    /// The rows that loads found, moved on, and the type to load.
+    loaded: Vec<Option<(Value, Type)>>,
     values: Vec<[Option<Value>; 4]>,
-    /// The context, or a row, moved on to the turn's items.
+    /// How far the turn's items are into a row.
     offset: Value,
+    /// The context, moved on to them.
     context: Value,
     /// Vectors made before the loop.
     splats: Vec<Option<Value>>,
+    /// Rows that are not the context's, and what they are moved on.
     rows: Vec<(Value, Value)>,
 }
 
@@ -640,17 +642,16 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             .collect();
         let condition = self.unit.condition.filter(|_| stage.condition);
         let sums = condition.filter(|_| !self.masked).map(|_| constant(self.e.b, I32X4, 0));
-        let mut carried = sums.map(|zero| vec![zero; 2]).unwrap_or_default();
-        let first_row = carried.len();
-        let mut rows: Vec<Value> = pointers.iter().chain(&stores).map(|&(_, row)| row).collect();
-        rows.sort_unstable();
-        rows.dedup();
-        // They were found by calls: carried from turn to turn they are in registers nevertheless.
-        carried.extend(&rows);
-        let turns = self.e.begin_loop(&carried);
-        let mut carried = turns.carried.clone();
-        let moved = carried.split_off(first_row);
-        let mut sums = carried;
+        let mut rows: Vec<(Value, Value)> = Vec::new();
+        for &(_, row) in pointers.iter().chain(&stores) {
+            if !rows.iter().any(|(from, _)| *from == row) {
+                // A copy lives in the loop only. What was found before a call would be reloaded in every turn.
+                rows.push((row, self.e.b.ins().iadd_imm_s(row, 0)));
+            }
+        }
+        let turns = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
+        let mut sums = turns.carried.clone();
+        rows.iter_mut().for_each(|(_, row)| *row = self.e.b.ins().iadd(*row, turns.offset));
         let context = self.e.b.ins().iadd(self.e.context, turns.offset);
         let count = self.scalars.len();
         let mut turn = Turn {
@@ -660,10 +661,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             offset: turns.offset,
             context,
             splats,
-            rows: rows.into_iter().zip(moved).collect(),
+            rows,
         };
         for (id, row) in pointers {
-            turn.loaded[id.index()] = turn.moved(row);
+            turn.loaded[id.index()] = turn.moved(row).map(|row| (row, self.lanes(stage, id)));
         }
         for u in 0..unroll {
             for &id in &stage.body {
@@ -701,10 +702,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 }
             }
         }
-        let step = i64::from(16 * unroll);
-        sums.extend(turn.rows.iter().map(|&(_, at)| self.e.b.ins().iadd_imm_s(at, step)));
-        let carried = self.e.end_loop(&turns, 4 * unroll, &sums);
-        if let [any, other] = carried[..first_row] {
+        let sums = self.e.end_loop(&turns, 4 * unroll, &sums);
+        if let [any, other] = sums[..] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
     }
@@ -718,6 +717,13 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         read.sort_unstable();
         read.dedup();
         read
+    }
+
+    /// The lanes that a loop's operations take a value as: what is loaded as them may be an operand in memory.
+    fn lanes(&self, stage: &Stage, id: Id) -> Type {
+        let mut users = stage.body.iter().filter(|&&user| self.trace.args(user).contains(&id));
+        let bytes = |&user: &Id| matches!(self.trace.op(user), Op::Video(VideoOp { lanes: Lanes::Four, .. }));
+        if users.all(bytes) { I8X16 } else { I32X4 }
     }
 
     fn keep(&mut self, turn: &Turn, row: Row, value: Value, u: u32) {
@@ -751,7 +757,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 b.ins().iadd(start, moved)
             }
             (Class::Loaded, _) => match turn.loaded[id.index()] {
-                Some(row) => self.e.b.ins().load(I32X4, anywhere(), row, at),
+                Some((row, ty)) => self.e.b.ins().load(ty, anywhere(), row, at),
                 None => constant(self.e.b, I32X4, 0),
             },
             (Class::Inline, op) if self.plan.stage_of[id.index()] == turn.stage => {

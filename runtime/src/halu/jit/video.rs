@@ -45,6 +45,7 @@ pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Valu
     let (x, y) = (cast(b, narrow, x), cast(b, narrow, y));
     if op.merge == VideoMerge::Accumulate {
         let sum = sum(b, op, x, y, mask);
+        let c = cast(b, I32X4, c);
         return b.ins().iadd(sum, c);
     }
     let result = match same_width(b, op, x, y) {
@@ -55,7 +56,7 @@ pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Valu
     match mask {
         u32::MAX => result,
         mask => {
-            let mask = constant(b, I32X4, mask);
+            let (mask, c) = (constant(b, I32X4, mask), cast(b, I32X4, c));
             b.ins().bitselect(mask, result, c)
         }
     }
