@@ -362,7 +362,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             let before = self.e.b.ins().uextend(I64, before);
             most = self.e.b.ins().umin(most, before);
         }
-        let rounds = self.e.b.ins().udiv_imm_u(most, i64::from(found.unrolled));
+        let rounds = self.divided(most, found.unrolled);
         match rules_out {
             Some(wrong) => {
                 let none = self.e.b.ins().iconst(I64, 0);
@@ -379,9 +379,17 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             return most;
         }
         let room = self.e.b.ins().isub(last, low);
-        let times = self.e.b.ins().udiv_imm_u(room, i64::from(step));
+        let times = self.divided(room, step);
         let times = self.e.b.ins().uextend(I64, times);
         self.e.b.ins().umin(most, times)
+    }
+
+    /// A number divided by one that is not 0, which most often is a power of two.
+    fn divided(&mut self, number: Value, by: u32) -> Value {
+        match by.is_power_of_two() {
+            true => self.e.b.ins().ushr_imm_u(number, i64::from(by.trailing_zeros())),
+            false => self.e.b.ins().udiv_imm_u(number, i64::from(by)),
+        }
     }
 
     /// Counts jumps back, which the budget allows.

@@ -107,7 +107,8 @@ impl Compiled {
             registers_at_exit: !is_launch,
         };
         let host = HostFunctions::get()?;
-        let mut builder = NativeBuilder::new(OptLevel::Speed)?;
+        // Meanings leave little to optimise, and what Cranelift moves to its uses holds registers of loops that are unrolled.
+        let mut builder = NativeBuilder::new(OptLevel::None)?;
         let call_conv = builder.call_conv();
         let mut functions = Vec::new();
         for range in graph.functions.windows(2) {

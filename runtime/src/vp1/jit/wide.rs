@@ -222,12 +222,15 @@ impl Emitter<'_, '_> {
         if !signed {
             return [self.b.ins().uwiden_low(lanes), self.b.ins().uwiden_high(lanes)];
         }
-        // The high components come down in two instructions, one of which is a shift, where a widening takes two shuffles.
+        // Each component below copies of its sign: the sign is compared once, where extending either half is up to two shuffles.
         let ty = self.b.func.dfg.value_type(lanes);
         let (wide, bytes) = if ty == I8X16 { (HALVES, 1) } else { (WORDS, 2) };
-        let twice = self.shuffle(lanes, lanes, interleaved(8, bytes));
-        let twice = self.cast(wide, twice);
-        [self.b.ins().swiden_low(lanes), self.b.ins().sshr_imm_u(twice, i64::from(8 * bytes))]
+        let zero = self.vector_of(ty, 0);
+        let sign = self.b.ins().icmp(IntCC::SignedLessThan, lanes, zero);
+        [0, 8].map(|first| {
+            let extended = self.shuffle(lanes, sign, interleaved(first, bytes));
+            self.cast(wide, extended)
+        })
     }
 
     fn narrow_halves(&mut self, narrow: Narrow) -> [Value; 2] {
