@@ -35,9 +35,11 @@ pub mod pipeline;
 pub mod print;
 mod program;
 pub mod prove;
+pub mod reduce;
 pub mod report;
 pub mod runlines;
 pub mod target;
+pub mod trial;
 pub mod values;
 pub mod view;
 

@@ -8,13 +8,14 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::ops::Range;
 
-use halfbyte::campaign::{Plan, Trial, run, shrink};
+use halfbyte::campaign::{BUDGET, Plan, launches, least, run};
 use halfbyte::generate::{Addresses, Machine, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::prove::Shard;
+use halfbyte::trial::Trial;
 use halfbyte::{Module, Target};
 use support::{with_passes, without_passes};
 
@@ -45,18 +46,15 @@ fn shape(target: Target, random: &mut Random) -> Shape {
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
-    let trial = Trial { ways, engines: &Engine::ALL };
+    let trial = Trial { ways, engines: &Engine::ALL, budget: BUDGET };
     let mut accepted = vec![0; ways.len()];
     for seed in seeds {
         let mut random = Random(seed);
         let shape = shape(forms.target, &mut random);
         let text = palette.kernel("random", &shape, &mut random).to_string();
-        match trial.run_random(&text, &mut Random(seed)) {
+        match trial.run_printed(&text, |kernel| launches(kernel, &mut Random(seed))) {
             Ok(tally) => accepted.iter_mut().zip(tally.accepted).for_each(|(all, one)| *all += usize::from(one)),
-            Err(failure) => {
-                let fails = |text: &str| trial.run_random(text, &mut Random(seed)).is_err_and(|e| e.is_like(&failure));
-                panic!("seed {seed}: {failure}\n{}", shrink(&text, fails));
-            }
+            Err(failure) => panic!("seed {seed}: {}", least(&trial, text, failure).1),
         }
     }
     accepted

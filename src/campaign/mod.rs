@@ -3,24 +3,31 @@
 //!
 //! Which kernels there are depends on the seed alone, so shards and threads do not change them.
 
+mod launches;
 mod mix;
-mod shrink;
-mod trial;
 
 use std::num::NonZero;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use halfbyte_isa::target::Target;
 
 use crate::launch::Engine;
 use crate::pipeline::Options;
 use crate::prove::Shard;
+use crate::reduce::{Case, Limits, reduce};
+use crate::trial::{Failure, Tally, Trial};
 
+pub use launches::launches;
 pub use mix::{Mix, Targets};
-pub use shrink::shrink;
-pub use trial::{Failure, Launch, Tally, Trial, launches};
+
+/// Backward branches that an item may take: more than a drawn kernel takes unless one of its loops has no end.
+pub const BUDGET: u32 = 10_000;
+
+/// What is spent on making a kernel smaller that fails.
+const REDUCTION: Limits = Limits { time: Duration::from_secs(60), trials: 5000 };
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -105,12 +112,28 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
 fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Result<Tally, Box<Difference>> {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number);
-    let trial = Trial { ways: &ways, engines: &plan.engines };
-    trial.run_random(&text, &mut random).map_err(|failure| {
-        let (reason, file) = shrink::least(&trial, &text, failure);
+    let trial = Trial { ways: &ways, engines: &plan.engines, budget: BUDGET };
+    trial.run_printed(&text, |kernel| launches(kernel, &mut random)).map_err(|failure| {
+        let (reason, file) = least(&trial, text, failure);
         let file = format!("; Kernel {number} of seed {}: {}\n{file}", plan.seed, reason.replace('\n', "\n; "));
         Box::new(Difference { number, reason, file })
     })
+}
+
+/// The least of a kernel that fails in the same way, as a kernel file, and what is wrong with that. What cannot be read or
+/// launched stays as it is.
+pub fn least(trial: &Trial<'_>, text: String, failure: Failure) -> (String, String) {
+    let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
+    let Some(case) = case else { return (failure.reason, text) };
+    let mut reason = failure.reason.clone();
+    let mut fails = |case: &Case| {
+        let found = trial.run(&case.module(), std::slice::from_ref(case.launch())).err();
+        let found = found.filter(|found| found.is_like(&failure));
+        found.map(|found| reason = found.reason).is_some()
+    };
+    let case = reduce(case, REDUCTION, &mut fails, &mut |_| {});
+    let targets: Vec<&str> = trial.ways.iter().map(|options| options.target.name()).collect();
+    (reason, case.file(&targets.join(", ")))
 }
 
 impl Summary {

@@ -12,6 +12,7 @@ mod json;
 mod meter;
 mod prove;
 mod random;
+mod reduce;
 mod run;
 mod step;
 mod view;
@@ -60,6 +61,7 @@ enum Command {
     Explain(explain::Explain),
     Prove(prove::Prove),
     Random(random::Random),
+    Reduce(reduce::Reduce),
     View(view::View),
 }
 
@@ -116,6 +118,7 @@ pub fn main() -> ExitCode {
         Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
         Command::Random(command) => command.run(),
+        Command::Reduce(command) => command.run(),
         Command::View(command) => command.run(),
     };
     match done {
@@ -144,6 +147,11 @@ fn render(report: &Report) -> String {
 /// Writes a message; where nobody listens, it is lost.
 fn say(text: &str) {
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), format!("{text}\n").as_bytes());
+}
+
+/// Says nothing of panics from now on, for who catches them says what they are about.
+fn silence_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
 }
 
 /// What a kernel runs on.

@@ -10,7 +10,7 @@ use halfbyte::prove::Shard;
 
 use super::io::{print, write};
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Machine, Message, say};
+use super::{Done, EngineName, Failure, Machine, Message, say, silence_panics};
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -75,6 +75,7 @@ impl Random {
             threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
             enough: ENOUGH,
         };
+        silence_panics();
         let of = self.count.div_ceil(self.shard.count() as u64);
         let mut meter = Meter::new(Duration::ZERO);
         let start = Instant::now();

@@ -1,0 +1,185 @@
+//! `halfbyte reduce`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use halfbyte::Module;
+use halfbyte::launch::Engine;
+use halfbyte::reduce::{Case, FindError, Found, Limits, Progress, Question, Suspect, find, reduce, suspects};
+
+use super::io::{Input, write};
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, EngineName, Failure, Machine, say, silence_panics};
+
+/// Makes a kernel that fails as small as it can be
+///
+/// Takes the first of the file's run lines on which a target does not do what `ir` does, or at which the compiler fails:
+/// by an error of its own, a broken kernel after a pass, a panic, or by not coming to an end. Leaves out ops, branches,
+/// work items, parameters and elements as long as the same failure stays, and prints the kernel that is left with its run
+/// line, for `check`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Reduce {
+    /// The kernel file; - is standard input
+    file: PathBuf,
+    /// Where to; - is standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// One target, not every target that the run lines name
+    #[arg(long, value_enum)]
+    target: Option<Machine>,
+    /// One engine, not every engine there is
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The most time for all of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    time: u32,
+    /// Of a call that takes longer it is said that it does not end
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    patience: u32,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte reduce wrong.hb
+  halfbyte reduce wrong.hb --target vp1 --kernel blur -o less.hb
+  halfbyte check less.hb
+
+Exit codes: 0 a failure was found and is written, 1 there is none, 2 the call is at fault.";
+
+impl Reduce {
+    pub(super) fn run(self) -> Done {
+        let input = Input::read(&self.file)?;
+        let module = Module::named(&input.name, input.text()?)?;
+        let engines = match self.engine {
+            Some(engine) => vec![engine.engine()],
+            None => Engine::ALL.to_vec(),
+        };
+        let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
+        let target = self.target.map(Machine::target);
+        let question = Question { kernel: name, target, engines: &engines };
+        let suspects = suspects(&module, &input.folder, question).map_err(failure)?;
+        silence_panics();
+        let watched = Watched { patience: Duration::from_secs(self.patience.into()), engine: self.engine };
+        for suspect in suspects {
+            let end = watched.run(&suspect, &suspect.case)?;
+            if !end.is_orderly() {
+                // A call that cannot be caught is made in a process of its own each time.
+                let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
+                let case = self.reduce(&suspect.case, &mut fails);
+                return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
+            }
+        }
+        let found: Found = find(&module, &input.folder, question).map_err(failure)?;
+        let mut reason = found.failure.to_string();
+        let mut fails = |case: &Case| found.fails(case).map(|failure| reason = failure.to_string()).is_some();
+        let case = self.reduce(&found.case, &mut fails);
+        if found.is_hidden() {
+            reason += "\nThis shows where each step is verified: in a build with debug assertions.";
+        }
+        self.write(&case, &reason, found.target().name())
+    }
+
+    fn reduce(&self, case: &Case, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
+        let limits = Limits { time: Duration::from_secs(self.time.into()), ..Limits::default() };
+        let mut meter = Meter::new(Duration::from_millis(100));
+        let start = Instant::now();
+        let mut tried = 0;
+        let least = reduce(case.clone(), limits, fails, &mut |Progress { trials, ops, items }| {
+            tried = trials;
+            let of = case.ops();
+            meter.show(|time| format!("{ops} of {of} ops, {items} items; {trials} kernels tried in {}", seconds(time)));
+        });
+        meter.clear();
+        say(&format!(
+            "{} of {} ops, {} of {} items; {} kernels tried in {}",
+            least.ops(),
+            case.ops(),
+            least.launch().items,
+            case.launch().items,
+            grouped(tried),
+            seconds(start.elapsed()),
+        ));
+        least
+    }
+
+    fn write(&self, case: &Case, reason: &str, target: &str) -> Done {
+        let said: String = reason.lines().map(|line| format!("; {line}\n")).collect();
+        write(self.output.as_deref(), (said + &case.file(target)).as_bytes())
+    }
+}
+
+/// An unknown kernel is a mistake of the call; else the file is not one to reduce.
+fn failure(error: FindError) -> Failure {
+    match error {
+        FindError::Report(report) => report.into(),
+        error @ FindError::Kernel { .. } => Failure::Call(error.to_string()),
+        error @ (FindError::NotRun { .. } | FindError::Agrees { .. }) => Failure::input(error),
+    }
+}
+
+/// Checks cases in processes of their own.
+struct Watched {
+    patience: Duration,
+    engine: Option<EngineName>,
+}
+
+/// How a process ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// By itself.
+    Orderly,
+    /// By a signal.
+    Killed(ExitStatus),
+    /// It was not waited for any longer.
+    Late(Duration),
+}
+
+impl End {
+    fn is_orderly(&self) -> bool {
+        matches!(self, End::Orderly)
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Orderly => f.write_str("ends"),
+            End::Killed(status) => write!(f, "dies: {status}"),
+            End::Late(patience) => write!(f, "does not end within {}", seconds(*patience)),
+        }
+    }
+}
+
+impl Watched {
+    fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
+        let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        command.args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some(engine) = self.engine {
+            command.args(["--engine", engine.engine().name()]);
+        }
+        let mut child = command.spawn().map_err(failed)?;
+        let file = case.file(suspect.target.name());
+        if let Some(mut stdin) = child.stdin.take() {
+            // It may die before it has read everything.
+            let _ = stdin.write_all(file.as_bytes());
+        }
+        let start = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(if status.code().is_some() { End::Orderly } else { End::Killed(status) });
+            }
+            if start.elapsed() >= self.patience {
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                return Ok(End::Late(self.patience));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

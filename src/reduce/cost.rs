@@ -1,0 +1,64 @@
+//! How large a case is.
+
+use halfbyte_ir::{Attr, Kernel, Rounding};
+
+use crate::trial::Launch;
+
+/// The size of a case: what is named first counts first. Every step of a reduction makes it less, so it ends.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Cost {
+    /// Ops.
+    pub ops: usize,
+    /// Parameters of the kernel and of blocks.
+    params: usize,
+    /// What ops carry: modifiers, offsets, indices and targets; the bits of constants up to their highest.
+    detail: u64,
+    /// Work items.
+    items: u32,
+    /// Bytes of arguments.
+    bytes: usize,
+    /// Bytes of arguments that are not zero.
+    set_bytes: usize,
+}
+
+impl Cost {
+    pub(super) fn of(kernel: &Kernel, launch: &Launch) -> Cost {
+        let blocks = kernel.layout.iter().map(|&block| &kernel.blocks[block]);
+        let insts = blocks.clone().flat_map(|block| &block.insts).copied();
+        let detail = |inst| {
+            let data = &kernel.insts[inst];
+            match data.attr {
+                Attr::Bits(_) | Attr::Wide(_) => {
+                    constant(data.ty.elem().bits(), &kernel.const_bits(inst).unwrap_or_default())
+                }
+                Attr::Float(flags) => {
+                    let set = [flags.rounding != Rounding::Rn, flags.ftz, flags.contract, flags.nan];
+                    let clamped = flags.clamp != halfbyte_ir::Clamp::None;
+                    set.iter().filter(|&&set| set).count() as u64 + u64::from(clamped)
+                }
+                Attr::FloatCC { ftz, .. } => ftz.into(),
+                Attr::Mem(mem) => {
+                    data.args.len(&kernel.pool) as u64 + u64::from(32 - mem.offset.unsigned_abs().leading_zeros())
+                }
+                Attr::Targets(range) => kernel.calls(range).len() as u64,
+                _ => 0,
+            }
+        };
+        let bytes = || launch.args.iter().flatten();
+        Cost {
+            ops: insts.clone().count(),
+            params: kernel.params.len() + blocks.map(|block| block.params.len(&kernel.pool)).sum::<usize>(),
+            detail: insts.map(detail).sum(),
+            items: launch.items,
+            bytes: bytes().count(),
+            set_bytes: bytes().filter(|&&byte| byte != 0).count(),
+        }
+    }
+}
+
+/// The bits of lanes of that width, each up to its highest that is set.
+fn constant(width: u32, words: &[u64; 8]) -> u64 {
+    let mask = u64::MAX >> (64 - width);
+    let lanes = words.iter().flat_map(|&word| (0..64 / width).map(move |lane| word >> (lane * width) & mask));
+    lanes.map(|lane| u64::from(64 - lane.leading_zeros())).sum()
+}

@@ -1,0 +1,84 @@
+//! A case in the middle of a change.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value};
+
+use super::Case;
+use crate::trial::Launch;
+
+/// A case in the middle of a change, which need not be well formed.
+pub(super) struct Draft {
+    pub kernel: Kernel,
+    pub launch: Launch,
+}
+
+/// Values that stand for others.
+pub(super) type Replaced = SecondaryMap<Value, PackedOption<Value>>;
+
+impl Draft {
+    pub(super) fn of(case: &Case) -> Draft {
+        Draft { kernel: case.kernel().clone(), launch: case.launch().clone() }
+    }
+
+    /// The case that it has become; none where the kernel is not well formed.
+    pub(super) fn case(self) -> Option<Case> {
+        Case::new(&self.kernel, self.launch)
+    }
+
+    /// Takes instructions out of their blocks.
+    pub(super) fn remove(&mut self, is_gone: impl Fn(Inst) -> bool) {
+        for &block in &self.kernel.layout {
+            self.kernel.blocks[block].insts.retain(|&inst| !is_gone(inst));
+        }
+    }
+
+    /// A value of a type that is zero everywhere; none of an address.
+    pub(super) fn zero(&mut self, ty: Type) -> Option<Value> {
+        if ty == Type::PTR {
+            return None;
+        }
+        let is_zero = |kernel: &Kernel, inst: Inst| {
+            let data = &kernel.insts[inst];
+            data.op == Op::Const && data.ty == ty && kernel.const_bits(inst) == Some([0; 8])
+        };
+        self.first(is_zero, |kernel| {
+            let attr = kernel.const_attr(ty, [0; 8]);
+            kernel.make_inst(Op::Const, ty, attr, &[], Some(ty), Span::default())
+        })
+    }
+
+    /// The number of the work item.
+    pub(super) fn item_id(&mut self) -> Option<Value> {
+        let is_item = |kernel: &Kernel, inst: Inst| kernel.insts[inst].op == Op::ItemId;
+        self.first(is_item, |kernel| {
+            kernel.make_inst(Op::ItemId, Type::I32, Attr::None, &[], Some(Type::I32), Span::default())
+        })
+    }
+
+    /// The result of an instruction without operands, which is moved or put to where it dominates everything.
+    fn first(
+        &mut self,
+        is_it: impl Fn(&Kernel, Inst) -> bool,
+        make: impl FnOnce(&mut Kernel) -> Inst,
+    ) -> Option<Value> {
+        let kernel = &mut self.kernel;
+        let entry = kernel.entry()?;
+        let found = kernel.layout.iter().find_map(|&block| {
+            let place = kernel.blocks[block].insts.iter().position(|&inst| is_it(kernel, inst))?;
+            Some((block, place))
+        });
+        let inst = match found {
+            Some((block, place)) => kernel.blocks[block].insts.remove(place),
+            None => make(kernel),
+        };
+        kernel.blocks[entry].insts.insert(0, inst);
+        kernel.result(inst)
+    }
+}
+
+/// The instructions of a kernel but the terminators, in their order.
+pub(super) fn straight(kernel: &Kernel) -> Vec<(Block, Inst)> {
+    let of = |&block: &Block| kernel.blocks[block].insts.iter().map(move |&inst| (block, inst));
+    kernel.layout.iter().flat_map(of).filter(|&(_, inst)| !kernel.insts[inst].op.is_terminator()).collect()
+}

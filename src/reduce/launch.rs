@@ -1,0 +1,90 @@
+//! The launch becomes smaller: fewer work items, parameters and elements, and zeros among them.
+
+use std::ops::Range;
+
+use halfbyte_ir::{Kernel, ParamKind, ValueDef};
+
+use super::draft::Draft;
+use super::tidy::uses;
+use super::{Case, Reducer};
+
+/// Parts of a buffer that are made zero by themselves, at most.
+const PARTS: usize = 1024;
+
+/// Leaves out work items: the last ones, and the first ones with what buffers hold for them.
+pub(super) fn items(reducer: &mut Reducer<'_>) {
+    let items = |case: &Case| u64::from(case.launch().items);
+    reducer.less(items, |draft, step| {
+        draft.launch.items = u32::try_from(u64::from(draft.launch.items).checked_sub(step)?).ok()?;
+        Some(())
+    });
+    reducer.less(items, without_first);
+}
+
+/// The launch without its first work items.
+fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
+    let items = draft.launch.items as usize;
+    let gone = usize::try_from(step).ok()?;
+    for (param, arg) in draft.kernel.launch_params().iter().zip(&mut draft.launch.args) {
+        if let ParamKind::Buffer { elem, .. } = param.kind {
+            let size = elem.bytes() as usize;
+            // A buffer with several elements an item has those of an item side by side.
+            let own = arg.len() / size / items.max(1);
+            arg.drain(..(gone * own * size).min(arg.len()));
+        }
+    }
+    draft.launch.items = u32::try_from(items.checked_sub(gone)?).ok()?;
+    Some(())
+}
+
+/// Leaves out parameters that nothing uses.
+pub(super) fn params(reducer: &mut Reducer<'_>) {
+    let mut number = reducer.best.kernel().params.len();
+    while let Some(param) = number.checked_sub(1) {
+        number = param;
+        reducer.accepts(|draft| without_param(draft, param));
+    }
+}
+
+fn without_param(draft: &mut Draft, number: usize) -> Option<()> {
+    let kernel: &mut Kernel = &mut draft.kernel;
+    let value = kernel.params.get(number)?.value;
+    if kernel.packing.is_some() || uses(kernel)[value] > 0 {
+        return None;
+    }
+    kernel.params.remove(number);
+    for (number, param) in kernel.params.iter().enumerate() {
+        kernel.values[param.value].def = ValueDef::Param(number as u32);
+    }
+    draft.launch.args.remove(number);
+    Some(())
+}
+
+/// Makes buffers shorter, and what they and scalars hold zero.
+pub(super) fn buffers(reducer: &mut Reducer<'_>) {
+    for number in 0..reducer.best.kernel().launch_params().len() {
+        let Some(ParamKind::Buffer { elem, .. }) = reducer.best.kernel().params.get(number).map(|param| param.kind)
+        else {
+            continue;
+        };
+        let size = elem.bytes() as usize;
+        let elements = |case: &Case| case.launch().args.get(number).map_or(0, |arg| arg.len() / size) as u64;
+        reducer.less(elements, |draft, step| {
+            let arg = draft.launch.args.get_mut(number)?;
+            arg.truncate(arg.len().checked_sub(usize::try_from(step).ok()?.checked_mul(size)?)?);
+            Some(())
+        });
+    }
+    for number in 0..reducer.best.launch().args.len() {
+        let bytes = |case: &Case| case.launch().args.get(number).map_or(0, Vec::len);
+        let least = bytes(&reducer.best) / PARTS;
+        reducer.in_parts(least, bytes, |draft, range| zero(draft, number, range));
+    }
+}
+
+fn zero(draft: &mut Draft, number: usize, range: Range<usize>) -> Option<()> {
+    let bytes = draft.launch.args.get_mut(number)?.get_mut(range)?;
+    let is_changed = bytes.iter().any(|&byte| byte != 0);
+    bytes.fill(0);
+    is_changed.then_some(())
+}

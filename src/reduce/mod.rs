@@ -1,0 +1,173 @@
+//! The least of a kernel that still fails.
+//!
+//! A [`Case`] is a kernel with a launch. [`reduce`] hands smaller and smaller cases to a closure that says whether they
+//! fail as the first did, and keeps those that do: ops are left out or replaced by values at hand, what an op computed is
+//! read from a buffer instead, branches are made straight, work items, parameters, elements and constants go. Every case is
+//! well formed, and each that is kept is smaller than the one before, so there is an end. [`find`] begins with a kernel
+//! file, whose run lines say on what routes two results must be the same.
+
+mod case;
+mod cost;
+mod draft;
+mod failure;
+mod flow;
+mod launch;
+mod ops;
+mod simpler;
+mod tidy;
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+pub use case::Case;
+pub use failure::{FindError, Found, Question, Suspect, find, suspects};
+
+use cost::Cost;
+use draft::Draft;
+
+/// When a reduction ends, however small the case is by then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The time it takes.
+    pub time: Duration,
+    /// How often it is asked whether a case fails.
+    pub trials: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { time: Duration::from_secs(60), trials: 20_000 }
+    }
+}
+
+/// How far a reduction is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Cases tried.
+    pub trials: u64,
+    /// Ops of the least case so far.
+    pub ops: usize,
+    /// Its work items.
+    pub items: u32,
+}
+
+/// The least of a case that fails. `fails` says whether a case still does; `watch` is told after every answer.
+pub fn reduce(
+    case: Case,
+    limits: Limits,
+    fails: &mut dyn FnMut(&Case) -> bool,
+    watch: &mut dyn FnMut(Progress),
+) -> Case {
+    let mut reducer = Reducer {
+        cost: Cost::of(case.kernel(), case.launch()),
+        best: case,
+        fails,
+        watch,
+        limits,
+        start: Instant::now(),
+        trials: 0,
+        rejected: HashSet::new(),
+    };
+    loop {
+        let before = reducer.cost.clone();
+        launch::items(&mut reducer);
+        ops::in_chunks(&mut reducer);
+        flow::branches(&mut reducer);
+        ops::one_by_one(&mut reducer);
+        flow::block_params(&mut reducer);
+        simpler::constants(&mut reducer);
+        simpler::modifiers(&mut reducer);
+        launch::params(&mut reducer);
+        launch::buffers(&mut reducer);
+        if reducer.cost == before || reducer.is_over() {
+            return reducer.best;
+        }
+    }
+}
+
+/// A reduction in the course of its work.
+struct Reducer<'a> {
+    /// The least case so far.
+    best: Case,
+    cost: Cost,
+    fails: &'a mut dyn FnMut(&Case) -> bool,
+    watch: &'a mut dyn FnMut(Progress),
+    limits: Limits,
+    start: Instant,
+    trials: u64,
+    /// Hashes of cases that do not fail.
+    rejected: HashSet<u64>,
+}
+
+impl Reducer<'_> {
+    fn is_over(&self) -> bool {
+        self.trials >= self.limits.trials || self.start.elapsed() >= self.limits.time
+    }
+
+    /// Whether a change of the least case makes it smaller, and it still fails; then it is the least case.
+    fn accepts(&mut self, change: impl FnOnce(&mut Draft) -> Option<()>) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        let mut draft = Draft::of(&self.best);
+        if change(&mut draft).is_none() {
+            return false;
+        }
+        tidy::tidy(&mut draft.kernel);
+        let cost = Cost::of(&draft.kernel, &draft.launch);
+        if cost >= self.cost {
+            return false;
+        }
+        let Some(case) = draft.case() else { return false };
+        let mut hasher = DefaultHasher::new();
+        (case.text(), case.launch().items, &case.launch().args).hash(&mut hasher);
+        let hash = hasher.finish();
+        if self.rejected.contains(&hash) {
+            return false;
+        }
+        let is_kept = (self.fails)(&case);
+        self.trials += 1;
+        if is_kept {
+            (self.best, self.cost) = (case, cost);
+        } else {
+            self.rejected.insert(hash);
+        }
+        (self.watch)(Progress { trials: self.trials, ops: self.cost.ops, items: self.best.launch().items });
+        is_kept
+    }
+
+    /// Tries a change on smaller and smaller parts of what there are `count` of, the last first, for what is last nothing
+    /// else uses any more. Parts are no smaller than `least`.
+    fn in_parts(
+        &mut self,
+        least: usize,
+        count: impl Fn(&Case) -> usize,
+        change: impl Fn(&mut Draft, Range<usize>) -> Option<()>,
+    ) {
+        let least = least.max(1);
+        let mut size = (count(&self.best) / 2).max(least);
+        loop {
+            let mut end = count(&self.best);
+            while end > 0 && !self.is_over() {
+                let start = end.saturating_sub(size);
+                self.accepts(|draft| change(draft, start..end));
+                end = start.min(count(&self.best));
+            }
+            if size == least || self.is_over() {
+                return;
+            }
+            size = (size / 2).max(least);
+        }
+    }
+
+    /// Makes a number smaller while `change`, given how much is to be taken away, is kept: by large steps first.
+    fn less(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
+        let mut step = value(&self.best);
+        while step > 0 && !self.is_over() {
+            while step <= value(&self.best) && self.accepts(|draft| change(draft, step)) {}
+            step /= 2;
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A kernel's trial: the evaluator against the words, and the engines against each other.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use halfbyte_ir::diag::Lines;
+use halfbyte_ir::eval::{Fault, Writers};
+use halfbyte_ir::{Kernel, eval};
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
+
+use crate::Module;
+use crate::compare::compare;
+use crate::launch::{Engine, How, Param, evaluate_within, execute};
+use crate::pipeline::{Options, compile};
+use crate::report::Report;
+
+/// The most work items that share a run of VP1's words, and the budget.
+const GROUP: u32 = 16;
+
+/// How a kernel is tried.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// The ways to compile it.
+    pub ways: &'a [Options],
+    /// What executes the words.
+    pub engines: &'a [Engine],
+    /// Backward branches that an item may take.
+    pub budget: u32,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Launch {
+    /// The number of work items.
+    pub items: u32,
+    /// By parameter, a scalar's bytes or a buffer's.
+    pub args: Vec<Vec<u8>>,
+}
+
+/// What came of a kernel that does not fail.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Whether an item traps.
+    pub traps: bool,
+    /// By way to compile it, whether it can be compiled.
+    pub accepted: Vec<bool>,
+    /// Launches of words.
+    pub launches: u64,
+}
+
+/// In which way a kernel fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It is not well formed, does not print as it reads, or its items are not independent.
+    Malformed,
+    /// It is refused for no reason of its own.
+    Defect,
+    /// The compiler or an engine panics.
+    Panic,
+    /// The words leave other bits in memory than the evaluator.
+    Memory,
+    /// The words trap where the evaluator does not, or elsewhere, or not at all.
+    Trap,
+    /// Engines do not count the same.
+    Engines,
+}
+
+/// How a kernel fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// In which way.
+    pub kind: Kind,
+    /// On which target; none where the evaluator is at fault or the text.
+    pub target: Option<Target>,
+    /// On which engine; none where no words ran.
+    pub engine: Option<Engine>,
+    /// What is wrong.
+    pub reason: String,
+    /// In which launch; none where the kernel was not launched.
+    pub launch: Option<Box<Launch>>,
+}
+
+impl Failure {
+    fn malformed(reason: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Malformed, target: None, engine: None, reason: reason.into(), launch: None }
+    }
+
+    fn on(target: Target, kind: Kind, reason: impl Into<String>) -> Failure {
+        Failure { kind, target: Some(target), ..Failure::malformed(reason) }
+    }
+
+    fn in_launch(self, launch: &Launch) -> Failure {
+        Failure { launch: Some(Box::new(launch.clone())), ..self }
+    }
+
+    /// Whether the other is a failure of the same kind, in the same place: no refusal, panic or fault of another sort.
+    pub fn is_like(&self, other: &Failure) -> bool {
+        let is_said = matches!(self.kind, Kind::Malformed | Kind::Defect | Kind::Panic);
+        (self.kind, self.target, self.engine) == (other.kind, other.target, other.engine)
+            && (!is_said || outline(&self.reason) == outline(&other.reason))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// The first line of a message without names and numbers, which change with the kernel.
+fn outline(reason: &str) -> String {
+    let is_fixed = |word: &&str| !word.contains(|c: char| c.is_ascii_digit() || "%^@".contains(c));
+    reason.lines().next().unwrap_or_default().split_whitespace().filter(is_fixed).collect::<Vec<_>>().join(" ")
+}
+
+/// What work comes to, or what it said when it panicked.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What the work was about is thrown away with it.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let said = payload.downcast_ref::<&str>().copied();
+        said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+    })
+}
+
+impl Trial<'_> {
+    /// Tries a kernel on these launches, as it was printed.
+    ///
+    /// # Errors
+    /// How it fails.
+    pub fn run_printed(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
+        let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
+        let launches = module.ir().kernels.first().map(launches).unwrap_or_default();
+        match module.ir().to_string() == text {
+            true => self.run(&module, &launches),
+            false => Err(Failure::malformed("it does not print as it reads")),
+        }
+    }
+
+    /// Tries the only kernel of a module on these launches.
+    ///
+    /// # Errors
+    /// How it fails.
+    pub fn run(&self, module: &Module, launches: &[Launch]) -> Result<Tally, Failure> {
+        let [kernel] = module.ir().kernels.as_slice() else {
+            return Err(Failure::malformed("one kernel is tried at a time"));
+        };
+        let mut tally = Tally::default();
+        let mut expected = Vec::with_capacity(launches.len());
+        for launch in launches {
+            let mut args = launch.args.clone();
+            let outcome = match evaluate_within(kernel, launch.items, self.budget, &mut args) {
+                Err(fault @ (Fault::Race(_) | Fault::Args(_))) => {
+                    return Err(Failure::malformed(format!("on ir: {fault}")).in_launch(launch));
+                }
+                outcome => outcome,
+            };
+            tally.traps |= outcome.is_err();
+            expected.push((args, outcome));
+        }
+        for options in self.ways {
+            let target = options.target;
+            let compiled = caught(|| compiled(module, options));
+            let compiled = compiled.unwrap_or_else(|said| {
+                Err(Failure::on(target, Kind::Panic, format!("the compiler for {target} panics: {said}")))
+            });
+            let program = compiled.map_err(|failure| match launches.first() {
+                Some(launch) => failure.in_launch(launch),
+                None => failure,
+            })?;
+            tally.accepted.push(program.is_some());
+            let Some(program) = program else { continue };
+            for (launch, (args, outcome)) in launches.iter().zip(&expected) {
+                let reference = Reference { module, kernel, launch, args, outcome, target, budget: self.budget };
+                tally.launches += self.engines.len() as u64;
+                reference.check(&program, self.engines).map_err(|mut failure| {
+                    if options.passes.len() != Options::new(target).passes.len() {
+                        let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
+                        failure.reason += &format!(" (with passes {passes:?})");
+                    }
+                    failure.in_launch(launch)
+                })?;
+            }
+        }
+        Ok(tally)
+    }
+}
+
+/// A module's words; none where the target refuses it. A refusal names what the target cannot do; what is said about the
+/// whole kernel is a defect of the compiler.
+fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failure> {
+    let target = options.target;
+    let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
+    match compile(module, &module.ir().kernels, options, &mut |_| {}) {
+        Ok(binary) => Program::load(&binary.object).map(Some).map_err(|error| defect(&error)),
+        Err(errors) => match errors.iter().any(|error| error.message.starts_with("cannot compile")) {
+            true => Err(defect(&Report::new(module.file(), module.text(), errors))),
+            false => Ok(None),
+        },
+    }
+}
+
+/// A launch as the evaluator made it.
+struct Reference<'a> {
+    module: &'a Module,
+    kernel: &'a Kernel,
+    launch: &'a Launch,
+    /// The arguments after it.
+    args: &'a [Vec<u8>],
+    outcome: &'a Result<Writers, Fault>,
+    target: Target,
+    budget: u32,
+}
+
+/// What a launch of words came to.
+type Outcome = Result<Stats, LaunchError>;
+
+impl Reference<'_> {
+    /// Makes the launch on every engine.
+    fn check(&self, program: &Program, engines: &[Engine]) -> Result<(), Failure> {
+        let target = self.target;
+        let Some(loaded) = program.kernel(&self.kernel.name) else {
+            return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
+        };
+        let mut first: Option<(Engine, Outcome)> = None;
+        for &engine in engines {
+            let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
+            let mut args = self.launch.args.clone();
+            let how = How { budget: self.budget.into(), ..How::from(engine) };
+            let outcome = caught(|| execute(loaded, how, self.launch.items, &mut args))
+                .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+            self.agrees(&format!("{target} ({engine})"), &outcome, &args).map_err(wrong)?;
+            match &first {
+                None => first = Some((engine, outcome)),
+                Some((other, expected)) if *expected != outcome => {
+                    let (outcome, expected) = (shown(&outcome), shown(expected));
+                    let reason = format!("on {target} {engine} and {other} do not agree: {outcome} and {expected}");
+                    return Err(wrong((Kind::Engines, reason)));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares an engine's outcome with the evaluator's.
+    fn agrees(&self, on: &str, outcome: &Outcome, args: &[Vec<u8>]) -> Result<(), (Kind, String)> {
+        let reason = match (self.outcome, outcome) {
+            // A launch that a machine has no room for.
+            (_, Err(LaunchError::Tile(_))) => return Ok(()),
+            (Ok(writers), Ok(_)) => {
+                let params = Param::of_kernel(self.kernel);
+                for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
+                    if let Some(difference) = compare(&self.kernel.name, param, ("ir", expected), (on, found), writers)
+                    {
+                        return Err((Kind::Memory, difference.to_string()));
+                    }
+                }
+                return Ok(());
+            }
+            (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => match self.is_same_trap(expected, found) {
+                true => return Ok(()),
+                false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
+            },
+            (Ok(_), Err(error)) => format!("on {on}: {error}; on ir there is no trap"),
+            (Err(fault), Ok(_)) => format!("on {on} there is no trap; on ir: {fault}"),
+            (Err(fault), Err(error)) => format!("on {on}: {error}; on ir: {fault}"),
+        };
+        Err((Kind::Trap, reason))
+    }
+
+    fn line(&self, trap: &eval::Trap) -> u32 {
+        Lines::new(self.module.text()).position(trap.span.start).line as u32
+    }
+
+    /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, and what
+    /// the first of them accesses behind a loop without end comes before that.
+    fn is_same_trap(&self, expected: &eval::Trap, found: &Trap) -> bool {
+        let is_budget =
+            matches!(expected.kind, eval::TrapKind::Budget { .. }) || matches!(found.kind, TrapKind::Budget { .. });
+        if self.target == Target::Vp1 && is_budget {
+            return (found.item..found.item.saturating_add(GROUP)).contains(&expected.item);
+        }
+        let same_kind = match (&expected.kind, &found.kind) {
+            (
+                &eval::TrapKind::OutOfBounds { address, bytes },
+                &TrapKind::OutOfBounds { address: at, bytes: part, .. },
+            ) => at.wrapping_sub(address) + u64::from(part) <= u64::from(bytes),
+            (eval::TrapKind::Misaligned { address, .. }, TrapKind::Misaligned { address: at, .. })
+            | (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
+            (eval::TrapKind::Budget { .. }, TrapKind::Budget { .. }) => true,
+            _ => false,
+        };
+        same_kind && expected.item == found.item && self.line(expected) == found.loc.line
+    }
+}
+
+fn shown(outcome: &Result<Stats, LaunchError>) -> String {
+    match outcome {
+        Ok(stats) => format!("{stats:?}"),
+        Err(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,138 @@
+//! Planted miscompiles: a compiler that gets one op wrong, and kernels of two hundred ops on which that shows.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::time::{Duration, Instant};
+
+use halfbyte::campaign::launches;
+use halfbyte::generate::{Addresses, Palette, Shape};
+use halfbyte::ir::witness::Random;
+use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
+use halfbyte::launch::{Engine, evaluate_within, execute};
+use halfbyte::pipeline::{Compiler, Options, compile};
+use halfbyte::reduce::{Case, Limits, Progress, reduce};
+use halfbyte::runtime::Program;
+use halfbyte::{Module, Target};
+
+/// Makes another op of one, or does not.
+type Fault = fn(&mut InstData) -> bool;
+
+const BUDGET: u32 = 10_000;
+
+/// Whether words of a kernel in which the fault is planted do not do what the kernel says.
+fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
+    let mut wrong = case.kernel().clone();
+    if wrong.insts.values_mut().fold(0, |count, inst| count + usize::from(fault(inst))) == 0 {
+        return false;
+    }
+    let Ok(binary) = compile(&case.module(), &[wrong], options, &mut |_| {}) else { return false };
+    let program = Program::load(&binary.object).unwrap();
+    let (mut expected, mut found) = (case.launch().args.clone(), case.launch().args.clone());
+    let items = case.launch().items;
+    evaluate_within(case.kernel(), items, BUDGET, &mut expected).is_ok()
+        && execute(program.kernel(&case.kernel().name).unwrap(), Engine::Interp, items, &mut found).is_ok()
+        && expected != found
+}
+
+/// Reduces a kernel of two hundred ops or more on which the fault shows.
+#[track_caller]
+fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
+    let options = Options { verify: false, ..Options::new(target) };
+    let empty = Module::parse("").unwrap();
+    let mut compiler = Compiler::new(&empty, &options);
+    let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok());
+    if target == Target::Vp1 {
+        palette = palette.with_addresses(Addresses::Affine);
+    }
+    let shape = Shape { ops: 160, depth: 2, live: if target == Target::Vp1 { 0 } else { 8 }, traps: false };
+    let mut draw = |seed| {
+        let random = &mut Random(seed);
+        let kernel = palette.kernel("random", &shape, random);
+        let launch = launches(&kernel, random).remove(0);
+        Case::new(&kernel, launch).unwrap()
+    };
+    let case = (0..500).map(&mut draw).find(|case| case.ops() >= 200 && differs(case, &options, fault)).unwrap();
+    let start = Instant::now();
+    let least = reduce(case.clone(), Limits::default(), &mut |case| differs(case, &options, fault), &mut |_| {});
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(least.ops() <= 12 && least.launch().items <= 4, "{}", least.file(target.name()));
+    assert!(wanted(least.kernel()) && differs(&least, &options, fault));
+    assert!(least.launch().args.iter().flatten().count() <= 256, "{}", least.file(target.name()));
+}
+
+fn has(kernel: &Kernel, op: Op) -> bool {
+    kernel.insts.values().any(|inst| inst.op == op)
+}
+
+fn becomes(inst: &mut InstData, from: Op, to: Op) -> bool {
+    let is_it = inst.op == from;
+    inst.op = if is_it { to } else { inst.op };
+    is_it
+}
+
+#[test]
+fn a_sum_that_is_not_clamped() {
+    is_found(Target::Halu, |inst| becomes(inst, Op::AddSatU, Op::Add), |kernel| has(kernel, Op::AddSatU));
+}
+
+#[test]
+fn a_comparison_that_takes_equals_for_less() {
+    let fault: Fault = |inst| {
+        let is_it = inst.attr == Attr::IntCC(IntCC::LtU);
+        inst.attr = if is_it { Attr::IntCC(IntCC::LeU) } else { inst.attr };
+        is_it
+    };
+    is_found(Target::Halu, fault, |kernel| has(kernel, Op::Icmp));
+}
+
+#[test]
+fn a_rounding_that_is_lost() {
+    let fault: Fault = |inst| match &mut inst.attr {
+        Attr::Float(flags) if inst.op == Op::Fadd && flags.rounding != Default::default() => {
+            flags.rounding = Default::default();
+            true
+        }
+        _ => false,
+    };
+    is_found(Target::Halu, fault, |kernel| has(kernel, Op::Fadd));
+}
+
+#[test]
+fn signs_that_are_passed_over_on_vp1() {
+    is_found(Target::Vp1, |inst| becomes(inst, Op::AvgS, Op::AvgU), |kernel| has(kernel, Op::AvgS));
+}
+
+fn case(ops: usize) -> Case {
+    let values: String = (1..ops).map(|n| format!("  %v{n} = add.i32 %v{}, %v{}\n", n - 1, n / 2)).collect();
+    let text = format!(
+        "kernel @k(%x: in i32, %y: out i32) {{\n^entry:\n  %i = item_id\n  %v0 = load %x[%i]\n{values}  \
+         store %v{}, %y[%i]\n  ret\n}}\n",
+        ops - 1
+    );
+    let args = vec![(0..64).map(|n| n as u8).collect(), vec![0; 64]];
+    Case::read(text, halfbyte::trial::Launch { items: 16, args }).unwrap()
+}
+
+/// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
+#[test]
+fn what_is_left_fails() {
+    let least = reduce(case(50), Limits::default(), &mut |_| true, &mut |_| {});
+    assert_eq!(least.text(), "kernel @k() {\n^entry:\n  ret\n}\n");
+    assert_eq!((least.launch().items, least.launch().args.len()), (0, 0));
+    let mut last = Progress { trials: 0, ops: 0, items: 0 };
+    let same = reduce(case(50), Limits::default(), &mut |_| false, &mut |progress| last = progress);
+    assert_eq!(same.text(), case(50).text());
+    assert!(last.trials > 50 && (last.ops, last.items) == (53, 16), "{last:?}");
+}
+
+#[test]
+fn limits_are_kept() {
+    let mut asked = 0;
+    let mut count = |_: &Case| {
+        asked += 1;
+        false
+    };
+    reduce(case(50), Limits { trials: 7, ..Limits::default() }, &mut count, &mut |_| {});
+    assert_eq!(asked, 7);
+    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
+}

@@ -1,0 +1,63 @@
+//! `reduce` as people call it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{halfbyte, halfbyte_on};
+
+/// Where no call ends in time, everything fails.
+#[test]
+fn a_failure_is_made_small_and_written_for_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("less.hb");
+    let path = path.to_str().unwrap();
+    let called = halfbyte(&["reduce", "examples/axpy.hb", "--patience", "0", "-o", path]);
+    assert_eq!(called.output(), "");
+    assert!(called.err.contains(" of ") && called.err.contains("kernels tried in"), "{}", called.err);
+    let text = std::fs::read_to_string(path).unwrap();
+    let expected =
+        "; on halu: check does not end within 0.0 s\nkernel @axpy() {\n^entry:\n  ret\n}\n; run: halu: @axpy items=0\n";
+    assert_eq!(text, expected);
+    assert!(halfbyte(&["check", path]).output().contains("1 passed, 0 failed"));
+}
+
+#[test]
+fn where_nothing_fails_there_is_nothing_to_reduce() {
+    let called = halfbyte(&["reduce", "examples/axpy.hb"]);
+    called.fails(1, "examples/axpy.hb: there is nothing to reduce: on halu");
+    assert_eq!(called.out, "");
+    // A trap that is the kernel's own is none of the target's.
+    let trap = b"kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load %x[9]\n  store %v, %y\n  ret\n}\n; run: halu: @k items=1 x=[1] y=zeros(1)\n";
+    halfbyte_on(&["reduce", "-"], trap).fails(1, "there is nothing to reduce");
+    // Nor is a refusal.
+    let refused = b"kernel @k(%y: out f16x2) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %r = fadd.f16x2 %v, %v\n  store %r, %y[%i]\n  ret\n}\n; run: vp1: @k items=1 y=zeros(1)\n";
+    halfbyte_on(&["reduce", "-"], refused).fails(1, "there is nothing to reduce");
+}
+
+#[test]
+fn what_is_no_kernel_file_is_refused() {
+    halfbyte_on(&["reduce", "-"], b"kernel @k(").fails(1, "<stdin>:1:");
+    halfbyte_on(&["reduce", "-"], b"\xff").fails(1, "this is not UTF-8 text");
+    halfbyte(&["reduce", "there-is-none.hb"]).fails(2, "there-is-none.hb");
+    let kernel = "kernel @k() {\n^entry:\n  ret\n}\n";
+    halfbyte_on(&["reduce", "-"], kernel.as_bytes()).fails(1, "no run line launches a kernel on halu or vp1");
+    let lines = [
+        ("; run: halu: @l items=1\n", "there is no kernel `@l`"),
+        ("; run: halu: @k items=x\n", "expected a number of work items"),
+        ("; run: halu: @k items=1 a=2\n", "`a` is no parameter"),
+        ("; run: ir: @k items=1\n", "no run line launches a kernel on"),
+    ];
+    for (line, message) in lines {
+        halfbyte_on(&["reduce", "-"], format!("{kernel}{line}").as_bytes()).fails(1, message);
+    }
+}
+
+#[test]
+fn bad_calls_are_refused() {
+    halfbyte(&["reduce", "examples/axpy.hb", "--kernel", "bxpy"]).fails(2, "has no kernel `@bxpy`; there are: @axpy");
+    halfbyte(&["reduce", "examples/axpy.hb", "--target", "vp1"]).fails(1, "no run line launches a kernel on vp1");
+    halfbyte(&["reduce", "examples/axpy.hb", "--target", "gpu"]).fails(2, "--target");
+    halfbyte(&["reduce", "examples/axpy.hb", "--time", "soon"]).fails(2, "--time");
+    halfbyte(&["reduce"]).fails(2, "<FILE>");
+    assert!(halfbyte(&["reduce", "--help"]).output().contains("halfbyte reduce wrong.hb --target vp1"));
+}
