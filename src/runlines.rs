@@ -10,12 +10,12 @@
 
 use std::collections::HashSet;
 
-use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::{ParamKind, Span};
 use halfbyte_isa::target::Target;
 
 use crate::target::On;
-use crate::values::{Cursor, Value, brief};
+use crate::values::{Cursor, Value, brief, element_bits, list};
 
 /// A name with its place in the text.
 pub type Name = (String, Span);
@@ -151,6 +151,17 @@ fn bindings(cursor: &mut Cursor<'_>, expected: &str) -> Result<Vec<(Name, Value)
         }
         cursor.expect("=")?;
         bindings.push(((name.to_owned(), span), cursor.value()?));
+    }
+}
+
+/// What a parameter is given, or holds, as run lines have it.
+pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
+    match kind {
+        ParamKind::Scalar(ty) => format!("{name}={}", element_bits(ty, bytes)),
+        ParamKind::Buffer { elem, .. } if bytes.iter().all(|&byte| byte == 0) => {
+            format!("{name}=zeros({})", bytes.len() / elem.bytes() as usize)
+        }
+        ParamKind::Buffer { elem, .. } => format!("{name}={}", list(elem, bytes)),
     }
 }
 

@@ -1,19 +1,20 @@
 //! `halfbyte prove`
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use halfbyte::prove::{Effort, Finding, Plan, Progress, Shard, Subject, prove, subjects};
+use halfbyte::prove::{Counterexample, Effort, Finding, Plan, Progress, Reproduction, Shard, Subject, prove, subjects};
 
-use super::io::print;
+use super::io::{print, write};
 use super::meter::{Meter, grouped, seconds};
 use super::{Done, Failure, Message, say};
 
 /// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
 ///
 /// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
-/// is a kernel with a run line for `check`, or a line for `step --target halu --json`. A variant of the engine that this
-/// computer cannot run is absent.
+/// of a rule is written to a file of its own, a kernel with a run line for `check`; others are a line for
+/// `step --target halu --json`. A variant of the engine that this computer cannot run is absent.
 #[derive(clap::Args)]
 pub(super) struct Prove {
     /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
@@ -28,6 +29,9 @@ pub(super) struct Prove {
     /// Threads; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// The folder for kernels on which a rule fails
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    out: PathBuf,
     /// Only subjects whose name has one of these in it, such as `halu::`, `HFMA2` or a rule's name
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
@@ -48,7 +52,9 @@ impl Prove {
         let findings = prove(&subjects, plan, &mut |progress| meter.show(|time| progress_line(progress, time)));
         meter.clear();
         let table = table(&subjects, &findings, !self.filters.is_empty());
-        let failures: Vec<_> = findings.iter().filter_map(|finding| finding.failure.as_ref()).collect();
+        let all = subjects.iter().zip(&findings);
+        let failures: Vec<(&str, &Counterexample)> =
+            all.filter_map(|(subject, finding)| Some((subject.name.as_str(), finding.failure.as_deref()?))).collect();
         let verdict = format!(
             "shard {} with seed {}: {} cases in {}, {} of {} subjects failed\n",
             self.shard,
@@ -59,10 +65,21 @@ impl Prove {
             subjects.len(),
         );
         print((table + &verdict).as_bytes())?;
-        for failure in &failures {
-            say(&format!("error: {failure}"));
-        }
+        failures.iter().try_for_each(|(name, failure)| self.show(name, failure))?;
         if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+
+    /// Says what fails. A kernel goes to a file of its own.
+    fn show(&self, subject: &str, failure: &Counterexample) -> Done {
+        let Reproduction::Kernel(text) = &failure.reproduction else {
+            say(&format!("error: {failure}"));
+            return Ok(());
+        };
+        let path = self.out.join(format!("prove-{}.hb", subject.replace("::", "-")));
+        let said = format!("{}: {}", failure.subject, failure.reason);
+        say(&format!("error: {}: {said}", path.display()));
+        let comment: String = said.lines().map(|line| format!("; {line}\n")).collect();
+        write(Some(&path), (comment + text).as_bytes())
     }
 }
 

@@ -5,7 +5,7 @@ use halfbyte_isa::halu::{Inst, Opcode, read_word, word_text};
 use halfbyte_isa::row::{Kind, Modifier, Suffix};
 use halfbyte_isa::word::Field;
 
-use super::{Counterexample, Effort, Outcome, Subject};
+use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "assembly";
 
@@ -51,7 +51,7 @@ fn fail(word: u128, reason: &str) -> Outcome {
     Err(Box::new(Counterexample {
         subject: format!("word {word:#034x}"),
         reason: reason.to_owned(),
-        reproduction: format!("{{\"word\":\"{word:#034x}\"}}"),
+        reproduction: Reproduction::Line(format!("{{\"word\":\"{word:#034x}\"}}")),
     }))
 }
 

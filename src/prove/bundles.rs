@@ -5,7 +5,7 @@ use halfbyte_ir::witness::Random;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, read_word, word_text};
 
-use super::{Counterexample, Effort, Outcome, Subject};
+use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "bundles";
 
@@ -64,7 +64,7 @@ fn draw(state: &mut State, random: &mut Random) {
 
 fn wrong(words: &[u32], reason: String) -> Box<Counterexample> {
     let words: Vec<String> = words.iter().map(|word| format!("{word:#010x}")).collect();
-    let reproduction = format!("{{\"words\":[\"{}\"]}}", words.join("\",\""));
+    let reproduction = Reproduction::Line(format!("{{\"words\":[\"{}\"]}}", words.join("\",\"")));
     Box::new(Counterexample { subject: format!("bundle {}", words.join(" ")), reason, reproduction })
 }
 

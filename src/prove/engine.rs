@@ -11,7 +11,7 @@ use rustc_apfloat::ieee::{BFloat, Half, Single};
 
 use super::halves::{EDGES, operands, packed, triple};
 use super::oracle::{COMPARES, Clamp, LOGICS, Op, ROUNDINGS, Rounding, Spec, narrow, widen};
-use super::{Counterexample, Effort, Outcome, Subject};
+use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "engine";
 
@@ -217,7 +217,7 @@ impl Trial<'_> {
 
     #[cold]
     fn counterexample(&self, reason: String) -> Box<Counterexample> {
-        Box::new(Counterexample { subject: self.name.to_owned(), reason, reproduction: String::new() })
+        Box::new(Counterexample { subject: self.name.to_owned(), reason, reproduction: Reproduction::None })
     }
 }
 

@@ -6,8 +6,8 @@ use halfbyte_isa::halu::domain::{Reader, SpecialReg, Write};
 use halfbyte_isa::halu::meaning::meaning;
 use halfbyte_isa::halu::{Inst, read_word};
 
-use super::Counterexample;
 use super::oracle::Spec;
+use super::{Counterexample, Reproduction};
 
 /// An instruction on R1, R2, R3 or what stands in their place, and P0.
 pub(super) struct Instruction {
@@ -20,8 +20,9 @@ pub(super) struct Instruction {
 impl Instruction {
     /// Assembles, encodes and decodes it, and has it printed and read again.
     pub fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
-        let fail =
-            |reason: String| Box::new(Counterexample { subject: text.clone(), reason, reproduction: String::new() });
+        let fail = |reason: String| {
+            Box::new(Counterexample { subject: text.clone(), reason, reproduction: Reproduction::None })
+        };
         let word = read_word(&text).map_err(|error| fail(error.to_string()))?;
         let inst = Inst::decode(word).ok_or_else(|| fail(format!("{word:#034x} does not decode")))?;
         let printed = inst.to_string();
@@ -59,6 +60,7 @@ impl Instruction {
         let reproduction = format!("{{\"asm\":\"{}\",\"pre\":{{{}\"P0\":{p0}}}}}", self.text, pre.collect::<String>());
         let found = found.map_or("other registers".to_owned(), |word| format!("{word:#010x}"));
         let reason = format!("expected {expected:#010x}, found {found}");
+        let reproduction = Reproduction::Line(reproduction);
         Box::new(Counterexample { subject: self.text.clone(), reason, reproduction })
     }
 }
@@ -124,7 +126,9 @@ mod tests {
         assert_eq!(wrong.reason, "expected 0x00000001, found 0x00004000");
         assert_eq!(
             wrong.reproduction,
-            r#"{"asm":"HMUL2.RN R0, R1, R2 ;","pre":{"R1":"0x00003c00","R2":"0x00004000","P0":true}}"#
+            Reproduction::Line(
+                r#"{"asm":"HMUL2.RN R0, R1, R2 ;","pre":{"R1":"0x00003c00","R2":"0x00004000","P0":true}}"#.to_owned()
+            )
         );
     }
 }

@@ -47,14 +47,28 @@ pub struct Counterexample {
     pub subject: String,
     /// What is wrong.
     pub reason: String,
-    /// A kernel file, or a line for `step --target halu --json`; empty where there is nothing to run.
-    pub reproduction: String,
+    /// What shows it again.
+    pub reproduction: Reproduction,
+}
+
+/// What shows a difference again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reproduction {
+    /// Nothing that can be run.
+    None,
+    /// A kernel file, with a run line for `check` where a launch shows it.
+    Kernel(String),
+    /// A line of JSON: for `step --target halu`, or with words.
+    Line(String),
 }
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.subject, self.reason)?;
-        if self.reproduction.is_empty() { Ok(()) } else { write!(f, "\n{}", self.reproduction) }
+        match &self.reproduction {
+            Reproduction::None => Ok(()),
+            Reproduction::Kernel(text) | Reproduction::Line(text) => write!(f, "\n{text}"),
+        }
     }
 }
 
@@ -280,7 +294,7 @@ mod tests {
             5.. => Err(Box::new(Counterexample {
                 subject: "s".to_owned(),
                 reason: piece.to_string(),
-                reproduction: String::new(),
+                reproduction: Reproduction::None,
             })),
             _ => Ok(1),
         };

@@ -17,10 +17,10 @@ use halfbyte_isel::{Refusal, legality, select};
 use halfbyte_lower::{Context, trial};
 use halfbyte_runtime::Program;
 
-use super::{Counterexample, Effort, Subject};
+use super::{Counterexample, Effort, Reproduction, Subject};
 use crate::compare::compare;
 use crate::launch::{Engine, Param, evaluate, execute};
-use crate::values::{element_bits, list};
+use crate::runlines::binding;
 
 /// Cases of a rule, shared among its witnesses.
 const SAMPLE: u32 = 4096;
@@ -43,10 +43,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
             let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
                 let (program, fired) = assemble(target, kernel)?;
-                match fired.contains(&(number as u32)) {
-                    true => Ok(After::Words(target, program)),
-                    false => Err("its witness is selected without it".to_owned()),
-                }
+                Ok(Translated { after: After::Words(target, program), is_taken: fired.contains(&(number as u32)) })
             }));
         }
     }
@@ -55,7 +52,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         subjects.push(place.subject(rule.checks, effort, move |kernel| {
             let mut after = kernel.clone();
             trial::apply(number, &mut after).map_err(|error| error.to_string())?;
-            Ok(After::Kernel(Box::new(after)))
+            Ok(Translated { after: After::Kernel(Box::new(after)), is_taken: true })
         }));
     }
     subjects
@@ -71,7 +68,7 @@ struct Place {
 }
 
 impl Place {
-    fn fail(&self, reason: String, reproduction: String) -> Box<Counterexample> {
+    fn fail(&self, reason: String, reproduction: Reproduction) -> Box<Counterexample> {
         let Place { part, name, file, line } = self;
         Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
     }
@@ -81,7 +78,7 @@ impl Place {
         self,
         checks: &[&str],
         effort: Effort,
-        translate: impl Fn(&Kernel) -> Result<After, String> + Send + Sync + 'static,
+        translate: impl Fn(&Kernel) -> Result<Translated, String> + Send + Sync + 'static,
     ) -> Subject {
         let all: Result<Vec<Vec<Witness>>, CheckError> = checks.iter().map(|check| witnesses(check)).collect();
         let all = all.map(|all| all.concat()).map_err(|error| error.to_string());
@@ -91,17 +88,26 @@ impl Place {
         let name = format!("{}::{}", self.part, self.name);
         // A rule without a witness has a piece too, which fails.
         let run = move |piece, random: &mut Random| {
-            let all = all.as_ref().map_err(|error| self.fail(error.clone(), String::new()))?;
+            let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
             match all.get(piece) {
                 Some(witness) => prove(witness, share, random, &translate).map_err(|wrong| match wrong {
-                    Wrong::Kernel(reason) => self.fail(reason, witness.text.clone()),
-                    Wrong::Launch(reason, run_line) => self.fail(reason, format!("{}{run_line}", witness.text)),
+                    Wrong::Kernel(reason) => self.fail(reason, Reproduction::Kernel(witness.text.clone())),
+                    Wrong::Launch(reason, run_line) => {
+                        self.fail(reason, Reproduction::Kernel(format!("{}{run_line}", witness.text)))
+                    }
                 }),
                 None => Ok(0),
             }
         };
         Subject { is_rule: true, ..Subject::new(self.part, name, (count, count.max(1)), run) }
     }
+}
+
+/// A witness kernel after its translation.
+struct Translated {
+    after: After,
+    /// Whether the rule had a part in it.
+    is_taken: bool,
 }
 
 /// What a rule makes of a kernel.
@@ -121,14 +127,14 @@ fn prove(
     witness: &Witness,
     cases: u32,
     random: &mut Random,
-    translate: impl Fn(&Kernel) -> Result<After, String>,
+    translate: impl Fn(&Kernel) -> Result<Translated, String>,
 ) -> Result<u64, Wrong> {
     let module = text::read(&witness.text).map_err(|errors| {
         let list = &errors;
         Wrong::Kernel(Diagnostics { file: "check", source: &witness.text, list }.to_string())
     })?;
     let kernel = module.kernels.first().ok_or_else(|| Wrong::Kernel("no kernel".to_owned()))?;
-    let after = translate(kernel).map_err(Wrong::Kernel)?;
+    let Translated { after, is_taken } = translate(kernel).map_err(Wrong::Kernel)?;
     let sides = Sides { kernel, after, params: Param::of_kernel(kernel), output: witness.output };
     let mut run = 0;
     let mut last: Vec<Launch> = Vec::new();
@@ -153,7 +159,8 @@ fn prove(
         }
         last = launches;
     }
-    Ok(run)
+    // That another rule takes its place is said where that one is right; else the difference says more.
+    if is_taken { Ok(run) } else { Err(Wrong::Kernel("its witness is translated without it".to_owned())) }
 }
 
 /// Where the two sides differ.
@@ -223,10 +230,7 @@ impl Sides<'_> {
 
     /// A launch as kernel files write it, with what the evaluator makes of it.
     fn run_line(&self, items: u32, args: &[Vec<u8>]) -> String {
-        let value = |param: &Param, bytes: &[u8]| match param.kind {
-            ParamKind::Scalar(ty) => format!(" {}={}", param.name, element_bits(ty, bytes)),
-            ParamKind::Buffer { elem, .. } => format!(" {}={}", param.name, list(elem, bytes)),
-        };
+        let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();
         let is_run = evaluate(self.kernel, items, &mut results).is_ok();
         let (mut given, mut expected) = (String::new(), String::new());
@@ -265,4 +269,69 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
     let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
     let program = Program::load(&object).map_err(|error| error.to_string())?;
     Ok((program, selected.fired))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use std::path::Path;
+
+    use halfbyte_ir::Op;
+
+    use super::*;
+    use crate::check::check;
+
+    /// A rule of these checks, for which a translation with faults stands.
+    fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {
+        let place = Place { part: "halu", name: "planted", file: "planted.isle", line: 7 };
+        place.subject(checks, Effort::Sample, move |kernel| {
+            let mut wrong = kernel.clone();
+            fault(&mut wrong);
+            let (program, _) = assemble(Target::Halu, &wrong)?;
+            Ok(Translated { after: After::Words(Target::Halu, program), is_taken })
+        })
+    }
+
+    fn clamps_not(kernel: &mut Kernel) {
+        let wrong = kernel.insts.values_mut().filter(|inst| inst.op == Op::SubSatU);
+        wrong.for_each(|inst| inst.op = Op::Sub);
+    }
+
+    const CHECK: &str = "[t: i8x4 i16x2] (%a: $t, %b: $t): %r = sub_sat_u.$t %a, %b";
+
+    #[test]
+    fn a_rule_needs_a_check_that_can_be_read() {
+        for (checks, reason) in [
+            (&[] as &[&str], "it has no check"),
+            (&["(%a: i7): %r = neg.i8 %a"], "`i7` is no type"),
+            (&["(%a: i8): %r = neg.i8 %b"], "%b"),
+        ] {
+            let subject = planted(checks, true, |_| {});
+            // The one piece that it has fails in the shard that it falls to.
+            assert_eq!(subject.pieces, 1);
+            let failure = subject.prove(0).unwrap_err();
+            assert!(failure.to_string().contains(reason), "{failure}");
+            assert!(failure.subject.starts_with("rule halu::planted (planted.isle:7)"));
+        }
+    }
+
+    #[test]
+    fn a_rule_that_is_not_taken_fails() {
+        assert!(planted(&[CHECK], true, |_| {}).prove(0).is_ok_and(|cases| cases >= 4096));
+        let failure = planted(&[CHECK], false, |_| {}).prove(0).unwrap_err();
+        assert_eq!(failure.reason, "its witness is translated without it");
+    }
+
+    #[test]
+    fn a_difference_is_a_kernel_file() {
+        for is_taken in [true, false] {
+            let failure = planted(&[CHECK], is_taken, clamps_not).prove(0).unwrap_err();
+            let Reproduction::Kernel(text) = &failure.reproduction else { panic!("{failure}") };
+            assert!(failure.reason.contains("@witness on halu (interp): result[0]"), "{failure}");
+            // The compiler itself has no such fault.
+            let outcome = check("planted.hb", text, Path::new("."), &Engine::ALL);
+            assert!(outcome.failures.is_none() && outcome.runs == 1, "{text}");
+            assert!(text.contains("items=1") && text.contains(" -> result="), "{text}");
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! A kernel with a launch.
 
-use halfbyte_ir::{Kernel, Module as Kernels, ParamKind};
+use halfbyte_ir::{Kernel, Module as Kernels};
 
 use crate::Module;
+use crate::runlines::binding;
 use crate::trial::Launch;
-use crate::values::{element_bits, list};
 
 /// A kernel with a launch: what fails, or may.
 #[derive(Clone, Debug)]
@@ -60,13 +60,8 @@ impl Case {
     pub fn file(&self, targets: &str) -> String {
         let mut text = format!("{}; run: {targets}: @{} items={}", self.text, self.kernel.name, self.launch.items);
         for (param, bytes) in self.kernel.launch_params().iter().zip(&self.launch.args) {
-            text += &match param.kind {
-                ParamKind::Scalar(ty) => format!(" {}={}", param.name, element_bits(ty, bytes)),
-                ParamKind::Buffer { elem, .. } if bytes.iter().all(|&byte| byte == 0) => {
-                    format!(" {}=zeros({})", param.name, bytes.len() / elem.bytes() as usize)
-                }
-                ParamKind::Buffer { elem, .. } => format!(" {}={}", param.name, list(elem, bytes)),
-            };
+            text.push(' ');
+            text += &binding(&param.name, param.kind, bytes);
         }
         text.push('\n');
         text
