@@ -7,20 +7,24 @@
 //! lane, else edge and random ones.
 
 use halfbyte_emit::{layout, write_object};
-use halfbyte_ir::diag::Diagnostics;
+use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
-use halfbyte_ir::{Kernel, ParamKind, Type, text};
+use halfbyte_ir::{Kernel, ParamKind, Type};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Refusal, legality, select};
-use halfbyte_lower::{Context, trial};
+use halfbyte_lower::Context;
+use halfbyte_lower::trial as rule_trial;
 use halfbyte_runtime::Program;
 
 use super::{Counterexample, Effort, Reproduction, Subject};
+use crate::Module;
 use crate::compare::compare;
 use crate::launch::{Engine, Param, evaluate, execute};
+use crate::pipeline::TARGETS;
 use crate::runlines::binding;
+use crate::trial::{self, Trial};
 
 /// Cases of a rule, shared among its witnesses.
 const SAMPLE: u32 = 4096;
@@ -38,7 +42,7 @@ const LISTED: u32 = 64;
 /// The rules of every target's selection, and those of `lower`.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = Vec::new();
-    for &target in crate::pipeline::TARGETS {
+    for &target in TARGETS {
         for (number, rule) in halfbyte_isel::rules(target).iter().enumerate() {
             let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
@@ -47,11 +51,11 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
             }));
         }
     }
-    for (number, rule) in trial::rules() {
+    for (number, rule) in rule_trial::rules() {
         let place = Place { part: "lower", name: rule.name, file: rule.file, line: rule.line };
         subjects.push(place.subject(rule.checks, effort, move |kernel| {
             let mut after = kernel.clone();
-            trial::apply(number, &mut after).map_err(|error| error.to_string())?;
+            rule_trial::apply(number, &mut after).map_err(|error| error.to_string())?;
             Ok(Translated { after: After::Kernel(Box::new(after)), is_taken: true })
         }));
     }
@@ -89,15 +93,15 @@ impl Place {
         // A rule without a witness has a piece too, which fails.
         let run = move |piece, random: &mut Random| {
             let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
-            match all.get(piece) {
-                Some(witness) => prove(witness, share, random, &translate).map_err(|wrong| match wrong {
-                    Wrong::Kernel(reason) => self.fail(reason, Reproduction::Kernel(witness.text.clone())),
-                    Wrong::Launch(reason, run_line) => {
-                        self.fail(reason, Reproduction::Kernel(format!("{}{run_line}", witness.text)))
-                    }
-                }),
-                None => Ok(0),
-            }
+            let Some(witness) = all.get(piece) else { return Ok(0) };
+            prove(witness, share, random, &translate).map_err(|wrong| {
+                // Where the compiler has another rule in place of this one, another witness may show more.
+                let mut others = all.iter().filter(|_| !wrong.is_shown);
+                let shown = others
+                    .find_map(|other| prove(other, share, random, &translate).err().filter(|wrong| wrong.is_shown));
+                let Wrong { reason, file, .. } = shown.unwrap_or(wrong);
+                self.fail(reason, Reproduction::Kernel(file))
+            })
         };
         Subject { is_rule: true, ..Subject::new(self.part, name, (count, count.max(1)), run) }
     }
@@ -116,10 +120,13 @@ enum After {
     Words(Target, Program),
 }
 
-/// What is wrong with a witness: itself, or a launch of it, with its run line.
-enum Wrong {
-    Kernel(String),
-    Launch(String, String),
+/// What is wrong with a witness.
+struct Wrong {
+    reason: String,
+    /// A kernel file: the witness, with a run line where a launch shows it.
+    file: String,
+    /// Whether the compiler as it is shows the same launch to differ.
+    is_shown: bool,
 }
 
 /// Runs a witness on about `cases` cases.
@@ -129,13 +136,11 @@ fn prove(
     random: &mut Random,
     translate: impl Fn(&Kernel) -> Result<Translated, String>,
 ) -> Result<u64, Wrong> {
-    let module = text::read(&witness.text).map_err(|errors| {
-        let list = &errors;
-        Wrong::Kernel(Diagnostics { file: "check", source: &witness.text, list }.to_string())
-    })?;
-    let kernel = module.kernels.first().ok_or_else(|| Wrong::Kernel("no kernel".to_owned()))?;
-    let Translated { after, is_taken } = translate(kernel).map_err(Wrong::Kernel)?;
-    let sides = Sides { kernel, after, params: Param::of_kernel(kernel), output: witness.output };
+    let wrong = |reason: String| Wrong { reason, file: witness.text.clone(), is_shown: false };
+    let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
+    let kernel = module.ir().kernels.first().ok_or_else(|| wrong("no kernel".to_owned()))?;
+    let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
+    let sides = Sides { module: &module, kernel, after, params: Param::of_kernel(kernel), output: witness.output };
     let mut run = 0;
     let mut last: Vec<Launch> = Vec::new();
     while run < u64::from(cases) {
@@ -160,7 +165,7 @@ fn prove(
         last = launches;
     }
     // That another rule takes its place is said where that one is right; else the difference says more.
-    if is_taken { Ok(run) } else { Err(Wrong::Kernel("its witness is translated without it".to_owned())) }
+    if is_taken { Ok(run) } else { Err(wrong("its witness is translated without it".to_owned())) }
 }
 
 /// Where the two sides differ.
@@ -171,6 +176,7 @@ struct Difference {
 
 /// A kernel and what a rule makes of it, compared by the parameter `output`.
 struct Sides<'k> {
+    module: &'k Module,
     kernel: &'k Kernel,
     after: After,
     params: Vec<Param>,
@@ -218,18 +224,50 @@ impl Sides<'_> {
                 };
                 let alone: Vec<Vec<u8>> = self.params.iter().zip(args).map(own).collect();
                 if let Ok(Some(difference)) = self.run(1, &alone) {
-                    return Wrong::Launch(difference.reason, self.run_line(1, &alone));
+                    return self.wrong(difference.reason, 1, &alone);
                 }
             }
         }
         if items > LISTED {
-            return Wrong::Kernel(format!("{} (in a launch of {items} items)", found.reason));
+            let reason = format!("{} (in a launch of {items} items)", found.reason);
+            return Wrong { reason, file: self.module.text().to_owned(), is_shown: false };
         }
-        Wrong::Launch(found.reason, self.run_line(items, args))
+        self.wrong(found.reason, items, args)
+    }
+
+    /// What is wrong, with a file that shows it: on the targets that show it, or on the evaluator alone, as the kernel that
+    /// the rule has made.
+    fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
+        let targets = match self.after {
+            After::Words(target, _) => vec![target],
+            After::Kernel(_) => TARGETS.to_vec(),
+        };
+        let names = |targets: &[Target]| targets.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
+        let shown: Vec<Target> = targets.iter().copied().filter(|&target| self.differs(target, items, args)).collect();
+        let mut file = self.module.text().to_owned();
+        match &self.after {
+            After::Kernel(after) if shown.is_empty() => {
+                let mut rewritten = after.as_ref().clone();
+                rewritten.name = "rewritten".to_owned();
+                file += &format!("\n{rewritten}{}", self.run_line("ir", &rewritten.name, items, args));
+            }
+            _ => {
+                let on = if shown.is_empty() { &targets } else { &shown };
+                file += &self.run_line(&names(on), &self.kernel.name, items, args);
+            }
+        }
+        Wrong { reason, file, is_shown: !shown.is_empty() }
+    }
+
+    /// Whether the compiler's words for a target do not do what the kernel says.
+    fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
+        let ways = [crate::pipeline::Options::new(target)];
+        let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET };
+        trial.run(self.module, &[trial::Launch { items, args: args.to_vec() }]).is_err()
     }
 
     /// A launch as kernel files write it, with what the evaluator makes of it.
-    fn run_line(&self, items: u32, args: &[Vec<u8>]) -> String {
+    fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
         let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();
         let is_run = evaluate(self.kernel, items, &mut results).is_ok();
@@ -241,11 +279,7 @@ impl Sides<'_> {
                 given += &value(param, before);
             }
         }
-        let on = match self.after {
-            After::Words(target, _) => target,
-            After::Kernel(_) => Target::Halu,
-        };
-        format!("; run: {on}: @{} items={items}{given}{expected}\n", self.kernel.name)
+        format!("; run: {on}: @{kernel} items={items}{given}{expected}\n")
     }
 }
 
