@@ -19,7 +19,7 @@ const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
 /// The parts of a compilation, in order.
-const PARTS: [&str; 6] = ["read", "lower", "select", "allocate", "layout", "object"];
+const PARTS: [&str; 6] = ["read", "lower", "isel", "regalloc", "layout", "object"];
 
 fn main() {
     let text = text();
@@ -81,7 +81,7 @@ fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
         let lowered = compiler.lower(kernel, &mut |_| {}).unwrap();
         lap(number, 1);
         let (func, _) =
-            compiler.machine(&lowered, &mut |step| lap(number, if step.name == "select" { 2 } else { 3 })).unwrap();
+            compiler.machine(&lowered, &mut |step| lap(number, if step.name == "isel" { 2 } else { 3 })).unwrap();
         code.push(emit::layout(&func).unwrap());
         lap(number, 4);
     }

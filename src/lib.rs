@@ -39,6 +39,7 @@ pub mod reduce;
 pub mod report;
 pub mod runlines;
 pub mod target;
+pub mod testing;
 pub mod trial;
 pub mod values;
 pub mod view;

@@ -22,7 +22,7 @@ use crate::print::{Allocated, Selected};
 pub const PASSES: &[&str] = &["fold", "canon", "cse", "canon", "merge", "dce", "pack", "legalise", "cse", "dce"];
 
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
-pub const STEPS: [&str; 3] = ["select", "allocate", "layout"];
+pub const STEPS: [&str; 3] = ["isel", "regalloc", "layout"];
 
 /// The targets that there are.
 pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1];
@@ -102,6 +102,16 @@ pub struct Compiler<'a> {
     legality: Legality,
     lines: Lines<'a>,
     allocator: Allocator,
+    fired: Fired,
+}
+
+/// How often each rule was taken, by its number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Fired {
+    /// The rules of [`halfbyte_lower::RULES`].
+    pub lower: Vec<usize>,
+    /// The target's rules of [`halfbyte_isel::rules`].
+    pub isel: Vec<usize>,
 }
 
 /// What became of a kernel.
@@ -171,12 +181,19 @@ pub fn compile(
 impl<'a> Compiler<'a> {
     /// For kernels of this module.
     pub fn new(module: &'a Module, options: &'a Options) -> Compiler<'a> {
-        Compiler {
-            options,
-            legality: legality(options.target),
-            lines: Lines::new(module.text()),
-            allocator: Allocator::default(),
-        }
+        Compiler::with_legality(module, options, legality(options.target))
+    }
+
+    /// The same, where the passes are told of a target that can do other things.
+    pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
+        let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
+        let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(halfbyte_isel::rules(options.target)) };
+        Compiler { options, legality, lines: Lines::new(module.text()), allocator: Allocator::default(), fired }
+    }
+
+    /// The rules that were taken so far, also those for kernels that the target cannot do.
+    pub fn fired(&self) -> &Fired {
+        &self.fired
     }
 
     /// From a kernel to its words.
@@ -211,11 +228,14 @@ impl<'a> Compiler<'a> {
     ///
     /// # Errors
     /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
-    pub fn lower(&self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
+    pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
         let mut lowered = kernel.clone();
         let mut context = Context::new(&self.legality);
         context.verify = self.options.verify;
         let done = halfbyte_lower::run(&mut lowered, &self.options.passes, &mut context, &mut Passes(watch));
+        for (all, &count) in self.fired.lower.iter_mut().zip(context.fired()) {
+            *all += count as usize;
+        }
         done.map_err(|error| match error {
             LowerError::Refused(refused) => diagnostics(&refused),
             error => defect(kernel, error),
@@ -235,7 +255,12 @@ impl<'a> Compiler<'a> {
         };
         let start = Instant::now();
         let selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
-        watch(&step("select", kernel, start, Product::Selected(&selected.code)));
+        watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
+        for &rule in &selected.fired {
+            if let Some(count) = self.fired.isel.get_mut(rule as usize) {
+                *count += 1;
+            }
+        }
         let rules = taken(self.options.target, &selected.fired);
         let start = Instant::now();
         let options = regalloc::Options { check: self.options.verify };
@@ -243,7 +268,7 @@ impl<'a> Compiler<'a> {
             true => too_large(kernel, self.options.target, error),
             false => defect(kernel, error),
         })?;
-        watch(&step("allocate", kernel, start, Product::Allocated(&func)));
+        watch(&step("regalloc", kernel, start, Product::Allocated(&func)));
         Ok((func, rules))
     }
 }

@@ -93,7 +93,7 @@ pub fn read(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
 }
 
 /// Where the text of a line's comment begins: after the first `;` that is not within a string.
-fn comment(line: &str) -> Option<usize> {
+pub(crate) fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     let semicolon = line.bytes().position(|byte| {
         quoted ^= byte == b'"';

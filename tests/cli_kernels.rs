@@ -222,15 +222,15 @@ fn steps_can_be_shown_timed_counted_and_chosen() {
     let with = |more: &[&str]| halfbyte(&[&args[..], more].concat());
     let all = with(&["--print-after-all"]);
     all.output();
-    for step in ["fold", "canon", "cse", "dce", "legalise", "select", "allocate", "layout"] {
+    for step in ["fold", "canon", "cse", "dce", "legalise", "isel", "regalloc", "layout"] {
         assert!(all.err.contains(&format!("; @axpy after {step}")), "{}", all.err);
         assert!(with(&["--time-passes"]).err.contains(step));
     }
-    let one = with(&["--print-after", "select"]);
+    let one = with(&["--print-after", "isel"]);
     assert_eq!(one.err.matches("; @axpy after").count(), 1, "{}", one.err);
     assert!(with(&["--stats"]).err.contains("@axpy: 6 ops"), "{}", with(&["--stats"]).err);
     let none = with(&["--passes", "", "--print-after-all"]);
-    assert!(!none.err.contains("after fold") && none.err.contains("after select"), "{}", none.err);
+    assert!(!none.err.contains("after fold") && none.err.contains("after isel"), "{}", none.err);
     assert_eq!(none.output(), all.output());
 }
 

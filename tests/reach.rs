@@ -187,7 +187,7 @@ fn idioms(reach: &mut Reach) {
         reach.note_all(&binary, &text, "here");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in ["tests/files", "examples"] {
+    for folder in ["tests/files/asm", "examples"] {
         let mut files: Vec<_> =
             fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         files.sort();

@@ -1,11 +1,11 @@
 //! `halfbyte check`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use halfbyte::check::{Outcome, check};
 use halfbyte::launch::Engine;
 
-use super::io::{Input, print};
+use super::io::{Input, kernel_files, print};
 use super::{Done, EngineName, Failure, Message, render, say};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
@@ -29,14 +29,7 @@ impl Check {
             Some(engine) => vec![engine.engine()],
             None => Engine::ALL.to_vec(),
         };
-        let mut files = Vec::new();
-        for path in &self.paths {
-            let before = files.len();
-            find(path, &mut files)?;
-            if files.len() == before {
-                return Err(Failure::input(format!("{}: there is no *.hb in this folder", path.display())));
-            }
-        }
+        let files = kernel_files(&self.paths)?;
         let width = files.iter().map(|file| file.as_os_str().len()).max().unwrap_or(0).min(60);
         let (mut passed, mut failed, mut without) = (0, 0, 0);
         for file in &files {
@@ -60,32 +53,6 @@ impl Check {
         print(format!("{passed} passed, {failed} failed{others}\n").as_bytes())?;
         if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
-}
-
-/// The kernel files of a path, in order of their names. What is named outright is taken whatever its name.
-fn find(path: &Path, files: &mut Vec<PathBuf>) -> Done {
-    let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
-    if path == Path::new("-") || !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    let mut folders = vec![path.to_owned()];
-    let first = files.len();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            // Links to folders are not followed, for they may lead back.
-            if entry.file_type().map_err(unreadable)?.is_dir() {
-                folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|extension| extension == "hb") {
-                files.push(entry.path());
-            }
-        }
-    }
-    if let Some(found) = files.get_mut(first..) {
-        found.sort();
-    }
-    Ok(())
 }
 
 fn summary(outcome: &Outcome) -> String {

@@ -52,6 +52,45 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
+/// The kernel files of some paths: a path that is no folder as it is, of a folder every `*.hb` below, in order of their names.
+pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        let before = files.len();
+        find(path, &mut files)?;
+        if files.len() == before {
+            return Err(Failure::input(format!("{}: there is no *.hb in this folder", path.display())));
+        }
+    }
+    Ok(files)
+}
+
+/// The kernel files of a path, in order of their names. What is named outright is taken whatever its name.
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> Done {
+    let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
+    if path == Path::new("-") || !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let mut folders = vec![path.to_owned()];
+    let first = files.len();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            // Links to folders are not followed, for they may lead back.
+            if entry.file_type().map_err(unreadable)?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|extension| extension == "hb") {
+                files.push(entry.path());
+            }
+        }
+    }
+    if let Some(found) = files.get_mut(first..) {
+        found.sort();
+    }
+    Ok(())
+}
+
 /// Writes to a file, or to standard output for `-` and without a path.
 pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
     match path.filter(|&path| path != Path::new("-")) {

@@ -15,6 +15,7 @@ mod random;
 mod reduce;
 mod run;
 mod step;
+mod test;
 mod view;
 
 use std::fmt::LowerHex;
@@ -45,6 +46,7 @@ Examples:
   halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
   halfbyte explain examples/axpy.hb --at %r --target halu
   halfbyte view examples/median.hb -o page.html
+  halfbyte test tests/files --coverage
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is.";
@@ -62,6 +64,7 @@ enum Command {
     Prove(prove::Prove),
     Random(random::Random),
     Reduce(reduce::Reduce),
+    Test(test::Test),
     View(view::View),
 }
 
@@ -119,6 +122,7 @@ pub fn main() -> ExitCode {
         Command::Prove(command) => command.run(),
         Command::Random(command) => command.run(),
         Command::Reduce(command) => command.run(),
+        Command::Test(command) => command.run(),
         Command::View(command) => command.run(),
     };
     match done {

@@ -20,46 +20,6 @@ kernel @nine(%a: in i8x16, %d: in i16, %y: out i8x16) {
   ret
 }
 ; run: vp1: @nine items=503 a=random(503, 1) d=random(8048, 2) y=zeros(503)
-
-kernel @step(%a: in i8x16, %b: in i8x16, %c: in i8x16, %y: out i8x16) {
-^entry:
-  %i = item_id
-  %va = load %a[%i]
-  %vb = load %b[%i]
-  %vc = load %c[%i]
-  %abs1 = abs.i8x16 %va
-  %abs2 = abs.i8x16 %vb
-  %least = min_u.i8x16 %abs1, %abs2
-  %127 = const.i8x16 127
-  %limit = min_u.i8x16 %least, %127
-  %neg = neg.i8x16 %limit
-  %from = max_s.i8x16 %vc, %neg
-  %r = min_s.i8x16 %from, %limit
-  store %r, %y[%i]
-  ret
-}
-; run: vp1: @step items=503 a=random(503, 1) b=random(503, 2) c=random(503, 3) y=zeros(503)
-
-kernel @close(%a: in i8x16, %b: in i8x16, %c: in i8x16, %near: i8, %y: out i8x16) {
-^entry:
-  %i = item_id
-  %va = load %a[%i]
-  %vb = load %b[%i]
-  %vc = load %c[%i]
-  %vn = splat.i8x16 %near
-  %ab = absdiff_u.i8x16 %va, %vb
-  %bc = absdiff_u.i8x16 %vb, %vc
-  %ca = absdiff_u.i8x16 %vc, %va
-  %n1 = icmp.lt_u.i8x16 %ab, %vn
-  %n2 = icmp.lt_u.i8x16 %bc, %vn
-  %n3 = icmp.ge_u.i8x16 %ca, %vn
-  %m12 = and.i1x16 %n1, %n2
-  %m = or.i1x16 %m12, %n3
-  %r = select.i8x16 %m, %va, %vb
-  store %r, %y[%i]
-  ret
-}
-; run: vp1: @close items=503 a=random(503, 1) b=random(503, 2) c=random(503, 3) near=90 y=zeros(503)
 ;= mov $r6 $m0
 ;= mov $r9 $m1
 ;= mov $r12 $m2
@@ -93,7 +53,25 @@ kernel @close(%a: in i8x16, %b: in i8x16, %c: in i8x16, %near: i8, %y: out i8x16
 ;= vnop
 ;= bnop
 ;= exit 0x0
-;=
+
+kernel @step(%a: in i8x16, %b: in i8x16, %c: in i8x16, %y: out i8x16) {
+^entry:
+  %i = item_id
+  %va = load %a[%i]
+  %vb = load %b[%i]
+  %vc = load %c[%i]
+  %abs1 = abs.i8x16 %va
+  %abs2 = abs.i8x16 %vb
+  %least = min_u.i8x16 %abs1, %abs2
+  %127 = const.i8x16 127
+  %limit = min_u.i8x16 %least, %127
+  %neg = neg.i8x16 %limit
+  %from = max_s.i8x16 %vc, %neg
+  %r = min_s.i8x16 %from, %limit
+  store %r, %y[%i]
+  ret
+}
+; run: vp1: @step items=503 a=random(503, 1) b=random(503, 2) c=random(503, 3) y=zeros(503)
 ;= mov $r8 $m0
 ;= mov $r11 $m1
 ;= mov $r14 $m2
@@ -131,7 +109,27 @@ kernel @close(%a: in i8x16, %b: in i8x16, %c: in i8x16, %near: i8, %y: out i8x16
 ;= vclip $v14 $v16 $v17 $v15
 ;= stavh $v14 $a3 0x10
 ;= exit 0x0
-;=
+
+kernel @close(%a: in i8x16, %b: in i8x16, %c: in i8x16, %near: i8, %y: out i8x16) {
+^entry:
+  %i = item_id
+  %va = load %a[%i]
+  %vb = load %b[%i]
+  %vc = load %c[%i]
+  %vn = splat.i8x16 %near
+  %ab = absdiff_u.i8x16 %va, %vb
+  %bc = absdiff_u.i8x16 %vb, %vc
+  %ca = absdiff_u.i8x16 %vc, %va
+  %n1 = icmp.lt_u.i8x16 %ab, %vn
+  %n2 = icmp.lt_u.i8x16 %bc, %vn
+  %n3 = icmp.ge_u.i8x16 %ca, %vn
+  %m12 = and.i1x16 %n1, %n2
+  %m = or.i1x16 %m12, %n3
+  %r = select.i8x16 %m, %va, %vb
+  store %r, %y[%i]
+  ret
+}
+; run: vp1: @close items=503 a=random(503, 1) b=random(503, 2) c=random(503, 3) near=90 y=zeros(503)
 ;= mov $r22 $m0
 ;= vmov $v9 0x0
 ;= anop

@@ -1,0 +1,419 @@
+//! Check lines: what a stage's output must and must not contain, line by line, in order.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use halfbyte_ir::Span;
+use halfbyte_ir::diag::Diagnostic;
+use regex::Regex;
+
+/// Lines of the output that a failure shows.
+const SHOWN: usize = 12;
+
+/// The regular expression for where a word begins or ends.
+const BOUNDARY: &str = r"\b";
+
+/// Where a check looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// In the lines after the last match; the first that matches is taken.
+    Check,
+    /// In the line after the last match.
+    Next,
+    /// In what follows the last match on its line.
+    Same,
+    /// Nowhere between the matches around it.
+    Not,
+    /// Nowhere in the output.
+    Never,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 5] = [Kind::Check, Kind::Next, Kind::Same, Kind::Not, Kind::Never];
+
+    /// Whether it is about something that must be there.
+    const fn is_match(self) -> bool {
+        !matches!(self, Kind::Not | Kind::Never)
+    }
+
+    /// What stands before the colon.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Check => "check",
+            Kind::Next => "next",
+            Kind::Same => "same",
+            Kind::Not => "not",
+            Kind::Never => "never",
+        }
+    }
+}
+
+/// A check line.
+#[derive(Clone, Debug)]
+pub(super) struct Check {
+    kind: Kind,
+    /// The pattern's place in the file.
+    span: Span,
+    /// The pattern as it is written.
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    /// A regular expression.
+    Regex(String),
+    /// A regular expression whose match gets a name.
+    Bind(String, String),
+    /// What was given that name.
+    Use(String),
+}
+
+/// Reads the check lines of one kernel, in which names must be given before they are used.
+#[derive(Default)]
+pub(super) struct Reader {
+    bound: Vec<String>,
+    has_match: bool,
+}
+
+impl Reader {
+    /// Reads the pattern of a check line; `span` is its place.
+    pub fn read(&mut self, kind: Kind, text: &str, span: Span) -> Result<Check, Diagnostic> {
+        let wrong = |message: String| Diagnostic::new(span, message);
+        if text.is_empty() {
+            return Err(wrong(format!("`{}:` says nothing", kind.name())).expected("a text, or `{{regex}}`"));
+        }
+        if kind == Kind::Same && !self.has_match {
+            return Err(wrong("`same:` has no match before it".into()).expected("`check:` first"));
+        }
+        let parts = parts(text).map_err(&wrong)?;
+        let mut here = Vec::new();
+        for part in &parts {
+            match part {
+                Part::Use(name) if here.contains(name) => {
+                    return Err(
+                        wrong(format!("`[[{name}]]` is used on the line that gives it")).expected("a later line")
+                    );
+                }
+                Part::Use(name) if !self.bound.contains(name) => {
+                    return Err(
+                        wrong(format!("`[[{name}]]` is not given")).expected(format!("`[[{name}:regex]]` before"))
+                    );
+                }
+                Part::Bind(name, _) if !kind.is_match() => {
+                    return Err(wrong(format!("`{}:` cannot give `{name}`", kind.name())).expected("`{{regex}}`"));
+                }
+                Part::Bind(name, _) if here.contains(name) => return Err(wrong(format!("`{name}` is given twice"))),
+                Part::Bind(name, _) => here.push(name.clone()),
+                Part::Regex(_) | Part::Use(_) => {}
+            }
+        }
+        regex(&parts, &BTreeMap::new()).map_err(|error| wrong(reason(&error)))?;
+        self.bound.extend(here);
+        self.has_match |= kind.is_match();
+        Ok(Check { kind, span, text: text.to_owned(), parts })
+    }
+}
+
+/// Why a regular expression is none, in a line.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    format!("this is no regular expression: {}", last.trim_start_matches("error: "))
+}
+
+/// The parts of a pattern: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and the text between them.
+fn parts(text: &str) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let start = rest.find("{{").into_iter().chain(rest.find("[[")).min();
+        let (before, special) = rest.split_at(start.unwrap_or(rest.len()));
+        if !before.is_empty() {
+            parts.push(Part::Regex(literal(before)));
+        }
+        rest = special;
+        if let Some(inner) = special.strip_prefix("{{") {
+            let (inner, after) = closed(inner, "}}").ok_or("`{{` without `}}`")?;
+            parts.push(Part::Regex(format!("(?:{inner})")));
+            rest = after;
+        } else if let Some(inner) = special.strip_prefix("[[") {
+            let (inner, after) = closed(inner, "]]").ok_or("`[[` without `]]`")?;
+            let (name, regex) = inner.split_once(':').map_or((inner, None), |(name, regex)| (name, Some(regex)));
+            let is_name = |name: &str| {
+                name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            };
+            if !is_name(name) {
+                return Err(format!("`{name}` is no name for what is matched"));
+            }
+            parts.push(match regex {
+                Some(regex) => Part::Bind(name.to_owned(), regex.to_owned()),
+                None => Part::Use(name.to_owned()),
+            });
+            rest = after;
+        }
+    }
+    // A number or name is whole at both ends: `R1` is not in `R10`.
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.starts_with(is_word) {
+        parts.insert(0, Part::Regex(BOUNDARY.to_owned()));
+    }
+    if text.ends_with(is_word) {
+        parts.push(Part::Regex(BOUNDARY.to_owned()));
+    }
+    Ok(parts)
+}
+
+/// What stands before the closing mark and what follows it. Of a longer run of the mark's character, the last two close.
+fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
+    let mut end = text.find(mark)?;
+    while text.get(end + 1..).is_some_and(|rest| rest.starts_with(mark)) {
+        end += 1;
+    }
+    Some((text.get(..end)?, text.get(end + mark.len()..)?))
+}
+
+/// A text as a regular expression. Blanks stand for any number of blanks.
+fn literal(text: &str) -> String {
+    const BLANKS: &str = "[ \t]+";
+    let mut out = String::new();
+    let mut words = text.split([' ', '\t']).peekable();
+    let mut in_blanks = false;
+    while let Some(word) = words.next() {
+        out += &regex::escape(word);
+        let blank = words.peek().is_some();
+        if blank && !(in_blanks && word.is_empty()) {
+            out += BLANKS;
+        }
+        in_blanks = blank;
+    }
+    out
+}
+
+/// The pattern as one regular expression, with what names stand for.
+fn regex(parts: &[Part], names: &BTreeMap<String, String>) -> Result<Regex, regex::Error> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Regex(regex) => text += regex,
+            Part::Bind(name, regex) => {
+                // Writing to a string succeeds.
+                let _ = write!(text, "(?P<{name}>{regex})");
+            }
+            Part::Use(name) => text += &names.get(name).map_or(String::new(), |value| regex::escape(value)),
+        }
+    }
+    Regex::new(&text)
+}
+
+/// Checks an output; what is wrong first, if something is.
+pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
+    let mut search = Search { lines: output.lines().collect(), line: 0, column: 0, names: BTreeMap::new() };
+    let mut forbidden: Vec<&Check> = Vec::new();
+    for check in checks {
+        match check.kind {
+            Kind::Not => {
+                forbidden.push(check);
+                continue;
+            }
+            Kind::Never => match search.forbid(check, 0..search.lines.len()) {
+                None => continue,
+                failure => return failure,
+            },
+            Kind::Check | Kind::Next | Kind::Same => {}
+        }
+        let from = search.line;
+        let at = match search.take(check) {
+            Ok(at) => at,
+            Err(failure) => return Some(*failure),
+        };
+        for unwanted in forbidden.drain(..) {
+            if let Some(failure) = search.forbid(unwanted, from..at) {
+                return Some(failure);
+            }
+        }
+    }
+    let rest = search.line..search.lines.len();
+    forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
+}
+
+struct Search<'o> {
+    lines: Vec<&'o str>,
+    /// The line after the last match.
+    line: usize,
+    /// The end of the last match in its line.
+    column: usize,
+    names: BTreeMap<String, String>,
+}
+
+impl Search<'_> {
+    /// Finds a check's text, and goes on behind it; gives its line.
+    fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
+        let failed = |message: String, notes: String| Box::new(Diagnostic::new(check.span, message).note(None, notes));
+        let regex = regex(&check.parts, &self.names).map_err(|error| failed(reason(&error), String::new()))?;
+        let find = |line: usize, column: usize| {
+            let text = self.lines.get(line)?.get(column..)?;
+            let found = regex.captures(text)?;
+            let end = found.get(0).map_or(0, |whole| whole.end());
+            Some((found, line, column + end))
+        };
+        let (found, what) = match check.kind {
+            Kind::Check => {
+                ((self.line..self.lines.len()).find_map(|line| find(line, 0)), "is not in the output from here on")
+            }
+            Kind::Next => (find(self.line, 0), "is not on the next line"),
+            Kind::Same => (find(self.line.saturating_sub(1), self.column), "is not on the rest of the line"),
+            Kind::Not | Kind::Never => (None, ""),
+        };
+        let Some((found, line, column)) = found else {
+            let begin = if check.kind == Kind::Same { self.line.saturating_sub(1) } else { self.line };
+            let mut notes = format!("the search began {}", self.excerpt(begin));
+            for part in &check.parts {
+                if let Part::Use(name) = part
+                    && let Some(value) = self.names.get(name)
+                {
+                    // Writing to a string succeeds.
+                    let _ = write!(notes, "\nwith [[{name}]] = `{value}`");
+                }
+            }
+            return Err(failed(format!("`{}` {what}", check.text), notes));
+        };
+        let bound = regex.capture_names().flatten().filter_map(|name| Some((name, found.name(name)?.as_str())));
+        let bound: Vec<(String, String)> = bound.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        self.names.extend(bound);
+        (self.line, self.column) = (line + 1, column);
+        Ok(line)
+    }
+
+    /// Whether a text is in lines where it must not be.
+    fn forbid(&self, check: &Check, lines: std::ops::Range<usize>) -> Option<Diagnostic> {
+        let regex = regex(&check.parts, &self.names).ok()?;
+        let found = lines.into_iter().find(|&line| self.lines.get(line).is_some_and(|text| regex.is_match(text)))?;
+        let text = self.lines.get(found).map_or("", |line| line.trim());
+        let wrong = Diagnostic::new(check.span, format!("`{}` is in the output", check.text));
+        Some(wrong.note(None, format!("line {} of the output: {text}", found + 1)))
+    }
+
+    /// Some lines of the output, with their numbers.
+    fn excerpt(&self, from: usize) -> String {
+        let count = self.lines.len();
+        if from >= count {
+            let last = self.lines.last().copied().unwrap_or_default().trim();
+            return format!("at the end of the output, after line {count}: {last}");
+        }
+        let mut out = format!("at line {} of {count} of the output:", from + 1);
+        for (number, line) in self.lines.iter().enumerate().skip(from).take(SHOWN) {
+            // Writing to a string succeeds.
+            let _ = write!(out, "\n{:>4} | {line}", number + 1);
+        }
+        if count > from + SHOWN {
+            let _ = write!(out, "\n     | and {} more", count - from - SHOWN);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "start\n  add r1, r2, r3\n  mul   r4, r1, r1   // 3\n  add r5, r4, r4\n  exit\n";
+
+    fn read(lines: &[(Kind, &str)]) -> Result<Vec<Check>, String> {
+        let mut reader = Reader::default();
+        let read = |&(kind, text): &(Kind, &str)| reader.read(kind, text, Span::default());
+        lines.iter().map(read).collect::<Result<_, _>>().map_err(|wrong| wrong.to_string())
+    }
+
+    /// What is wrong with the output, and the remarks on it.
+    fn wrong(lines: &[(Kind, &str)]) -> Option<(String, String)> {
+        let failure = check(&read(lines).unwrap(), OUTPUT)?;
+        Some((failure.message.clone(), failure.notes.iter().map(|note| note.message.clone()).collect()))
+    }
+
+    #[test]
+    fn checks_match_in_order_and_blanks_are_alike() {
+        assert_eq!(wrong(&[(Kind::Check, "add r1"), (Kind::Next, "mul r4, r1"), (Kind::Check, "exit")]), None);
+        assert_eq!(wrong(&[(Kind::Check, "mul r4,"), (Kind::Same, "r1, r1"), (Kind::Same, "// {{[0-9]+}}")]), None);
+        let (message, notes) = wrong(&[(Kind::Check, "mul"), (Kind::Check, "add r1")]).unwrap();
+        assert_eq!(message, "`add r1` is not in the output from here on");
+        assert_eq!(notes, "the search began at line 4 of 5 of the output:\n   4 |   add r5, r4, r4\n   5 |   exit");
+        let (message, notes) = wrong(&[(Kind::Check, "exit"), (Kind::Check, "add")]).unwrap();
+        assert_eq!(message, "`add` is not in the output from here on");
+        assert_eq!(notes, "the search began at the end of the output, after line 5: exit");
+    }
+
+    #[test]
+    fn next_and_same_are_about_their_lines_only() {
+        assert_eq!(wrong(&[(Kind::Next, "start")]), None);
+        let (message, notes) = wrong(&[(Kind::Check, "add r1"), (Kind::Next, "add r5")]).unwrap();
+        assert_eq!(message, "`add r5` is not on the next line");
+        assert!(notes.starts_with("the search began at line 3 of 5"), "{notes}");
+        assert!(wrong(&[(Kind::Check, "mul r4, r1"), (Kind::Same, "r4")]).is_some());
+        assert!(wrong(&[(Kind::Check, "add r1"), (Kind::Same, "mul")]).is_some());
+    }
+
+    #[test]
+    fn names_stand_for_what_they_matched() {
+        let use_of = |text| wrong(&[(Kind::Check, "mul [[R:r[0-9]]],"), (Kind::Check, text)]);
+        assert_eq!(use_of("add r5, [[R]], [[R]]"), None);
+        let (_, notes) = use_of("add r5, [[R]], r1").unwrap();
+        assert!(notes.ends_with("\nwith [[R]] = `r4`"), "{notes}");
+        // A name may be given anew.
+        assert_eq!(
+            wrong(&[(Kind::Check, "add [[R:r.]]"), (Kind::Check, "add [[R:r.]]"), (Kind::Same, "[[R:r4]]")]),
+            None
+        );
+    }
+
+    #[test]
+    fn what_must_not_be_there_is_looked_for_between_matches() {
+        assert_eq!(wrong(&[(Kind::Not, "mul"), (Kind::Check, "add r1")]), None);
+        assert_eq!(wrong(&[(Kind::Check, "mul"), (Kind::Not, "mul"), (Kind::Not, "sub")]), None);
+        let (message, notes) = wrong(&[(Kind::Check, "add r1"), (Kind::Not, "mul"), (Kind::Check, "exit")]).unwrap();
+        assert_eq!(message, "`mul` is in the output");
+        assert_eq!(notes, "line 3 of the output: mul   r4, r1, r1   // 3");
+        assert!(wrong(&[(Kind::Check, "mul"), (Kind::Not, "add")]).is_some());
+        assert!(wrong(&[(Kind::Not, "exit")]).is_some());
+        // What must never be there is looked for everywhere.
+        assert!(wrong(&[(Kind::Check, "exit"), (Kind::Not, "add")]).is_none());
+        assert!(wrong(&[(Kind::Check, "exit"), (Kind::Never, "add")]).is_some());
+        assert!(wrong(&[(Kind::Never, "sub"), (Kind::Check, "exit")]).is_none());
+    }
+
+    #[test]
+    fn bad_patterns_are_errors() {
+        let table: &[(&[(Kind, &str)], &str)] = &[
+            (&[(Kind::Check, "")], "`check:` says nothing; expected a text, or `{{regex}}`"),
+            (&[(Kind::Not, "x"), (Kind::Same, "y")], "`same:` has no match before it; expected `check:` first"),
+            (&[(Kind::Check, "a{{b")], "`{{` without `}}`"),
+            (&[(Kind::Check, "a[[b")], "`[[` without `]]`"),
+            (&[(Kind::Check, "[[1:x]]")], "`1` is no name for what is matched"),
+            (&[(Kind::Check, "[[R]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
+            (&[(Kind::Check, "[[R:x]] [[R]]")], "`[[R]]` is used on the line that gives it; expected a later line"),
+            (&[(Kind::Check, "[[R:x]] [[R:y]]")], "`R` is given twice"),
+            (&[(Kind::Not, "[[R:x]]")], "`not:` cannot give `R`; expected `{{regex}}`"),
+            (&[(Kind::Never, "[[R:x]]")], "`never:` cannot give `R`; expected `{{regex}}`"),
+            (&[(Kind::Check, "{{(}}")], "this is no regular expression: unclosed group"),
+        ];
+        for (lines, message) in table {
+            assert_eq!(read(lines).unwrap_err(), *message);
+        }
+    }
+
+    #[test]
+    fn a_regex_may_end_with_the_closing_character() {
+        assert_eq!(parts("{{x{2}}}").unwrap(), [Part::Regex("(?:x{2})".into())]);
+        assert_eq!(parts("[[R:[0-9]]]").unwrap(), [Part::Bind("R".into(), "[0-9]".into())]);
+        assert_eq!(parts(".a  b,").unwrap(), [Part::Regex("\\.a[ \t]+b,".into())]);
+    }
+
+    #[test]
+    fn words_are_whole_at_the_ends_of_a_pattern() {
+        assert!(wrong(&[(Kind::Check, "dd r1")]).is_some() && wrong(&[(Kind::Check, "mul r4, r")]).is_some());
+        assert_eq!(wrong(&[(Kind::Check, "{{.}}dd r1"), (Kind::Same, ", r2")]), None);
+        assert_eq!(wrong(&[(Kind::Not, "ad"), (Kind::Not, "xit"), (Kind::Check, "exit")]), None);
+    }
+}

@@ -1,0 +1,95 @@
+; test: asm halu
+; Whole kernels as words are written.
+kernel @lighten(%by: i8x4, %x: in i8x4, %y: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %r = add_sat_u.i8x4 %a, %by
+  store %r, %y[%i]
+  ret
+}
+;=     MOV R0, c[0x0][0x160] ;
+;=     ULDC.64 UR0, c[0x0][0x170] ;
+;=     ULDC.64 UR2, c[0x0][0x168] ;
+;=     S2R R1, SR_ITEM ;
+;=     LEA R1, R1, RZ, 0x2 ;
+;=     LDG R2, [R1.U32+UR2] ;
+;=     vadd4.u32.u32.u32.sat R2, R2, R0, RZ;
+;=     STG [R1.U32+UR0], R2 ;
+;=     EXIT ;
+
+; Where unlike items go different ways, a branch has a predicate.
+kernel @branch(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %k = const.i32 0
+  %c = icmp.lt_s.i32 %a, %k
+  br_if %c, ^negative, ^done(%a)
+^negative:
+  %n = mul.i32 %a, %a
+  br ^done(%n)
+^done(%r: i32):
+  store %r, %y[%i]
+  ret
+}
+;=     ULDC.64 UR0, c[0x0][0x168] ;
+;=     ULDC.64 UR2, c[0x0][0x160] ;
+;=     S2R R1, SR_ITEM ;
+;=     LEA R1, R1, RZ, 0x2 ;
+;=     LDG R0, [R1.U32+UR2] ;
+;=     ISETP.LT.S32.AND P0, PT, R0, RZ ;
+;=     @!P0 BRA L8 ;
+;=     IMAD R0, R0, R0, RZ ;
+;= L8:
+;=     STG [R1.U32+UR0], R0 ;
+;=     EXIT ;
+
+; A switch is a chain of comparisons.
+kernel @choose(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %p = const.i32 5
+  %q = const.i32 7
+  switch %a, ^done(%a), [0: ^done(%p), 3: ^done(%q)]
+^done(%r: i32):
+  store %r, %y[%i]
+  ret
+}
+;=     ULDC.64 UR0, c[0x0][0x168] ;
+;=     ULDC.64 UR2, c[0x0][0x160] ;
+;=     S2R R2, SR_ITEM ;
+;=     LEA R2, R2, RZ, 0x2 ;
+;=     LDG R0, [R2.U32+UR2] ;
+;=     MOV R3, 0x5 ;
+;=     MOV R1, 0x7 ;
+;=     ISETP.EQ.U32.AND P0, PT, R0, RZ ;
+;=     @!P0 BRA L11 ;
+;=     MOV R1, R3 ;
+;=     BRA L14 ;
+;= L11:
+;=     ISETP.EQ.U32.AND P0, PT, R0, 0x3 ;
+;=     @P0 BRA L14 ;
+;=     MOV R1, R0 ;
+;= L14:
+;=     STG [R2.U32+UR0], R1 ;
+;=     EXIT ;
+
+; An intrinsic is the instruction that it says.
+kernel @intrinsic(%x: in i8x4, %y: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2", %a, %a, %a
+  store %r, %y[%i]
+  ret
+}
+;=     ULDC.64 UR0, c[0x0][0x168] ;
+;=     ULDC.64 UR2, c[0x0][0x160] ;
+;=     S2R R0, SR_ITEM ;
+;=     LEA R0, R0, RZ, 0x2 ;
+;=     LDG R1, [R0.U32+UR2] ;
+;=     vadd4.u32.u32.u32.sat R1.b10, R1, R1, R1;
+;=     STG [R0.U32+UR0], R1 ;
+;=     EXIT ;

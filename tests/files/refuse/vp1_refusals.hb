@@ -1,0 +1,44 @@
+; test: refuse vp1
+; What VP1 cannot do, with the reason: halfwords in lanes, addresses that are known only when the kernel runs.
+kernel @halfwords(%x: in i16x2, %y: out i16x2) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %r = add_sat_s.i16x2 %a, %a
+  store %r, %y[%i]
+  ret
+}
+;= %r = add_sat_s.i16x2 %a, %a
+;=     vp1 cannot do `add_sat_s.i16x2`: the lanes of its vectors are 8 bits wide
+
+kernel @table(%t: in i32, %x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %r = load %t[%a]
+  store %r, %y[%i]
+  ret
+}
+;= %r = load %t[%a]
+;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32`
+
+kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
+^entry:
+  %i = item_id
+  %n0 = load %n[%i]
+  %0 = const.i32 0
+  br ^loop(%0)
+^loop(%k: i32):
+  %a = load %x[%k]
+  store %a, %y[%i]
+  %1 = const.i32 1
+  %k1 = add.i32 %k, %1
+  %c = icmp.lt_u.i32 %k1, %n0
+  br_if %c, ^loop(%k1), ^done
+^done:
+  ret
+}
+;= %a = load %x[%k]
+;=     vp1 cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
+;= store %a, %y[%i]
+;=     vp1 cannot do `store.i8x4`: the number of trips of a loop around it is not known when the kernel is launched
