@@ -1,10 +1,10 @@
-//! The text tests below `tests/files/`, a trial a file. With `HALFBYTE_BLESS=1` the whole
+//! The text tests below `tests/files/`, a trial a file, and whether they take every rule there is. With `HALFBYTE_BLESS=1` the whole
 //! outputs that differ, and only those, are rewritten.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 
-use halfbyte::testing::{Outcome, TestFile};
+use halfbyte::testing::{Coverage, Outcome, TestFile};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -16,7 +16,9 @@ fn main() {
         let file = file.clone();
         Trial::test(name, move || passes(&file))
     };
-    libtest_mimic::run(&arguments, files.iter().map(trial).collect()).exit();
+    let mut trials: Vec<Trial> = files.iter().map(trial).collect();
+    trials.push(Trial::test("every_rule_is_taken", move || takes_every_rule(&files)));
+    libtest_mimic::run(&arguments, trials).exit();
 }
 
 /// The files of a folder and those below it.
@@ -49,4 +51,16 @@ fn passes(file: &Path) -> Result<(), Failed> {
         (tests, outcome) = run(file)?;
     }
     tests.report(&outcome).map_or(Ok(()), |report| Err(report.into()))
+}
+
+fn takes_every_rule(files: &[PathBuf]) -> Result<(), Failed> {
+    let mut coverage = Coverage::default();
+    for file in files {
+        coverage.add(&run(file)?.1.coverage);
+    }
+    let never: Vec<String> = coverage.never().map(|row| row.to_string()).collect();
+    match never.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} rules are taken by no test:\n{}", never.len(), never.join("\n")).into()),
+    }
 }

@@ -1,0 +1,362 @@
+; test: isel halu
+; Words, wider integers and narrow scalars.
+
+; IADD3 adds three.
+kernel @sums(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %t = add.i32 %a, %b
+  %add = add.i32 %t, %c      ; check: IADD3
+  %sub = sub.i32 %a, %b      ; check: IADD3 {{.*}} -RZ
+  %neg = neg.i32 %a          ; check: IADD3 {{.*}} -RZ
+  store %add, %out1[%i]
+  store %sub, %out2[%i]
+  store %neg, %out3[%i]
+  ret
+}
+; rule: int_add3, int_sub, int_neg
+
+kernel @two_operands(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %add = add.i32 %a, %b      ; check: IADD3
+  store %add, %out[%i]
+  ret
+}
+; rule: int_add
+
+kernel @absolute(%a_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %abs = abs.i32 %a      ; check: ISETP.LT.S32.AND
+                         ; next: IADD3 {{.*}} -RZ
+                         ; next: SEL
+  store %abs, %out[%i]
+  ret
+}
+; rule: int_abs
+
+kernel @products(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32, %out4: out i64,
+    %out5: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %mul = mul.i32 %a, %b                    ; check: IMAD
+  %mul_hi_s = mul_hi_s.i32 %a, %b          ; check: IMAD.WIDE.S32
+  %mul_hi_u = mul_hi_u.i32 %a, %b          ; check: IMAD.WIDE.U32
+  %mul_wide_s = mul_wide_s.i32 %a, %b      ; check: IMAD.WIDE.S32
+  %mul_wide_u = mul_wide_u.i32 %a, %b      ; check: IMAD.WIDE.U32
+  store %mul, %out1[%i]
+  store %mul_hi_s, %out2[%i]
+  store %mul_hi_u, %out3[%i]
+  store %mul_wide_s, %out4[%i]
+  store %mul_wide_u, %out5[%i]
+  ret
+}
+; rule: int_mul, int_mul_hi_s, int_mul_hi_u, int_mul_wide_s, int_mul_wide_u
+
+; A product that is added to is one instruction.
+kernel @product_and_sum(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %t = mul.i32 %a, %b
+  %add = add.i32 %t, %c      ; check: IMAD
+  store %add, %out[%i]
+  ret
+}
+; rule: int_mad
+
+; int_mad looks for the product on the left of the sum only.
+kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = mul.i32 %a, %b      ; check: IMAD
+  %r = add.i32 %c, %m      ; check: IADD3
+  store %r, %out[%i]
+  ret
+}
+; rule: int_mul, int_add
+; no rule: int_mad
+
+; A product that is used elsewhere too is computed in both: the sum does not wait for it.
+kernel @product_used_twice(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = mul.i32 %a, %b      ; check: IMAD
+  %s = add.i32 %m, %c      ; check: IMAD
+  %r = xor.i32 %s, %m      ; check: LOP3 {{.*}} 0x3c
+  store %r, %out[%i]
+  ret
+}
+; rule: int_mad, int_mul
+; no rule: int_add
+
+; IMAD adds; what is subtracted is not taken in.
+kernel @product_subtracted(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = mul.i32 %a, %b      ; check: IMAD
+  %r = sub.i32 %c, %m      ; check: IADD3 {{.*}} -RZ
+  store %r, %out[%i]
+  ret
+}
+; rule: int_mul, int_sub
+; no rule: int_mad
+
+; The sum of narrow scalars is one of lanes, and takes no product in.
+kernel @narrow_product(%a_in: in i16, %b_in: in i16, %c_in: in i16, %out: out i16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = mul.i16 %a, %b      ; check: IMAD
+  %r = add.i16 %m, %c      ; check: vadd2.u32.u32.u32
+  store %r, %out[%i]
+  ret
+}
+; rule: int_mul, video_add
+; no rule: int_mad
+
+kernel @narrow_products(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i16, %out1: out i16,
+    %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %a2 = load %a2_in[%i]
+  %b2 = load %b2_in[%i]
+  %mul_wide_s = mul_wide_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880
+                                             ; next: PRMT {{.*}} 0x8880
+                                             ; next: IMAD
+  %mul_wide_u = mul_wide_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410
+                                             ; next: PRMT {{.*}} 0x4410
+                                             ; next: IMAD
+  store %mul_wide_s, %out1[%i]
+  store %mul_wide_u, %out2[%i]
+  ret
+}
+; rule: narrow_mul_wide_s, narrow_mul_wide_u
+
+kernel @extremes_s(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %min_s = min_s.i32 %a, %b      ; check: ISETP.LT.S32.AND
+                                 ; next: SEL
+  %max_s = max_s.i32 %a, %b      ; check: ISETP.GT.S32.AND
+                                 ; next: SEL
+  store %min_s, %out1[%i]
+  store %max_s, %out2[%i]
+  ret
+}
+; rule: int_min_s, int_max_s
+
+kernel @extremes_u(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %min_u = min_u.i32 %a, %b      ; check: ISETP.LT.U32.AND
+                                 ; next: SEL
+  %max_u = max_u.i32 %a, %b      ; check: ISETP.GT.U32.AND
+                                 ; next: SEL
+  store %min_u, %out1[%i]
+  store %max_u, %out2[%i]
+  ret
+}
+; rule: int_min_u, int_max_u
+
+; Counts are modulo 32 in the instruction as in the language.
+kernel @shifts(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %shl = shl.i32 %a, %b          ; check: SHF.L.U32
+  %shr_s = shr_s.i32 %a, %b      ; check: SHF.R.S32.HI
+  %shr_u = shr_u.i32 %a, %b      ; check: SHF.R.U32.HI
+  store %shl, %out1[%i]
+  store %shr_s, %out2[%i]
+  store %shr_u, %out3[%i]
+  ret
+}
+; rule: int_shl, int_shr_s, int_shr_u
+
+kernel @shifts_by_a_constant(%a_in: in i32, %out1: out i32, %out2: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %k = const.i32 5
+  %shl = shl.i32 %a, %k           ; check: SHF.L.U32 {{.*}} 0x5
+  %k2 = const.i32 31
+  %shr_s = shr_s.i32 %a, %k2      ; check: SHF.R.S32.HI {{.*}} 0x1f
+  store %shl, %out1[%i]
+  store %shr_s, %out2[%i]
+  ret
+}
+; rule: int_shl, int_shr_s
+
+; Counts of narrow scalars are masked first.
+kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i16, %out1: out i8, %out2: out i8,
+    %out3: out i16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %a2 = load %a2_in[%i]
+  %b2 = load %b2_in[%i]
+  %shl = shl.i8 %a, %b             ; check: LOP3 {{.*}} 0x7, {{.*}} 0xc0
+                                   ; next: SHF.L.U32
+  %shr_s = shr_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880
+                                   ; next: LOP3 {{.*}} 0x7, {{.*}} 0xc0
+                                   ; next: SHF.R.S32.HI
+  %shr_u = shr_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410
+                                   ; next: LOP3 {{.*}} 0xf, {{.*}} 0xc0
+                                   ; next: SHF.R.U32.HI
+  store %shl, %out1[%i]
+  store %shr_s, %out2[%i]
+  store %shr_u, %out3[%i]
+  ret
+}
+; rule: narrow_shl, narrow_shr_s, narrow_shr_u, narrow_count
+
+kernel @bits(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32, %out4: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %and = and.i32 %a, %b      ; check: LOP3 {{.*}} 0xc0
+  %or = or.i32 %a, %b        ; check: LOP3 {{.*}} 0xfc
+  %xor = xor.i32 %a, %b      ; check: LOP3 {{.*}} 0x3c
+  %not = not.i32 %a          ; check: LOP3 {{.*}} 0xf
+  store %and, %out1[%i]
+  store %or, %out2[%i]
+  store %xor, %out3[%i]
+  store %not, %out4[%i]
+  ret
+}
+; rule: word_and, word_or, word_xor, word_not
+
+kernel @bits_of_four_bytes(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2_in: in i16x2, %out1: out i8x4,
+    %out2: out i16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %a2 = load %a2_in[%i]
+  %b2 = load %b2_in[%i]
+  %and = and.i8x4 %a, %b         ; check: LOP3 {{.*}} 0xc0
+  %xor = xor.i16x2 %a2, %b2      ; check: LOP3 {{.*}} 0x3c
+  store %and, %out1[%i]
+  store %xor, %out2[%i]
+  ret
+}
+; rule: word_and, word_xor
+
+kernel @pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %add = add.i64 %a, %b      ; check: IADD3
+                             ; next: IADD3.X
+  %sub = sub.i64 %a, %b      ; check: IADD3 {{.*}} -RZ
+                             ; next: IADD3.X {{.*}} -RZ
+  store %add, %out1[%i]
+  store %sub, %out2[%i]
+  ret
+}
+; rule: pair_add, pair_sub
+
+; Word by word.
+kernel @bits_of_pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i64, %out3: out i64,
+    %out4: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %and = and.i64 %a, %b      ; check: LOP3 {{.*}} 0xc0
+                             ; next: LOP3 {{.*}} 0xc0
+                             ; next: MOV
+                             ; next: MOV
+  %or = or.i64 %a, %b        ; check: LOP3 {{.*}} 0xfc
+                             ; next: LOP3 {{.*}} 0xfc
+                             ; next: MOV
+                             ; next: MOV
+  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c
+                             ; next: LOP3 {{.*}} 0x3c
+                             ; next: MOV
+                             ; next: MOV
+  %not = not.i64 %a          ; check: LOP3 {{.*}} 0xf
+                             ; next: LOP3 {{.*}} 0xf
+                             ; next: MOV
+                             ; next: MOV
+  store %and, %out1[%i]
+  store %or, %out2[%i]
+  store %xor, %out3[%i]
+  store %not, %out4[%i]
+  ret
+}
+; rule: pair_and, pair_or, pair_by_words, pair_not
+
+kernel @exclusive_or_of_pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c
+                             ; next: LOP3 {{.*}} 0x3c
+                             ; next: MOV
+                             ; next: MOV
+  store %xor, %out[%i]
+  ret
+}
+; rule: pair_xor
+
+kernel @comparisons(%a_in: in i32, %b_in: in i32, %a2_in: in i8, %b2_in: in i8, %a3_in: in i64, %b3_in: in i64,
+    %out1: out i32, %out2: out i8, %out3: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %a2 = load %a2_in[%i]
+  %b2 = load %b2_in[%i]
+  %a3 = load %a3_in[%i]
+  %b3 = load %b3_in[%i]
+  %c = icmp.eq.i32 %a, %b                  ; check: ISETP.EQ.U32.AND
+  %select = select.i32 %c, %a, %b          ; check: SEL
+  %c2 = icmp.ne.i8 %a2, %b2                ; check: PRMT {{.*}} 0x4440
+                                           ; next: PRMT {{.*}} 0x4440
+                                           ; next: ISETP.NE.U32.AND
+  %select2 = select.i8 %c2, %a2, %b2       ; check: SEL
+  %c3 = icmp.eq.i64 %a3, %b3               ; check: ISETP.EQ.U32.AND
+                                           ; next: ISETP.EQ.U32.AND.EX
+  %select3 = select.i64 %c3, %a3, %b3      ; check: SEL
+                                           ; next: SEL
+  store %select, %out1[%i]
+  store %select2, %out2[%i]
+  store %select3, %out3[%i]
+  ret
+}
+; rule: int_icmp, narrow_icmp, pair_icmp

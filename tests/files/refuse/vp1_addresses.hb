@@ -1,0 +1,95 @@
+; test: refuse vp1
+; Addresses that the copying engine cannot follow.
+kernel @masked(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %k = const.i32 3
+  %j = and.i32 %i, %k
+  %a = load %x[%j]
+  store %a, %y[%i]
+  ret
+}
+;= %a = load %x[%j]
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `and.i32`
+
+kernel @squared(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %j = mul.i32 %i, %i
+  %a = load %x[%i]
+  store %a, %y[%j]
+  ret
+}
+;= store %a, %y[%j]
+;=     vp1 cannot do `store.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32`
+
+; A product of two parameters is known at the launch, but is no sum of parameters.
+kernel @product_of_parameters(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %j = mul.i32 %w, %n
+  %a = load %x[%j]
+  store %a, %y[%i]
+  ret
+}
+;= %a = load %x[%j]
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32`
+
+; An index that one of two ways chooses is no sum.
+kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %c = icmp.eq.i32 %n, %w
+  br_if %c, ^a, ^b
+^a:
+  br ^c(%n)
+^b:
+  br ^c(%w)
+^c(%j: i32):
+  %a = load %x[%j]
+  store %a, %y[%i]
+  ret
+}
+;= %a = load %x[%j]
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the way it is come by
+
+; A buffer has no address where the kernel runs.
+kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %o = const.i64 8
+  %p = ptr_add %x, %o
+  %a = load.i8x4 %p[%i]
+  store %a, %y[%i]
+  ret
+}
+;= %p = ptr_add %x, %o
+;=     vp1 cannot do `ptr_add`: buffers are copied piece by piece to where the kernel runs, and have no addresses there
+;= %a = load.i8x4 %p[%i]
+;=     vp1 cannot do `load.i8x4`: its address is not in a buffer of the signature
+
+; The copies are made before the kernel runs: it does not read what it writes elsewhere.
+kernel @read_after_write(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  store %a, %y[%i]
+  %b = load %y[%n]
+  store %b, %y[%i]
+  ret
+}
+;= %b = load %y[%n]
+;=     vp1 cannot do `load.i8x4`: it may read what the same work item has written before, and not at the same address
+
+kernel @read_as_another_type(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  store %a, %y[%i]
+  %b = load.i32 %y[%i]
+  %c = bitcast.i8x4 %b
+  store %c, %y[%i]
+  ret
+}
+;= %b = load.i32 %y[%i]
+;=     vp1 cannot do `load.i32`: it may read what the same work item has written before, and not at the same address

@@ -1,0 +1,125 @@
+; test: refuse vp1
+; Ops that VP1 has no instructions for, and no others to make them of.
+
+; Its lanes are bytes.
+kernel @halfword_lanes(%a_in: in i16x2, %b_in: in i16x2, %out: out i16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = add_sat_s.i16x2 %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %r = add_sat_s.i16x2 %a, %b
+;=     vp1 cannot do `add_sat_s.i16x2`: the lanes of its vectors are 8 bits wide
+
+; It has no floating point.
+kernel @halves(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = ffma.f16x2 %a, %b, %a
+  store %r, %out[%i]
+  ret
+}
+;= %r = ffma.f16x2 %a, %b, %a
+;=     vp1 cannot do `ffma.f16x2`: it has no floating-point arithmetic
+
+kernel @singles(%a_in: in f32, %b_in: in f32, %out: out f32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = fadd.f32 %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %r = fadd.f32 %a, %b
+;=     vp1 cannot do `fadd.f32`: it has no floating-point arithmetic
+
+kernel @pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = add.i64 %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %a = load %a_in[%i]
+;=     vp1 cannot do `load.i64`: its scalar registers hold 32 bits
+;= %b = load %b_in[%i]
+;=     vp1 cannot do `load.i64`: its scalar registers hold 32 bits
+;= %r = add.i64 %a, %b
+;=     vp1 cannot do `add.i64`: its scalar registers hold 32 bits
+;= store %r, %out[%i]
+;=     vp1 cannot do `store.i64`: its scalar registers hold 32 bits
+
+; What the accumulator does not hold exactly is not computed by it.
+kernel @wide_sum_of_many_bits(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = mul_wide_s.i8x16 %a, %b
+  %k = const.i16x16 1000
+  %y = mul.i16x16 %x, %k
+  %r = trunc.i8x16 %y
+  store %r, %out[%i]
+  ret
+}
+;= %r = trunc.i8x16 %y
+;=     vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly
+
+kernel @wide_shift_by_lanes(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = zext.i16x16 %a
+  %y = zext.i16x16 %b
+  %z = shl.i16x16 %x, %y
+  %r = trunc.i8x16 %z
+  store %r, %out[%i]
+  ret
+}
+;= %r = trunc.i8x16 %z
+;=     vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly
+
+; No register holds wide lanes.
+kernel @wide_values_stored(%a_in: in i8x16, %out: out i16x16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %r = zext.i16x16 %a
+  store %r, %out[%i]
+  ret
+}
+;= store %r, %out[%i]
+;=     vp1 cannot do `store.i16x16`: an access has at most 16 bytes
+
+kernel @group(%a_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %g = group_id
+  %r = add.i32 %a, %g
+  store %r, %out[%i]
+  ret
+}
+;= %g = group_id
+;=     vp1 cannot do `group_id`: work items that share vectors have no groups of their own
+
+kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32 $d, $0, $1", %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32 $d, $0, $1", %a, %b
+;=     vp1 cannot do `intrinsic.i8x4`: it is an instruction of `halu`
