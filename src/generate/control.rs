@@ -14,6 +14,7 @@ enum Asks {
 }
 
 /// How a loop counts.
+#[derive(Clone, Copy)]
 struct Count {
     /// Whether the number of iterations is the same for all items and known at launch.
     known: bool,
@@ -22,6 +23,25 @@ struct Count {
     /// What the counter is compared with, and how, to go on.
     bound: Value,
     stays: IntCC,
+}
+
+/// A loop around what is drawn, and what its blocks take.
+pub(super) struct Around {
+    head: Block,
+    exit: Block,
+    counter: Value,
+    count: Count,
+    types: Vec<Type>,
+    /// Whether a way out passes over some of its body.
+    left: bool,
+}
+
+/// A way out of a loop or round it.
+struct Way {
+    to: Block,
+    values: Vec<Value>,
+    /// Of a way round, whether there is another iteration.
+    more: Option<Value>,
 }
 
 impl Generator<'_, '_> {
@@ -35,18 +55,18 @@ impl Generator<'_, '_> {
                     left -= inner;
                     self.diamond(inner, depth - 1);
                 }
-                2 if depth > 0 => {
+                2..=3 if depth > 0 => {
                     left -= inner;
                     self.repeat(inner, depth - 1);
                 }
-                3 if depth > 0 => {
+                4 if depth > 0 => {
                     left -= inner;
                     self.switch(inner, depth - 1);
                 }
-                4..=5 => self.store(),
-                6 => self.neighbours(),
-                7 if self.traps && self.one_in(2) => self.misstep(),
-                8 if self.traps && self.one_in(6) => self.endless(),
+                5..=6 => self.store(),
+                7 => self.neighbours(),
+                8 if self.traps && self.one_in(2) => self.misstep(),
+                9 if self.traps && self.one_in(6) => self.endless(),
                 _ => {
                     left -= 1;
                     self.op();
@@ -101,7 +121,7 @@ impl Generator<'_, '_> {
         self.arms(&arms, join, &types, ops, depth);
     }
 
-    /// Blocks that lead to `join`, or end; and goes on there.
+    /// Blocks that lead to `join`, out of a loop, on to its next iteration, or end; and goes on there.
     fn arms(&mut self, arms: &[Block], join: Block, types: &[Type], ops: usize, depth: usize) {
         let outer = (self.scope.len(), self.visited.len());
         self.branches += 1;
@@ -114,7 +134,18 @@ impl Generator<'_, '_> {
                 self.builder.ret();
             } else {
                 let values = self.passed(types);
-                self.builder.br(join, &values);
+                let other = if number > 0 && self.one_in(3) { self.around() } else { None };
+                match other.and_then(|around| self.way(around)) {
+                    Some(Way { to, values: others, more: Some(more) }) => {
+                        self.builder.br_if(more, (to, &others), (join, &values));
+                    }
+                    Some(Way { to, values, more: None }) => {
+                        self.builder.br(to, &values);
+                    }
+                    None => {
+                        self.builder.br(join, &values);
+                    }
+                }
             }
             self.leave(outer);
         }
@@ -185,10 +216,15 @@ impl Generator<'_, '_> {
             self.builder.br_if(more, (body, &[]), (exit, carried));
             self.go_to(body);
         }
-        self.region(ops.div_ceil(2), depth);
+        self.around.push(Around { head, exit, counter, count, types: types.clone(), left: false });
+        let ways = self.random.below(6).saturating_sub(3);
+        for _ in 0..ways {
+            self.region(ops / (ways + 1), depth);
+            self.way_out();
+        }
+        self.region(ops.div_ceil(ways + 1), depth);
         // What a way out in the middle passes over cannot be used behind the loop.
-        let left = if self.one_in(3) { self.way_out(head, exit, (counter, &count), &types) } else { false };
-        self.region(ops / 2, depth);
+        let left = self.around.pop().is_some_and(|around| around.left);
         let mut again = vec![self.next(counter, count.step)];
         again.extend(self.passed(&types));
         match asks {
@@ -208,31 +244,45 @@ impl Generator<'_, '_> {
         self.go_to(exit);
     }
 
-    /// Leaves a loop, or begins its next iteration, from its middle. Whether the loop is left.
-    fn way_out(&mut self, head: Block, exit: Block, (counter, count): (Value, &Count), types: &[Type]) -> bool {
-        let Some(condition) = self.operand(Type::I1) else { return false };
-        let on = self.block(&[]);
-        // The next iteration is asked for in the head alone.
-        let leaves = count.stays == IntCC::GtS || self.one_in(2);
-        let (to, values) = match leaves {
-            true => (exit, self.passed(types)),
-            false => {
-                let next = self.next(counter, count.step);
-                let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
-                let both = self.builder.op(Op::And, Type::I1, &[condition, more]);
-                let mut values = vec![next];
-                values.extend(self.passed(types));
-                self.builder.br_if(both, (head, &values), (on, &[]));
-                self.go_to(on);
-                return false;
-            }
+    /// The number of a loop around, mostly of the innermost.
+    fn around(&mut self) -> Option<usize> {
+        let last = self.around.len().checked_sub(1)?;
+        Some(if self.one_in(3) { self.random.below(last + 1) } else { last })
+    }
+
+    /// In the middle of a loop's body: leaves a loop, or begins its next iteration, if a condition says so.
+    fn way_out(&mut self) {
+        let Some(condition) = self.operand(Type::I1) else { return };
+        let Some(Way { to, values, more }) = self.around().and_then(|number| self.way(number)) else { return };
+        let condition = match more {
+            Some(more) => self.builder.op(Op::And, Type::I1, &[condition, more]),
+            None => condition,
         };
-        match self.one_in(2) {
+        let on = self.block(&[]);
+        match more.is_some() || self.one_in(2) {
             true => self.builder.br_if(condition, (to, &values), (on, &[])),
             false => self.builder.br_if(condition, (on, &[]), (to, &values)),
         };
         self.go_to(on);
-        true
+    }
+
+    /// A way out of a loop, or back to its head.
+    fn way(&mut self, number: usize) -> Option<Way> {
+        let leaves = self.one_in(2);
+        let around = self.around.get_mut(number)?;
+        // The next iteration is asked for in the head alone.
+        let leaves = leaves || around.count.stays == IntCC::GtS;
+        around.left |= leaves;
+        let (counter, count, types) = (around.counter, around.count, around.types.clone());
+        let to = if leaves { around.exit } else { around.head };
+        if leaves {
+            return Some(Way { to, values: self.passed(&types), more: None });
+        }
+        let next = self.next(counter, count.step);
+        let more = self.builder.icmp(count.stays, Type::I32, next, count.bound);
+        let mut values = vec![next];
+        values.extend(self.passed(&types));
+        Some(Way { to, values, more: Some(more) })
     }
 
     fn next(&mut self, counter: Value, step: i64) -> Value {

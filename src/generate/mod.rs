@@ -27,6 +27,7 @@ pub use arguments::{ROW, arguments, elements};
 pub use instruction::Machine;
 pub use palette::{Addresses, Palette};
 
+use control::Around;
 use memory::{Input, Place, Rows};
 use palette::{int_of_mask, is_stored};
 
@@ -78,6 +79,8 @@ struct Generator<'g, 't> {
     visited: Vec<Place>,
     /// The loops around, the outermost first.
     counters: Vec<Counter>,
+    /// The same loops, by what they are left and gone round by.
+    around: Vec<Around>,
     /// Branches around, besides loops' own.
     branches: usize,
     /// How many accesses more there may be. It matters only where addresses are affine.
@@ -99,6 +102,7 @@ impl<'g, 't> Generator<'g, 't> {
             rows: Vec::new(),
             visited: Vec::new(),
             counters: Vec::new(),
+            around: Vec::new(),
             branches: 0,
             accesses: memory::MOST_ACCESSES,
             scalars: 0,
