@@ -37,6 +37,19 @@ fn turns(item: u32) -> u32 {
     if item.is_multiple_of(2) { all } else { 1 }
 }
 
+/// y[i] = x[i] + y[i], by bytes that saturate: nothing but what goes from buffers to buffers.
+const STREAM: &str = "
+    S2R R0, SR_ITEM ;
+    SHF.L.U32 R1, R0, 0x2, RZ ;
+    ULDC.64 UR0, c[0x0][0x160] ;
+    ULDC.64 UR2, c[0x0][0x168] ;
+    LDG R2, [R1.U32+UR0] ;
+    LDG R3, [R1.U32+UR2] ;
+    vadd4.u32.u32.u32.sat R4, R2, R3, RZ ;
+    STG [R1.U32+UR2], R4 ;
+    EXIT ;
+";
+
 fn launch(program: &Program, items: u32, threads: u16, x: &[u8], y: &mut [u8]) -> Result<Stats, LaunchError> {
     let engine = Engine::Jit { threads: NonZero::new(threads).unwrap() };
     let mut args = [Arg::In(x), Arg::Buffer(y)];
@@ -75,6 +88,32 @@ fn threads_come_to_what_one_does() {
             let mut y = vec![0; 4 * items as usize];
             let trap = trap(launch(&program, items, threads, x, &mut y));
             assert_eq!((trap.item, trap.address), (items - short, 4), "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn streams_of_any_length() {
+    let program = program("x: in i32, y: inout i32", STREAM);
+    for items in [1u32, 16, 100, 16_383, 16_384, 16_400, 70_003] {
+        let x: Vec<u32> = (0..items).map(|item| item.wrapping_mul(0x0103_0709)).collect();
+        let start: Vec<u32> = (0..items).map(|item| item.wrapping_mul(0x7531_0f0d)).collect();
+        let sum = |(x, y): (&u32, &u32)| {
+            let (x, y) = (x.to_le_bytes(), y.to_le_bytes());
+            u32::from_le_bytes([0, 1, 2, 3].map(|k| x[k].saturating_add(y[k])))
+        };
+        let expected: Vec<u32> = x.iter().zip(&start).map(sum).collect();
+        let (x, start) = (bytes(&x), bytes(&start));
+        for threads in [1, 2, 7] {
+            let mut y = start.clone();
+            launch(&program, items, threads, &x, &mut y).unwrap();
+            assert_eq!(words(&y), expected, "{items} items on {threads} threads");
+        }
+        let mut y = start;
+        y.truncate(4 * (items as usize - 1));
+        for threads in [1, 2, 7] {
+            let trap = trap(launch(&program, items, threads, &x, &mut y));
+            assert_eq!((trap.item, trap.address), (items - 1, 5), "{items} items on {threads} threads");
         }
     }
 }

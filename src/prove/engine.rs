@@ -4,7 +4,7 @@
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::half;
 use halfbyte_isa::half::Format;
-use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
 use halfbyte_runtime::rows::{Operand, RowOp, Variant, apply};
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
@@ -36,6 +36,7 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
         ("conversions", conversions()),
         ("f32 fma", vec![(RowOp::Fma, Law::Singles)]),
         ("shifts and high products", integers()),
+        ("bytes", bytes()),
     ];
     let subject = |(name, laws): (&str, Vec<(RowOp, Law)>)| {
         let name = format!("{PART}::{variant}, {name}");
@@ -293,6 +294,23 @@ fn integers() -> Vec<(RowOp, Law)> {
         (RowOp::Sar, Law::Words(|a, count| i128::from(a as i32).div_euclid(two_to(count)))),
         (RowOp::MulHigh(false), Law::Words(|a, b| (i128::from(a) * i128::from(b)).div_euclid(1 << 32))),
         (RowOp::MulHigh(true), Law::Words(|a, b| (i128::from(a as i32) * i128::from(b as i32)).div_euclid(1 << 32))),
+    ]
+}
+
+/// Lane by lane, without loss, then clamped.
+fn bytes() -> Vec<(RowOp, Law)> {
+    fn each(a: u32, b: u32, lane: impl Fn(i32, i32) -> i32) -> i128 {
+        let lanes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+        let lanes = lanes.map(|(a, b)| lane(a.into(), b.into()).clamp(0, 255).into());
+        lanes.rev().fold(0, |word, lane: i128| word << 8 | lane)
+    }
+    vec![
+        (RowOp::Bytes(VideoKind::Add), Law::Words(|a, b| each(a, b, |a, b| a + b))),
+        (RowOp::Bytes(VideoKind::Sub), Law::Words(|a, b| each(a, b, |a, b| a - b))),
+        (RowOp::Bytes(VideoKind::Avrg), Law::Words(|a, b| each(a, b, |a, b| (a + b + 1) / 2))),
+        (RowOp::Bytes(VideoKind::AbsDiff), Law::Words(|a, b| each(a, b, |a, b| (a - b).abs()))),
+        (RowOp::Bytes(VideoKind::Min), Law::Words(|a, b| each(a, b, |a, b| a.min(b)))),
+        (RowOp::Bytes(VideoKind::Max), Law::Words(|a, b| each(a, b, |a, b| a.max(b)))),
     ]
 }
 

@@ -243,13 +243,14 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
     schedule(kernel, unit, cells, live, has_fma(), matches!(form, Form::Masked))
 }
 
-/// Whether a kernel, which must be short, uses buffers only and hardly ever a row of the context.
+/// Whether a kernel, which must be short, uses buffers only, each place once, and hardly ever a row of the context.
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(block, unit): (&Block, &Option<Unit>)| {
         unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.trace))
     };
-    source.kernel.words.len() <= SHORT && source.blocks.iter().zip(units).all(streams)
+    let short = source.kernel.words.len() <= SHORT && !source.flow.has_loop;
+    short && source.blocks.iter().zip(units).all(streams)
 }
 
 /// A function on its way.

@@ -570,7 +570,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let bytes = self.e.field(I64, Field::Bytes);
         let span = self.e.b.ins().bor_imm_s(bytes, steps);
         let shapes = self.trace.node(id).args.map(|arg| self.trace.shape(arg));
-        if let Some(op) = self.trace.op(id).row_op(shapes, self.plan.fma) {
+        let op = self.trace.op(id);
+        if let Some(op) = op.row_op(shapes, self.plan.fma).or_else(|| op.wide_row_op()) {
             self.call_row(op, result, rows, span);
         }
     }

@@ -184,6 +184,7 @@ pub(super) fn schedule(
     let finals: Vec<(Cell, Id)> = unit.finals.iter().map(|(&cell, &id)| (cell, id)).filter(|x| live(x.0)).collect();
     let condition = unit.condition.filter(|&id| masked || trace.shape(id).is_varying());
     s.mark(&finals, unit.condition);
+    s.call_between_buffers();
     s.place_stages();
     let truth = |node: &Node| match node.op {
         Op::Input(cell) => cells.is_pred(cell),
@@ -269,6 +270,22 @@ impl Scheduler<'_> {
             for arg in args {
                 self.used[arg.index()] = true;
                 self.users[arg.index()] += 1;
+            }
+        }
+    }
+
+    /// Makes calls of operations on what is loaded at a stride that are for a store alone.
+    fn call_between_buffers(&mut self) {
+        for (access, &method) in self.trace.accesses.iter().zip(&self.methods) {
+            let (Action::Store { data, .. }, Method::StoreDirect) = (&access.action, method) else { continue };
+            let Some(&id) = data.first() else { continue };
+            let from_buffer = |arg: &Id| match (self.class(*arg), self.trace.op(*arg)) {
+                (Class::Loaded, Op::Loaded(number, _)) => self.methods[number as usize] == Method::LoadAffine,
+                (class, _) => class == Class::Uniform,
+            };
+            let alone = self.class(id) == Class::Inline && self.users[id.index()] == 1;
+            if alone && self.trace.op(id).wide_row_op().is_some() && self.trace.args(id).iter().all(from_buffer) {
+                self.class[id.index()] = Class::Call;
             }
         }
     }

@@ -166,6 +166,12 @@ impl Op {
         })
     }
 
+    /// The operation on rows that does what compiled code does too, by wider vectors: worth a call where it stands between
+    /// buffers.
+    pub fn wide_row_op(self) -> Option<RowOp> {
+        if let Op::Video(op) = self { RowOp::of_video(&op) } else { None }
+    }
+
     /// Whether the result is a truth value, where that does not depend on a cell.
     pub fn is_truth(self) -> bool {
         matches!(

@@ -1,7 +1,7 @@
 //! A short comparison of a variant with the operations on one word, for computers that the proof has not been run on.
 
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
-use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
 
 use super::{Operand, RowOp, Variant, apply};
 
@@ -57,6 +57,8 @@ fn operations() -> impl Iterator<Item = RowOp> {
         let others = [RowOp::Widen(format), RowOp::MinMax(HalfMinMax { format, ftz, nan: !ftz })];
         Rounding::ALL.into_iter().flat_map(of_rounding).chain(compares).chain(others)
     };
+    use VideoKind::{AbsDiff, Add, Avrg, Max, Min, Sub};
+    let bytes = [Add, Sub, Avrg, AbsDiff, Min, Max].map(RowOp::Bytes);
     let integers = [RowOp::Shl, RowOp::Shr, RowOp::Sar, RowOp::MulHigh(false), RowOp::MulHigh(true), RowOp::Fma];
-    Format::ALL.into_iter().flat_map(of_format).chain(integers)
+    Format::ALL.into_iter().flat_map(of_format).chain(integers).chain(bytes)
 }

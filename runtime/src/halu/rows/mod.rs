@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 use halfbyte_isa::half::{Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
 use thiserror::Error;
 
 /// Work items that are computed at a time.
@@ -51,9 +51,35 @@ pub enum RowOp {
     MinMax(HalfMinMax),
     /// [`Domain::half_compare`] in lane 0 or 1: all ones where it holds, else 0.
     Compare(HalfCompare, u8),
+    /// [`Domain::video`] of all four unsigned bytes, which saturates.
+    Bytes(VideoKind),
+}
+
+/// The operation that [`RowOp::Bytes`] is.
+fn of_bytes(kind: VideoKind) -> VideoOp {
+    VideoOp {
+        kind,
+        lanes: Lanes::Four,
+        d_signed: false,
+        a_signed: false,
+        b_signed: false,
+        a_select: [0, 1, 2, 3],
+        b_select: [4, 5, 6, 7],
+        mask: 0xF,
+        merge: VideoMerge::Saturate,
+    }
 }
 
 impl RowOp {
+    /// The operation on rows that a video instruction is, if it is one.
+    pub fn of_video(op: &VideoOp) -> Option<RowOp> {
+        // Only sums and differences may be out of range.
+        let saturates = op.merge == VideoMerge::Saturate
+            || op.merge == VideoMerge::Wrap && !matches!(op.kind, VideoKind::Add | VideoKind::Sub);
+        let same = VideoOp { merge: VideoMerge::Saturate, ..*op } == of_bytes(op.kind);
+        (saturates && same).then_some(RowOp::Bytes(op.kind))
+    }
+
     /// The operation for one work item. Operands that it does not have do not count.
     pub fn word(&self, a: u32, b: u32, c: u32) -> u32 {
         let d = &mut Concrete;
@@ -71,6 +97,7 @@ impl RowOp {
                 let [low, high] = d.half_compare(op, a, b);
                 u32::from(if *lane == 0 { low } else { high }).wrapping_neg()
             }
+            RowOp::Bytes(kind) => d.video(&of_bytes(*kind), a, b, 0),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! every variant.
 
 use halfbyte_isa::half::{Format, NAN, NAN_F32, Relation};
-use halfbyte_isa::halu::domain::{HalfCompare, HalfMinMax};
+use halfbyte_isa::halu::domain::{HalfCompare, HalfMinMax, VideoKind};
 
 use super::{LOT, RowOp, Span};
 
@@ -66,6 +66,14 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::Fma => each!(|a, b, c| words(|k| fma(a[k], b[k], c[k]))),
         RowOp::MinMax(op) => each!(|a, b, min| min_max(op, a, b, min)),
         RowOp::Compare(op, lane) => each!(|a, b, _| compare(op, *lane, a, b)),
+        RowOp::Bytes(VideoKind::Add) => each!(|a, b, _| bytes(a, b, u8::saturating_add)),
+        RowOp::Bytes(VideoKind::Sub) => each!(|a, b, _| bytes(a, b, u8::saturating_sub)),
+        RowOp::Bytes(VideoKind::Avrg) => {
+            each!(|a, b, _| bytes(a, b, |a, b| ((u16::from(a) + u16::from(b) + 1) >> 1) as u8))
+        }
+        RowOp::Bytes(VideoKind::AbsDiff) => each!(|a, b, _| bytes(a, b, u8::abs_diff)),
+        RowOp::Bytes(VideoKind::Min) => each!(|a, b, _| bytes(a, b, u8::min)),
+        RowOp::Bytes(VideoKind::Max) => each!(|a, b, _| bytes(a, b, u8::max)),
         RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) => {
             each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k])))
         }
@@ -102,6 +110,20 @@ fn words(mut word: impl FnMut(usize) -> u32) -> Words {
         *place = word(k);
     }
     words
+}
+
+/// Byte by byte.
+#[inline(always)]
+fn bytes(a: &Words, b: &Words, byte: impl Fn(u8, u8) -> u8) -> Words {
+    type Bytes = [u8; 4 * LOT];
+    // SAFETY: words are as many bytes, of any bits.
+    let [a, b] = [a, b].map(|words| unsafe { std::mem::transmute::<Words, Bytes>(*words) });
+    let mut result: Bytes = [0; 4 * LOT];
+    for ((place, a), b) in result.iter_mut().zip(a).zip(b) {
+        *place = byte(a, b);
+    }
+    // SAFETY: likewise.
+    unsafe { std::mem::transmute::<Bytes, Words>(result) }
 }
 
 #[inline(always)]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
-use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
 
 use super::{LOT, Operand, RowError, RowOp, Variant, apply};
 
@@ -133,6 +133,28 @@ fn everything_else() {
     }
     for op in [RowOp::Shl, RowOp::Shr, RowOp::Sar, RowOp::MulHigh(false), RowOp::MulHigh(true), RowOp::Fma] {
         check(op, random, 100);
+    }
+    for kind in [VideoKind::Add, VideoKind::Sub, VideoKind::Avrg, VideoKind::AbsDiff, VideoKind::Min, VideoKind::Max] {
+        check(RowOp::Bytes(kind), random, 100);
+    }
+}
+
+#[test]
+fn bytes_are_some_video_instructions() {
+    let of = |kind, merge| RowOp::of_video(&VideoOp { merge, ..super::of_bytes(kind) });
+    assert_eq!(of(VideoKind::Add, VideoMerge::Saturate), Some(RowOp::Bytes(VideoKind::Add)));
+    assert_eq!(of(VideoKind::Avrg, VideoMerge::Wrap), Some(RowOp::Bytes(VideoKind::Avrg)));
+    assert_eq!(of(VideoKind::Add, VideoMerge::Wrap), None);
+    assert_eq!(of(VideoKind::Max, VideoMerge::Accumulate), None);
+    let bytes = super::of_bytes(VideoKind::Sub);
+    for other in [
+        VideoOp { lanes: Lanes::Two, ..bytes },
+        VideoOp { d_signed: true, ..bytes },
+        VideoOp { b_signed: true, ..bytes },
+        VideoOp { mask: 7, ..bytes },
+        VideoOp { a_select: [1, 0, 2, 3], ..bytes },
+    ] {
+        assert_eq!(RowOp::of_video(&other), None);
     }
 }
 
