@@ -2,7 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
-use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value};
+use cranelift_codegen::ir::{
+    AbiParam, Block, InstBuilder, MemFlagsData, SigRef, Signature, StackSlotData, StackSlotKind, Type, Value,
+};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::halu::domain::{Lanes, VideoOp, Width};
@@ -78,6 +80,14 @@ impl Emitter<'_, '_> {
         let callee = self.b.ins().iconst(I64, address as i64);
         let call = self.b.ins().call_indirect(signature, callee, args);
         self.b.inst_results(call).first().copied()
+    }
+
+    /// An address, in a register from here on: it is put into memory and taken out again. The allocator does not part what
+    /// was found before a call from what a loop uses, and would reload it in every turn.
+    fn fresh(&mut self, address: Value) -> Value {
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3));
+        self.b.ins().stack_store(I64, address, slot, 0);
+        self.b.ins().stack_load(I64, I64, slot, 0)
     }
 
     /// Begins a loop over the items: its offset in a row, and values that go from turn to turn.
@@ -646,8 +656,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let mut rows: Vec<(Value, Value)> = Vec::new();
         for &(_, row) in pointers.iter().chain(&stores) {
             if !rows.iter().any(|(from, _)| *from == row) {
-                // A copy lives in the loop only. What was found before a call would be reloaded in every turn.
-                rows.push((row, self.e.b.ins().iadd_imm_s(row, 0)));
+                rows.push((row, self.e.fresh(row)));
             }
         }
         let turns = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
