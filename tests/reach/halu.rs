@@ -1,0 +1,233 @@
+//! HALU: what rules select in their witnesses, the text tests and the examples; the rest from random intrinsics.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use halfbyte::Target;
+use halfbyte::check::check;
+use halfbyte::ir::witness::Random;
+use halfbyte::isa::halu::{Inst, Opcode};
+use halfbyte::isa::object::Words;
+use halfbyte::isa::row::{Kind, RegFile, Role, Row};
+use halfbyte::launch::Engine;
+
+use super::support::{with_passes, without_passes};
+use super::{Isa, Reach, Source, Unreached, compiled};
+
+/// The instructions of HALU.
+pub struct Halu;
+
+impl Isa for Halu {
+    type Opcode = Opcode;
+    const TARGET: Target = Target::Halu;
+    const NAME: &str = "HALU";
+
+    fn opcodes() -> impl Iterator<Item = Opcode> {
+        Opcode::ALL.iter().copied()
+    }
+    fn name(op: Opcode) -> &'static str {
+        op.name()
+    }
+    fn row(op: Opcode) -> &'static Row {
+        op.row()
+    }
+    fn opcode(word: u128) -> Option<Opcode> {
+        Inst::decode(word).map(|inst| inst.opcode())
+    }
+    fn words(words: &Words) -> Vec<u128> {
+        match words {
+            Words::Halu(words) => words.clone(),
+            Words::Vp1(_) => panic!("words of another machine"),
+        }
+    }
+}
+
+/// Instructions that no text reaches, and why.
+const UNREACHED: &[Unreached] = &[
+    ("LDC_32", "the IR has no tables in constant memory; parameters are read as `c[...]` operands"),
+    ("LDC_64", "the same"),
+    ("LDC_S16", "a narrow parameter is read zero-extended, and extended again where its sign is asked for"),
+    ("LDC_S8", "the same"),
+    ("LDG_U_S16", "a narrow load is zero-extended, and extended again where its sign is asked for"),
+    ("LDG_U_S8", "the same"),
+    ("LDG_W_S16", "the same"),
+    ("LDG_W_S8", "the same"),
+    ("NOP", "it has no effect"),
+    ("P2R", "predicates are values of their own; none is packed into a register"),
+    ("R2P", "the same"),
+    ("R2UR", "uniform registers hold the addresses of buffers, which are parameters"),
+    ("ULDC_32", "the same"),
+];
+
+/// What no rule's witness has: accesses by computed addresses, and narrow parameters.
+fn pointers(ty: &str) -> String {
+    format!(
+        "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \
+         %d = mul_wide_u.i32 %i, %s\n  %p = ptr_add %x, %d\n  %q = ptr_add %y, %d\n  %w = zext.i32 %n\n  \
+         %a = load.{ty} %p[%w]\n  store.{ty} %a, %q\n  ret\n}}\n; run: halu: @k items=4 m=2 n=1 x=random(80, 1) y=zeros(80)\n"
+    )
+}
+
+/// Values of a type, more of them alive at once than there are registers.
+fn spilling(ty: &str, count: usize) -> String {
+    let mut text = format!("kernel @k(%x: in {ty}, %y: out {ty}) {{\n^entry:\n  %i = item_id\n");
+    for k in 0..count {
+        let _ = writeln!(text, "  %v{k} = load %x[%i + {k}]");
+    }
+    let _ = writeln!(text, "  %s{} = xor.{ty} %v{}, %v{}", count - 1, count - 1, count - 2);
+    for k in (0..count - 1).rev() {
+        let _ = writeln!(text, "  %s{k} = xor.{ty} %v{k}, %s{}", k + 1);
+    }
+    let _ =
+        write!(text, "  store %s0, %y[%i]\n  ret\n}}\n; run: halu: @k items=2 x=random({}, 1) y=zeros(2)\n", count + 2);
+    text
+}
+
+/// Kernels of what neither witnesses nor files have.
+fn more(reach: &mut Reach<Halu>) {
+    let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
+    for text in more.chain([spilling("i32", 300), spilling("i64", 150), spilling("i8x16", 80)]) {
+        let binary = compiled(&text, &with_passes(Target::Halu)).unwrap();
+        let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);
+        assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
+        reach.note_all(&binary, &text, "here");
+    }
+}
+
+/// An instruction as an intrinsic: the template, the types of its operands, and that of its result.
+struct Template {
+    text: String,
+    operands: Vec<&'static str>,
+    result: &'static str,
+}
+
+/// What stands for an instruction with placeholders in place of its registers.
+fn template(mut inst: Inst) -> Template {
+    let (mut names, mut operands, mut result) = (Vec::new(), Vec::new(), None);
+    let scalar = inst.row().operands.iter().find_map(|operand| match operand.kind {
+        Kind::Const { bank, offset, align: 4 } => Some((bank, offset)),
+        _ => None,
+    });
+    for (k, slot) in inst.row().operands.iter().flat_map(|operand| operand.registers()).enumerate() {
+        let constant = slot.file.constant().unwrap().0;
+        let (prefix, ty) = match (slot.file, slot.span) {
+            (RegFile::Gpr, 1) => ("R", "i32"),
+            (RegFile::Gpr, 2) => ("R", "i64"),
+            (RegFile::Pred, _) => ("P", "i1"),
+            _ => {
+                inst.set(slot.field, constant.into());
+                continue;
+            }
+        };
+        let number = if prefix == "R" { 16 + 4 * k as u64 } else { k as u64 % 7 };
+        match slot.role {
+            Role::Def if result.is_some() => {
+                inst.set(slot.field, constant.into());
+                continue;
+            }
+            Role::Def => {
+                result = Some(ty);
+                names.push((format!("{prefix}{number}"), "$d".to_string()));
+            }
+            Role::Use | Role::Update => {
+                names.push((format!("{prefix}{number}"), format!("${}", operands.len())));
+                operands.push(ty);
+            }
+        }
+        inst.set(slot.field, number);
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric();
+    let mut place = None;
+    if let Some((bank, offset)) = scalar {
+        inst.set(bank, 0);
+        inst.set(offset, 0);
+        place = Some(format!("c[${}]", operands.len()));
+        operands.push("scalar");
+    }
+    let mut text = String::new();
+    let mut rest = inst.to_string();
+    rest = rest.trim_end_matches([' ', ';']).to_string();
+    if let Some(place) = place {
+        rest = rest.replace("c[0x0][0x0]", &place);
+    }
+    while !rest.is_empty() {
+        let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len()).max(1);
+        let word = &rest[..length];
+        text += names.iter().find(|(name, _)| name == word).map_or(word, |(_, place)| place);
+        rest = rest[length..].to_string();
+    }
+    Template { text, operands, result: result.unwrap_or("i32") }
+}
+
+/// A kernel that stores what an intrinsic makes of loaded operands.
+fn kernel(template: &Template) -> String {
+    let Template { text, operands, result } = template;
+    let (mut params, mut body, mut values, mut run) = (String::new(), String::new(), Vec::new(), String::new());
+    for (n, &ty) in operands.iter().enumerate() {
+        if ty == "scalar" {
+            params += &format!("%a{n}: i32, ");
+            run += &format!(" a{n}={:#x}", 0x8765_4321_u32.rotate_left(n as u32));
+            values.push(format!(", %a{n}"));
+            continue;
+        }
+        let loaded = if ty == "i1" { "i32" } else { ty };
+        params += &format!("%a{n}s: in {loaded}, ");
+        body += &format!("  %a{n} = load %a{n}s[%i]\n");
+        run += &format!(" a{n}s=random(64, {})", n + 1);
+        if ty == "i1" {
+            body += &format!("  %m{n} = icmp.lt_s.i32 %a{n}, %zero\n");
+            values.push(format!(", %m{n}"));
+        } else {
+            values.push(format!(", %a{n}"));
+        }
+    }
+    body += &format!("  %r = intrinsic.{result} halu \"{text}\"{}\n", values.concat());
+    let (stored, out) = if *result == "i1" { ("i32", "w") } else { (*result, "r") };
+    if out == "w" {
+        body += "  %w = mask_expand.i32 %r\n";
+    }
+    format!(
+        "kernel @k({params}%y: out {stored}) {{\n^entry:\n  %i = item_id\n  %zero = const.i32 0\n{body}  store %{out}, %y[%i]\n  ret\n}}\n\
+         ; run: halu: @k items=64{run} y=zeros(64)\n"
+    )
+}
+
+/// Intrinsics for what no idiom has, run on both sides.
+fn intrinsics(reach: &mut Reach<Halu>) {
+    let mut random = Random(1);
+    for &op in Opcode::ALL {
+        for _ in 0..4000 {
+            let (form, modifiers) = reach.missing_of(op);
+            if !form && modifiers.is_empty() {
+                break;
+            }
+            let mut inst = Inst::random(op, &mut || random.bits());
+            if !modifiers.is_empty()
+                && let Some((field, value)) = modifiers[random.bits() as usize % modifiers.len()].set()
+            {
+                inst.set(field, value);
+            }
+            if !inst.is_unconditional() || !inst.is_valid() || !form && !modifiers.iter().any(|m| m.is_in(inst.word()))
+            {
+                continue;
+            }
+            let template = template(inst);
+            let text = kernel(&template);
+            let Some(binary) = compiled(&text, &without_passes(Target::Halu)) else { continue };
+            let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);
+            assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
+            for word in Halu::words(&binary.code[0].words).into_iter().filter(|&word| Halu::opcode(word) == Some(op)) {
+                reach
+                    .note(word, || Source { text: format!("intrinsic `{}`", template.text), test: "here".to_string() });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_instruction_of_halu_is_reached() {
+    let mut reach = Reach::<Halu>::new();
+    reach.idioms(more);
+    intrinsics(&mut reach);
+    reach.is_complete(UNREACHED, "docs/reach/halu.md");
+}
