@@ -1,4 +1,4 @@
-//! What README and tour show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
+//! What README, tour and the page on tests show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
@@ -40,7 +40,7 @@ fn renewed(text: &str) -> (String, usize) {
 
 #[test]
 fn commands_print_what_the_documents_say() {
-    for (file, least) in [("README.md", 2), ("docs/tour.md", 10)] {
+    for (file, least) in [("README.md", 2), ("docs/tour.md", 10), ("docs/testing.md", 4)] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let text = fs::read_to_string(&path).unwrap();
         let (renewed, commands) = renewed(&text);
@@ -82,5 +82,36 @@ fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     let mut lighter = [[0_u8; 4]];
     program.launch("brighten").arg([40_u8; 4]).input(&pixels).buffer(&mut lighter).run(1)?;
     assert_eq!(lighter, [[40, 140, 255, 255]]);
+    Ok(())
+}
+
+/// The Rust of the page on tests is the body of this test.
+#[test]
+fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>> {
+    let page = include_str!("../docs/testing.md");
+    let shown = page.split("```rust\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
+    let line = |line: &str| if line.is_empty() { "\n".into() } else { format!("    {line}\n") };
+    let body: String = shown.lines().map(line).collect();
+    assert!(include_str!("docs.rs").contains(&body), "{body}");
+
+    use halfbyte::Target;
+    use halfbyte::testing::{assert_selects, run_and_compare};
+
+    let text = "kernel @scale(%a: i8x4, %x: in i8x4, %y: inout i8x4) {
+                ^entry:
+                  %i = item_id
+                  %v = load %x[%i]
+                  %w = load %y[%i]
+                  %s = add_sat_u.i8x4 %v, %w
+                  %r = min_u.i8x4 %s, %a
+                  store %r, %y[%i]
+                  ret
+                }";
+    assert_selects!(text, Target::Halu, "vadd4.u32.u32.u32.sat", "video_min_u"; not "PRMT");
+    assert_selects!(text, Target::Vp1, "vadd u", "vmin u"; not "four_min_u");
+
+    let args = [("a", "200"), ("x", "random(100, 1)"), ("y", "random(100, 2)")];
+    let compared = run_and_compare(text, "scale", 100, &args)?;
+    assert_eq!(compared.targets, [Target::Halu, Target::Vp1]);
     Ok(())
 }

@@ -73,8 +73,12 @@ fn each_kind_of_expectation_can_fail() {
 /// A rule that is not taken is explained.
 #[test]
 fn it_is_said_why_a_rule_is_not_taken() {
+    let called = on(&[HEADER, &test("k", "", "; rule: pair_add\n")].concat());
+    called.fails(1, "wanted $I64, found i32");
+    let called = on(&[HEADER, &test("k", "", "; rule: half_fmin\n")].concat());
+    called.fails(1, "no op is what isel/rules/halu/half.isle:");
     let called = on(&[HEADER, &test("k", "", "; rule: int_add3\n")].concat());
-    called.fails(1, "isel/rules/halu/integer.isle:7 wanted (Add $I32 a b), found `%m = mul.i32 %a, %v`");
+    called.fails(1, "wanted (Add $I32 a b), found `%m = mul.i32 %a, %v`");
 }
 
 #[test]
@@ -148,9 +152,9 @@ fn wrong_calls_are_told_from_wrong_tests() {
 fn coverage_counts_rules_and_names_those_never_taken() {
     let text = [HEADER, &test("one", "; check: IMAD", ""), &test("two", "; check: IMAD", "")].concat();
     let called = halfbyte_on(&["test", "--coverage", "-"], text.as_bytes());
-    assert!(called.out.contains("      2  halu::int_mad (isel/rules/halu/integer.isle:21)\n"), "{}", called.out);
+    assert!(called.out.contains("      2  halu::int_mad (isel/rules/halu/integer.isle:"), "{}", called.out);
     assert!(called.out.contains("      0  vp1::word_add (isel/rules/vp1/words.isle:"), "{}", called.out);
     assert!(called.out.ends_with("2 passed, 0 failed\n"), "{}", called.out);
-    called.fails(1, "error: no test takes rule lower::add_zero (lower/rules/simplify.isle:12)");
+    called.fails(1, "error: no test takes rule lower::add_zero (lower/rules/simplify.isle:");
     assert!(!called.err.contains("halu::int_mad"), "{}", called.err);
 }

@@ -29,7 +29,8 @@ pub(super) fn explanations(module: &Module, options: &Options) -> Vec<Explanatio
     all
 }
 
-/// The places where one of these rules was asked for, the nearest first: the first pattern or guard that failed, or the rule that came before.
+/// Where one of these rules was asked and not taken, the nearest first: the first pattern or guard that failed, or that a rule of a higher
+/// priority came before.
 pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) -> Vec<String> {
     let explanations = explanations(module, options);
     let mut found: Vec<(u8, String)> = Vec::new();
@@ -42,6 +43,10 @@ pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) ->
                 }
             }
         }
+    }
+    if found.is_empty() {
+        let nothing = |rule: &Rule| format!("no op is what {}:{} looks for: {}", rule.file, rule.line, rule.pattern);
+        return rules.iter().filter_map(|id| id.rule()).map(nothing).collect();
     }
     found.sort_by_key(|(distance, _)| *distance);
     found.truncate(NEAREST);
