@@ -5,12 +5,12 @@
 kernel @less(%a_in: in i8x4, %b_in: in i8x4, %out1: out i8x4, %out2: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %m = icmp.lt_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat
+  %a = load %a_in[%i]              ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %m = icmp.lt_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: PRMT {{.*}} 0xba98
   %mask_expand = mask_expand.i8x4 %m
-  %m2 = icmp.lt_u.i8x4 %a, %b      ; check: vsub4.s32.u32.u32.sat
+  %m2 = icmp.lt_u.i8x4 %a, %b      ; check: vsub4.s32.u32.u32.sat{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: PRMT {{.*}} 0xba98
   %mask_expand2 = mask_expand.i8x4 %m2
   store %mask_expand, %out1[%i]
@@ -24,14 +24,14 @@ kernel @greater(%a_in: in i16x2, %b_in: in i16x2, %a2_in: in i8x4, %b2_in: in i8
     %out2: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %m = icmp.gt_s.i16x2 %a, %b        ; check: vsub2.s32.s32.s32.sat
+  %a = load %a_in[%i]                ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]              ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]              ; check: LDG {{.*}} rd=[[B2:v[0-9]+]]
+  %m = icmp.gt_s.i16x2 %a, %b        ; check: vsub2.s32.s32.s32.sat{{.*}} ra=[[B]], r32=[[A]]
                                      ; next: PRMT {{.*}} 0xbb99
   %mask_expand = mask_expand.i16x2 %m
-  %m2 = icmp.gt_u.i8x4 %a2, %b2      ; check: vsub4.s32.u32.u32.sat
+  %m2 = icmp.gt_u.i8x4 %a2, %b2      ; check: vsub4.s32.u32.u32.sat{{.*}} ra=[[B2]], r32=[[A2]]
                                      ; next: PRMT {{.*}} 0xba98
   %mask_expand2 = mask_expand.i8x4 %m2
   store %mask_expand, %out1[%i]
@@ -44,17 +44,17 @@ kernel @greater(%a_in: in i16x2, %b_in: in i16x2, %a2_in: in i8x4, %b2_in: in i8
 kernel @not_less(%a_in: in i8x4, %b_in: in i8x4, %out1: out i8x4, %out2: out i8x4, %out3: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %m = icmp.ge_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat
+  %a = load %a_in[%i]              ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %m = icmp.ge_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: PRMT {{.*}} 0xba98
                                    ; next: LOP3 {{.*}} 0xf
   %mask_expand = mask_expand.i8x4 %m
-  %m2 = icmp.ge_u.i8x4 %a, %b      ; check: vsub4.s32.u32.u32.sat
+  %m2 = icmp.ge_u.i8x4 %a, %b      ; check: vsub4.s32.u32.u32.sat{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: PRMT {{.*}} 0xba98
                                    ; next: LOP3 {{.*}} 0xf
   %mask_expand2 = mask_expand.i8x4 %m2
-  %m3 = icmp.eq.i8x4 %a, %b        ; check: vabsdiff4.u32.u32.u32
+  %m3 = icmp.eq.i8x4 %a, %b        ; check: vabsdiff4.u32.u32.u32{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: vsub4.s32.u32.u32.sat
                                    ; next: PRMT {{.*}} 0xba98
                                    ; next: LOP3 {{.*}} 0xf
@@ -70,15 +70,15 @@ kernel @not_greater(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2_in: in
     %out2: out i16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %m = icmp.le_s.i8x4 %a, %b          ; check: vsub4.s32.s32.s32.sat
+  %a = load %a_in[%i]                 ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                 ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]               ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]               ; check: LDG {{.*}} rd=[[B2:v[0-9]+]]
+  %m = icmp.le_s.i8x4 %a, %b          ; check: vsub4.s32.s32.s32.sat{{.*}} ra=[[B]], r32=[[A]]
                                       ; next: PRMT {{.*}} 0xba98
                                       ; next: LOP3 {{.*}} 0xf
   %mask_expand = mask_expand.i8x4 %m
-  %m2 = icmp.le_u.i16x2 %a2, %b2      ; check: vsub2.s32.u32.u32.sat
+  %m2 = icmp.le_u.i16x2 %a2, %b2      ; check: vsub2.s32.u32.u32.sat{{.*}} ra=[[B2]], r32=[[A2]]
                                       ; next: PRMT {{.*}} 0xbb99
                                       ; next: LOP3 {{.*}} 0xf
   %mask_expand2 = mask_expand.i16x2 %m2
@@ -113,16 +113,16 @@ kernel @equal(%a_in: in i8x4, %b_in: in i8x4, %out1: out i8x4, %out2: out i8x4) 
 kernel @selected(%a_in: in i8x4, %b_in: in i8x4, %c_in: in i8x4, %x_in: in i32, %y_in: in i32, %out: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %x = load %x_in[%i]
-  %y = load %y_in[%i]
-  %m = icmp.lt_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat
+  %a = load %a_in[%i]              ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]              ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %x = load %x_in[%i]              ; check: LDG {{.*}} rd=[[X:v[0-9]+]]
+  %y = load %y_in[%i]              ; check: LDG {{.*}} rd=[[Y:v[0-9]+]]
+  %m = icmp.lt_s.i8x4 %a, %b       ; check: vsub4.s32.s32.s32.sat{{.*}} ra=[[A]], r32=[[B]]
                                    ; next: PRMT {{.*}} 0xba98
-  %s = select.i8x4 %m, %c, %a      ; check: LOP3 {{.*}} 0xca
-  %t = icmp.lt_s.i32 %x, %y        ; check: ISETP.LT.S32.AND
-  %r = select.i8x4 %t, %s, %b      ; check: SEL
+  %s = select.i8x4 %m, %c, %a      ; check: LOP3 {{.*}} 0xca{{.*}} r32=[[C]], r64=[[A]]
+  %t = icmp.lt_s.i32 %x, %y        ; check: ISETP.LT.S32.AND{{.*}} ra=[[X]], r32=[[Y]]
+  %r = select.i8x4 %t, %s, %b      ; check: SEL{{.*}} r32=[[B]]
   store %r, %out[%i]
   ret
 }

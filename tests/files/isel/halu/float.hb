@@ -4,13 +4,13 @@ kernel @arithmetic(%a_in: in f32, %b_in: in f32, %c_in: in f32, %out1: out f32, 
     %out4: out f32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %fadd = fadd.f32 %a, %b          ; check: FADD
-  %fsub = fsub.f32 %a, %b          ; check: FADD {{.*}} -RZ
-  %fmul = fmul.f32 %a, %b          ; check: FMUL
-  %ffma = ffma.f32 %a, %b, %c      ; check: FFMA
+  %a = load %a_in[%i]              ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]              ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %fadd = fadd.f32 %a, %b          ; check: FADD{{.*}} ra=[[A]], r32=[[B]]
+  %fsub = fsub.f32 %a, %b          ; check: FADD {{.*}} -RZ{{.*}} ra=[[A]], r32=[[B]]
+  %fmul = fmul.f32 %a, %b          ; check: FMUL{{.*}} ra=[[A]], r32=[[B]]
+  %ffma = ffma.f32 %a, %b, %c      ; check: FFMA{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
   store %fadd, %out1[%i]
   store %fsub, %out2[%i]
   store %fmul, %out3[%i]
@@ -22,10 +22,10 @@ kernel @arithmetic(%a_in: in f32, %b_in: in f32, %c_in: in f32, %out1: out f32, 
 kernel @quotient_and_root(%a_in: in f32, %b_in: in f32, %out1: out f32, %out2: out f32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %fdiv = fdiv.f32 %a, %b      ; check: FDIV
-  %fsqrt = fsqrt.f32 %a        ; check: FSQRT
+  %a = load %a_in[%i]          ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]          ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %fdiv = fdiv.f32 %a, %b      ; check: FDIV{{.*}} ra=[[A]], r32=[[B]]
+  %fsqrt = fsqrt.f32 %a        ; check: FSQRT{{.*}} r32=[[A]]
   store %fdiv, %out1[%i]
   store %fsqrt, %out2[%i]
   ret

@@ -4,15 +4,15 @@ kernel @sums_and_products(%a_in: in f16x2, %b_in: in f16x2, %a2_in: in bf16x2, %
     %out1: out f16x2, %out2: out bf16x2, %out3: out f16x2, %out4: out bf16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %c = load %c_in[%i]
-  %fadd = fadd.f16x2 %a, %b                ; check: HADD2
-  %fsub = fsub.rz.bf16x2 %a2, %b2          ; check: HADD2.BF16_V2.RZ {{.*}} -RZ
-  %fmul = fmul.f16x2 %a, %b                ; check: HMUL2
-  %ffma = ffma.rz.bf16x2 %a2, %b2, %c      ; check: HFMA2.BF16_V2.RZ
+  %a = load %a_in[%i]                      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                    ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                    ; check: LDG {{.*}} rd=[[B2:v[0-9]+]]
+  %c = load %c_in[%i]                      ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %fadd = fadd.f16x2 %a, %b                ; check: HADD2{{.*}} ra=[[A]], r32=[[B]]
+  %fsub = fsub.rz.bf16x2 %a2, %b2          ; check: HADD2.BF16_V2.RZ {{.*}} -RZ{{.*}} ra=[[A2]], r32=[[B2]]
+  %fmul = fmul.f16x2 %a, %b                ; check: HMUL2{{.*}} ra=[[A]], r32=[[B]]
+  %ffma = ffma.rz.bf16x2 %a2, %b2, %c      ; check: HFMA2.BF16_V2.RZ{{.*}} ra=[[A2]], r32=[[B2]], r64=[[C]]
   store %fadd, %out1[%i]
   store %fsub, %out2[%i]
   store %fmul, %out3[%i]
@@ -56,11 +56,11 @@ kernel @flushed_and_clamped(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 kernel @rectified(%a_in: in f16x2, %b_in: in f16x2, %out1: out f16x2, %out2: out f16x2, %out3: out f16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %fadd = fadd.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} 1, 1
-  %fsub = fsub.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} 1, 1, -RZ
-  %fmul = fmul.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} -0, -0
+  %a = load %a_in[%i]                 ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                 ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %fadd = fadd.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} 1, 1{{.*}} ra=[[A]], r64=[[B]]
+  %fsub = fsub.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} 1, 1, -RZ{{.*}} ra=[[A]], r64=[[B]]
+  %fmul = fmul.relu.f16x2 %a, %b      ; check: HFMA2.RELU {{.*}} -0, -0{{.*}} ra=[[A]], r64=[[B]]
   store %fadd, %out1[%i]
   store %fsub, %out2[%i]
   store %fmul, %out3[%i]

@@ -5,13 +5,13 @@
 kernel @sums(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
+  %a = load %a_in[%i]        ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]        ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]        ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
   %t = add.i32 %a, %b
-  %add = add.i32 %t, %c      ; check: IADD3
-  %sub = sub.i32 %a, %b      ; check: IADD3 {{.*}} -RZ
-  %neg = neg.i32 %a          ; check: IADD3 {{.*}} -RZ
+  %add = add.i32 %t, %c      ; check: IADD3{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
+  %sub = sub.i32 %a, %b      ; check: IADD3 {{.*}} -RZ{{.*}} ra=[[A]], r32=[[B]]
+  %neg = neg.i32 %a          ; check: IADD3 {{.*}} -RZ{{.*}} ra=[[A]]
   store %add, %out1[%i]
   store %sub, %out2[%i]
   store %neg, %out3[%i]
@@ -66,11 +66,11 @@ kernel @products(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %
 kernel @product_and_sum(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
+  %a = load %a_in[%i]        ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]        ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]        ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
   %t = mul.i32 %a, %b
-  %add = add.i32 %t, %c      ; check: IMAD
+  %add = add.i32 %t, %c      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
   store %add, %out[%i]
   ret
 }
@@ -80,11 +80,11 @@ kernel @product_and_sum(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i
 kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %m = mul.i32 %a, %b      ; check: IMAD
-  %r = add.i32 %c, %m      ; check: IADD3
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]      ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %m = mul.i32 %a, %b      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]]
+  %r = add.i32 %c, %m      ; check: IADD3{{.*}} ra=[[C]]
   store %r, %out[%i]
   ret
 }
@@ -95,11 +95,11 @@ kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: 
 kernel @product_used_twice(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %m = mul.i32 %a, %b      ; check: IMAD
-  %s = add.i32 %m, %c      ; check: IMAD
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]      ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %m = mul.i32 %a, %b      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]]
+  %s = add.i32 %m, %c      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
   %r = xor.i32 %s, %m      ; check: LOP3 {{.*}} 0x3c
   store %r, %out[%i]
   ret
@@ -111,11 +111,11 @@ kernel @product_used_twice(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: ou
 kernel @product_subtracted(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %m = mul.i32 %a, %b      ; check: IMAD
-  %r = sub.i32 %c, %m      ; check: IADD3 {{.*}} -RZ
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]      ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %m = mul.i32 %a, %b      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]]
+  %r = sub.i32 %c, %m      ; check: IADD3 {{.*}} -RZ{{.*}} ra=[[C]]
   store %r, %out[%i]
   ret
 }
@@ -160,12 +160,12 @@ kernel @narrow_products(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i
 kernel @extremes_s(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %min_s = min_s.i32 %a, %b      ; check: ISETP.LT.S32.AND
-                                 ; next: SEL
-  %max_s = max_s.i32 %a, %b      ; check: ISETP.GT.S32.AND
-                                 ; next: SEL
+  %a = load %a_in[%i]            ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]            ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %min_s = min_s.i32 %a, %b      ; check: ISETP.LT.S32.AND{{.*}} ra=[[A]], r32=[[B]]
+                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
+  %max_s = max_s.i32 %a, %b      ; check: ISETP.GT.S32.AND{{.*}} ra=[[A]], r32=[[B]]
+                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
   store %min_s, %out1[%i]
   store %max_s, %out2[%i]
   ret
@@ -175,12 +175,12 @@ kernel @extremes_s(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32)
 kernel @extremes_u(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %min_u = min_u.i32 %a, %b      ; check: ISETP.LT.U32.AND
-                                 ; next: SEL
-  %max_u = max_u.i32 %a, %b      ; check: ISETP.GT.U32.AND
-                                 ; next: SEL
+  %a = load %a_in[%i]            ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]            ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %min_u = min_u.i32 %a, %b      ; check: ISETP.LT.U32.AND{{.*}} ra=[[A]], r32=[[B]]
+                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
+  %max_u = max_u.i32 %a, %b      ; check: ISETP.GT.U32.AND{{.*}} ra=[[A]], r32=[[B]]
+                                 ; next: SEL{{.*}} ra=[[A]], r32=[[B]]
   store %min_u, %out1[%i]
   store %max_u, %out2[%i]
   ret
@@ -191,11 +191,11 @@ kernel @extremes_u(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32)
 kernel @shifts(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %shl = shl.i32 %a, %b          ; check: SHF.L.U32
-  %shr_s = shr_s.i32 %a, %b      ; check: SHF.R.S32.HI
-  %shr_u = shr_u.i32 %a, %b      ; check: SHF.R.U32.HI
+  %a = load %a_in[%i]            ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]            ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %shl = shl.i32 %a, %b          ; check: SHF.L.U32{{.*}} r32=[[B]], ra=[[A]]
+  %shr_s = shr_s.i32 %a, %b      ; check: SHF.R.S32.HI{{.*}} r32=[[B]], r64=[[A]]
+  %shr_u = shr_u.i32 %a, %b      ; check: SHF.R.U32.HI{{.*}} r32=[[B]], r64=[[A]]
   store %shl, %out1[%i]
   store %shr_s, %out2[%i]
   store %shr_u, %out3[%i]
@@ -222,17 +222,17 @@ kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i16
     %out3: out i16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %shl = shl.i8 %a, %b             ; check: LOP3 {{.*}} 0x7, {{.*}} 0xc0
-                                   ; next: SHF.L.U32
-  %shr_s = shr_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880
-                                   ; next: LOP3 {{.*}} 0x7, {{.*}} 0xc0
+  %a = load %a_in[%i]              ; check: LDG.U8 {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: LDG.U8 {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]            ; check: LDG.U16 {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]            ; check: LDG.U16 {{.*}} rd=[[B2:v[0-9]+]]
+  %shl = shl.i8 %a, %b             ; check: LOP3 {{.*}} 0x7, {{.*}} 0xc0{{.*}} ra=[[B]]
+                                   ; next: SHF.L.U32{{.*}} ra=[[A]]
+  %shr_s = shr_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880{{.*}} ra=[[A]]
+                                   ; next: LOP3 {{.*}} 0x7, {{.*}} 0xc0{{.*}} ra=[[B]]
                                    ; next: SHF.R.S32.HI
-  %shr_u = shr_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410
-                                   ; next: LOP3 {{.*}} 0xf, {{.*}} 0xc0
+  %shr_u = shr_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410{{.*}} ra=[[A2]]
+                                   ; next: LOP3 {{.*}} 0xf, {{.*}} 0xc0{{.*}} ra=[[B2]]
                                    ; next: SHF.R.U32.HI
   store %shl, %out1[%i]
   store %shr_s, %out2[%i]
@@ -277,12 +277,12 @@ kernel @bits_of_four_bytes(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2
 kernel @pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i64) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %add = add.i64 %a, %b      ; check: IADD3
-                             ; next: IADD3.X
-  %sub = sub.i64 %a, %b      ; check: IADD3 {{.*}} -RZ
-                             ; next: IADD3.X {{.*}} -RZ
+  %a = load %a_in[%i]        ; check: LDG.64 {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]        ; check: LDG.64 {{.*}} rd=[[B:v[0-9]+]]
+  %add = add.i64 %a, %b      ; check: IADD3{{.*}} ra=[[A]].d, r32=[[B]].d
+                             ; next: IADD3.X{{.*}} ra=[[A]].d[1], r32=[[B]].d[1]
+  %sub = sub.i64 %a, %b      ; check: IADD3 {{.*}} -RZ{{.*}} ra=[[A]].d, r32=[[B]].d
+                             ; next: IADD3.X {{.*}} -RZ{{.*}} ra=[[A]].d[1], r32=[[B]].d[1]
   store %add, %out1[%i]
   store %sub, %out2[%i]
   ret
@@ -338,22 +338,22 @@ kernel @comparisons(%a_in: in i32, %b_in: in i32, %a2_in: in i8, %b2_in: in i8, 
     %out1: out i32, %out2: out i8, %out3: out i64) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %a3 = load %a3_in[%i]
-  %b3 = load %b3_in[%i]
-  %c = icmp.eq.i32 %a, %b                  ; check: ISETP.EQ.U32.AND
-  %select = select.i32 %c, %a, %b          ; check: SEL
-  %c2 = icmp.ne.i8 %a2, %b2                ; check: PRMT {{.*}} 0x4440
-                                           ; next: PRMT {{.*}} 0x4440
+  %a = load %a_in[%i]                      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                    ; check: LDG.U8 {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                    ; check: LDG.U8 {{.*}} rd=[[B2:v[0-9]+]]
+  %a3 = load %a3_in[%i]                    ; check: LDG.64 {{.*}} rd=[[A3:v[0-9]+]]
+  %b3 = load %b3_in[%i]                    ; check: LDG.64 {{.*}} rd=[[B3:v[0-9]+]]
+  %c = icmp.eq.i32 %a, %b                  ; check: ISETP.EQ.U32.AND{{.*}} ra=[[A]], r32=[[B]]
+  %select = select.i32 %c, %a, %b          ; check: SEL{{.*}} ra=[[A]], r32=[[B]]
+  %c2 = icmp.ne.i8 %a2, %b2                ; check: PRMT {{.*}} 0x4440{{.*}} ra=[[A2]]
+                                           ; next: PRMT {{.*}} 0x4440{{.*}} ra=[[B2]]
                                            ; next: ISETP.NE.U32.AND
-  %select2 = select.i8 %c2, %a2, %b2       ; check: SEL
-  %c3 = icmp.eq.i64 %a3, %b3               ; check: ISETP.EQ.U32.AND
-                                           ; next: ISETP.EQ.U32.AND.EX
-  %select3 = select.i64 %c3, %a3, %b3      ; check: SEL
-                                           ; next: SEL
+  %select2 = select.i8 %c2, %a2, %b2       ; check: SEL{{.*}} ra=[[A2]], r32=[[B2]]
+  %c3 = icmp.eq.i64 %a3, %b3               ; check: ISETP.EQ.U32.AND{{.*}} ra=[[A3]].d, r32=[[B3]].d
+                                           ; next: ISETP.EQ.U32.AND.EX{{.*}} ra=[[A3]].d[1], r32=[[B3]].d[1]
+  %select3 = select.i64 %c3, %a3, %b3      ; check: SEL{{.*}} ra=[[A3]].d, r32=[[B3]].d
+                                           ; next: SEL{{.*}} ra=[[A3]].d[1], r32=[[B3]].d[1]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   store %select3, %out3[%i]

@@ -48,22 +48,22 @@ kernel @select_wide(%a_in: in i64, %b_in: in i64, %a2_in: in i8x16, %b2_in: in i
     %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %x = load %x_in[%i]
+  %a = load %a_in[%i]                        ; check: LDG.64 {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                        ; check: LDG.64 {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                      ; check: LDG.128 {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                      ; check: LDG.128 {{.*}} rd=[[B2:v[0-9]+]]
+  %x = load %x_in[%i]                        ; check: LDG {{.*}} rd=[[X:v[0-9]+]]
   %c = icmp.lt_s.i64 %a, %b
-  %select = select.i64 %c, %a, %b            ; check: ISETP.LT.U32.AND
-                                             ; next: ISETP.LT.S32.AND.EX
-                                             ; next: SEL
-                                             ; next: SEL
+  %select = select.i64 %c, %a, %b            ; check: ISETP.LT.U32.AND{{.*}} ra=[[A]].d, r32=[[B]].d
+                                             ; next: ISETP.LT.S32.AND.EX{{.*}} ra=[[A]].d[1], r32=[[B]].d[1]
+                                             ; next: SEL{{.*}} ra=[[A]].d, r32=[[B]].d
+                                             ; next: SEL{{.*}} ra=[[A]].d[1], r32=[[B]].d[1]
   %k = const.i32 0
-  %c2 = icmp.lt_s.i32 %x, %k                 ; check: ISETP.LT.S32.AND
-  %select2 = select.i8x16 %c2, %a2, %b2      ; check: SEL
-                                             ; next: SEL
-                                             ; next: SEL
-                                             ; next: SEL
+  %c2 = icmp.lt_s.i32 %x, %k                 ; check: ISETP.LT.S32.AND{{.*}} ra=[[X]]
+  %select2 = select.i8x16 %c2, %a2, %b2      ; check: SEL{{.*}} ra=[[A2]].q, r32=[[B2]].q
+                                             ; next: SEL{{.*}} ra=[[A2]].q[1], r32=[[B2]].q[1]
+                                             ; next: SEL{{.*}} ra=[[A2]].q[2], r32=[[B2]].q[2]
+                                             ; next: SEL{{.*}} ra=[[A2]].q[3], r32=[[B2]].q[3]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -86,9 +86,9 @@ kernel @splat(%a_in: in i8, %a2_in: in f16, %out1: out i8x4, %out2: out f16x2) {
 kernel @shuffled(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %shuffle = shuffle.i8x4 %a, %b, [0, 5, 3, 6]      ; check: PRMT {{.*}} 0x6350
+  %a = load %a_in[%i]                               ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                               ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %shuffle = shuffle.i8x4 %a, %b, [0, 5, 3, 6]      ; check: PRMT {{.*}} 0x6350{{.*}} ra=[[A]], r64=[[B]]
   store %shuffle, %out[%i]
   ret
 }
@@ -128,9 +128,9 @@ kernel @lowest_lane(%a_in: in i16x2, %out: out i32) {
 kernel @inserted(%a_in: in i8x4, %b_in: in i8, %out: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %insert = insert.i8x4 %a, %b, 2      ; check: PRMT {{.*}} 0x3410
+  %a = load %a_in[%i]                  ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                  ; check: LDG.U8 {{.*}} rd=[[B:v[0-9]+]]
+  %insert = insert.i8x4 %a, %b, 2      ; check: PRMT {{.*}} 0x3410{{.*}} ra=[[A]], r64=[[B]]
   store %insert, %out[%i]
   ret
 }
@@ -140,16 +140,16 @@ kernel @put_together(%a_in: in f16, %b_in: in f16, %a2_in: in i8, %b2_in: in i8,
     %out1: out f16x2, %out2: out i16, %out3: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %c = load %c_in[%i]
-  %d = load %d_in[%i]
-  %concat = concat.f16x2 %a, %b                ; check: PRMT {{.*}} 0x5410
-  %concat2 = concat.i16 %a2, %b2               ; check: PRMT {{.*}} 0x40
-  %concat3 = concat.i8x4 %a2, %b2, %c, %d      ; check: PRMT {{.*}} 0x40
-                                               ; next: PRMT {{.*}} 0x40
+  %a = load %a_in[%i]                          ; check: LDG.U16 {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                          ; check: LDG.U16 {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                        ; check: LDG.U8 {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                        ; check: LDG.U8 {{.*}} rd=[[B2:v[0-9]+]]
+  %c = load %c_in[%i]                          ; check: LDG.U8 {{.*}} rd=[[C:v[0-9]+]]
+  %d = load %d_in[%i]                          ; check: LDG.U8 {{.*}} rd=[[D:v[0-9]+]]
+  %concat = concat.f16x2 %a, %b                ; check: PRMT {{.*}} 0x5410{{.*}} ra=[[A]], r64=[[B]]
+  %concat2 = concat.i16 %a2, %b2               ; check: PRMT {{.*}} 0x40{{.*}} ra=[[A2]], r64=[[B2]]
+  %concat3 = concat.i8x4 %a2, %b2, %c, %d      ; check: PRMT {{.*}} 0x40{{.*}} ra=[[A2]], r64=[[B2]]
+                                               ; next: PRMT {{.*}} 0x40{{.*}} ra=[[C]], r64=[[D]]
                                                ; next: PRMT {{.*}} 0x5410
   store %concat, %out1[%i]
   store %concat2, %out2[%i]

@@ -16,12 +16,12 @@ kernel @constants_and_parameters(%a_in: in i32, %s: i32, %out1: out i32, %out2: 
 kernel @signs_of_halves(%a_in: in f16x2, %b_in: in f16x2, %out1: out f16x2, %out2: out f16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
+  %a = load %a_in[%i]             ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]             ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
   %n = fneg.f16x2 %a
-  %fmul = fmul.f16x2 %n, %b       ; check: HMUL2 {{.*}} -RZ
+  %fmul = fmul.f16x2 %n, %b       ; check: HMUL2 {{.*}} -RZ{{.*}} ra=[[A]], r32=[[B]]
   %n2 = fabs.f16x2 %b
-  %fadd = fadd.f16x2 %a, %n2      ; check: HADD2 {{.*}} |RZ|
+  %fadd = fadd.f16x2 %a, %n2      ; check: HADD2 {{.*}} |RZ|{{.*}} ra=[[A]], r32=[[B]]
   store %fmul, %out1[%i]
   store %fadd, %out2[%i]
   ret
@@ -68,10 +68,10 @@ kernel @one_half_for_both_lanes(%a_in: in f16x2, %b_in: in f16, %b2_in: in f16x2
 kernel @exchanged_halves(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %n = shuffle.f16x2 %b, %b, [1, 0]      ; check: PRMT {{.*}} 0x1032
-  %r = fadd.f16x2 %a, %n                 ; check: HADD2
+  %a = load %a_in[%i]                    ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %n = shuffle.f16x2 %b, %b, [1, 0]      ; check: PRMT {{.*}} 0x1032{{.*}} ra=[[B]], r64=[[B]]
+  %r = fadd.f16x2 %a, %n                 ; check: HADD2{{.*}} ra=[[A]]
   store %r, %out[%i]
   ret
 }
@@ -99,10 +99,10 @@ kernel @signs_of_singles(%a_in: in f32, %b_in: in f32, %out1: out f32, %out2: ou
 kernel @signs_of_words(%a_in: in i32, %b_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
   %n = neg.i32 %a
-  %r = sub.i32 %n, %b      ; check: IADD3 {{.*}} -RZ, -RZ
+  %r = sub.i32 %n, %b      ; check: IADD3 {{.*}} -RZ, -RZ{{.*}} ra=[[A]], r32=[[B]]
   store %r, %out[%i]
   ret
 }
@@ -128,16 +128,16 @@ kernel @no_absolute_words(%a_in: in i32, %b_in: in i32, %out: out i32) {
 kernel @lanes(%a_in: in i8x4, %b_in: in i8x4, %b2_in: in i8, %out1: out i8x4, %out2: out i8x4, %out3: out i8) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %b2 = load %b2_in[%i]
+  %a = load %a_in[%i]                     ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                     ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %b2 = load %b2_in[%i]                   ; check: LDG.U8 {{.*}} rd=[[B2:v[0-9]+]]
   %n = shuffle.i8x4 %b, %a, [3, 2, 0, 0]
-  %add_sat_u = add_sat_u.i8x4 %a, %n      ; check: vadd4.u32.u32.u32.sat {{.*}} RZ.b4467
+  %add_sat_u = add_sat_u.i8x4 %a, %n      ; check: vadd4.u32.u32.u32.sat {{.*}} RZ.b4467{{.*}} ra=[[A]], r32=[[B]]
   %n2 = splat.i8x4 %b2
-  %min_u = min_u.i8x4 %a, %n2             ; check: vmin4.u32.u32.u32 {{.*}} RZ.b4444
+  %min_u = min_u.i8x4 %a, %n2             ; check: vmin4.u32.u32.u32 {{.*}} RZ.b4444{{.*}} ra=[[A]], r32=[[B2]]
   %x = extract.i8x4 %a, 1
   %y = extract.i8x4 %b, 0
-  %absdiff_u = absdiff_u.i8 %x, %y        ; check: vabsdiff4.u32.u32.u32 {{.*}} RZ.b1111, RZ.b4444
+  %absdiff_u = absdiff_u.i8 %x, %y        ; check: vabsdiff4.u32.u32.u32 {{.*}} RZ.b1111, RZ.b4444{{.*}} ra=[[A]], r32=[[B]]
   store %add_sat_u, %out1[%i]
   store %min_u, %out2[%i]
   store %absdiff_u, %out3[%i]
@@ -190,11 +190,11 @@ kernel @lanes_of_another_width(%a_in: in i8x4, %b_in: in i16x2, %out: out i8x4) 
 kernel @lanes_used_twice(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
+  %a = load %a_in[%i]             ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]             ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
   %n = shuffle.i8x4 %b, %b, [3, 2, 0, 0]
-  %q = add_sat_u.i8x4 %a, %n      ; check: vadd4.u32.u32.u32.sat {{.*}} RZ.b4467
-  %r = sub.i8x4 %q, %n            ; check: vsub4.u32.u32.u32 {{.*}} RZ.b4467
+  %q = add_sat_u.i8x4 %a, %n      ; check: vadd4.u32.u32.u32.sat {{.*}} RZ.b4467{{.*}} ra=[[A]], r32=[[B]]
+  %r = sub.i8x4 %q, %n            ; check: vsub4.u32.u32.u32 {{.*}} RZ.b4467{{.*}} r32=[[B]]
   store %r, %out[%i]
   ret
 }

@@ -4,14 +4,14 @@ kernel @sums(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2_in: in i16x2,
     %out3: out i8x4, %out4: out i16x2) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %add = add.i8x4 %a, %b                     ; check: vadd4.u32.u32.u32
-  %sub = sub.i16x2 %a2, %b2                  ; check: vsub2.u32.u32.u32
-  %add_sat_s = add_sat_s.i8x4 %a, %b         ; check: vadd4.s32.s32.s32.sat
-  %add_sat_u = add_sat_u.i16x2 %a2, %b2      ; check: vadd2.u32.u32.u32.sat
+  %a = load %a_in[%i]                        ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                        ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                      ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                      ; check: LDG {{.*}} rd=[[B2:v[0-9]+]]
+  %add = add.i8x4 %a, %b                     ; check: vadd4.u32.u32.u32{{.*}} ra=[[A]], r32=[[B]]
+  %sub = sub.i16x2 %a2, %b2                  ; check: vsub2.u32.u32.u32{{.*}} ra=[[A2]], r32=[[B2]]
+  %add_sat_s = add_sat_s.i8x4 %a, %b         ; check: vadd4.s32.s32.s32.sat{{.*}} ra=[[A]], r32=[[B]]
+  %add_sat_u = add_sat_u.i16x2 %a2, %b2      ; check: vadd2.u32.u32.u32.sat{{.*}} ra=[[A2]], r32=[[B2]]
   store %add, %out1[%i]
   store %sub, %out2[%i]
   store %add_sat_s, %out3[%i]
@@ -24,14 +24,14 @@ kernel @differences(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2_in: in
     %out2: out i8x4, %out3: out i16x2, %out4: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %sub_sat_s = sub_sat_s.i8x4 %a, %b         ; check: vsub4.s32.s32.s32.sat
-  %sub_sat_u = sub_sat_u.i8x4 %a, %b         ; check: vsub4.u32.u32.u32.sat
-  %absdiff_s = absdiff_s.i16x2 %a2, %b2      ; check: vabsdiff2.s32.s32.s32
-  %absdiff_u = absdiff_u.i8x4 %a, %b         ; check: vabsdiff4.u32.u32.u32
+  %a = load %a_in[%i]                        ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                        ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %a2 = load %a2_in[%i]                      ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %b2 = load %b2_in[%i]                      ; check: LDG {{.*}} rd=[[B2:v[0-9]+]]
+  %sub_sat_s = sub_sat_s.i8x4 %a, %b         ; check: vsub4.s32.s32.s32.sat{{.*}} ra=[[A]], r32=[[B]]
+  %sub_sat_u = sub_sat_u.i8x4 %a, %b         ; check: vsub4.u32.u32.u32.sat{{.*}} ra=[[A]], r32=[[B]]
+  %absdiff_s = absdiff_s.i16x2 %a2, %b2      ; check: vabsdiff2.s32.s32.s32{{.*}} ra=[[A2]], r32=[[B2]]
+  %absdiff_u = absdiff_u.i8x4 %a, %b         ; check: vabsdiff4.u32.u32.u32{{.*}} ra=[[A]], r32=[[B]]
   store %sub_sat_s, %out1[%i]
   store %sub_sat_u, %out2[%i]
   store %absdiff_s, %out3[%i]
@@ -92,9 +92,9 @@ kernel @extremes_u(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i16x2, %b2_in: in 
 kernel @signs(%a_in: in i8x4, %out1: out i8x4, %out2: out i8x4) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %neg = neg.i8x4 %a      ; check: vsub4.u32.u32.u32
-  %abs = abs.i8x4 %a      ; check: vabsdiff4.s32.s32.s32
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %neg = neg.i8x4 %a       ; check: vsub4.u32.u32.u32{{.*}} r32=[[A]]
+  %abs = abs.i8x4 %a       ; check: vabsdiff4.s32.s32.s32{{.*}} ra=[[A]]
   store %neg, %out1[%i]
   store %abs, %out2[%i]
   ret
@@ -122,14 +122,14 @@ kernel @sums_of_lanes(%a_in: in i8x4, %b_in: in i8x4, %c_in: in i32, %a2_in: in 
     %out2: out i32, %out3: out i32, %out4: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %a2 = load %a2_in[%i]
-  %sad_u = sad_u.i8x4 %a, %b, %c              ; check: vabsdiff4.u32.u32.u32.add
-  %sad_s = sad_s.i8x4 %a, %b, %c              ; check: vabsdiff4.s32.s32.s32.add
-  %reduce_add_u = reduce_add_u.i8x4 %a        ; check: vadd4.u32.u32.u32.add
-  %reduce_add_s = reduce_add_s.i16x2 %a2      ; check: vadd2.s32.s32.s32.add
+  %a = load %a_in[%i]                         ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                         ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %c = load %c_in[%i]                         ; check: LDG {{.*}} rd=[[C:v[0-9]+]]
+  %a2 = load %a2_in[%i]                       ; check: LDG {{.*}} rd=[[A2:v[0-9]+]]
+  %sad_u = sad_u.i8x4 %a, %b, %c              ; check: vabsdiff4.u32.u32.u32.add{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
+  %sad_s = sad_s.i8x4 %a, %b, %c              ; check: vabsdiff4.s32.s32.s32.add{{.*}} ra=[[A]], r32=[[B]], r64=[[C]]
+  %reduce_add_u = reduce_add_u.i8x4 %a        ; check: vadd4.u32.u32.u32.add{{.*}} ra=[[A]]
+  %reduce_add_s = reduce_add_s.i16x2 %a2      ; check: vadd2.s32.s32.s32.add{{.*}} ra=[[A2]]
   store %sad_u, %out1[%i]
   store %sad_s, %out2[%i]
   store %reduce_add_u, %out3[%i]
@@ -193,12 +193,12 @@ kernel @shifts(%a_in: in i8x4, %out1: out i8x4, %out2: out i8x4, %out3: out i8x4
 kernel @sad_of_its_own_sum(%a_in: in i8x4, %b_in: in i8x4, %s_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %s = load %s_in[%i]
+  %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
+  %b = load %b_in[%i]      ; check: LDG {{.*}} rd=[[B:v[0-9]+]]
+  %s = load %s_in[%i]      ; check: LDG {{.*}} rd=[[S:v[0-9]+]]
   %d = absdiff_u.i8x4 %a, %b
   %t = reduce_add_u.i8x4 %d
-  %r = add.i32 %s, %t      ; check: vabsdiff4.u32.u32.u32.add
+  %r = add.i32 %s, %t      ; check: vabsdiff4.u32.u32.u32.add{{.*}} ra=[[A]], r32=[[B]], r64=[[S]]
   store %r, %out[%i]
   ret
 }

@@ -17,10 +17,10 @@ kernel @sums_that_wrap(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
 kernel @differences_that_wrap(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]          ; check: ldavh {{.*}} 0x10
-  %sub = sub.i8x16 %a, %b      ; check: vmul s rd int {{.*}} hi {{.*}} u {{.*}} u 0x4
-                               ; next: vmac s rd int -0x2 lo {{.*}} u {{.*}} s 0xfc
+  %a = load %a_in[%i]          ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]          ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %sub = sub.i8x16 %a, %b      ; check: vmul s rd int {{.*}} hi {{.*}} u {{.*}} u 0x4{{.*}} SRC1=[[A]]
+                               ; next: vmac s rd int -0x2 lo {{.*}} u {{.*}} s 0xfc{{.*}} SRC1=[[B]]
   store %sub, %out[%i]
   ret
 }
@@ -43,12 +43,12 @@ kernel @sums_that_saturate(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %
     %out4: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
-  %add_sat_s = add_sat_s.i8x16 %a, %b      ; check: vadd s
-  %add_sat_u = add_sat_u.i8x16 %a, %b      ; check: vadd u
-  %sub_sat_s = sub_sat_s.i8x16 %a, %b      ; check: vsub s
-  %sub_sat_u = sub_sat_u.i8x16 %a, %b      ; check: vsub u
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %add_sat_s = add_sat_s.i8x16 %a, %b      ; check: vadd s{{.*}} SRC2=[[B]], SRC1=[[A]]
+  %add_sat_u = add_sat_u.i8x16 %a, %b      ; check: vadd u{{.*}} SRC2=[[B]], SRC1=[[A]]
+  %sub_sat_s = sub_sat_s.i8x16 %a, %b      ; check: vsub s{{.*}} SRC2=[[B]], SRC1=[[A]]
+  %sub_sat_u = sub_sat_u.i8x16 %a, %b      ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
   store %add_sat_s, %out1[%i]
   store %add_sat_u, %out2[%i]
   store %sub_sat_s, %out3[%i]
@@ -122,13 +122,13 @@ kernel @average_s(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
 kernel @distances(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
-  %absdiff_u = absdiff_u.i8x16 %a, %b      ; check: vsub u
-                                           ; next: vsub u
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %absdiff_u = absdiff_u.i8x16 %a, %b      ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: vsub u{{.*}} SRC2=[[A]], SRC1=[[B]]
                                            ; next: vor
-  %absdiff_s = absdiff_s.i8x16 %a, %b      ; check: vmax s
-                                           ; next: vmin s
+  %absdiff_s = absdiff_s.i8x16 %a, %b      ; check: vmax s{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: vmin s{{.*}} SRC2=[[B]], SRC1=[[A]]
                                            ; next: vmul s rd int {{.*}} hi {{.*}} u {{.*}} u 0x4
                                            ; next: vmac s rd int -0x2 lo {{.*}} u {{.*}} s 0xfc
   store %absdiff_u, %out1[%i]
@@ -172,15 +172,15 @@ kernel @shifts_by_a_constant(%a_in: in i8x16, %out1: out i8x16, %out2: out i8x16
 kernel @shifts(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16, %out3: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]              ; check: ldavh {{.*}} 0x10
-  %shl = shl.i8x16 %a, %b          ; check: vand {{.*}} 0x7
+  %a = load %a_in[%i]              ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]              ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %shl = shl.i8x16 %a, %b          ; check: vand {{.*}} 0x7{{.*}} SRC1=[[B]]
                                    ; next: vneg s
-                                   ; next: vshr u
-  %shr_s = shr_s.i8x16 %a, %b      ; check: vand {{.*}} 0x7
-                                   ; next: vshr s
-  %shr_u = shr_u.i8x16 %a, %b      ; check: vand {{.*}} 0x7
-                                   ; next: vshr u
+                                   ; next: vshr u{{.*}} SRC1=[[A]]
+  %shr_s = shr_s.i8x16 %a, %b      ; check: vand {{.*}} 0x7{{.*}} SRC1=[[B]]
+                                   ; next: vshr s{{.*}} SRC1=[[A]]
+  %shr_u = shr_u.i8x16 %a, %b      ; check: vand {{.*}} 0x7{{.*}} SRC1=[[B]]
+                                   ; next: vshr u{{.*}} SRC1=[[A]]
   store %shl, %out1[%i]
   store %shr_s, %out2[%i]
   store %shr_u, %out3[%i]
@@ -270,14 +270,14 @@ kernel @bits_with_complements(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16
     %out3: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]           ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]           ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]           ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %n = not.i8x16 %b
-  %and = and.i8x16 %a, %n       ; check: vand {{.*}} not
+  %and = and.i8x16 %a, %n       ; check: vand {{.*}} not{{.*}} SRC1=[[A]], SRC2=[[B]]
   %n2 = not.i8x16 %b
-  %or = or.i8x16 %a, %n2        ; check: vor {{.*}} not
+  %or = or.i8x16 %a, %n2        ; check: vor {{.*}} not{{.*}} SRC1=[[A]], SRC2=[[B]]
   %n3 = not.i8x16 %b
-  %xor = xor.i8x16 %a, %n3      ; check: vnxor
+  %xor = xor.i8x16 %a, %n3      ; check: vnxor{{.*}} SRC1=[[A]], SRC2=[[B]]
   store %and, %out1[%i]
   store %or, %out2[%i]
   store %xor, %out3[%i]
@@ -288,12 +288,12 @@ kernel @bits_with_complements(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16
 kernel @bits_with_complements_on_the_left(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]          ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]          ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]          ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %n = not.i8x16 %a
-  %and = and.i8x16 %n, %b      ; check: vand {{.*}} not
+  %and = and.i8x16 %n, %b      ; check: vand {{.*}} not{{.*}} SRC1=[[A]], SRC2=[[B]]
   %n2 = not.i8x16 %a
-  %or = or.i8x16 %n2, %b       ; check: vor {{.*}} not
+  %or = or.i8x16 %n2, %b       ; check: vor {{.*}} not{{.*}} SRC1=[[A]], SRC2=[[B]]
   store %and, %out1[%i]
   store %or, %out2[%i]
   ret

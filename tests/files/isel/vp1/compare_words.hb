@@ -63,15 +63,15 @@ kernel @unsigned(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 kernel @with_room(%a_in: in i32, %b_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                  ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                  ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                  ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %x = trunc.i16 %a
-  %y = sext.i32 %x                     ; check: mul {{.*}} 0x1
+  %y = sext.i32 %x                     ; check: mul {{.*}} 0x1{{.*}} SRC1=[[A]].r
   %z = trunc.i8 %b
-  %w = zext.i32 %z                     ; check: and {{.*}} 0xff
+  %w = zext.i32 %z                     ; check: and {{.*}} 0xff{{.*}} SRC1=[[B]].r
   %k = const.i32 31
-  %u = shr_u.i32 %b, %k                ; check: shr {{.*}} 0x1f
-  %v = shr_u.i32 %a, %k                ; check: shr {{.*}} 0x1f
+  %u = shr_u.i32 %b, %k                ; check: shr {{.*}} 0x1f{{.*}} SRC1=[[B]].r
+  %v = shr_u.i32 %a, %k                ; check: shr {{.*}} 0x1f{{.*}} SRC1=[[A]].r
   %p = add.i32 %u, %y                  ; check: add
   %c = icmp.lt_s.i32 %w, %v
   %select = select.i32 %c, %p, %w      ; check: sub
@@ -102,22 +102,22 @@ kernel @without_room(%a_in: in i32, %b_in: in i32, %d_in: in i32, %out: out i32)
 kernel @narrow(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                    ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %x = trunc.i16 %a
   %y = trunc.i16 %b
   %c = icmp.lt_u.i16 %x, %y
-  %select = select.i32 %c, %a, %b        ; check: and
-                                         ; next: and
+  %select = select.i32 %c, %a, %b        ; check: and{{.*}} SRC1=[[A]].r
+                                         ; next: and{{.*}} SRC1=[[B]].r
                                          ; next: sub
-                                         ; next: add {{.*}} (slct {{.*}} sf
+                                         ; next: add {{.*}} (slct {{.*}} sf{{.*}} SRC2=[[B]].r, SRC2=[[A]].r[1]
   %x2 = trunc.i16 %a
   %y2 = trunc.i16 %b
   %c2 = icmp.ge_s.i16 %x2, %y2
-  %select2 = select.i32 %c2, %a, %b      ; check: mul {{.*}} 0x1
-                                         ; next: mul {{.*}} 0x1
+  %select2 = select.i32 %c2, %a, %b      ; check: mul {{.*}} 0x1{{.*}} SRC1=[[A]].r
+                                         ; next: mul {{.*}} 0x1{{.*}} SRC1=[[B]].r
                                          ; next: sub
-                                         ; next: add {{.*}} (slct {{.*}} sf
+                                         ; next: add {{.*}} (slct {{.*}} sf{{.*}} SRC2=[[A]].r, SRC2=[[B]].r[1]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -127,22 +127,22 @@ kernel @narrow(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 kernel @narrow_other(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                    ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %x = trunc.i16 %a
   %y = trunc.i16 %b
   %c = icmp.gt_u.i16 %x, %y
-  %select = select.i32 %c, %a, %b        ; check: and
-                                         ; next: and
+  %select = select.i32 %c, %a, %b        ; check: and{{.*}} SRC1=[[A]].r
+                                         ; next: and{{.*}} SRC1=[[B]].r
                                          ; next: sub
-                                         ; next: add {{.*}} (slct {{.*}} sf
+                                         ; next: add {{.*}} (slct {{.*}} sf{{.*}} SRC2=[[B]].r, SRC2=[[A]].r[1]
   %x2 = trunc.i16 %a
   %y2 = trunc.i16 %b
   %c2 = icmp.le_s.i16 %x2, %y2
-  %select2 = select.i32 %c2, %a, %b      ; check: mul {{.*}} 0x1
-                                         ; next: mul {{.*}} 0x1
+  %select2 = select.i32 %c2, %a, %b      ; check: mul {{.*}} 0x1{{.*}} SRC1=[[A]].r
+                                         ; next: mul {{.*}} 0x1{{.*}} SRC1=[[B]].r
                                          ; next: sub
-                                         ; next: add {{.*}} (slct {{.*}} sf
+                                         ; next: add {{.*}} (slct {{.*}} sf{{.*}} SRC2=[[A]].r, SRC2=[[B]].r[1]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -358,16 +358,16 @@ kernel @flags_over_four(%a: i8x4, %b: i8x4, %out1: out i8x4, %out2: out i8x4) {
 kernel @less(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                    ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %c = icmp.lt_s.i32 %a, %b
-  %select = select.i32 %c, %a, %b        ; check: max
-                                         ; next: xor
-                                         ; next: add {{.*}} (slct {{.*}} zf
+  %select = select.i32 %c, %a, %b        ; check: max{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                         ; next: xor{{.*}} SRC2=[[A]].r
+                                         ; next: add {{.*}} (slct {{.*}} zf{{.*}} SRC2=[[A]].r, SRC2=[[B]].r[1]
   %c2 = icmp.ge_s.i32 %a, %b
-  %select2 = select.i32 %c2, %a, %b      ; check: max
-                                         ; next: xor
-                                         ; next: add {{.*}} (slct {{.*}} zf
+  %select2 = select.i32 %c2, %a, %b      ; check: max{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                         ; next: xor{{.*}} SRC2=[[A]].r
+                                         ; next: add {{.*}} (slct {{.*}} zf{{.*}} SRC2=[[B]].r, SRC2=[[A]].r[1]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -377,16 +377,16 @@ kernel @less(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 kernel @greater(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                    ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %c = icmp.gt_s.i32 %a, %b
-  %select = select.i32 %c, %a, %b        ; check: min
-                                         ; next: xor
-                                         ; next: add {{.*}} (slct {{.*}} zf
+  %select = select.i32 %c, %a, %b        ; check: min{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                         ; next: xor{{.*}} SRC2=[[A]].r
+                                         ; next: add {{.*}} (slct {{.*}} zf{{.*}} SRC2=[[A]].r, SRC2=[[B]].r[1]
   %c2 = icmp.le_s.i32 %a, %b
-  %select2 = select.i32 %c2, %a, %b      ; check: min
-                                         ; next: xor
-                                         ; next: add {{.*}} (slct {{.*}} zf
+  %select2 = select.i32 %c2, %a, %b      ; check: min{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                         ; next: xor{{.*}} SRC2=[[A]].r
+                                         ; next: add {{.*}} (slct {{.*}} zf{{.*}} SRC2=[[B]].r, SRC2=[[A]].r[1]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret

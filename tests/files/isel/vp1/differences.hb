@@ -3,17 +3,17 @@
 kernel @less(%a_in: in i8x16, %b_in: in i8x16, %c_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]                      ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %c = load %c_in[%i]                      ; check: ldavh {{.*}} DST=[[C:v[0-9]+]]
   %d = absdiff_u.i8x16 %a, %b
   %m = icmp.lt_u.i8x16 %d, %c
-  %select = select.i8x16 %m, %a, %b        ; check: vcmpad 0xc
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %a, %b        ; check: vcmpad 0xc{{.*}} SRC1=[[A]], SRC1=[[C]][1], SRC2=[[B]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   %d2 = absdiff_u.i8x16 %a, %b
   %m2 = icmp.lt_u.i8x16 %d2, %c
-  %select2 = select.i8x16 %m2, %a, %c      ; check: vcmpad 0xc
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select2 = select.i8x16 %m2, %a, %c      ; check: vcmpad 0xc{{.*}} SRC1=[[A]], SRC1=[[C]][1], SRC2=[[B]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[C]][1], 1:SRC2=[[A]]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret

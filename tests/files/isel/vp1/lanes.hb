@@ -110,10 +110,10 @@ kernel @splat_mask_of_four(%a: i8x4, %b: i8x4, %x: i32, %y: i32, %out: out i8x4)
 kernel @shuffled(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                                                 ; check: ldavh {{.*}} 0x10
-  %shuffle = shuffle.i8x16 %a, %b, [0, 17, 2, 19, 31, 30, 29, 28, 5, 5, 5, 5, 16, 0, 16, 0]  ; check: vswz {{.*}} lo
-  %swizzle = swizzle.i8x16 %a, %b                                     ; check: vswz {{.*}} lo
+  %a = load %a_in[%i]                                                 ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                                                 ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %shuffle = shuffle.i8x16 %a, %b, [0, 17, 2, 19, 31, 30, 29, 28, 5, 5, 5, 5, 16, 0, 16, 0]  ; check: vswz {{.*}} lo{{.*}} SRC1=[[A]], SRC2=[[B]]
+  %swizzle = swizzle.i8x16 %a, %b                                     ; check: vswz {{.*}} lo{{.*}} SRC1=[[A]], SRC2=[[A]], SRC3=[[B]]
   store %shuffle, %out1[%i]
   store %swizzle, %out2[%i]
   ret

@@ -21,11 +21,11 @@ kernel @equal(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x
 kernel @chosen(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                    ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %m = icmp.ne.i8x16 %a, %b
-  %select = select.i8x16 %m, %b, %a      ; check: vxor
-                                         ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %b, %a      ; check: vxor{{.*}} SRC1=[[A]], SRC2=[[B]]
+                                         ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   store %select, %out[%i]
   ret
 }
@@ -73,16 +73,16 @@ kernel @as_bytes(%a_in: in i8x16, %b_in: in i8x16, %m_in: in i8x16, %out1: out i
 kernel @signs_as_bytes(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16, %out3: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                  ; check: ldavh {{.*}} 0x10
-  %icmp = icmp.lt_s.i8x16 %a, %b       ; check: vsub s
+  %a = load %a_in[%i]                  ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                  ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %icmp = icmp.lt_s.i8x16 %a, %b       ; check: vsub s{{.*}} SRC2=[[B]], SRC1=[[A]]
                                        ; next: vshr s {{.*}} 0x7
   %icmp_bits = mask_expand.i8x16 %icmp
-  %icmp2 = icmp.gt_s.i8x16 %a, %b      ; check: vsub s
+  %icmp2 = icmp.gt_s.i8x16 %a, %b      ; check: vsub s{{.*}} SRC2=[[A]], SRC1=[[B]]
                                        ; next: vshr s {{.*}} 0x7
   %icmp2_bits = mask_expand.i8x16 %icmp2
   %k = const.i8x16 0
-  %icmp3 = icmp.lt_s.i8x16 %a, %k      ; check: vshr s {{.*}} 0x7
+  %icmp3 = icmp.lt_s.i8x16 %a, %k      ; check: vshr s {{.*}} 0x7{{.*}} SRC1=[[A]]
   %icmp3_bits = mask_expand.i8x16 %icmp3
   store %icmp_bits, %out1[%i]
   store %icmp2_bits, %out2[%i]
@@ -352,14 +352,14 @@ kernel @truth(%x_in: in i32, %y_in: in i32, %out: out i32) {
 kernel @less(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %m = icmp.lt_u.i8x16 %a, %b
-  %select = select.i8x16 %m, %a, %b        ; check: vsub u
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %a, %b        ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   %m2 = icmp.lt_s.i8x16 %a, %b
-  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -369,14 +369,14 @@ kernel @less(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x1
 kernel @greater(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %m = icmp.gt_u.i8x16 %a, %b
-  %select = select.i8x16 %m, %a, %b        ; check: vsub u
-                                           ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %a, %b        ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[B]], 1:SRC1=[[A]][1], 1:SRC2=[[B]]
   %m2 = icmp.gt_s.i8x16 %a, %b
-  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s{{.*}} SRC2=[[A]], SRC1=[[B]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -386,14 +386,14 @@ kernel @greater(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i
 kernel @not_less(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %m = icmp.ge_u.i8x16 %a, %b
-  %select = select.i8x16 %m, %a, %b        ; check: vsub u
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %a, %b        ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[B]], 1:SRC1=[[A]][1], 1:SRC2=[[B]]
   %m2 = icmp.ge_s.i8x16 %a, %b
-  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[B]], 1:SRC1=[[A]][1], 1:SRC2=[[B]]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret
@@ -403,14 +403,14 @@ kernel @not_less(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out 
 kernel @not_greater(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %out2: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                      ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                      ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                      ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
   %m = icmp.le_u.i8x16 %a, %b
-  %select = select.i8x16 %m, %a, %b        ; check: vsub u
-                                           ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select = select.i8x16 %m, %a, %b        ; check: vsub u{{.*}} SRC2=[[B]], SRC1=[[A]]
+                                           ; next: bvec {{.*}} zf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[A]], 1:SRC1=[[B]][1], 1:SRC2=[[A]]
   %m2 = icmp.le_s.i8x16 %a, %b
-  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s
-                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u
+  %select2 = select.i8x16 %m2, %a, %b      ; check: vsub s{{.*}} SRC2=[[A]], SRC1=[[B]]
+                                           ; next: bvec {{.*}} sf {{.*}} & vmad2 u factor rd int -0x1 lo {{.*}} u {{.*}} u{{.*}} 1:SRC1=[[B]], 1:SRC1=[[A]][1], 1:SRC2=[[B]]
   store %select, %out1[%i]
   store %select2, %out2[%i]
   ret

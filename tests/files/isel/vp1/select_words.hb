@@ -81,12 +81,12 @@ kernel @four(%a: i8x4, %b: i8x4, %out1: out i8x4, %out2: out i8x4, %out3: out i8
 kernel @by_flag(%a_in: in i32, %b_in: in i32, %out: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                  ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]                  ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                  ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %c = icmp.lt_s.i32 %a, %b
-  %select = select.i32 %c, %b, %a      ; check: max
-                                       ; next: xor
-                                       ; next: add {{.*}} (slct {{.*}} zf
+  %select = select.i32 %c, %b, %a      ; check: max{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                       ; next: xor{{.*}} SRC2=[[A]].r
+                                       ; next: add {{.*}} (slct {{.*}} zf{{.*}} SRC2=[[B]].r, SRC2=[[A]].r[1]
   store %select, %out[%i]
   ret
 }

@@ -47,9 +47,9 @@ kernel @narrowed_unsigned(%a_in: in i8x16, %b_in: in i8x16, %out1: out i8x16, %o
 kernel @between(%a_in: in i8x16, %b_in: in i8x16, %f_in: in i8x16, %out: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %f = load %f_in[%i]                        ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]                        ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                        ; check: ldavh {{.*}} DST=[[B:v[0-9]+]]
+  %f = load %f_in[%i]                        ; check: ldavh {{.*}} DST=[[F:v[0-9]+]]
   %p = zext.i32x16 %a
   %q = zext.i32x16 %b
   %w = zext.i32x16 %f
@@ -59,7 +59,7 @@ kernel @between(%a_in: in i8x16, %b_in: in i8x16, %f_in: in i8x16, %out: out i8x
   %y = shr_s.i32x16 %x, %k
   %z = add.i32x16 %q, %y
   %h = narrow_sat_s.i16x16 %z
-  %narrow_sat_u = narrow_sat_u.i8x16 %h      ; check: vlrp rd
+  %narrow_sat_u = narrow_sat_u.i8x16 %h      ; check: vlrp rd{{.*}} SRC1=[[A]], SRC1=[[B]][1], SRC2=[[F]]
   store %narrow_sat_u, %out[%i]
   ret
 }
@@ -292,11 +292,11 @@ kernel @nine_bits_on_the_left(%a_in: in i8x16, %b_in: in i8x16, %c_in: in i8x16,
 kernel @held_between(%a_in: in i8x16, %out: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]              ; check: ldavh {{.*}} 0x10
+  %a = load %a_in[%i]              ; check: ldavh {{.*}} DST=[[A:v[0-9]+]]
   %l = const.i8x16 -20
   %h = const.i8x16 33
   %x = max_s.i8x16 %a, %l
-  %min_s = min_s.i8x16 %x, %h      ; check: vclip
+  %min_s = min_s.i8x16 %x, %h      ; check: vclip{{.*}} SRC1=[[A]]
   store %min_s, %out[%i]
   ret
 }

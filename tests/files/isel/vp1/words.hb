@@ -3,12 +3,12 @@
 kernel @sums(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32, %out4: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]        ; check: ldas {{.*}} 0x4
-  %add = add.i32 %a, %b      ; check: add
-  %sub = sub.i32 %a, %b      ; check: sub
-  %neg = neg.i32 %a          ; check: neg
-  %abs = abs.i32 %a          ; check: abs
+  %a = load %a_in[%i]        ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]        ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
+  %add = add.i32 %a, %b      ; check: add{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+  %sub = sub.i32 %a, %b      ; check: sub{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+  %neg = neg.i32 %a          ; check: neg{{.*}} SRC1=[[A]].r
+  %abs = abs.i32 %a          ; check: abs{{.*}} SRC1=[[A]].r
   store %add, %out1[%i]
   store %sub, %out2[%i]
   store %neg, %out3[%i]
@@ -244,22 +244,22 @@ kernel @narrow_extremes_u(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: o
 kernel @distances(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]                    ; check: ldas {{.*}} 0x4
-  %absdiff_s = absdiff_s.i32 %a, %b      ; check: max
-                                         ; next: min
+  %a = load %a_in[%i]                    ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]                    ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
+  %absdiff_s = absdiff_s.i32 %a, %b      ; check: max{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
+                                         ; next: min{{.*}} SRC2=[[B]].r, SRC1=[[A]].r
                                          ; next: sub
   %x = trunc.i16 %a
   %y = trunc.i16 %b
-  %z = absdiff_s.i16 %x, %y              ; check: mul {{.*}} 0x1
-                                         ; next: mul {{.*}} 0x1
+  %z = absdiff_s.i16 %x, %y              ; check: mul {{.*}} 0x1{{.*}} SRC1=[[A]].r
+                                         ; next: mul {{.*}} 0x1{{.*}} SRC1=[[B]].r
                                          ; next: sub
                                          ; next: abs
   %zext = zext.i32 %z                    ; check: and
   %x2 = trunc.i16 %a
   %y2 = trunc.i16 %b
-  %z2 = absdiff_u.i16 %x2, %y2           ; check: and
-                                         ; next: and
+  %z2 = absdiff_u.i16 %x2, %y2           ; check: and{{.*}} SRC1=[[A]].r
+                                         ; next: and{{.*}} SRC1=[[B]].r
                                          ; next: sub
                                          ; next: abs
   %zext2 = zext.i32 %z2                  ; check: and
@@ -292,15 +292,15 @@ kernel @shifts_by_a_constant(%a_in: in i32, %out1: out i32, %out2: out i32, %out
 kernel @shifts(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]            ; check: ldas {{.*}} 0x4
-  %shl = shl.i32 %a, %b          ; check: and {{.*}} 0x1f
+  %a = load %a_in[%i]            ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]            ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
+  %shl = shl.i32 %a, %b          ; check: and {{.*}} 0x1f{{.*}} SRC1=[[B]].r
                                  ; next: neg
-                                 ; next: shr
-  %shr_s = shr_s.i32 %a, %b      ; check: and {{.*}} 0x1f
-                                 ; next: sar
-  %shr_u = shr_u.i32 %a, %b      ; check: and {{.*}} 0x1f
-                                 ; next: shr
+                                 ; next: shr{{.*}} SRC1=[[A]].r
+  %shr_s = shr_s.i32 %a, %b      ; check: and {{.*}} 0x1f{{.*}} SRC1=[[B]].r
+                                 ; next: sar{{.*}} SRC1=[[A]].r
+  %shr_u = shr_u.i32 %a, %b      ; check: and {{.*}} 0x1f{{.*}} SRC1=[[B]].r
+                                 ; next: shr{{.*}} SRC1=[[A]].r
   store %shl, %out1[%i]
   store %shr_s, %out2[%i]
   store %shr_u, %out3[%i]
@@ -329,14 +329,14 @@ kernel @bits(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3
 kernel @bits_with_complements(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]         ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]         ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]         ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %n = not.i32 %b
-  %and = and.i32 %a, %n       ; check: and {{.*}} not
+  %and = and.i32 %a, %n       ; check: and {{.*}} not{{.*}} SRC1=[[A]].r, SRC2=[[B]].r
   %n2 = not.i32 %b
-  %or = or.i32 %a, %n2        ; check: or {{.*}} not
+  %or = or.i32 %a, %n2        ; check: or {{.*}} not{{.*}} SRC1=[[A]].r, SRC2=[[B]].r
   %n3 = not.i32 %b
-  %xor = xor.i32 %a, %n3      ; check: nxor
+  %xor = xor.i32 %a, %n3      ; check: nxor{{.*}} SRC1=[[A]].r, SRC2=[[B]].r
   store %and, %out1[%i]
   store %or, %out2[%i]
   store %xor, %out3[%i]
@@ -347,12 +347,12 @@ kernel @bits_with_complements(%a_in: in i32, %b_in: in i32, %out1: out i32, %out
 kernel @bits_with_complements_on_the_left(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]        ; check: ldas {{.*}} 0x4
+  %a = load %a_in[%i]        ; check: ldas {{.*}} DST=[[A:v[0-9]+]]
+  %b = load %b_in[%i]        ; check: ldas {{.*}} DST=[[B:v[0-9]+]]
   %n = not.i32 %a
-  %and = and.i32 %n, %b      ; check: and {{.*}} not
+  %and = and.i32 %n, %b      ; check: and {{.*}} not{{.*}} SRC1=[[A]].r, SRC2=[[B]].r
   %n2 = not.i32 %a
-  %or = or.i32 %n2, %b       ; check: or {{.*}} not
+  %or = or.i32 %n2, %b       ; check: or {{.*}} not{{.*}} SRC1=[[A]].r, SRC2=[[B]].r
   store %and, %out1[%i]
   store %or, %out2[%i]
   ret
