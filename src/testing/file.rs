@@ -61,7 +61,7 @@ pub(super) struct Test {
     pub kernel: String,
     /// The place of the kernel's name.
     pub name: Span,
-    /// From the line of the kernel's name to that of the next one's.
+    /// From the kernel to the next one.
     pub text: Range<usize>,
     pub header: Header,
     pub checks: Vec<Check>,
@@ -131,19 +131,19 @@ impl Parser<'_> {
             let span = Span { start: 0, end: 0 };
             return self.errors.push(Diagnostic::new(span, "there is no test here").expected("a kernel"));
         }
-        let line_start =
-            |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind('\n')).map_or(0, |n| n + 1);
-        let starts: Vec<usize> = kernels.iter().map(|kernel| line_start(kernel.span.start)).collect();
+        // The word stands before the name that the span is of.
+        let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
+        let starts: Vec<usize> = kernels.iter().map(|kernel| word(kernel.span.start)).collect();
         let mut next = 0;
         let mut reader = Reader::default();
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
-            while starts.get(next) == Some(&start)
-                && let Some(kernel) = kernels.get(next)
+            while let (Some(&begin), Some(kernel)) = (starts.get(next), kernels.get(next))
+                && begin < start + line.len()
             {
                 self.finish();
                 let end = starts.get(next + 1).copied().unwrap_or(self.text.len());
-                self.begin(kernel.name.clone(), kernel.span, start..end);
+                self.begin(kernel.name.clone(), kernel.span, begin..end);
                 reader = Reader::default();
                 next += 1;
             }
@@ -388,6 +388,18 @@ mod tests {
             third.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(),
             ["add_zero", "lower::add_neg"]
         );
+    }
+
+    /// However kernels stand on lines, each is a text of its own.
+    #[test]
+    fn kernels_may_stand_anywhere() {
+        let other = KERNEL.replace("@k", "@l").replace("kernel @l", "kernel\n  @l");
+        let text = format!("; test: lower\n{}{other}; check: store %i\n", KERNEL.trim_end());
+        let found = errors(&text);
+        assert_eq!((found.len(), found[0].1.as_str()), (1, "@k"), "{found:?}");
+        let text = text.replace("ret\n}kernel", "ret ; check: store\n}kernel");
+        let outcome = TestFile::read("t.hb", &text).unwrap().run();
+        assert!(outcome.verdicts.iter().all(|verdict| verdict.failures.is_empty()), "{outcome:?}");
     }
 
     #[test]
