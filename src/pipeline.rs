@@ -110,7 +110,7 @@ pub struct Compiler<'a> {
 pub struct Fired {
     /// The rules of [`halfbyte_lower::RULES`].
     pub lower: Vec<usize>,
-    /// The target's rules of [`halfbyte_isel::rules`].
+    /// The target's rules of [`halfbyte_isel::rules()`].
     pub isel: Vec<usize>,
 }
 
