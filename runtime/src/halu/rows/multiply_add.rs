@@ -71,39 +71,34 @@ macro_rules! step {
     };
 }
 
+/// An instruction on registers by their names, and a number.
+macro_rules! on {
+    ($instruction:literal, $to:literal $(, $from:literal)* $(; $number:literal)?) => {
+        concat!($instruction, " {", $to, "}" $(, ", {", $from, "}")* $(, ", ", $number)?, "\n")
+    };
+}
+
+/// An instruction that takes so much from memory.
+macro_rules! load {
+    ($instruction:literal, $to:literal, $size:literal, $from:literal, $at:literal) => {
+        concat!($instruction, " {", $to, "}, ", $size, " ptr [{", $from, "} + ", $at, "]\n")
+    };
+}
+
 /// `$x * $y + $z` to `$x`: once, in the rounding that is set, or the odd one of the two beside the result.
 macro_rules! multiply_add {
     (once, $x:literal, $y:literal, $z:literal) => {
-        concat!("vfmadd213ps {", $x, "}, {", $y, "}, {", $z, "}\n", "# {below} {sign}\n")
+        concat!(on!("vfmadd213ps", $x, $y, $z), "# {below} {sign}\n")
     };
     (odd, $x:literal, $y:literal, $z:literal) => {
         concat!(
-            "vmovaps {below}, {",
-            $x,
-            "}\n",
-            "vfmadd213ps {below}, {",
-            $y,
-            "}, {",
-            $z,
-            "}\n",
-            "vfnmsub213ps {",
-            $x,
-            "}, {",
-            $y,
-            "}, {",
-            $z,
-            "}\n",
-            "vpslld {mask}, {below}, 31\n",
-            "vxorps {",
-            $x,
-            "}, {",
-            $x,
-            "}, {sign}\n",
-            "vblendvps {",
-            $x,
-            "}, {",
-            $x,
-            "}, {below}, {mask}\n",
+            on!("vmovaps", "below", $x),
+            on!("vfmadd213ps", "below", $y, $z),
+            // The negative of what is above, as it is rounded downwards too.
+            on!("vfnmsub213ps", $x, $y, $z),
+            on!("vpslld", "mask", "below"; 31),
+            on!("vxorps", $x, $x, "sign"),
+            on!("vblendvps", $x, $x, "below", "mask"),
         )
     };
 }
@@ -112,12 +107,10 @@ macro_rules! multiply_add {
 macro_rules! canonical {
     ($at:literal) => {
         concat!(
-            "vpand {mask}, {x}, {nan}\n",
-            "vpcmpgtw {mask}, {mask}, {infinity}\n",
-            "vpblendvb {x}, {x}, {nan}, {mask}\n",
-            "vmovdqu ymmword ptr [{result} + ",
-            $at,
-            "], {x}\n",
+            on!("vpand", "mask", "x", "nan"),
+            on!("vpcmpgtw", "mask", "mask", "infinity"),
+            on!("vpblendvb", "x", "x", "nan", "mask"),
+            concat!("vmovdqu ymmword ptr [{result} + ", $at, "], {x}\n"),
         )
     };
 }
@@ -125,7 +118,7 @@ macro_rules! canonical {
 /// Eight binary16s of a row; what is the same throughout is there.
 macro_rules! widen {
     (row, $to:literal, $from:literal, $at:literal) => {
-        concat!("vcvtph2ps {", $to, "}, xmmword ptr [{", $from, "} + ", $at, "]\n")
+        load!("vcvtph2ps", $to, "xmmword", $from, $at)
     };
     (same, $to:literal, $from:literal, $at:literal) => {
         ""
@@ -140,11 +133,7 @@ macro_rules! f16_eight {
             widen!($b, "y", "b", $at),
             widen!($c, "z", "c", $at),
             multiply_add!($sum, $x, "y", "z"),
-            "vcvtps2ph {",
-            $x,
-            ":x}, {",
-            $x,
-            "}, {rounding}\n",
+            concat!("vcvtps2ph {", $x, ":x}, {", $x, "}, {rounding}\n"),
         )
     };
 }
@@ -175,23 +164,9 @@ macro_rules! f16_loop {
 macro_rules! split {
     (row, $low:literal, $high:literal, $from:literal, $at:literal) => {
         concat!(
-            "vmovdqu {",
-            $low,
-            "}, ymmword ptr [{",
-            $from,
-            "} + ",
-            $at,
-            "]\n",
-            "vpand {",
-            $high,
-            "}, {",
-            $low,
-            "}, {upper}\n",
-            "vpslld {",
-            $low,
-            "}, {",
-            $low,
-            "}, 16\n",
+            load!("vmovdqu", $low, "ymmword", $from, $at),
+            on!("vpand", $high, $low, "upper"),
+            on!("vpslld", $low, $low; 16),
         )
     };
     (same, $low:literal, $high:literal, $from:literal, $at:literal) => {
@@ -203,46 +178,26 @@ macro_rules! split {
 macro_rules! narrow {
     (nearest, $x:literal) => {
         concat!(
-            "vpsrld {mask}, {",
-            $x,
-            "}, 16\n",
-            "vpand {mask}, {mask}, {last}\n",
-            "vpaddd {",
-            $x,
-            "}, {",
-            $x,
-            "}, {more}\n",
-            "vpaddd {",
-            $x,
-            "}, {",
-            $x,
-            "}, {mask}\n",
+            on!("vpsrld", "mask", $x; 16),
+            on!("vpand", "mask", "mask", "last"),
+            on!("vpaddd", $x, $x, "more"),
+            on!("vpaddd", $x, $x, "mask"),
         )
     };
     (down, $x:literal) => {
         concat!(
-            "vpsrad {mask}, {",
-            $x,
-            "}, 31\n",
-            "vpand {mask}, {mask}, {more}\n",
-            "vpaddd {",
-            $x,
-            "}, {",
-            $x,
-            "}, {mask}\n# {last}\n",
+            on!("vpsrad", "mask", $x; 31),
+            on!("vpand", "mask", "mask", "more"),
+            on!("vpaddd", $x, $x, "mask"),
+            "# {last}\n",
         )
     };
     (up, $x:literal) => {
         concat!(
-            "vpsrad {mask}, {",
-            $x,
-            "}, 31\n",
-            "vpandn {mask}, {mask}, {more}\n",
-            "vpaddd {",
-            $x,
-            "}, {",
-            $x,
-            "}, {mask}\n# {last}\n",
+            on!("vpsrad", "mask", $x; 31),
+            on!("vpandn", "mask", "mask", "more"),
+            on!("vpaddd", $x, $x, "mask"),
+            "# {last}\n",
         )
     };
     (zero, $x:literal) => {
