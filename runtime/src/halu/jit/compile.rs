@@ -147,8 +147,8 @@ const SHORT: usize = 64;
 /// Of large kernels, code is made fast rather than made to be fast.
 fn max_unroll(kernel: &Kernel<'_>) -> u32 {
     match kernel.words.len() {
-        0..=SHORT => 4,
-        ..=512 => 2,
+        words if words <= SHORT => 4,
+        words if words <= 512 => 2,
         _ => 1,
     }
 }
