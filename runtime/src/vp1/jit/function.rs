@@ -261,31 +261,55 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
 
     /// Makes a loop go round without a check as often as it is sure to.
     fn rounds(&mut self, first: u32, found: &Loop) {
-        let [before, body, after, again] = [(); 4].map(|()| self.e.b.create_block());
-        let counter = self.e.b.declare_var(I64);
-        let rounds = self.sure_rounds(found);
-        self.e.b.def_var(counter, rounds);
-        self.e.b.ins().brif(rounds, before, &[], again, &[]);
+        let [before, again] = [(); 2].map(|()| self.e.b.create_block());
+        let times = self.sure_rounds(found);
+        self.e.b.ins().brif(times, before, &[], again, &[]);
         self.e.b.seal_block(before);
 
         self.e.b.switch_to_block(before);
         for pointer in &found.pointers {
             self.registers.start_pointer(&mut self.e, pointer.register);
         }
-        self.jump_to(body);
+        let mut left = times;
+        if found.unrolled > 1 {
+            let rounds = self.divided(times, found.unrolled);
+            self.repeat(rounds, first, found, found.unrolled);
+            let done = self.e.b.ins().imul_imm_u(rounds, i64::from(found.unrolled));
+            left = self.e.b.ins().isub(times, done);
+        }
+        self.repeat(left, first, found, 1);
+        self.registers.end_rounds(&mut self.e);
+        self.registers.set_flag(&mut self.e, found.c, found.end.bit(), false);
+        let bundles = i64::from(found.jump + 2 - first);
+        let issued = self.e.b.ins().imul_imm_u(times, bundles);
+        self.add(Place::Issued, issued);
+        self.count_rounds(found, times);
+        self.jump_to(again);
+        self.e.b.switch_to_block(again);
+        self.again = Some((first, again));
+    }
 
+    /// Makes rounds, of so many copies of a loop each.
+    fn repeat(&mut self, rounds: Value, first: u32, found: &Loop, copies: u32) {
+        let [body, after] = [(); 2].map(|()| self.e.b.create_block());
+        let counter = self.e.b.declare_var(I64);
+        self.e.b.def_var(counter, rounds);
+        self.e.b.ins().brif(rounds, body, &[], after, &[]);
         self.e.b.switch_to_block(body);
         if found.accumulates {
             self.registers.start_round(&mut self.e);
         }
-        for _ in 0..found.unrolled {
+        for _ in 0..copies {
             for at in first..=found.jump + 1 {
-                if at != found.jump {
-                    let (writes, _) = self.effects(at);
-                    self.commit(&writes);
-                } else if let Some(rest) = &found.rest_of_jump {
-                    let (writes, _) = self.effects_of(rest);
-                    self.commit(&writes);
+                let (writes, _) = match &found.rest_of_jump {
+                    _ if at != found.jump => self.effects(at),
+                    Some(rest) => self.effects_of(rest),
+                    None => continue,
+                };
+                self.commit(&writes);
+                if at == found.writer {
+                    // What it wrote need not be computed.
+                    self.registers.set_flag(&mut self.e, found.c, found.end.bit(), false);
                 }
             }
         }
@@ -297,17 +321,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().brif(left, body, &[], after, &[]);
         self.e.b.seal_block(body);
         self.e.b.seal_block(after);
-
         self.e.b.switch_to_block(after);
-        self.registers.end_pointers(&mut self.e);
-        let times = self.e.b.ins().imul_imm_u(rounds, i64::from(found.unrolled));
-        let bundles = i64::from(found.jump + 2 - first);
-        let issued = self.e.b.ins().imul_imm_u(times, bundles);
-        self.add(Place::Issued, issued);
-        self.count_rounds(found, times);
-        self.jump_to(again);
-        self.e.b.switch_to_block(again);
-        self.again = Some((first, again));
     }
 
     fn add(&mut self, place: Place, value: Value) {
@@ -328,8 +342,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let or = |function: &mut Self, rules_out: Option<Value>, other: Value| {
             Some(rules_out.map_or(other, |one| function.e.b.ins().bor(one, other)))
         };
-        if let Some(c) = found.flag_before
-            && let Some(flag) = self.registers.flag(&mut self.e, c, found.end.bit())
+        if found.writer >= found.jump
+            && let Some(flag) = self.registers.flag(&mut self.e, found.c, found.end.bit())
         {
             rules_out = or(self, rules_out, flag);
         }
@@ -362,13 +376,12 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             let before = self.e.b.ins().uextend(I64, before);
             most = self.e.b.ins().umin(most, before);
         }
-        let rounds = self.divided(most, found.unrolled);
         match rules_out {
             Some(wrong) => {
                 let none = self.e.b.ins().iconst(I64, 0);
-                self.e.b.ins().select(wrong, none, rounds)
+                self.e.b.ins().select(wrong, none, most)
             }
-            None => rounds,
+            None => most,
         }
     }
 

@@ -11,8 +11,8 @@ use crate::vp1::interp::Bundles;
 /// More bundles than this, the delay slot included, are not repeated in code.
 const MAX_BUNDLES: u32 = 16;
 /// About so many bundles are made a round of the loop in code: of those that accumulate fewer, which have many vectors at a time.
-const UNROLLED_BUNDLES: u32 = 12;
-const UNROLLED_ACCUMULATING: u32 = 8;
+const UNROLLED_BUNDLES: u32 = 24;
+const UNROLLED_ACCUMULATING: u32 = 16;
 
 /// aef and zf of `$c`, as numbers of bits.
 const AEF: u64 = 10;
@@ -35,8 +35,10 @@ pub(super) struct Loop {
     pub pointers: Vec<Pointer>,
     /// What ends it.
     pub end: End,
-    /// The `$c`, if the jump looks at its flag before the loop has written it.
-    pub flag_before: Option<u8>,
+    /// The `$c` with the flag.
+    pub c: u8,
+    /// The bundle that writes it. The jump comes before that if it is not an earlier one.
+    pub writer: u32,
 }
 
 /// An address register of a loop.
@@ -123,7 +125,8 @@ impl Loop {
             accumulates,
             pointers,
             end,
-            flag_before: (writer >= (jump - first) as usize).then_some(c),
+            c,
+            writer: first + writer as u32,
         })
     }
 }

@@ -157,8 +157,8 @@ impl Registers {
         }
     }
 
-    /// Pointers are low halves of address registers again.
-    pub fn end_pointers(&mut self, e: &mut Emitter<'_, '_>) {
+    /// After the rounds pointers are low halves of address registers again.
+    pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
         for (n, variable, plus) in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
             let low = e.value(Word::Place { pointer, plus });
@@ -271,6 +271,13 @@ impl Registers {
     pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = PARTS.iter().position(|&part| part == bit)?;
         Some(self.get(e, Place::C(n, part as u8)))
+    }
+
+    /// Sets it.
+    pub fn set_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32, truth: bool) {
+        let Some(part) = PARTS.iter().position(|&part| part == bit) else { return };
+        let value = e.b.ins().iconst(I8, i64::from(truth));
+        self.set(e, Place::C(n, part as u8), value);
     }
 
     /// One of up to four, chosen by an index.
