@@ -8,7 +8,7 @@ use halfbyte_isa::vp1::footprint::Locations;
 
 use super::op::Op;
 use super::pairs::Pairs;
-use super::schedule::pressure;
+use super::schedule::{Members, pressure};
 use super::values::{Value, Values};
 
 /// An operation of some iteration comes after one of another: not before bundle `latency - interval * distance` from it on.
@@ -50,6 +50,8 @@ pub(crate) struct Loop<'a> {
     bound: Vec<bool>,
     /// Which operations can be in one bundle.
     pairs: Pairs<'a>,
+    /// For each operation the units that it needs, a bit each.
+    units: Vec<u8>,
     /// The fewest bundles from iteration to iteration.
     pub least: u32,
     /// How many more nodes may be placed in all searches together.
@@ -96,6 +98,7 @@ impl<'a> Loop<'a> {
             links_of: Vec::new(),
             bound: Vec::new(),
             pairs: Pairs::new(ops),
+            units: ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect(),
             least: 0,
             effort: TOTAL_EFFORT,
         };
@@ -187,17 +190,31 @@ impl<'a> Loop<'a> {
             interval: interval as i32,
             lead: (ahead * interval) as i32,
             times: vec![None; self.nodes.len()],
-            rows: vec![Vec::new(); interval as usize],
+            rows: vec![Row::default(); interval as usize],
             least: vec![0; self.nodes.len()],
+            evicted: Vec::new(),
             branch: self.nodes.len() - 1,
         };
         // A loop is at an end only where its branch is one bundle before the end of an interval.
         let end = search.lead + search.interval - LEAST_INTERVAL as i32;
         search.place(search.branch, end);
         let order = self.order(search.branch, heights, seed);
-        while let Some(&node) = order.iter().find(|&&node| search.times.get(node).is_some_and(|time| time.is_none())) {
+        let mut ranks = vec![0; order.len()];
+        for (rank, &node) in order.iter().enumerate() {
+            ranks.get_mut(node).into_iter().for_each(|known| *known = rank);
+        }
+        // All nodes that come before it in the order have a time.
+        let mut next = 0;
+        while let Some(&node) = order.get(next) {
+            if search.times.get(node).is_none_or(|time| time.is_some()) {
+                next += 1;
+                continue;
+            }
             *budget = budget.checked_sub(1)?;
             search.schedule(node)?;
+            for evicted in search.evicted.drain(..) {
+                next = ranks.get(evicted).map_or(0, |&rank| next.min(rank));
+            }
         }
         let mut times = vec![0; self.ops.len()];
         for (op, time) in (0..).zip(&mut times) {
@@ -252,11 +269,22 @@ struct Search<'a> {
     lead: i32,
     /// When nodes run.
     times: Vec<Option<i32>>,
-    /// The operations in each bundle of the interval.
-    rows: Vec<Vec<u32>>,
+    /// The bundles of the interval.
+    rows: Vec<Row>,
     /// For each node when to try next where it has to go somewhere.
     least: Vec<i32>,
+    /// Nodes that lost their times, to be placed again.
+    evicted: Vec<usize>,
     branch: usize,
+}
+
+/// What is in a bundle of the interval.
+#[derive(Clone, Default)]
+struct Row {
+    /// The units that have a word, a bit each.
+    units: u8,
+    /// The operations.
+    ops: Members,
 }
 
 impl Search<'_> {
@@ -269,18 +297,32 @@ impl Search<'_> {
         time.rem_euclid(self.interval) as usize
     }
 
+    fn units(&self, op: u32) -> u8 {
+        self.looped.units.get(op as usize).copied().unwrap_or(u8::MAX)
+    }
+
     fn place(&mut self, node: usize, time: i32) {
         for (op, at) in self.members(node).zip(time..) {
-            let row = self.row(at);
-            self.rows.get_mut(row).into_iter().for_each(|row| row.push(op));
+            let (row, units) = (self.row(at), self.units(op));
+            if let Some(row) = self.rows.get_mut(row) {
+                row.units |= units;
+                // No two of them share a unit, so there is room.
+                let _ = row.ops.try_push(op);
+            }
         }
         self.times.get_mut(node).into_iter().for_each(|known| *known = Some(time));
     }
 
     fn remove(&mut self, node: usize) {
-        let members = self.members(node);
-        self.rows.iter_mut().for_each(|row| row.retain(|op| !members.contains(op)));
-        self.times.get_mut(node).into_iter().for_each(|known| *known = None);
+        let Some(time) = self.times.get_mut(node).and_then(Option::take) else { return };
+        for (op, at) in self.members(node).zip(time..) {
+            let (row, units) = (self.row(at), self.units(op));
+            if let Some(row) = self.rows.get_mut(row) {
+                row.units &= !units;
+                row.ops.retain(|other| *other != op);
+            }
+        }
+        self.evicted.push(node);
     }
 
     /// The first time from `lead` on, if a member of the node must not run for an iteration that is not wanted.
@@ -318,13 +360,17 @@ impl Search<'_> {
     }
 
     /// The operations in the way of a node at a time.
-    fn conflicts(&self, node: usize, time: i32) -> Vec<u32> {
-        let mut found = Vec::new();
-        for (op, at) in self.members(node).zip(time..) {
-            let row = self.rows.get(self.row(at)).map_or(&[][..], Vec::as_slice);
-            found.extend(row.iter().copied().filter(|&other| self.looped.pairs.interact(op, other)));
-        }
-        found
+    fn conflicts(&self, node: usize, time: i32) -> impl Iterator<Item = u32> {
+        self.members(node).zip(time..).flat_map(move |(op, at)| {
+            let row = self.rows.get(self.row(at)).map_or(&[][..], |row| row.ops.as_slice());
+            row.iter().copied().filter(move |&other| self.looped.pairs.interact(op, other))
+        })
+    }
+
+    /// Whether nothing is in the way of a node at a time.
+    fn is_free(&self, node: usize, time: i32) -> bool {
+        let units = |(op, at)| self.rows.get(self.row(at)).is_some_and(|row| row.units & self.units(op) == 0);
+        self.members(node).zip(time..).all(units) && self.conflicts(node, time).next().is_none()
     }
 
     /// Gives a node a time, if need be at the cost of others.
@@ -332,11 +378,12 @@ impl Search<'_> {
         let (low, high, follows) = self.window(node);
         let last = low + self.interval - 1;
         let end = high.map_or(last, |high| high.min(last));
-        let free = |search: &Search<'_>, &time: &i32| search.conflicts(node, time).is_empty();
         // What nothing waits for runs as early as can be, what waits for nothing as late.
         let found = match high {
-            Some(high) if !follows => (low.max(high - self.interval + 1)..=high).rev().find(|time| free(self, time)),
-            _ => (low..=end).find(|time| free(self, time)),
+            Some(high) if !follows => {
+                (low.max(high - self.interval + 1)..=high).rev().find(|&time| self.is_free(node, time))
+            }
+            _ => (low..=end).find(|&time| self.is_free(node, time)),
         };
         let time = match found {
             Some(time) => time,
