@@ -279,7 +279,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
         self.repeat(left, first, found, 1);
         self.registers.end_rounds(&mut self.e);
-        self.registers.set_flag(&mut self.e, found.c, found.end.bit(), false);
+        self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
         let bundles = i64::from(found.jump + 2 - first);
         let issued = self.e.b.ins().imul_imm_u(times, bundles);
         self.add(Place::Issued, issued);
@@ -308,8 +308,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                 };
                 self.commit(&writes);
                 if at == found.writer {
-                    // What it wrote need not be computed.
-                    self.registers.set_flag(&mut self.e, found.c, found.end.bit(), false);
+                    // The loop goes on, so the flag is known, and what it is computed from is not needed.
+                    self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
                 }
             }
         }

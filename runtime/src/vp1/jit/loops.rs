@@ -13,6 +13,8 @@ const MAX_BUNDLES: u32 = 16;
 /// About so many bundles are made a round of the loop in code: of those that accumulate fewer, which have many vectors at a time.
 const UNROLLED_BUNDLES: u32 = 24;
 const UNROLLED_ACCUMULATING: u32 = 16;
+/// A round of a loop of more bundles is that loop once: what there is to do between rounds is little beside them.
+const MAX_UNROLLED: u32 = 6;
 
 /// aef and zf of `$c`, as numbers of bits.
 const AEF: u64 = 10;
@@ -121,7 +123,7 @@ impl Loop {
             jump,
             rest_of_jump: Bundle::new(&rest).ok(),
             group,
-            unrolled: (unrolled / bundles.len() as u32).max(1),
+            unrolled: if bundles.len() as u32 > MAX_UNROLLED { 1 } else { unrolled / bundles.len() as u32 },
             accumulates,
             pointers,
             end,

@@ -107,7 +107,7 @@ impl Compiled {
             registers_at_exit: !is_launch,
         };
         let host = HostFunctions::get()?;
-        // Meanings leave little to optimise, and what Cranelift moves to its uses holds registers of loops that are unrolled.
+        // Cranelift's optimiser moves computations to their uses, and loops that are unrolled then run out of registers.
         let mut builder = NativeBuilder::new(OptLevel::None)?;
         let call_conv = builder.call_conv();
         let mut functions = Vec::new();

@@ -273,11 +273,11 @@ impl Registers {
         Some(self.get(e, Place::C(n, part as u8)))
     }
 
-    /// Sets it.
-    pub fn set_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32, truth: bool) {
+    /// Clears it.
+    pub fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
         let Some(part) = PARTS.iter().position(|&part| part == bit) else { return };
-        let value = e.b.ins().iconst(I8, i64::from(truth));
-        self.set(e, Place::C(n, part as u8), value);
+        let clear = e.b.ins().iconst(I8, 0);
+        self.set(e, Place::C(n, part as u8), clear);
     }
 
     /// One of up to four, chosen by an index.

@@ -222,7 +222,7 @@ impl Emitter<'_, '_> {
         if !signed {
             return [self.b.ins().uwiden_low(lanes), self.b.ins().uwiden_high(lanes)];
         }
-        // Each component below copies of its sign: the sign is compared once, where extending either half is up to two shuffles.
+        // Signs that are compared once go above the components of both halves: extending each half by itself takes more shuffles.
         let ty = self.b.func.dfg.value_type(lanes);
         let (wide, bytes) = if ty == I8X16 { (HALVES, 1) } else { (WORDS, 2) };
         let zero = self.vector_of(ty, 0);
