@@ -26,8 +26,8 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=   by selection
 ;=     narrow_to_low_bits (isel/rules/vp1/wide.isle:57), priority 40
 ;=       line 58: wanted plan = (planned inst), found inst = `%r = trunc.i8x16 %s`
-;=     word_trunc (isel/rules/vp1/words.isle:219), priority 0
-;=       line 219: wanted (int_scalar _), found i8x16
+;=     word_trunc (isel/rules/vp1/words.isle:220), priority 0
+;=       line 220: wanted (int_scalar _), found i8x16
 ;=
 ;= refused
 ;=   line 11: vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly

@@ -665,6 +665,17 @@ impl rules::Context for Lowering<'_> {
         self.param_offset(number).filter(|offset| offset % 4 == 0)
     }
 
+    fn narrow_param(&mut self, value: Value) -> Option<(Type, u16)> {
+        let ValueDef::Param(number) = self.kernel.values[value].def else { return None };
+        let ty = self.kernel.ty(value);
+        (ty.is_int() && ty.bits() < 32).then_some((ty, self.param_offset(number)?))
+    }
+
+    fn signed_param(&mut self, ty: Type, offset: u16) -> Reg {
+        let opcode = if ty.bits() == 8 { Opcode::LDC_S8 } else { Opcode::LDC_S16 };
+        self.out.word(Word::new(opcode).with(CMEM_OFFSET, offset.into()))
+    }
+
     // Memory.
 
     fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
