@@ -1,4 +1,5 @@
-//! Planted miscompiles: a compiler that gets one op wrong, and kernels of two hundred ops on which that shows.
+//! Planted faults: a compiler that gets one op wrong, and kernels of two hundred ops on which that shows; passes that panic or
+//! leave a kernel broken.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::time::{Duration, Instant};
@@ -9,9 +10,11 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
-use halfbyte::reduce::{Case, Limits, Progress, reduce};
+use halfbyte::reduce::{Case, Found, Limits, Progress, reduce};
 use halfbyte::runtime::Program;
+use halfbyte::trial::Kind;
 use halfbyte::{Module, Target};
+use halfbyte_lower::{Context, Pass};
 
 /// Makes another op of one, or does not.
 type Fault = fn(&mut InstData) -> bool;
@@ -135,4 +138,74 @@ fn limits_are_kept() {
     assert_eq!(asked, 7);
     let limits = Limits { time: Duration::ZERO, ..Limits::default() };
     assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
+}
+
+/// A pass for some ops of the kernel.
+fn ops(kernel: &mut Kernel, op: Op) -> impl Iterator<Item = &mut InstData> {
+    kernel.insts.values_mut().filter(move |inst| inst.op == op)
+}
+
+fn panics(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    assert_eq!(ops(kernel, Op::MulHiS).count(), 0, "a product of {} values", kernel.values.len());
+    assert_eq!(ops(kernel, Op::MulHiU).count(), 0, "another product");
+    false
+}
+
+fn breaks(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    ops(kernel, Op::AbsDiffU).for_each(|inst| inst.args = Default::default());
+    true
+}
+
+fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
+    ops(kernel, Op::SubSatU).fold(false, |_, inst| becomes(inst, Op::SubSatU, Op::Sub))
+}
+
+/// How the ops of a kernel, as a chain, fail by a pass, and which of them are left.
+#[track_caller]
+fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
+    let pass: &'static Pass = Box::leak(Box::new(Pass { name: "planted", description: "", run }));
+    let mut options = Options { verify: true, ..Options::new(Target::Halu) };
+    options.passes.insert(0, pass);
+    let body: String =
+        chain.iter().enumerate().map(|(n, op)| format!("  %v{} = {op}.i32 %v{n}, %a\n", n + 1)).collect();
+    let text = format!(
+        "kernel @k(%a: i32, %x: in i32, %y: out i32) {{\n^entry:\n  %i = item_id\n  %v0 = load %x[%i]\n{body}  \
+         store %v{}, %y[%i]\n  ret\n}}\n",
+        chain.len()
+    );
+    let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
+    let case = Case::read(text, halfbyte::trial::Launch { items: 2, args }).unwrap();
+    let found = Found::of(case.clone(), options, &Engine::ALL).unwrap();
+    let least = reduce(case, Limits::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
+    let failure = found.fails(&least).unwrap();
+    assert!(failure.is_like(&found.failure), "{failure}");
+    let wanted = [Op::MulHiS, Op::MulHiU, Op::AbsDiffU, Op::SubSatU];
+    (failure.kind, least.kernel().insts.values().map(|inst| inst.op).filter(|op| wanted.contains(op)).collect())
+}
+
+/// A panic stays the same panic, a broken kernel a broken kernel, and a difference a difference, whatever else is in the kernel.
+#[test]
+fn a_failure_stays_what_it_is() {
+    let all = ["mul_hi_s", "mul_hi_u", "sub_sat_u", "add", "absdiff_u", "xor"];
+    assert_eq!(left_over(panics, &all), (Kind::Panic, vec![Op::MulHiS]));
+    assert_eq!(left_over(panics, &all[1..]), (Kind::Panic, vec![Op::MulHiU]));
+    assert_eq!(left_over(breaks, &all), (Kind::Defect, vec![Op::AbsDiffU]));
+    assert_eq!(left_over(computes_otherwise, &all), (Kind::Memory, vec![Op::SubSatU]));
+    let both = |kernel: &mut Kernel, context: &mut Context<'_>| {
+        let is_small = kernel.insts.len() < 8;
+        if is_small { panics(kernel, context) } else { computes_otherwise(kernel, context) }
+    };
+    // Less than it would be, were a panic taken for a difference.
+    let (kind, left) = left_over(both, &["sub_sat_u", "mul_hi_s", "mul_hi_s", "mul_hi_s"]);
+    assert!(kind == Kind::Memory && left.contains(&Op::SubSatU), "{kind:?} {left:?}");
+}
+
+#[test]
+fn what_does_not_fail_is_no_failure() {
+    let options = || Options::new(Target::Halu);
+    assert!(Found::of(case(20), options(), &Engine::ALL).is_none());
+    // A race is the kernel's own fault.
+    let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
+    let race = Case::read(text.to_owned(), halfbyte::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
+    assert!(Found::of(race, options(), &Engine::ALL).is_none());
 }

@@ -47,6 +47,7 @@ Examples:
   halfbyte explain examples/axpy.hb --at %r --target halu
   halfbyte view examples/median.hb -o page.html
   halfbyte test tests/files --coverage
+  halfbyte reduce wrong.hb -o less.hb
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is.";

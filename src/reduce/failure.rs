@@ -7,13 +7,13 @@ use halfbyte_isa::target::Target;
 use thiserror::Error;
 
 use super::Case;
+use crate::Module;
 use crate::launch::{Bound, Engine, Param, bind};
 use crate::pipeline::{Options, TARGETS};
 use crate::report::Report;
 use crate::runlines;
 use crate::trial::{Failure, Kind, Launch, Trial};
 use crate::values::brief;
-use crate::{Module, pipeline};
 
 /// Which failures are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -126,18 +126,20 @@ fn targets() -> String {
 pub fn find(module: &Module, folder: &Path, question: Question<'_>) -> Result<Found, FindError> {
     let suspects = suspects(module, folder, question)?;
     // What `check` shows comes first, and after it what only shows where each step is verified.
-    let ways = [false, true].map(|verify| (verify, suspects.clone()));
-    for (verify, suspects) in ways {
-        for Suspect { case, target } in suspects {
-            let options = Options::new(target);
+    for verify in [false, true] {
+        for Suspect { case, target } in &suspects {
+            let options = Options::new(*target);
             let options = Options { verify: verify || options.verify, ..options };
-            if let Some(found) = Found::of(case, options, question.engines) {
+            if let Some(found) = Found::of(case.clone(), options, question.engines) {
                 return Ok(found);
             }
         }
     }
-    let on: Vec<&str> = suspects.iter().map(|suspect| suspect.target.name()).collect();
-    Err(FindError::Agrees { file: module.file().to_owned(), what: format!("on {} all is as on ir", on.join(", ")) })
+    let mut on: Vec<&str> = suspects.iter().map(|suspect| suspect.target.name()).collect();
+    on.sort_unstable();
+    on.dedup();
+    let what = format!("on {} the words do what ir does, or the kernel is refused", on.join(" and "));
+    Err(FindError::Agrees { file: module.file().to_owned(), what })
 }
 
 impl Found {
@@ -176,6 +178,6 @@ impl Found {
 
     /// Whether it fails only where each step of the compiler is verified.
     pub fn is_hidden(&self) -> bool {
-        self.options.verify && !pipeline::Options::new(self.options.target).verify
+        self.options.verify && !Options::new(self.options.target).verify
     }
 }
