@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::campaign::launches;
+use halfbyte::campaign::{Mix, Targets, launches};
 use halfbyte::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
@@ -127,6 +127,31 @@ fn what_is_left_fails() {
     assert!(last.trials > 50 && (last.ops, last.items) == (53, 16), "{last:?}");
 }
 
+/// Whatever the answers are, what is asked about is well formed, and runs on the evaluator or faults there.
+#[test]
+fn any_answers_will_do() {
+    let targets = Targets::new();
+    let mut mix = Mix::new(&targets);
+    for number in 0..40 {
+        let (text, mut random) = mix.draw(3, number);
+        let kernel = &Module::parse(&text).unwrap().ir().kernels[0].clone();
+        let launch = launches(kernel, &mut random).remove(0);
+        let case = Case::new(kernel, launch).unwrap();
+        let often = 2 + random.below(8);
+        let mut asked = 0;
+        let mut answer = |case: &Case| {
+            asked += 1;
+            let mut args = case.launch().args.clone();
+            let _ = evaluate_within(case.kernel(), case.launch().items, 100, &mut args);
+            assert!(Module::parse(&case.file("halu, vp1")).is_ok());
+            random.below(often) == 0
+        };
+        let limits = Limits { trials: 400, ..Limits::default() };
+        let least = reduce(case.clone(), limits, &mut answer, &mut |_| {});
+        assert!(least.ops() <= case.ops() && (1..=400).contains(&asked), "{asked}");
+    }
+}
+
 #[test]
 fn limits_are_kept() {
     let mut asked = 0;
@@ -140,7 +165,7 @@ fn limits_are_kept() {
     assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
 }
 
-/// A pass for some ops of the kernel.
+/// The instructions of an op.
 fn ops(kernel: &mut Kernel, op: Op) -> impl Iterator<Item = &mut InstData> {
     kernel.insts.values_mut().filter(move |inst| inst.op == op)
 }
