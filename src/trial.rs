@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{Fault, Writers};
 use halfbyte_ir::{Kernel, eval};
+use halfbyte_isa::stream::Stream;
 use halfbyte_isa::target::Target;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
@@ -14,9 +15,6 @@ use crate::compare::compare;
 use crate::launch::{Engine, How, Param, evaluate_within, execute};
 use crate::pipeline::{Options, compile};
 use crate::report::Report;
-
-/// The most work items that share a run of VP1's words, and the budget.
-const GROUP: u32 = 16;
 
 /// How a kernel is tried.
 #[derive(Clone, Copy)]
@@ -229,7 +227,7 @@ impl Reference<'_> {
             let how = How { budget: self.budget.into(), ..How::from(engine) };
             let outcome = caught(|| execute(loaded, how, self.launch.items, &mut args))
                 .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
-            self.agrees(&format!("{target} ({engine})"), &outcome, &args).map_err(wrong)?;
+            self.agrees(loaded, &format!("{target} ({engine})"), &outcome, &args).map_err(wrong)?;
             match &first {
                 None => first = Some((engine, outcome)),
                 Some((other, expected)) if *expected != outcome => {
@@ -244,7 +242,13 @@ impl Reference<'_> {
     }
 
     /// Compares an engine's outcome with the evaluator's.
-    fn agrees(&self, on: &str, outcome: &Outcome, args: &[Vec<u8>]) -> Result<(), (Kind, String)> {
+    fn agrees(
+        &self,
+        words: &halfbyte_runtime::Kernel,
+        on: &str,
+        outcome: &Outcome,
+        args: &[Vec<u8>],
+    ) -> Result<(), (Kind, String)> {
         let reason = match (self.outcome, outcome) {
             // A launch that a machine has no room for.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
@@ -258,10 +262,12 @@ impl Reference<'_> {
                 }
                 return Ok(());
             }
-            (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => match self.is_same_trap(expected, found) {
-                true => return Ok(()),
-                false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
-            },
+            (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
+                match self.is_same_trap(words, expected, found) {
+                    true => return Ok(()),
+                    false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
+                }
+            }
             (Ok(_), Err(error)) => format!("on {on}: {error}; on ir there is no trap"),
             (Err(fault), Ok(_)) => format!("on {on} there is no trap; on ir: {fault}"),
             (Err(fault), Err(error)) => format!("on {on}: {error}; on ir: {fault}"),
@@ -273,13 +279,23 @@ impl Reference<'_> {
         Lines::new(self.module.text()).position(trap.span.start).line as u32
     }
 
-    /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, and what
-    /// the first of them accesses behind a loop without end comes before that.
-    fn is_same_trap(&self, expected: &eval::Trap, found: &Trap) -> bool {
-        let is_budget =
-            matches!(expected.kind, eval::TrapKind::Budget { .. }) || matches!(found.kind, TrapKind::Budget { .. });
-        if self.target == Target::Vp1 && is_budget {
-            return (found.item..found.item.saturating_add(GROUP)).contains(&expected.item);
+    /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, which their
+    /// first one exceeds whoever does. What is accessed at will comes before a loop without end though it stands behind.
+    fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
+        let tiles = words.info().tiles.as_ref();
+        let group = tiles.map_or(1, |tiles| tiles.items);
+        let by_budget =
+            (matches!(expected.kind, eval::TrapKind::Budget { .. }), matches!(found.kind, TrapKind::Budget { .. }));
+        match by_budget {
+            (_, true) if group > 1 => {
+                return (found.item..found.item.saturating_add(group)).contains(&expected.item);
+            }
+            (true, false) => {
+                let at_will =
+                    |stream: &Stream| stream.uniform && stream.steps.is_empty() && stream.site == found.address;
+                return expected.item == found.item && tiles.is_some_and(|tiles| tiles.streams.iter().any(at_will));
+            }
+            _ => {}
         }
         let same_kind = match (&expected.kind, &found.kind) {
             (

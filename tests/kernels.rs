@@ -44,9 +44,11 @@ fn regressions() {
         let kernel = &module.ir().kernels[0];
         let launch = Launch::of_vectors(kernel);
         let refused = |target| target == Target::Vp1 && kernel.name == "renamed_argument";
-        [Target::Halu, Target::Vp1].into_iter().try_for_each(|target| match support::program(module, &with_passes(target)) {
-            Err(_) if refused(target) => Ok(()),
-            _ => check(module, &with_passes(target), &launch),
+        [Target::Halu, Target::Vp1].into_iter().try_for_each(|target| {
+            match support::program(module, &with_passes(target)) {
+                Err(_) if refused(target) => Ok(()),
+                _ => check(module, &with_passes(target), &launch),
+            }
         })
     });
 }

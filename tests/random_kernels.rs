@@ -15,7 +15,7 @@ use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::prove::Shard;
-use halfbyte::trial::Trial;
+use halfbyte::trial::{Launch, Trial};
 use halfbyte::{Module, Target};
 use support::{with_passes, without_passes};
 
@@ -173,4 +173,39 @@ fn kernels_of_vp1_are_varied() {
     assert!(idle.len() * 4 < rules, "{idle:?}");
     assert!(intrinsics.len() >= 10, "{intrinsics:?}");
     assert!(spilling >= 2, "{spilling} kernels");
+}
+
+#[test]
+fn what_stands_behind_a_loop_without_end_is_not_accessed() {
+    let ways = [with_passes(Target::Halu), with_passes(Target::Vp1)];
+    let trial = Trial { ways: &ways, engines: &Engine::ALL, budget: BUDGET };
+    for elem in ["i8", "i8x4", "i32"] {
+        let text = format!(
+            "kernel @k(%x: in {elem}, %y: in {elem}, %n: i32, %z: out {elem}) {{
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  %b = load %y[%i]
+  %c = icmp.eq.i32 %n, %zero
+  br ^spin
+^spin:
+  br_if %c, ^spin, ^behind
+^behind:
+  %a = load %x[%i]
+  %r = add.{elem} %a, %b
+  store %r, %z[%i]
+  ret
+}}"
+        );
+        let module = Module::parse(&text).unwrap();
+        for n in 0..2 {
+            for (x, y) in [(0, 20), (4, 20), (20, 20), (20, 0), (20, 4), (0, 0)] {
+                let bytes = |elements: usize| vec![1; elements * if elem == "i8" { 1 } else { 4 }];
+                let args = vec![bytes(x), bytes(y), vec![n, 0, 0, 0], bytes(20)];
+                let tally = trial.run(&module, &[Launch { items: 20, args }]).unwrap();
+                assert_eq!(tally.accepted, [true, true]);
+                assert_eq!(tally.traps, n == 0 || x < 20 || y < 20);
+            }
+        }
+    }
 }

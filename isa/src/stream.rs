@@ -8,7 +8,8 @@
 //!
 //! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a stream in the
 //! layout of `$a`, with the stream's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
-//! and [`M_FIRST_ITEM`].
+//! and [`M_FIRST_ITEM`]. Stream k is gone through by `$a` k, upward: where a program stops before its end, it has made the
+//! accesses below, and, in a uniform stream without loops, all.
 //!
 //! An element that cannot be read, and one of an item at or beyond the launch's number, is zero. Streams that are in a buffer are
 //! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by

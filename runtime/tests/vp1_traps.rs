@@ -271,26 +271,37 @@ fn an_endless_loop_belongs_to_its_group() {
     assert_eq!([1, 4, 5, 9, 12].map(endless), [0, 0, 4, 8, 8]);
 }
 
-/// What is wrong in memory comes before what is wrong with the program, up to the item that this belongs to.
+/// What is wrong in memory comes before what is wrong with the program, up to the item that this belongs to; of the accesses of
+/// that item those that the program has come to.
 #[test]
 fn memory_and_program() {
-    let text = "
+    let item = |access: &str, words: usize| {
+        let text = format!(
+            "
     mov $r0 0x2
+    mov $r1 $m0
+    mov $a0 $r1
     sub $r0 $c1 $r0 0x1
-    bra not $c1 zf 0x4
+    {access}
+    bra not $c1 zf 0xc
     snop
     ret
     snop
-";
-    let item = |words: usize| {
-        let program = program("x: in i32", tiles(4, 11, vec![reads(0, 4, 0)]), text);
+"
+        );
+        let program = program("x: in i32", tiles(4, 23, vec![reads(0, 4, 16)]), &text);
         let x = bytes(&vec![0; words]);
         let trap = trap(run(&program, 12, &mut [Arg::In(&x)]));
         (trap.item, trap.address)
     };
-    // The return without a call is in the second group.
-    assert_eq!(item(12), (4, 19));
-    assert_eq!(item(5), (4, 19));
-    assert_eq!(item(4), (4, 0));
-    assert_eq!(item(2), (2, 0));
+    // The return without a call is in the second group, behind its loads.
+    let loads = |words| item("ldas $r2 $c0 $a0 0x10", words);
+    assert_eq!(loads(12), (4, 31));
+    assert_eq!(loads(5), (4, 31));
+    assert_eq!(loads(4), (4, 16));
+    assert_eq!(loads(2), (2, 16));
+    // It stands before them.
+    let stops = |words| item("snop", words);
+    assert_eq!(stops(4), (4, 31));
+    assert_eq!(stops(2), (2, 16));
 }

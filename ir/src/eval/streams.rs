@@ -287,10 +287,11 @@ impl<'k> Streams<'k> {
         Ok((site, range))
     }
 
-    /// Lets the items of the group make their accesses to the launch's buffers, or the first item alone. No item makes one
-    /// that it could reach only by more backward branches than the budget.
-    pub(super) fn settle(&self, memory: &mut Memory<'_>, first_alone: bool, budget: u32) -> Result<(), Failure> {
-        let items = if first_alone { 1 } else { self.items };
+    /// Lets the items of the group make their accesses to the launch's buffers, or, if the kernel has stopped, the first item
+    /// alone those that the kernel had come to. No item makes one that it could reach only by more backward branches than the
+    /// budget.
+    pub(super) fn settle(&self, memory: &mut Memory<'_>, stopped: bool, budget: u32) -> Result<(), Failure> {
+        let items = if stopped { 1 } else { self.items };
         (0..items.min(self.count.saturating_sub(self.first))).try_for_each(|item| self.item(memory, item, budget))
     }
 
@@ -326,6 +327,10 @@ impl<'k> Streams<'k> {
     /// One access of an item, unless a guard keeps it from it.
     fn access(&self, memory: &mut Memory<'_>, site: &Site<'_>, in_group: u32, steps: &[u32]) -> Result<(), Failure> {
         let element = site.element(in_group, steps);
+        let start = u64::from(element) * u64::from(site.bytes());
+        if start >= site.accessed && !site.is_constant() {
+            return Ok(());
+        }
         if let Some(guard) = site.stream.guard.and_then(|guard| self.sites.get(guard as usize))
             && guard.written.get(element.wrapping_mul(guard.bytes())) == 0
         {

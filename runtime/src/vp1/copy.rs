@@ -7,11 +7,22 @@ use super::tiles::{Plan, Tile, Visit};
 use crate::buffers::Buffers;
 use crate::trap::{Access, Fault, Space, TrapKind};
 
+/// The bits of a `$a` that are the address.
+const ADDRESS: u32 = 0xffff;
+
 /// A tile's streams, in the order of addresses of the data store.
 pub(super) struct Copier<'a> {
     pub plan: &'a Plan<'a>,
     pub tile: &'a Tile,
     pub store: &'a mut [u8],
+}
+
+/// Where a run has stopped before its end.
+pub(super) struct Stop {
+    /// The first item of the group that ran.
+    pub item: u32,
+    /// `$a`, which hold the address of the next element of each stream.
+    pub cursors: [u32; 32],
 }
 
 /// Accesses of one visit whose elements stand side by side in the stream.
@@ -119,7 +130,7 @@ impl<'a> Copier<'a> {
     }
 
     /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
-    pub fn first_fault(&self, buffers: &Buffers<'_>) -> Option<(u32, Fault)> {
+    pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
         for visit in &plan.visits {
@@ -132,8 +143,10 @@ impl<'a> Copier<'a> {
                     continue;
                 }
                 let items = (row.first..).zip(row.addresses()).take_while(|&(item, _)| below(item));
-                let is_wrong = |&((_, address), element): &((u32, u64), u64)| {
-                    self.is_made(row.stream, element) && !row.may_access(buffers, address)
+                let is_wrong = |&((item, address), element): &((u32, u64), u64)| {
+                    self.is_made(row.stream, element)
+                        && stop.is_none_or(|stop| item < stop.item || self.is_passed(visit.stream, element, stop))
+                        && !row.may_access(buffers, address)
                 };
                 if let Some(((item, address), _)) = items.zip(row.element..).find(is_wrong) {
                     let fault = Fault { address: row.stream.site as usize, kind: row.refusal(buffers, address) };
@@ -204,6 +217,14 @@ impl<'a> Copier<'a> {
     fn place(&mut self, stream: usize, element: u64, count: usize) -> Option<&mut [u8]> {
         let start = self.start(stream, element)?;
         self.store.get_mut(start..start.checked_add(count)?)
+    }
+
+    /// Whether the cursor of a stream has gone past an element. What is there once for all items and trips may be read before all
+    /// else, and counts as passed.
+    fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
+        let at_will = self.plan.streams.get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
+        let cursor = stop.cursors.get(stream).map_or(0, |&cursor| cursor & ADDRESS);
+        at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }
 
     /// Whether the access of an element is made, as far as the run came.

@@ -2,7 +2,7 @@
 //!
 //! What an item does wrong in memory shows only around the run of its tile, which goes on with zeros for what cannot be read. So
 //! that no trap hides one of a lower item, all of a tile's are looked for after its run, when the guards are known; then only is
-//! anything copied out.
+//! anything copied out. Of the group in which a run has stopped, only what it had come to counts.
 
 mod copy;
 mod interp;
@@ -19,7 +19,7 @@ use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
 use crate::native::Translation;
 use crate::trap::Fault;
-use copy::Copier;
+use copy::{Copier, Stop};
 use interp::{Bundles, Run};
 use jit::{Compiled, Jit, Machine};
 pub use jit::{StepError, step_bundle};
@@ -109,26 +109,35 @@ impl Code {
 
 /// What runs a program over a tile, and has the data store in the order of addresses before and after.
 enum Processor<'a> {
-    Interpreter { store: Vec<u8> },
+    Interpreter { store: Vec<u8>, cursors: [u32; 32] },
     Native { compiled: &'a Compiled, machine: Box<Machine> },
 }
 
 impl Processor<'_> {
     fn store(&mut self) -> &mut [u8] {
         match self {
-            Processor::Interpreter { store } => store,
+            Processor::Interpreter { store, .. } => store,
             Processor::Native { machine, .. } => &mut machine.store,
+        }
+    }
+
+    /// `$a` after a run, by which streams are gone through.
+    fn cursors(&self) -> &[u32; 32] {
+        match self {
+            Processor::Interpreter { cursors, .. } => cursors,
+            Processor::Native { machine, .. } => machine.cursors(),
         }
     }
 
     /// Runs from the first bundle to an exit, `$m` being what it is.
     fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, tile: &Tile) -> Result<(), Fault> {
         match self {
-            Processor::Interpreter { store } => {
+            Processor::Interpreter { store, cursors } => {
                 let mut state = State { m: *m, ..State::default() };
                 fill(&mut state, store, tile);
                 let done = run.finish(&mut state);
                 drain(&state, store, tile);
+                *cursors = state.a;
                 done
             }
             Processor::Native { compiled, machine } => {
@@ -151,7 +160,7 @@ impl<'a> Slot<'a> {
     fn new(compiled: Option<&'a Compiled>) -> Slot<'a> {
         let processor = match compiled {
             Some(compiled) => Processor::Native { compiled, machine: Machine::new() },
-            None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES] },
+            None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES], cursors: [0; 32] },
         };
         Slot { processor, tile: None, done: None }
     }
@@ -207,8 +216,9 @@ impl TileRunner<'_> {
         let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, budget);
         let stopped = processor.run(m, &mut run, tile);
 
-        let accesses = Copier { plan, tile, store: processor.store() }.first_fault(buffers);
         let program = stopped.err().map(|fault| (tile.first + run.group() * code.tiles.items, fault));
+        let stop = program.as_ref().map(|&(item, _)| Stop { item, cursors: *processor.cursors() });
+        let accesses = Copier { plan, tile, store: processor.store() }.first_fault(buffers, stop.as_ref());
         let fault = match (accesses, program) {
             (Some(access), Some(program)) => Some(if access.0 <= program.0 { access } else { program }),
             (access, program) => access.or(program),

@@ -110,6 +110,11 @@ impl Machine {
         self.m = *m;
     }
 
+    /// `$a`.
+    pub fn cursors(&self) -> &[u32; 32] {
+        &self.a
+    }
+
     /// Becomes a state.
     pub fn set(&mut self, state: &State) {
         self.set_registers(state);
