@@ -4,8 +4,8 @@ kernel @threshold_u16(%level: i16x2, %above: i16x2, %below: i16x2, %pixels: in i
 ^entry:
   %i = item_id
   %p = load %pixels[%i]
-  %m = icmp.gt_u.i16x2 %p, %level ; refuse: vp1: cannot do `icmp.i16x2`
-  %r = select.i16x2 %m, %above, %below ; refuse: vp1: cannot do `select.i16x2`
+  %m = icmp.gt_u.i16x2 %p, %level
+  %r = select.i16x2 %m, %above, %below
   store %r, %two[%i]
   ret
 }

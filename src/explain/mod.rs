@@ -142,9 +142,14 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     context.verify = question.options.verify;
     context.trace = Some(Trace::new(place));
     let mut lowered = kernel.clone();
-    let done = halfbyte_lower::run(&mut lowered, &question.options.passes, &mut context, &mut ());
+    let mut parameter = passes::Parameter::new(match subject {
+        Subject::Op(_) => None,
+        Subject::Parameter(value) => kernel.value_name(value),
+    });
+    let done = halfbyte_lower::run(&mut lowered, &question.options.passes, &mut context, &mut parameter);
     let trace = context.trace.unwrap_or_else(|| Trace::new(place));
     explanation.history = trace.events().iter().map(passes::change).collect();
+    explanation.history.extend(parameter.gone(&explanation.op));
     match done {
         Ok(()) => {}
         Err(LowerError::Refused(refused)) => {

@@ -1,11 +1,44 @@
 //! What the passes say.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
+use halfbyte_ir::Kernel;
 use halfbyte_ir::rule::Depth;
 use halfbyte_lower::trace::{Event, How, Trace};
+use halfbyte_lower::{Observer, Pass};
 
+use super::place::named;
 use super::{Change, Missed, NearMiss, RuleAt};
+
+/// A parameter of a kernel or a block, for which no instruction stands, watched by its name.
+pub(super) struct Parameter<'n> {
+    /// None where an op is followed.
+    name: Option<&'n str>,
+    gone_by: Option<&'static str>,
+}
+
+impl<'n> Parameter<'n> {
+    pub(super) fn new(name: Option<&'n str>) -> Parameter<'n> {
+        Parameter { name, gone_by: None }
+    }
+
+    /// What took it away.
+    pub(super) fn gone(&self, text: &str) -> Option<Change> {
+        let how = "removed: what it was for is done without it, or by other values".to_owned();
+        let (before, after) = (vec![text.to_owned()], Vec::new());
+        Some(Change { pass: self.gone_by?, how, rule: None, notes: Vec::new(), before, after })
+    }
+}
+
+impl Observer for Parameter<'_> {
+    fn after(&mut self, pass: &Pass, kernel: &Kernel, _: bool, _: Duration) {
+        let is_gone = self.name.is_some_and(|name| named(kernel, name).is_none());
+        if is_gone && self.gone_by.is_none() {
+            self.gone_by = Some(pass.name);
+        }
+    }
+}
 
 fn lower_rule(number: u32) -> Option<RuleAt> {
     halfbyte_lower::RULES.get(number as usize).map(RuleAt::new)
