@@ -6,14 +6,16 @@ use regalloc2::{
     OperandPos, Output, PReg, PRegSet, ProgPoint, RegAllocError, RegClass, RegallocOptions,
 };
 
+use super::direct::Direct;
 use super::flow::{Flow, edges, insts};
+use super::liveness::Liveness;
 use super::ragged::Ragged;
 use super::{AllocError, Options};
 use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VInst, VReg};
 
 /// regalloc2's name for each bank of registers.
-const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
+pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
 /// A bank of registers as a run of regalloc2 has it: its number is its place in [`CLASSES`].
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +42,22 @@ pub(super) trait Assignment {
 #[derive(Default)]
 pub(super) struct Run {
     lists: Lists,
+    direct: Direct,
+    /// Whether the result is that of the short way.
+    is_direct: bool,
     ctx: Ctx,
 }
 
 /// Those virtual registers of the code that have part in the run, in regalloc2's terms.
 #[derive(Default)]
-struct Lists {
+pub(super) struct Lists {
     /// By instruction. A replaced register is two operands: the old one's use, then the definition in the same place.
-    operands: Ragged<Operand>,
+    pub(super) operands: Ragged<Operand>,
     /// By block.
-    params: Ragged<regalloc2::VReg>,
+    pub(super) params: Ragged<regalloc2::VReg>,
     /// By edge.
-    args: Ragged<regalloc2::VReg>,
-    offers: [Option<Offer>; 3],
+    pub(super) args: Ragged<regalloc2::VReg>,
+    pub(super) offers: [Option<Offer>; 3],
 }
 
 impl Run {
@@ -61,10 +66,17 @@ impl Run {
         &mut self,
         code: &VCode<M>,
         flow: &Flow,
+        liveness: &Liveness,
         assignment: &impl Assignment,
         options: &Options,
     ) -> Result<(), AllocError> {
         self.lists.read(code, flow, assignment)?;
+        let class_of = |reg: u32| assignment.bank_of(VReg(reg)).map(|bank| CLASSES[bank]);
+        let direct = self.direct.allocate(&self.lists, flow, liveness, code.vregs.len(), class_of);
+        self.is_direct = direct.is_some();
+        if self.is_direct && !options.check {
+            return Ok(());
+        }
         let view = View { flow, lists: &self.lists, vregs: code.vregs.len() };
         let env = environment(&self.lists.offers);
         let run_options = RegallocOptions { validate_ssa: options.check, ..RegallocOptions::default() };
@@ -74,11 +86,20 @@ impl Run {
             checker.prepare(&self.ctx.output);
             checker.run().map_err(|errors| AllocError::Unsound(format!("{errors:?}")))?;
         }
+        if self.is_direct && !self.direct.agrees(&self.ctx.output) {
+            return Err(AllocError::Unsound("the short way led elsewhere".to_owned()));
+        }
         Ok(())
     }
 
     pub(super) fn output(&self) -> &Output {
-        &self.ctx.output
+        if self.is_direct { &self.direct.output } else { &self.ctx.output }
+    }
+
+    /// Whether the short way led to the result.
+    #[cfg(test)]
+    pub(super) fn is_direct(&self) -> bool {
+        self.is_direct
     }
 
     pub(super) fn cursor(&self) -> Cursor<'_> {

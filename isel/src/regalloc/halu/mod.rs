@@ -48,16 +48,16 @@ impl Each for Halu {
     fn allocate(allocator: &mut Allocator, code: VCode<Halu>, options: &Options) -> Result<MachFunc<Halu>, AllocError> {
         let Allocator { flow, liveness, main, preds, .. } = allocator;
         let mut plan = banks::plan(&code, flow, liveness, Effort::Frugal);
-        main.allocate(&code, flow, &plan.main, options)?;
+        main.allocate(&code, flow, liveness, &plan.main, options)?;
         if Part::new(main, &plan.main).spills_registers() {
             plan = banks::plan(&code, flow, liveness, Effort::Full);
-            main.allocate(&code, flow, &plan.main, options)?;
+            main.allocate(&code, flow, liveness, &plan.main, options)?;
         }
         let main = Part::new(main, &plan.main);
         match &plan.preds {
             None => machine_function(code, flow, &mut [main]),
             Some(assignment) => {
-                preds.allocate(&code, flow, assignment, options)?;
+                preds.allocate(&code, flow, liveness, assignment, options)?;
                 machine_function(code, flow, &mut [main, Part::new(preds, assignment)])
             }
         }

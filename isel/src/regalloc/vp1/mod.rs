@@ -49,7 +49,7 @@ impl Each for Vp1 {
         let Allocator { flow, liveness, main, .. } = allocator;
         let flags = flags::place(&code, flow, liveness)?;
         let files = Files { classes: &code.vregs, fixed: tuple::fix(&code, flow, liveness)? };
-        main.allocate(&code, flow, &files, options)?;
+        main.allocate(&code, flow, liveness, &files, options)?;
         let Written { blocks, frame_bytes, registers, spills } = write(&code, flow, main, &flags, &files)?;
         let VCode { signature, extra, .. } = code;
         Ok(MachFunc { signature, blocks, local_bytes: frame_bytes, registers, spills, extra })
