@@ -29,6 +29,12 @@ struct Interval {
 impl Flow {
     /// Walks the kernel's graph. A target that is no block of the kernel is passed over.
     pub fn new(kernel: &Kernel) -> Flow {
+        if let &[only] = kernel.layout.as_slice()
+            && kernel.blocks.is_valid(only)
+            && kernel.successors(only).next().is_none()
+        {
+            return Flow::of_one_block(only);
+        }
         let (preds, pred_ends) = predecessors(kernel);
         let mut flow =
             Flow { postorder: Vec::new(), preds, pred_ends, idom: SecondaryMap::new(), tree: SecondaryMap::new() };
@@ -54,6 +60,14 @@ impl Flow {
         }
         flow.postorder = search.postorder;
         flow
+    }
+
+    /// The graph of a kernel without branches, as most small ones are.
+    fn of_one_block(block: Block) -> Flow {
+        let mut tree = SecondaryMap::with_capacity(block.as_u32() as usize + 1);
+        tree[block] = Interval { first: 0, end: 1 };
+        let (pred_ends, idom) = (SecondaryMap::new(), SecondaryMap::new());
+        Flow { postorder: vec![block], preds: Vec::new(), pred_ends, idom, tree }
     }
 
     /// The reachable blocks in reverse postorder: the entry first, and a block before all that it dominates.

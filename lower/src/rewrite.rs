@@ -161,6 +161,11 @@ impl<'k> Rewriter<'k> {
     }
 }
 
+/// Whether a constant defines a value.
+fn is_constant(kernel: &Kernel, value: Value) -> bool {
+    kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Const)
+}
+
 /// The lanes of a constant, with its type.
 pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u64; MAX_LANES])> {
     let inst = kernel.def_inst(value)?;
@@ -176,7 +181,8 @@ pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64
     let data = kernel.insts[inst];
     let ty = kernel.ty(data.result.expand()?);
     let args = kernel.args(inst);
-    if !data.op.is_pure() || args.is_empty() {
+    // Hardly any instruction has constants alone, so that is asked before any lanes are looked at.
+    if !data.op.is_pure() || args.is_empty() || !args.iter().all(|&arg| is_constant(kernel, arg)) {
         return None;
     }
     let constants: SmallVec<[(Type, [u64; MAX_LANES]); 4]> =
@@ -235,8 +241,7 @@ impl generated::Context for Rewriter<'_> {
     }
 
     fn constant(&mut self, value: Value) -> Option<()> {
-        let inst = self.kernel.def_inst(value)?;
-        holds(self.kernel.insts[inst].op == Op::Const)
+        holds(is_constant(self.kernel, value))
     }
 
     fn float_one(&mut self, value: Value) -> Option<()> {
