@@ -272,6 +272,27 @@ impl Kernel {
         }
     }
 
+    /// A new kernel without parameters or blocks, in the memory of this one.
+    pub(crate) fn restart(&mut self, name: &str, span: Span) {
+        let Names { text, values, blocks } = &mut self.names;
+        text.clear();
+        values.clear();
+        blocks.clear();
+        self.name.clear();
+        self.name.push_str(name);
+        self.span = span;
+        self.params.clear();
+        self.insts.clear();
+        self.values.clear();
+        self.blocks.clear();
+        self.layout.clear();
+        self.wide_consts.clear();
+        self.intrinsics.clear();
+        self.packing = None;
+        self.pool.clear();
+        self.calls.clear();
+    }
+
     /// The entry block.
     pub fn entry(&self) -> Option<Block> {
         self.layout.first().copied()

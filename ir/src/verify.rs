@@ -147,7 +147,7 @@ pub(crate) fn check(kernel: &Kernel, partial: &Partial) -> Vec<Finding> {
         kernel,
         partial,
         findings: Vec::new(),
-        placed: SecondaryMap::new(),
+        placed: SecondaryMap::with_capacity(kernel.insts.len()),
         layout: EntitySet::with_capacity(kernel.blocks.len()),
     };
     verifier.kernel();
@@ -270,6 +270,7 @@ impl Verifier<'_> {
 
     fn kernel(&mut self) {
         let kernel = self.kernel;
+        self.placed.resize(kernel.insts.len());
         self.params();
         self.packing();
         if kernel.layout.is_empty() && !self.partial.incomplete {

@@ -40,8 +40,19 @@ pub(super) struct Lexer<'s> {
     at: usize,
 }
 
+/// By byte, whether it can stand in a name.
+const IN_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 fn in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    IN_NAME[usize::from(byte)]
 }
 
 impl<'s> Lexer<'s> {
@@ -56,9 +67,8 @@ impl<'s> Lexer<'s> {
     }
 
     fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&belongs) {
-            self.at += 1;
-        }
+        let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len());
     }
 
     /// The next token; at the end, [`Tok::End`] for ever.

@@ -93,10 +93,12 @@ impl Body<'_> {
 
     /// The next kernel's body, in the memory of this one's tables.
     fn restart(&mut self, name: &str, span: Span) {
-        let mut next = Body::new(name, span);
+        let mut next = Body::new("", span);
+        std::mem::swap(&mut next.kernel, &mut self.kernel);
         std::mem::swap(&mut next.values, &mut self.values);
         std::mem::swap(&mut next.blocks, &mut self.blocks);
         std::mem::swap(&mut next.parts, &mut self.parts);
+        next.kernel.restart(name, span);
         next.values.clear();
         next.blocks.clear();
         next.parts.clear();
@@ -330,7 +332,8 @@ impl<'s> Reader<'s> {
                 self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
             }
             names.entry(name).or_insert(span);
-            module.kernels.push(std::mem::replace(&mut self.body.kernel, Kernel::new("")));
+            // The copy is as large as the kernel; what is read into grows, and is used again.
+            module.kernels.push(self.body.kernel.clone());
         }
         module
     }
@@ -618,20 +621,25 @@ impl<'s> Reader<'s> {
     /// Defines a value.
     pub fn define_value(&mut self, name: &'s str, span: Span, ty: Type, def: ValueDef) -> Value {
         let data = ValueData { ty, def };
-        let kernel = &mut self.body.kernel;
-        let value = match self.body.values.get_mut(name) {
-            Some(named) if !named.defined => {
+        let Body { kernel, values, .. } = &mut self.body;
+        let (value, first) = match values.entry(name) {
+            Entry::Occupied(mut named) if !named.get().defined => {
+                let named = named.get_mut();
                 (named.defined, named.span) = (true, span);
                 kernel.values[named.entity] = data;
-                named.entity
+                (named.entity, None)
             }
-            _ => {
-                let value = kernel.values.push(data);
-                self.claim(name, span, value);
-                value
+            Entry::Occupied(named) => (kernel.values.push(data), Some(named.get().span)),
+            Entry::Vacant(vacant) => {
+                let entity = kernel.values.push(data);
+                vacant.insert(Named { entity, span, defined: true });
+                (entity, None)
             }
         };
-        self.body.kernel.set_value_name(value, name);
+        kernel.set_value_name(value, name);
+        if let Some(first) = first {
+            self.defined_twice(format!("%{name}"), span, first);
+        }
         value
     }
 
