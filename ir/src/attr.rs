@@ -267,17 +267,19 @@ impl FloatCC {
 
 /// The constant lane numbers of a shuffle, one a result lane; n and above name the second operand's lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct LaneMap(u128);
+pub struct LaneMap([u8; 16]);
 
 impl LaneMap {
     /// From lane numbers below 256; lanes after the sixteenth are passed over.
     pub fn new(lanes: &[u8]) -> LaneMap {
-        LaneMap(lanes.iter().take(16).enumerate().fold(0, |m, (i, &l)| m | u128::from(l) << (8 * i)))
+        let mut map = [0; 16];
+        map.iter_mut().zip(lanes).for_each(|(slot, &lane)| *slot = lane);
+        LaneMap(map)
     }
 
     /// The source lane of result lane `i`.
     pub const fn get(self, i: usize) -> usize {
-        (self.0 >> (8 * (i & 15))) as usize & 0xff
+        self.0[i & 15] as usize
     }
 }
 
