@@ -1,7 +1,9 @@
 //! Writes object files ([`halfbyte_isa::object`] has their layout).
 
+use std::borrow::Cow;
+
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, TEXT_ALIGN, TEXT_PREFIX,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, TEXT_ALIGN, TEXT_PREFIX, Words,
 };
 use halfbyte_isa::target::Target;
 use object::elf;
@@ -41,25 +43,54 @@ impl From<object::write::Error> for ObjectError {
 }
 
 /// A section to be.
-struct Section {
+struct Section<'a> {
     name: String,
-    data: Vec<u8>,
+    contents: Contents<'a>,
     flags: elf::SectionFlags,
     align: u64,
 }
 
-impl Section {
-    fn text(code: &Code) -> Section {
+/// What is in a section. Words and places become bytes when they are written, so that they are there once.
+enum Contents<'a> {
+    Words(&'a Words),
+    Locs(&'a [Loc]),
+    Record(Vec<u8>),
+}
+
+impl Contents<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Contents::Words(words) => words.len() * words.word_bytes(),
+            Contents::Locs(locs) => locs.len() * Loc::BYTES,
+            Contents::Record(bytes) => bytes.len(),
+        }
+    }
+
+    fn bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Contents::Words(words) => words.to_bytes().into(),
+            Contents::Locs(locs) => {
+                let mut bytes = Vec::with_capacity(self.len());
+                locs.iter().for_each(|loc| bytes.extend_from_slice(&loc.to_bytes()));
+                bytes.into()
+            }
+            Contents::Record(bytes) => bytes.into(),
+        }
+    }
+}
+
+impl<'a> Section<'a> {
+    fn text(code: &'a Code) -> Section<'a> {
         Section {
             name: format!("{TEXT_PREFIX}{}", code.info.signature.name()),
-            data: code.words.to_bytes(),
+            contents: Contents::Words(&code.words),
             flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
             align: TEXT_ALIGN,
         }
     }
 
-    fn record(name: String, data: Vec<u8>) -> Section {
-        Section { name, data, flags: elf::SectionFlags(0), align: 4 }
+    fn record(name: String, contents: Contents<'a>) -> Section<'a> {
+        Section { name, contents, flags: elf::SectionFlags(0), align: 4 }
     }
 }
 
@@ -84,13 +115,12 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
         }
     }
 
-    let mut sections = vec![Section::record(HEADER_SECTION.to_owned(), header.to_bytes())];
+    let mut sections = vec![Section::record(HEADER_SECTION.to_owned(), Contents::Record(header.to_bytes()))];
     for code in kernels {
         let name = code.info.signature.name();
-        let locs = code.locs.iter().flat_map(|loc| loc.to_bytes()).collect();
         sections.push(Section::text(code));
-        sections.push(Section::record(format!("{INFO_PREFIX}{name}"), code.info.to_bytes()));
-        sections.push(Section::record(format!("{LOC_PREFIX}{name}"), locs));
+        sections.push(Section::record(format!("{INFO_PREFIX}{name}"), Contents::Record(code.info.to_bytes())));
+        sections.push(Section::record(format!("{LOC_PREFIX}{name}"), Contents::Locs(&code.locs)));
     }
 
     let mut bytes = Vec::new();
@@ -110,7 +140,7 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
         .map(|(code, (text, &index))| {
             writer.reserve_symbol_index(Some(index));
             let name = writer.add_string(code.info.signature.name().as_bytes());
-            (name, index, text.data.len() as u64)
+            (name, index, text.contents.len() as u64)
         })
         .collect();
     writer.reserve_symtab_section_index();
@@ -122,7 +152,7 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
 
     writer.reserve_file_header();
     let offsets: Vec<u64> =
-        sections.iter().map(|section| writer.reserve(section.data.len() as u64, section.align)).collect();
+        sections.iter().map(|section| writer.reserve(section.contents.len() as u64, section.align)).collect();
     writer.reserve_symtab();
     writer.reserve_symtab_shndx();
     writer.reserve_strtab()?;
@@ -139,7 +169,7 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
     })?;
     for section in &sections {
         writer.write_align(section.align);
-        writer.write(&section.data);
+        writer.write(&section.contents.bytes());
     }
     writer.write_null_symbol();
     for (name, index, st_size) in symbols {
@@ -166,7 +196,7 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
             sh_flags: section.flags,
             sh_addr: 0,
             sh_offset,
-            sh_size: section.data.len() as u64,
+            sh_size: section.contents.len() as u64,
             sh_link: 0,
             sh_info: 0,
             sh_addralign: section.align,

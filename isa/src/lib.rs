@@ -2,6 +2,7 @@
 //! assembly text and documents follow, and one meaning, generic over the values it computes with.
 
 pub mod abi;
+mod check;
 pub mod docs;
 pub mod half;
 pub mod halu;

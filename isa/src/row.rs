@@ -1,6 +1,7 @@
 //! The form in which an instruction is described. A [`Row`] is `const` data; encoding, decoding, assembly text, register
 //! roles, documents and random instructions all follow from it.
 
+use crate::check::Check;
 use crate::word::Field;
 use thiserror::Error;
 
@@ -682,40 +683,45 @@ impl Row {
         word
     }
 
+    /// What a word of the row must be, in the order in which it is found out.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = Check> {
+        let of_operand = |op: &'static Operand| {
+            let kind = match op.kind {
+                Kind::Name(m) => Some(Check::Value(m)),
+                Kind::Const { offset, align, .. } => Some(Check::Offset { field: offset, align }),
+                _ => None,
+            };
+            let suffix = match op.suffix {
+                Suffix::Choice(m) => Some(Check::Value(m)),
+                Suffix::Mask { field, .. } => Some(Check::Mask(field)),
+                _ => None,
+            };
+            let spans = op.registers().filter_map(|RegSlot { field, file, span, .. }| {
+                let end = file.constant().filter(|_| file.is_aligned() && span > 1)?;
+                Some(Check::Span { field, span, end: end.0.into() })
+            });
+            kind.into_iter().chain(suffix).chain(spans)
+        };
+        self.modifiers.iter().copied().map(Check::Value).chain(self.operands.iter().flat_map(of_operand))
+    }
+
     /// Whether `word`, which holds the row's fixed bits, is an instruction of the row. `named` is the union of the row's fields.
     pub fn validate(&self, word: u128, named: u128) -> Result<(), EncodeError> {
+        self.validate_by(self.checks(), word, named)
+    }
+
+    /// The same with those of the row's checks that can fail.
+    pub(crate) fn validate_by(
+        &self,
+        mut checks: impl Iterator<Item = Check>,
+        word: u128,
+        named: u128,
+    ) -> Result<(), EncodeError> {
         let stray = word & !named;
         if stray != 0 {
             return Err(EncodeError::Reserved(stray.trailing_zeros() as u8));
         }
-        let admit = |m: &Modifier| {
-            let value = m.field.get(word);
-            if m.admits(value) { Ok(()) } else { Err(EncodeError::Value { field: m.field, value }) }
-        };
-        self.modifiers.iter().try_for_each(admit)?;
-        for op in self.operands {
-            match op.kind {
-                Kind::Name(m) => admit(&m)?,
-                Kind::Const { offset, align, .. } if offset.get(word) % u64::from(align) != 0 => {
-                    return Err(EncodeError::Offset { field: offset, align });
-                }
-                _ => {}
-            }
-            match op.suffix {
-                Suffix::Choice(m) => admit(&m)?,
-                Suffix::Mask { field, .. } if field.get(word) == 0 => {
-                    return Err(EncodeError::EmptyMask(field));
-                }
-                _ => {}
-            }
-            for RegSlot { field, file, span, .. } in op.registers() {
-                let Some(end) = file.constant().filter(|_| file.is_aligned()).map(|c| u64::from(c.0)) else { continue };
-                let (first, span) = (field.get(word), u64::from(span));
-                if span > 1 && first != end && (first % span != 0 || first + span > end) {
-                    return Err(EncodeError::Misaligned { field, span: span as u8 });
-                }
-            }
-        }
+        checks.try_for_each(|check| check.pass(word))?;
         let broken = |f: &&Forbid| {
             f.all.iter().all(|&(field, is)| match is {
                 Is::Eq(v) => field.get(word) == v,

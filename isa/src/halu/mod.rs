@@ -8,6 +8,7 @@ mod rows;
 pub mod template;
 mod text;
 
+use crate::check::Check;
 use crate::row::{EncodeError, RegSlot, Row};
 use crate::word::Field;
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
@@ -86,6 +87,8 @@ struct Derived {
     template: u128,
     named: u128,
     registers: Vec<RegSlot>,
+    /// Those that can fail.
+    checks: Vec<Check>,
 }
 
 static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
@@ -93,6 +96,7 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
         template: op.row().template(),
         named: op.row().fields().fold(0, |m, f| m | f.mask()),
         registers: op.row().registers().collect(),
+        checks: op.row().checks().filter(Check::can_fail).collect(),
     };
     Opcode::ALL.iter().map(derive).collect()
 });
@@ -212,7 +216,8 @@ impl Inst {
 
     /// Whether every field holds a value that means something, in an allowed combination.
     pub fn validate(&self) -> Result<(), EncodeError> {
-        self.row().validate(self.word, self.opcode.derived().named)
+        let derived = self.opcode.derived();
+        self.row().validate_by(derived.checks.iter().copied(), self.word, derived.named)
     }
 
     /// Whether [`Inst::validate`] succeeds.

@@ -43,10 +43,12 @@ impl Words {
 
     /// The bytes of all words, each little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len() * self.word_bytes());
         match self {
-            Words::Halu(words) => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
-            Words::Vp1(words) => words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            Words::Halu(words) => words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes())),
+            Words::Vp1(words) => words.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes())),
         }
+        bytes
     }
 
     /// The machine.
