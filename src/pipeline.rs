@@ -3,6 +3,7 @@
 //! The passes over the IR run in the order of [`PASSES`]. Then instructions are selected, registers allocated, and the
 //! words laid out; the words of all kernels make an object.
 
+use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
@@ -249,8 +250,11 @@ impl<'a> Compiler<'a> {
     /// What the target cannot do.
     pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Func, Rules), Vec<Diagnostic>> {
         let lines = &self.lines;
+        // Instructions are asked for one after the other.
+        let line = Cell::new(0);
         let locate = |span: Span| {
-            let position = lines.position(span.start);
+            let position = lines.position_near(span.start, line.get());
+            line.set(position.line);
             Loc { line: position.line as u32, column: position.column as u32 }
         };
         let start = Instant::now();

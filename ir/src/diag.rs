@@ -74,14 +74,24 @@ pub struct Lines<'s> {
 impl<'s> Lines<'s> {
     /// Finds the lines of a text.
     pub fn new(source: &'s str) -> Lines<'s> {
-        let after_breaks = source.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        Lines { source, starts: std::iter::once(0).chain(after_breaks.map(|(at, _)| at + 1)).collect() }
+        let after_breaks = source.match_indices('\n').map(|(at, _)| at + 1);
+        Lines { source, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
     /// Line and column of a byte; of the end where it lies beyond.
     pub fn position(&self, byte: u32) -> Position {
+        self.position_near(byte, 0)
+    }
+
+    /// The same, found at once where it is on this line or next to it.
+    pub fn position_near(&self, byte: u32, line: usize) -> Position {
         let byte = self.source.floor_char_boundary(byte as usize);
-        let line = self.starts.partition_point(|&start| start <= byte);
+        let begins = |line: usize| line.checked_sub(1).and_then(|index| self.starts.get(index).copied());
+        let holds = |&line: &usize| {
+            begins(line).is_some_and(|start| start <= byte) && begins(line + 1).is_none_or(|next| byte < next)
+        };
+        let near = [line, line.saturating_sub(1), line + 1].into_iter().find(holds);
+        let line = near.unwrap_or_else(|| self.starts.partition_point(|&start| start <= byte));
         let start = self.start(line);
         Position { line, column: self.source.get(start..byte).map_or(0, |before| before.chars().count()) + 1 }
     }
@@ -188,6 +198,12 @@ mod tests {
         assert_eq!(at(9), (4, 1));
         assert_eq!(at(10), (4, 2));
         assert_eq!(at(u32::MAX), (4, 2));
+        let lines = Lines::new(source);
+        for byte in 0..=source.len() as u32 {
+            for line in 0..7 {
+                assert_eq!(lines.position_near(byte, line), position(source, byte), "{byte} near {line}");
+            }
+        }
         assert_eq!(Lines::new(source).text(1), "ab");
         assert_eq!(Lines::new(source).text(9), "");
     }

@@ -71,8 +71,15 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    pub fn new() -> Builder {
-        Builder { vregs: Vec::new(), operands: Vec::new(), insts: Vec::new(), loc: Loc::default(), start: 0 }
+    /// With room for the instructions of so many ops.
+    pub fn with_capacity(ops: usize) -> Builder {
+        Builder {
+            vregs: Vec::with_capacity(2 * ops),
+            operands: Vec::with_capacity(3 * ops),
+            insts: Vec::new(),
+            loc: Loc::default(),
+            start: 0,
+        }
     }
 
     pub fn vreg(&mut self, class: RegClass) -> VReg {

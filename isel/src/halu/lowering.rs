@@ -70,16 +70,17 @@ pub(crate) fn select<'k>(
     trace: Option<&'k mut Trace>,
 ) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, Target::Halu).map_err(|refusal| vec![refusal])?;
+    let (ops, values) = (kernel.insts.len(), kernel.values.len());
     let lowering = Lowering {
         kernel,
-        out: Builder::new(),
-        fired: Vec::new(),
+        out: Builder::with_capacity(ops),
+        fired: Vec::with_capacity(2 * ops),
         trace,
         depth: 0,
         locate,
         signature,
-        value_regs: SecondaryMap::new(),
-        aliases: Vec::new(),
+        value_regs: SecondaryMap::with_capacity(values),
+        aliases: Vec::with_capacity(2 * ops),
         own: Vec::new(),
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
@@ -254,6 +255,9 @@ impl Lowering<'_> {
 
     /// The instructions for a value's scaled forms, which stand right after its definition.
     fn scale(&mut self, value: Value) {
+        if self.scaled[value].is_empty() {
+            return;
+        }
         for (scale, vreg) in std::mem::take(&mut self.scaled[value]) {
             let index = self.value_reg(value);
             let here = self.here();
@@ -304,7 +308,7 @@ impl Lowering<'_> {
             self.scale(value);
         }
         // The scaled forms use the result, so they are written first and emitted last.
-        let after = std::mem::take(&mut self.out.insts);
+        let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
             let here = self.here();
@@ -319,7 +323,7 @@ impl Lowering<'_> {
                 (Err(reason), _) => self.refuse(inst, reason),
             }
         }
-        self.out.insts.extend(after);
+        self.out.insts.rotate_left(after);
     }
 
     /// Whether all values of an instruction have a register to be in.
