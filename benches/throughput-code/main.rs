@@ -1,0 +1,238 @@
+//! The compiler against LLVM's: 2,000 functions of about 40 packed ops, from text to a file, in turn in one run.
+//!
+//! `benches/throughput` gets LLVM and runs this. A figure is a line, and [`FIGURES`] says what is asked of it.
+
+mod functions;
+mod process;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use functions::{Texts, functions};
+use halfbyte::Module;
+use halfbyte::pipeline::PASSES;
+use process::{Took, run};
+
+const FUNCTIONS: usize = 2000;
+/// The functions of the larger text.
+const MANY: usize = 10 * FUNCTIONS;
+
+/// So often each side is run; the least time counts.
+const ROUNDS: usize = 5;
+
+/// A comparison's outcome.
+struct Sample {
+    ours: f64,
+    peer: f64,
+    /// How much better ours is.
+    ratio: f64,
+}
+
+impl Sample {
+    /// Of what is better the more it is.
+    fn more(ours: f64, peer: f64) -> Sample {
+        Sample { ours, peer, ratio: ours / peer }
+    }
+
+    /// Of what is better the less it is.
+    fn less(ours: f64, peer: f64) -> Sample {
+        Sample { ours, peer, ratio: peer / ours }
+    }
+}
+
+/// A comparison of ours with a peer, or with what is asked.
+struct Figure {
+    name: &'static str,
+    /// Of both values.
+    unit: &'static str,
+    peer: &'static str,
+    /// The least ratio that is asked for.
+    asked: f64,
+    measure: fn(&Bench) -> Result<Sample, String>,
+}
+
+/// Passes without which functions are compiled faster and worse: sharing what is computed twice.
+const SLOW: &[&str] = &["cse"];
+
+/// Mops/s with the default passes.
+const DEFAULT: f64 = 0.5;
+/// Mops/s without [`SLOW`] ones.
+const PLAIN: f64 = 0.7;
+/// Mops/s of reading alone.
+const READ: f64 = 2.5;
+/// Bytes an op.
+const MEMORY: f64 = 300.0;
+/// An op of many functions may take this much longer.
+const GROWTH: f64 = 1.2;
+
+#[rustfmt::skip]
+const FIGURES: &[Figure] = &[
+    Figure { name: "compile",         unit: "Mops/s", peer: "llc-19", asked: 8.0,          measure: Bench::against_llvm },
+    Figure { name: "compile_default", unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: |b| b.speed(&[], DEFAULT) },
+    Figure { name: "compile_plain",   unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: |b| b.speed(SLOW, PLAIN) },
+    Figure { name: "read",            unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: Bench::read },
+    Figure { name: "memory",          unit: "B/op",   peer: "limit",  asked: 1.0,          measure: Bench::memory },
+    Figure { name: "growth",          unit: "us/op",  peer: "2000",   asked: 1.0 / GROWTH, measure: Bench::growth },
+];
+
+const HELP: &str = "\
+Measures the compiler against LLVM's on the same functions, in turn in one run
+
+Usage: benches/throughput [NAME]...
+
+Arguments:
+  [NAME]...  Only figures of these names
+
+Options:
+  -h, --help  Prints this
+
+A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. The ratio is that of the speeds, so that more is better, of
+times and memory too. Both compilers are run as programs on one thread, and read and write files. Times are of the processor,
+the least of several runs.
+
+  compile          2,000 functions of about 40 packed ops; ours counts our ops a second, and so does the peer
+  compile_default  the same alone, beside what is asked
+  compile_plain    the same without the passes that share what is computed twice
+  read             reading and verifying the text, in this program
+  memory           the most that was resident, of 20,000 functions
+  growth           the time an op takes of 20,000 functions, beside that of 2,000
+
+Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
+";
+
+fn main() -> ExitCode {
+    let mut names = Vec::new();
+    for arg in std::env::args().skip(1) {
+        match arg.as_str() {
+            "--help" | "-h" => {
+                print!("{HELP}");
+                return ExitCode::SUCCESS;
+            }
+            // Cargo says it to every bench.
+            "--bench" => {}
+            _ => names.push(arg),
+        }
+    }
+    if let Some(name) = names.iter().find(|name| !FIGURES.iter().any(|figure| figure.name == name.as_str())) {
+        return failed(&format!("no figure has the name `{name}`; see --help"));
+    }
+    match Bench::new().and_then(|bench| figures(&bench, &names)) {
+        Ok(code) => code,
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(2)
+}
+
+fn figures(bench: &Bench, names: &[String]) -> Result<ExitCode, String> {
+    println!("functions ours={FUNCTIONS} of {:.1} ops", bench.few.ops / FUNCTIONS as f64);
+    let mut missed = Vec::new();
+    for Figure { name, unit, peer, asked, measure } in FIGURES {
+        if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let Sample { ours, peer: value, ratio } = measure(bench).map_err(|error| format!("{name}: {error}"))?;
+        println!("{name} ours={ours:.3} {unit} peer={peer} {value:.3} ratio={ratio:.2}");
+        if ratio < *asked {
+            missed.push(format!("{name} has ratio {ratio:.2}; asked are {asked:.2}"));
+        }
+    }
+    missed.iter().for_each(|missed| println!("{missed}"));
+    Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A text of functions and the files that have it.
+struct Input {
+    text: String,
+    ops: f64,
+    ours: PathBuf,
+    llvm: PathBuf,
+}
+
+impl Input {
+    fn new(folder: &Path, count: usize) -> Result<Input, String> {
+        let Texts { ours: text, llvm } = functions(count);
+        let module = Module::parse(&text).map_err(|errors| errors.to_string())?;
+        let kernels = &module.ir().kernels;
+        let blocks = kernels.iter().flat_map(|kernel| kernel.layout.iter().map(|&block| &kernel.blocks[block]));
+        let ops = blocks.map(|block| block.insts.len()).sum::<usize>() as f64;
+        let file = |extension: &str, text: &str| {
+            let path = folder.join(format!("functions-{count}.{extension}"));
+            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display())).map(|()| path)
+        };
+        Ok(Input { ours: file("hb", &text)?, llvm: file("ll", &llvm)?, text, ops })
+    }
+}
+
+/// What every figure is measured with.
+struct Bench {
+    /// It has the files; gone with this.
+    folder: tempfile::TempDir,
+    few: Input,
+    many: Input,
+}
+
+impl Bench {
+    fn new() -> Result<Bench, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let [few, many] = [FUNCTIONS, MANY].map(|count| Input::new(folder.path(), count));
+        Ok(Bench { few: few?, many: many?, folder })
+    }
+
+    fn ours(&self, input: &Input, without: &[&str]) -> Result<Took, String> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
+        command.args(["compile", "--target", "halu", "--emit", "obj", "-o"]).arg(self.folder.path().join("out.o"));
+        let passes: Vec<&str> = PASSES.iter().copied().filter(|pass| !without.contains(pass)).collect();
+        run(command.arg("--passes").arg(passes.join(",")).arg(&input.ours))
+    }
+
+    fn llvm(&self, input: &Input) -> Result<Took, String> {
+        let mut command = Command::new("llc-19");
+        command.args(["-march=nvptx64", "-mcpu=sm_90", "-O2", "-o"]).arg(self.folder.path().join("out.ptx"));
+        run(command.arg(&input.llvm))
+    }
+
+    fn against_llvm(&self) -> Result<Sample, String> {
+        let [ours, peer] = least(|| Ok([self.ours(&self.few, &[])?.seconds, self.llvm(&self.few)?.seconds]))?;
+        Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
+    }
+
+    fn speed(&self, without: &[&str], limit: f64) -> Result<Sample, String> {
+        let [seconds] = least(|| Ok([self.ours(&self.few, without)?.seconds]))?;
+        Ok(Sample::more(self.few.ops / 1e6 / seconds, limit))
+    }
+
+    fn read(&self) -> Result<Sample, String> {
+        let [seconds] = least(|| {
+            let start = Instant::now();
+            let module = Module::parse(&self.few.text).map_err(|errors| errors.to_string())?;
+            let seconds = start.elapsed().as_secs_f64();
+            drop(module);
+            Ok([seconds])
+        })?;
+        Ok(Sample::more(self.few.ops / 1e6 / seconds, READ))
+    }
+
+    fn memory(&self) -> Result<Sample, String> {
+        let took = self.ours(&self.many, &[])?;
+        Ok(Sample::less(took.bytes / self.many.ops, MEMORY))
+    }
+
+    fn growth(&self) -> Result<Sample, String> {
+        let [many, few] = least(|| Ok([self.ours(&self.many, &[])?.seconds, self.ours(&self.few, &[])?.seconds]))?;
+        Ok(Sample::less(many / self.many.ops * 1e6, few / self.few.ops * 1e6))
+    }
+}
+
+/// The least that each side takes of several rounds, in which they take turns.
+fn least<const SIDES: usize>(round: impl Fn() -> Result<[f64; SIDES], String>) -> Result<[f64; SIDES], String> {
+    let mut least = [f64::INFINITY; SIDES];
+    for _ in 0..ROUNDS {
+        least.iter_mut().zip(round()?).for_each(|(least, seconds)| *least = seconds.min(*least));
+    }
+    Ok(least)
+}
