@@ -262,3 +262,18 @@ kernel @wider_pairs(%a_in: in i32, %a2_in: in i8, %out1: out i64, %out2: out i64
   ret
 }
 ; rule: zext_pair, sext_pair
+
+; A narrow parameter is read with its sign; one that is wide already, or comes from memory, is not.
+kernel @sext_of_a_parameter(%s: i8, %t: i16, %w: in i8, %out1: out i32, %out2: out i32, %out3: out i32) {
+^entry:
+  %i = item_id
+  %a = sext.i32 %s            ; check: LDC.S8
+  %b = sext.i32 %t            ; next: LDC.S16
+  %v = load %w[%i]            ; check: LDG.U8
+  %c = sext.i32 %v            ; next: PRMT
+  store %a, %out1[%i]
+  store %b, %out2[%i]
+  store %c, %out3[%i]
+  ret
+}
+; rule: sext_param
