@@ -11,7 +11,7 @@ use halfbyte_isa::target::Target;
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
 use super::lowering::Lowering;
-use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
+use super::operands::{Index, Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
 use crate::classes::type_class;
 use crate::machine::RegClass;
 use crate::trace::trace_methods;
@@ -137,6 +137,10 @@ impl rules::Context for Lowering<'_> {
 
     fn pred_inner(&mut self, value: Value) -> Pred {
         self.deeper(value, rules::constructor_pred, rules::Context::plain_pred)
+    }
+
+    fn index_inner(&mut self, value: Value) -> Index {
+        self.deeper(value, rules::constructor_index, |_, value| Index::plain(value))
     }
 
     fn no_reg(&mut self) -> Reg {
@@ -686,7 +690,19 @@ impl rules::Context for Lowering<'_> {
         self.load_from(ty, mem, base, None)
     }
 
-    fn load_indexed(&mut self, ty: Type, mem: MemAttr, base: Value, index: Value) -> Reg {
+    fn plain_index(&mut self, value: Value) -> Index {
+        Index::plain(value)
+    }
+
+    fn times(&mut self, index: Index, factor: u32) -> Index {
+        Index { factor: index.factor.wrapping_mul(factor), ..index }
+    }
+
+    fn power(&mut self, n: u32) -> Option<u32> {
+        1u32.checked_shl(n)
+    }
+
+    fn load_indexed(&mut self, ty: Type, mem: MemAttr, base: Value, index: Index) -> Reg {
         self.load_from(ty, mem, base, Some(index))
     }
 
@@ -694,7 +710,7 @@ impl rules::Context for Lowering<'_> {
         self.store_to(ty, mem, value, base, None)
     }
 
-    fn store_indexed(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Value) -> Reg {
+    fn store_indexed(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Index) -> Reg {
         self.store_to(ty, mem, value, base, Some(index))
     }
 

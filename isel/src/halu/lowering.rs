@@ -15,7 +15,7 @@ use halfbyte_isa::target::Target;
 use super::builder::{Builder, choice};
 use super::context;
 use super::intrinsic;
-use super::operands::{Place, Pred, Reg, Src};
+use super::operands::{Index, Place, Pred, Reg, Src};
 use crate::machine::{Halu, Machine, RegClass};
 use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
@@ -240,10 +240,14 @@ impl Lowering<'_> {
         self.signature.offsets().get(number as usize).copied()
     }
 
-    /// Byte offset `value * scale` modulo 2^32, computed once where the value is defined.
-    fn scaled(&mut self, value: Value, scale: u32) -> Reg {
-        if scale == 1 {
-            return self.value_reg(value);
+    /// Byte offset `index * scale` modulo 2^32, computed once where the index's value is defined.
+    fn scaled(&mut self, index: Index, scale: u32) -> Reg {
+        let Index { value, factor } = index;
+        let scale = scale.wrapping_mul(factor);
+        match scale {
+            0 => return Reg::ZERO,
+            1 => return self.value_reg(value),
+            _ => {}
         }
         if let Some(&(_, vreg)) = self.scaled[value].iter().find(|known| known.0 == scale) {
             return Reg::new(vreg);
@@ -261,15 +265,30 @@ impl Lowering<'_> {
         for (scale, vreg) in std::mem::take(&mut self.scaled[value]) {
             let index = self.value_reg(value);
             let here = self.here();
-            self.out.read(RA, index);
-            let result = if scale.is_power_of_two() {
-                let inst = Word::new(Opcode::LEA).with(SHIFT, scale.trailing_zeros().into());
-                self.out.word(inst)
-            } else {
-                self.out.word(Word::new(Opcode::IMAD_RIR).with(IMM32, scale.into()))
-            };
+            let result = self.product(index, scale);
             self.define(vreg, result, here);
         }
+    }
+
+    /// A register times a number that is neither 0 nor 1, by LEA where one or two of them do.
+    fn product(&mut self, reg: Reg, factor: u32) -> Reg {
+        let twice = factor.trailing_zeros();
+        let odd = factor >> twice;
+        let mut reg = reg;
+        if odd != 1 {
+            if !(odd - 1).is_power_of_two() {
+                self.out.read(RA, reg);
+                return self.out.word(Word::new(Opcode::IMAD_RIR).with(IMM32, factor.into()));
+            }
+            self.out.read(RA, reg);
+            self.out.read(R32, reg);
+            reg = self.out.word(Word::new(Opcode::LEA).with(SHIFT, (odd - 1).trailing_zeros().into()));
+        }
+        if twice > 0 {
+            self.out.read(RA, reg);
+            reg = self.out.word(Word::new(Opcode::LEA).with(SHIFT, twice.into()));
+        }
+        reg
     }
 
     // Blocks ------------------------------------------------------------------------------------------------------------
@@ -447,7 +466,7 @@ impl Lowering<'_> {
         Some(2 * pair as u8)
     }
 
-    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Value>) -> Address {
+    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
         let near = DISPLACEMENT.contains(&(i64::from(mem.offset) + 12)) && DISPLACEMENT.contains(&mem.offset.into());
         if near && let Some(pair) = self.uniform_pair(base) {
             let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
@@ -481,7 +500,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Value>) -> Reg {
+    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
         let address = self.address(mem, base, index);
         let class = class_of(ty).unwrap_or(RegClass::Word);
         let bytes = ty.bytes();
@@ -513,7 +532,7 @@ impl Lowering<'_> {
         so_far.map_or(Reg::ZERO, Reg::new)
     }
 
-    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Value>) -> Reg {
+    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
         let address = self.address(mem, base, index);
         let bytes = ty.bytes();
         // A store takes registers only; a zero is RZ.

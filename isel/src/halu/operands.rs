@@ -1,5 +1,7 @@
 //! What rules pass about: registers, predicates, and values as operands.
 
+use halfbyte_ir::Value;
+
 use crate::vcode::VReg;
 
 /// A general register, or one word of a wide one, or RZ.
@@ -40,6 +42,19 @@ impl Pred {
 
     pub const fn inverted(self) -> Pred {
         Pred { vreg: self.vreg, not: !self.not }
+    }
+}
+
+/// What an access counts in: a value, multiplied by a number modulo 2^32.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Index {
+    pub value: Value,
+    pub factor: u32,
+}
+
+impl Index {
+    pub const fn plain(value: Value) -> Index {
+        Index { value, factor: 1 }
     }
 }
 

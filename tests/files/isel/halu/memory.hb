@@ -79,3 +79,77 @@ kernel @item_and_count(%a_in: in i32, %out1: out i32, %out2: out i32) {
   ret
 }
 ; rule: where_item, where_count
+
+; What an index is multiplied by goes into the bytes of a step: a power of two is one LEA, and all accesses share it.
+kernel @multiplied_index(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id                     ; check: S2R
+  %eight = const.i32 8             ; check: LEA {{.*}} 0x5
+  %j = mul.i32 %i, %eight          ; never: IMAD
+  %a = load %x[%j]                 ; next: LDG {{.*}} [RZ.U32+UR2]
+  %b = load %x[%j + 1]             ; next: LDG {{.*}} [RZ.U32+UR2+0x4]
+  %r = add.i32 %a, %b
+  store %r, %y[%i]
+  ret
+}
+; rule: index_product, index_plain
+
+; Three times a power of two is a sum first.
+kernel @index_by_three(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id                     ; check: S2R
+  %twelve = const.i32 12           ; next: LEA {{.*}} 0x1 {{.*}} r32=v{{[0-9]+}}, rd=[[T:v[0-9]+]]
+  %j = mul.i32 %i, %twelve         ; next: LEA {{.*}} 0x4 {{.*}} ra=[[T]]
+  %a = load %x[%j]                 ; never: IMAD
+  store %a, %y[%j]
+  ret
+}
+; rule: index_product
+
+; Any other number is one product, not two instructions.
+kernel @index_by_seven(%x: in i32, %y: inout i32) {
+^entry:
+  %i = item_id                     ; check: S2R
+  %seven = const.i32 7             ; next: IMAD {{.*}} 0x1c
+  %j = mul.i32 %i, %seven          ; next: LDG
+  %a = load %x[%j]                 ; never: LEA
+  store %a, %y[%j]
+  ret
+}
+; rule: index_product
+
+; A shift is a product. What is used elsewhere too is computed there.
+kernel @shifted_index(%x: in f16x2, %y: out i32) {
+^entry:
+  %i = item_id
+  %three = const.i32 3
+  %j = shl.i32 %i, %three          ; check: SHF.L
+  %a = load.i32 %x[%j]
+  %r = add.i32 %a, %j
+  store %r, %y[%i]
+  ret
+}
+; rule: index_shifted
+
+; A sum may wrap where the address does not, and is no product either.
+kernel @added_index(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %four = const.i32 4
+  %s = add.i32 %i, %four           ; check: IADD3
+  %a = load %x[%s]                 ; next: LEA {{.*}} 0x2
+  store %a, %y[%i]
+  ret
+}
+; no rule: index_product, index_shifted
+
+; A product by what is not constant is computed.
+kernel @index_by_a_parameter(%k: i32, %x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %j = mul.i32 %i, %k              ; check: IMAD
+  %a = load %x[%j]                 ; next: LEA {{.*}} 0x2
+  store %a, %y[%i]
+  ret
+}
+; no rule: index_product
