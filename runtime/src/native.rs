@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cranelift_codegen::ir::{Signature, types::I64};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable, Flags, OptLevel};
+use cranelift_codegen::settings::{self, Configurable, Flags};
 use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -57,13 +57,13 @@ impl From<ModuleError> for NativeError {
     }
 }
 
-/// How Cranelift is to make code for this computer.
-fn host(opt_level: OptLevel) -> Result<OwnedTargetIsa, NativeError> {
+/// How Cranelift is to make code for this computer. It does not optimise: what is worth it has been done to the words by
+/// then, and the rest would cost more time than it saves.
+fn host() -> Result<OwnedTargetIsa, NativeError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
-    let level = opt_level.to_string();
     let set = [
-        ("opt_level", level.as_str()),
+        ("opt_level", "none"),
         ("is_pic", "false"),
         ("unwind_info", "false"),
         // Frames may exceed the guard page below a stack.
@@ -84,15 +84,9 @@ fn host(opt_level: OptLevel) -> Result<OwnedTargetIsa, NativeError> {
 }
 
 /// The same, looked up once.
-fn known_host(opt_level: OptLevel) -> Result<OwnedTargetIsa, NativeError> {
-    type Known = OnceLock<Result<OwnedTargetIsa, NativeError>>;
-    static PLAIN: Known = OnceLock::new();
-    static OPTIMISED: Known = OnceLock::new();
-    match opt_level {
-        OptLevel::None => PLAIN.get_or_init(|| host(opt_level)).clone(),
-        OptLevel::Speed => OPTIMISED.get_or_init(|| host(opt_level)).clone(),
-        OptLevel::SpeedAndSize => host(opt_level),
-    }
+fn known_host() -> Result<OwnedTargetIsa, NativeError> {
+    static KNOWN: OnceLock<Result<OwnedTargetIsa, NativeError>> = OnceLock::new();
+    KNOWN.get_or_init(host).clone()
 }
 
 /// Functions on their way to be native code.
@@ -110,8 +104,8 @@ pub(crate) struct NativeBuilder {
 pub(crate) struct FunctionId(u32);
 
 impl NativeBuilder {
-    pub fn new(opt_level: OptLevel) -> Result<NativeBuilder, NativeError> {
-        let isa = known_host(opt_level)?;
+    pub fn new() -> Result<NativeBuilder, NativeError> {
+        let isa = known_host()?;
         let module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
         let context = module.make_context();
         Ok(NativeBuilder {
@@ -223,7 +217,7 @@ mod tests {
 
     #[test]
     fn functions_can_be_called() {
-        let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+        let mut builder = NativeBuilder::new().unwrap();
         let ids = [3, 40].map(|addend| {
             let signature = signature(&builder);
             builder.define(signature, |b| plus(b, addend)).unwrap().0
@@ -244,7 +238,7 @@ mod tests {
     fn memory_is_given_back() {
         // More than a process may have mappings, were they kept.
         for _ in 0..70_000 / 8 {
-            let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+            let mut builder = NativeBuilder::new().unwrap();
             let signature = signature(&builder);
             builder.define(signature, |b| plus(b, 1)).unwrap();
             drop(builder.finish().unwrap());
@@ -253,7 +247,7 @@ mod tests {
 
     #[test]
     fn code_that_does_not_verify_is_an_error() {
-        let mut builder = NativeBuilder::new(OptLevel::None).unwrap();
+        let mut builder = NativeBuilder::new().unwrap();
         let signature = signature(&builder);
         let wrong = |b: &mut FunctionBuilder<'_>| {
             let entry = b.create_block();

@@ -13,7 +13,7 @@ use super::{Done, Failure, Message, say};
 /// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
 ///
 /// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
-/// of a rule is written to a file of its own, a kernel with a run line for `check`; others are a line for
+/// of a rule is a kernel with a run line for `check`, printed and written to a file of its own; others are a line for
 /// `step --target halu --json`. A variant of the engine that this computer cannot run is absent.
 #[derive(clap::Args)]
 pub(super) struct Prove {
@@ -65,21 +65,25 @@ impl Prove {
             subjects.len(),
         );
         print((table + &verdict).as_bytes())?;
-        failures.iter().try_for_each(|(name, failure)| self.show(name, failure))?;
-        if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+        let mut done = if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) };
+        for (name, failure) in failures {
+            say(&format!("error: {failure}"));
+            let Reproduction::Kernel(text) = &failure.reproduction else { continue };
+            match self.keep(name, failure, text) {
+                Ok(path) => say(&format!("note: written to {}", path.display())),
+                Err(unwritten) => done = Err(unwritten),
+            }
+        }
+        done
     }
 
-    /// Says what fails. A kernel goes to a file of its own.
-    fn show(&self, subject: &str, failure: &Counterexample) -> Done {
-        let Reproduction::Kernel(text) = &failure.reproduction else {
-            say(&format!("error: {failure}"));
-            return Ok(());
-        };
+    /// Writes a kernel on which a rule fails to a file of its own.
+    fn keep(&self, subject: &str, failure: &Counterexample, text: &str) -> Result<PathBuf, Failure> {
         let path = self.out.join(format!("prove-{}.hb", subject.replace("::", "-")));
         let said = format!("{}: {}", failure.subject, failure.reason);
-        say(&format!("error: {}: {said}", path.display()));
         let comment: String = said.lines().map(|line| format!("; {line}\n")).collect();
-        write(Some(&path), (comment + text).as_bytes())
+        write(Some(&path), (comment + text).as_bytes())?;
+        Ok(path)
     }
 }
 

@@ -245,7 +245,7 @@ impl Parser<'_> {
             match find(name, test.header.target) {
                 Ok(rules) => test.rules.push(RuleCheck { name: name.to_owned(), span, is_wanted, rules }),
                 Err(near) => {
-                    let expected = near.map_or("a rule's name".to_owned(), |near| format!("did you mean `{near}`?"));
+                    let expected = near.map_or("a rule".to_owned(), |near| format!("a rule; did you mean `{near}`?"));
                     self.errors.push(Diagnostic::new(span, format!("no rule is called `{name}`")).expected(expected));
                 }
             }
@@ -318,7 +318,7 @@ fn no_kernel(span: Span) -> Diagnostic {
 fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
     let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {
-        let expected = near.map_or(expected.to_owned(), |near| format!("did you mean `{near}`?"));
+        let expected = near.map_or(expected.to_owned(), |near| format!("{expected}; did you mean `{near}`?"));
         Diagnostic::new(span, format!("no {what} is called `{name}`")).expected(expected)
     };
     let op = Op::from_name(name).ok_or_else(|| {
@@ -422,8 +422,16 @@ mod tests {
                 "without=add",
                 "what a target lacks is said by its rules; expected `without=` after `lower` alone",
             ),
-            ("lower without=ad.i32", "without=ad.i32", "no op is called `ad`; expected did you mean `add`?"),
-            ("lower without=add.i33", "without=add.i33", "no type is called `i33`; expected did you mean `i32`?"),
+            (
+                "lower without=ad.i32",
+                "without=ad.i32",
+                "no op is called `ad`; expected `OP` or `OP.TYPE`; did you mean `add`?",
+            ),
+            (
+                "lower without=add.i33",
+                "without=add.i33",
+                "no type is called `i33`; expected a type after the op; did you mean `i32`?",
+            ),
         ] {
             let text = format!("\n; test: {header}\n{KERNEL}; rule: no_such_rule\n; check: x\n");
             assert_eq!(errors(&text), [(2, at.to_owned(), message.to_owned())], "{header}");
@@ -458,7 +466,11 @@ mod tests {
         assert_eq!(one("; check:\n").2, "`check:` says nothing; expected a text, or `{{regex}}`");
         let rule = one("; rule: int_add, int_addd\n");
         assert_eq!((rule.0, rule.1.as_str()), (8, "int_addd"));
-        assert!(rule.2.starts_with("no rule is called `int_addd`; expected did you mean `int_add"), "{}", rule.2);
+        assert!(
+            rule.2.starts_with("no rule is called `int_addd`; expected a rule; did you mean `int_add"),
+            "{}",
+            rule.2
+        );
         // A rule of the other target can neither be taken nor be avoided.
         assert!(one("; no rule: vp1::word_add\n").2.starts_with("no rule is called `vp1::word_add`"));
         assert_eq!(

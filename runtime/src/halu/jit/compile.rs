@@ -5,7 +5,6 @@ use std::time::Instant;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, BlockArg, InstBuilder, JumpTableData, Signature, Value};
-use cranelift_codegen::settings::OptLevel;
 use cranelift_frontend::FunctionBuilder;
 
 use super::cells::Cells;
@@ -103,7 +102,7 @@ pub(super) fn compile(source: &Source<'_>, cells: &mut Cells, map: &mut Map) -> 
     if source.blocks.len() >= 1 << BLOCK_BITS {
         return Err(NativeError::TooLarge);
     }
-    let mut native = NativeBuilder::new(OptLevel::None)?;
+    let mut native = NativeBuilder::new()?;
     let mut signature = Signature::new(native.call_conv());
     signature.params = vec![AbiParam::new(I64), AbiParam::new(I32)];
     signature.returns = vec![AbiParam::new(I32)];

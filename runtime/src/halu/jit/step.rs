@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature};
-use cranelift_codegen::settings::OptLevel;
 use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
@@ -60,7 +59,7 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
     let plan = schedule(&kernel, unit, cells, |_| true, has_fma(), false);
     let mut map = Map::new(cells.len(), cells.len());
     let mut constants = Constants::default();
-    let mut native = NativeBuilder::new(OptLevel::None)?;
+    let mut native = NativeBuilder::new()?;
     let mut signature = Signature::new(native.call_conv());
     signature.params = vec![AbiParam::new(I64), AbiParam::new(I32)];
     signature.returns = vec![AbiParam::new(I32)];

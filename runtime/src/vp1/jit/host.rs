@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature};
 use cranelift_codegen::isa::CallConv;
-use cranelift_codegen::settings::OptLevel;
 use cranelift_frontend::FunctionBuilder;
 
 use super::machine::Machine;
@@ -71,7 +70,7 @@ impl HostFunctions {
     }
 
     fn new() -> Result<HostFunctions, NativeError> {
-        let mut builder = NativeBuilder::new(OptLevel::None)?;
+        let mut builder = NativeBuilder::new()?;
         let host = builder.call_conv();
         let mut ids = Vec::with_capacity(Host::ALL.len());
         for (_, function) in Host::ALL {

@@ -23,7 +23,6 @@ use std::time::Instant;
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Signature};
-use cranelift_codegen::settings::OptLevel;
 use halfbyte_isa::stream::Tiles;
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::domain::Unknown;
@@ -108,7 +107,7 @@ impl Compiled {
         };
         let host = HostFunctions::get()?;
         // Cranelift's optimiser moves computations to their uses, and loops that are unrolled then run out of registers.
-        let mut builder = NativeBuilder::new(OptLevel::None)?;
+        let mut builder = NativeBuilder::new()?;
         let call_conv = builder.call_conv();
         let mut functions = Vec::new();
         for range in graph.functions.windows(2) {
