@@ -35,6 +35,7 @@ pub mod pipeline;
 pub mod print;
 mod program;
 pub mod prove;
+pub mod quality;
 pub mod reduce;
 pub mod report;
 pub mod runlines;

@@ -9,7 +9,8 @@ use clap::ValueEnum;
 use halfbyte::Module;
 use halfbyte::emit::listing;
 use halfbyte::ir::{Diagnostic, Kernel};
-use halfbyte::pipeline::{self, Compiler, Options, PASSES, STEPS, Step};
+use halfbyte::isa::row::Class;
+use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step};
 use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -136,6 +137,9 @@ impl Compile {
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
                 let binary = pipeline::compile(&module, kernels, &options, &mut watch).map_err(wrong)?;
+                if self.stats {
+                    say(&statistics(&binary));
+                }
                 match self.emit {
                     Kind::Obj => out = binary.object,
                     Kind::Words => {
@@ -154,9 +158,6 @@ impl Compile {
                             out.extend(format!("// @{}\n{assembly}", code.info.signature.name()).bytes());
                         }
                     }
-                }
-                if self.stats {
-                    say(&statistics(&binary.stats));
                 }
             }
         }
@@ -196,12 +197,13 @@ fn timing<'t>(times: impl Iterator<Item = &'t (&'static str, Duration)> + Clone)
     text
 }
 
-fn statistics(stats: &[pipeline::Stats]) -> String {
+fn statistics(binary: &Binary) -> String {
     let mut text = String::new();
-    for of in stats {
+    for (of, code) in binary.stats.iter().zip(&binary.code) {
+        let compute = code.words.count(Class::Compute);
         let _ = writeln!(
             text,
-            "@{}: {} ops, {} after the passes, {} words, {} registers, {} spills, {} bytes of local memory",
+            "@{}: {} ops, {} after the passes, {} words, {compute} of them compute, {} registers, {} spills, {} bytes of local memory",
             of.kernel, of.ops, of.lowered, of.words, of.registers, of.spills, of.local_bytes
         );
         for block in &of.blocks {

@@ -11,6 +11,7 @@ mod isa;
 mod json;
 mod meter;
 mod prove;
+mod quality;
 mod random;
 mod reduce;
 mod run;
@@ -47,6 +48,7 @@ Examples:
   halfbyte explain examples/axpy.hb --at %r --target halu
   halfbyte view examples/median.hb -o page.html
   halfbyte test tests/files --coverage
+  halfbyte quality examples -o docs/quality.md
   halfbyte reduce wrong.hb -o less.hb
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
@@ -63,6 +65,7 @@ enum Command {
     Isa(isa::Isa),
     Explain(explain::Explain),
     Prove(prove::Prove),
+    Quality(quality::Quality),
     Random(random::Random),
     Reduce(reduce::Reduce),
     Test(test::Test),
@@ -121,6 +124,7 @@ pub fn main() -> ExitCode {
         Command::Isa(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
+        Command::Quality(command) => command.run(),
         Command::Random(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Test(command) => command.run(),

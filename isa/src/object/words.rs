@@ -1,5 +1,6 @@
 //! The words of a kernel, whichever machine they are for.
 
+use crate::row::Class;
 use crate::target::Target;
 use crate::{halu, vp1};
 
@@ -104,6 +105,15 @@ impl Words {
             Words::Halu(words) => words.get(address).map_or(String::new(), |&word| halu::word_text(word)),
             Words::Vp1(words) => words.get(address).map_or(String::new(), |&word| vp1::word_text(word, address as u32)),
         }
+    }
+
+    /// How many of them are instructions of a class.
+    pub fn count(&self, class: Class) -> usize {
+        let classes: &mut dyn Iterator<Item = Option<Class>> = match self {
+            Words::Halu(words) => &mut words.iter().map(|&word| Some(halu::Inst::decode(word)?.row().class)),
+            Words::Vp1(words) => &mut words.iter().map(|&word| Some(vp1::Inst::decode(word)?.row().class)),
+        };
+        classes.filter(|&of| of == Some(class)).count()
     }
 
     /// The text of all words, a line a word, and labels on lines of their own where the machine's text has them.

@@ -1,0 +1,52 @@
+//! `halfbyte quality`
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use halfbyte::pipeline::TARGETS;
+use halfbyte::quality::page;
+use halfbyte::{Module, Target};
+
+use super::io::{Input, kernel_files, write};
+use super::meter::Meter;
+use super::{Done, Failure, OnName};
+
+/// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
+///
+/// Prints a page of Markdown with a table a target, and what each refuses with the reason.
+///
+/// halfbyte quality examples -o docs/quality.md
+#[derive(clap::Args)]
+pub(super) struct Quality {
+    /// Kernel files, and folders, of which every *.hb below is measured; - is standard input
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Only this target
+    #[arg(long, value_enum)]
+    target: Option<OnName>,
+    /// Where to; - is standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Quality {
+    pub(super) fn run(self) -> Done {
+        let targets = match self.target {
+            None => TARGETS.to_vec(),
+            Some(OnName::Ir) => return Err(Failure::Call("`ir` is run as it is, it becomes no words".into())),
+            Some(OnName::Halu) => vec![Target::Halu],
+            Some(OnName::Vp1) => vec![Target::Vp1],
+            Some(OnName::Ptx) => return Err(Failure::Call("`ptx` has no words to count".into())),
+        };
+        let files = kernel_files(&self.paths)?;
+        let mut meter = Meter::new(Duration::from_secs(1));
+        let mut modules = Vec::with_capacity(files.len());
+        for file in &files {
+            meter.show(|_| format!("reading {}", file.display()));
+            let input = Input::read(file)?;
+            modules.push(Module::named(&input.name, input.text()?)?);
+        }
+        meter.clear();
+        write(self.output.as_deref().or(Some(Path::new("-"))), page(&modules, &targets).as_bytes())
+    }
+}

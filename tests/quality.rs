@@ -1,0 +1,86 @@
+//! What kernels become, counted. `HALFBYTE_BLESS=1 cargo test --test quality` writes `docs/quality.md` anew.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use halfbyte::quality::{Quality, measure};
+use halfbyte::{Module, Target};
+
+fn quality(args: &[&str]) -> std::process::Output {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Command::new(env!("CARGO_BIN_EXE_halfbyte")).arg("quality").args(args).current_dir(root).output().unwrap()
+}
+
+/// So a change of the code's quality is seen where it is reviewed.
+#[test]
+fn the_page_says_what_the_examples_become() {
+    let output = quality(&["examples"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/quality.md");
+    if std::env::var_os("HALFBYTE_BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+    } else {
+        assert_eq!(fs::read_to_string(&path).unwrap(), page, "docs/quality.md");
+    }
+}
+
+fn of_text(text: &str, target: Target) -> Result<Quality, String> {
+    measure(&Module::parse(text).unwrap(), target).remove(0).1
+}
+
+/// The kernels that NVIDIA's assembler was measured on, as IR.
+#[test]
+fn baselines_take_so_many_instructions() {
+    for (name, compute) in [
+        ("k01_h2_axpy", 1),
+        ("k02_h2_gelu_poly", 14),
+        ("k03_h2_relu_fma", 1),
+        ("k04_h2_clamp01", 1),
+        ("k05_h2_leaky_relu", 3),
+        ("k06_h2_max8", 7),
+        ("k07_h2_cmul", 4),
+        ("k08_bf2_axpy", 1),
+        ("k09_h2_dot4x4", 22),
+        ("k10_v4_brighten", 4),
+        ("k11_v4_sad16", 4),
+        ("k12_v4_bilinear", 3),
+        ("k13_v2_smith_waterman", 9),
+        ("k14_v4_median9", 30),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/baseline/{name}.hb"));
+        let text = fs::read_to_string(path).unwrap();
+        assert_eq!(of_text(&text, Target::Halu).unwrap().compute, compute, "{name}");
+        assert_eq!(of_text(&text, Target::Halu).unwrap().spills, 0, "{name}");
+    }
+}
+
+#[test]
+fn counts_are_of_the_words() {
+    let text = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %k = const.i8x4 7\n  \
+                %r = add_sat_u.i8x4 %v, %k\n  store %r, %y[%i]\n  ret\n}\n";
+    let halu = of_text(text, Target::Halu).unwrap();
+    // A constant in a register is made by an instruction that counts.
+    assert_eq!((halu.compute, halu.words, halu.bundles), (2, 9, None));
+    let vp1 = of_text(text, Target::Vp1).unwrap();
+    let bundles = vp1.bundles.unwrap();
+    assert!(!bundles.loops.is_empty() && bundles.all.0 >= bundles.all.1, "{bundles:?}");
+    let refused = of_text(&text.replace("i8x4", "i16x2"), Target::Vp1).unwrap_err();
+    assert!(refused.contains("add_sat_u.i16x2"), "{refused}");
+}
+
+#[test]
+fn calls_that_cannot_be_met_are_errors() {
+    for (args, code, message) in [
+        (&["examples", "--target", "ptx9"][..], 2, "possible values: ir, halu, vp1"),
+        (&["examples", "--target", "ir"], 2, "it becomes no words"),
+        (&["no/such/folder"], 2, "no/such/folder"),
+        (&["tests/files/asm/no-such.hb"], 2, "no-such.hb"),
+    ] {
+        let output = quality(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.contains(message)), (Some(code), true), "{args:?}: {said}");
+    }
+}
