@@ -222,7 +222,7 @@ fn steps_can_be_shown_timed_counted_and_chosen() {
     let with = |more: &[&str]| halfbyte(&[&args[..], more].concat());
     let all = with(&["--print-after-all"]);
     all.output();
-    for step in ["fold", "canon", "cse", "dce", "legalise", "isel", "regalloc", "layout"] {
+    for step in ["fold", "canon", "gvn", "dce", "legalise", "isel", "regalloc", "layout"] {
         assert!(all.err.contains(&format!("; @axpy after {step}")), "{}", all.err);
         assert!(with(&["--time-passes"]).err.contains(step));
     }

@@ -266,9 +266,9 @@ mod tests {
     fn an_op_is_followed_to_what_takes_its_part() {
         let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  \
                     %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
-        let trace = told(text, &["canon", "cse", "dce"], "t");
+        let trace = told(text, &["canon", "gvn", "dce"], "t");
         let how: Vec<_> = trace.events().iter().map(|event| (event.pass, event.how.clone())).collect();
-        assert_eq!(how, [("cse", How::Shared)]);
+        assert_eq!(how, [("gvn", How::Shared)]);
         assert_eq!(trace.events()[0].after, ["%s = add.i32 %a, %i"]);
         let trace = told(text, &["canon", "dce"], "n");
         assert_eq!(trace.events()[0].how, How::Unused);

@@ -7,7 +7,7 @@ use common::kernel;
 use common::pack::{same, try_lower, vectors};
 use halfbyte_ir::Kernel;
 
-const PASSES: &str = "fold canon cse canon merge dce pack";
+const PASSES: &str = "fold canon gvn canon merge dce pack";
 
 /// Packs a kernel, runs both, and gives the packed one.
 fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
@@ -26,7 +26,7 @@ fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
 /// Packs a kernel that accesses so many elements an item.
 fn packs_rows(text: &str, an_item: u32) -> Kernel {
     packs_by(text, "pack", an_item);
-    packs_by(text, "pack legalise cse dce", an_item);
+    packs_by(text, "pack legalise gvn dce", an_item);
     packs_by(text, PASSES, an_item)
 }
 

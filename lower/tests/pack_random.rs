@@ -420,7 +420,7 @@ proptest! {
     #[test]
     fn packing_keeps_the_meaning(seed: u64) {
         check(seed, "pack");
-        check(seed, "fold canon cse canon merge dce pack legalise cse dce");
+        check(seed, "fold canon gvn canon merge dce pack legalise gvn dce");
     }
 }
 
@@ -428,7 +428,7 @@ proptest! {
 #[test]
 fn branches_of_some_items() {
     let seed = 1075182294897325862;
-    for passes in ["pack", "fold canon cse canon merge dce pack legalise cse dce"] {
+    for passes in ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"] {
         assert!(check(seed, passes).is_some(), "{passes}");
     }
 }

@@ -68,8 +68,8 @@ fn canon() {
 }
 
 #[test]
-fn cse() {
-    check("cse");
+fn gvn() {
+    check("gvn");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_pass_is_found_by_name() {
     }
     assert_eq!(
         find("legalize").map(|_| ()).unwrap_err().to_string(),
-        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, cse, dce, merge, pack, legalise"
+        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, gvn, dce, merge, pack, legalise"
     );
 }
 

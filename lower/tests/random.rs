@@ -192,6 +192,55 @@ impl Body {
         let _ = write!(self.text, "^join{id}({name}: {ty}):; ");
         self.values.push((ty, name));
     }
+
+    /// A loop of a few turns, as many as a constant says or a value, that ends before or behind its body.
+    fn turns(&mut self) {
+        let ty = self.pick(TYPES).unwrap();
+        let id = self.names;
+        let first = [self.value(ty), self.value(ty)];
+        let (start, step) = (self.random.below(4), [1, 1, 2, 255][self.random.below(4)]);
+        let bound = match self.random.below(3) {
+            0 => {
+                let of = self.value(Type::I32);
+                format!("%three{id} = const.i32 3; %bound{id} = and.i32 {of}, %three{id}; ")
+            }
+            _ => format!("%bound{id} = const.i32 {}; ", start + step * self.random.below(5)),
+        };
+        let _ = write!(
+            self.text,
+            "{bound}%start{id} = const.i32 {start}; %step{id} = const.i32 {step}; br ^turn{id}(%start{id}, {}, {}); \
+             ^turn{id}(%k{id}x: i32, %p{id}: {ty}, %q{id}: {ty}):; ",
+            first[0], first[1]
+        );
+        let outside = self.values.len();
+        self.values.extend([(Type::I32, format!("%k{id}x")), (ty, format!("%p{id}")), (ty, format!("%q{id}"))]);
+        let before = self.random.below(2) == 0;
+        if before {
+            let _ = write!(
+                self.text,
+                "%more{id} = icmp.lt_u.i32 %k{id}x, %bound{id}; br_if %more{id}, ^body{id}, ^after{id}(%p{id}); ^body{id}:; "
+            );
+        }
+        self.insts(3);
+        match self.random.below(4) {
+            0 => self.fork(),
+            1 => self.turns(),
+            _ => {}
+        }
+        let (a, b) = (self.value(ty), self.value(ty));
+        let _ = write!(self.text, "%next{id} = add.i32 %k{id}x, %step{id}; ");
+        let on = format!("^turn{id}(%next{id}, {a}, {b})");
+        self.text += &match before {
+            true => format!("br {on}; "),
+            false => {
+                format!("%more{id} = icmp.lt_u.i32 %next{id}, %bound{id}; br_if %more{id}, {on}, ^after{id}({a}); ")
+            }
+        };
+        self.values.truncate(outside);
+        let name = self.name();
+        let _ = write!(self.text, "^after{id}({name}: {ty}):; ");
+        self.values.push((ty, name));
+    }
 }
 
 /// A check of the witness language with a random body, so that its runs are those of the rules.
@@ -205,7 +254,10 @@ fn check(seed: u64) -> String {
     }
     for _ in 0..body.random.below(4) {
         body.insts(6);
-        body.fork();
+        match body.random.below(3) {
+            0 => body.turns(),
+            _ => body.fork(),
+        }
     }
     body.insts(12);
     // The last values of all types, mixed into one word.
@@ -255,7 +307,7 @@ proptest! {
         let legality = target(lacking);
         let mut after = before.clone();
         let mut context = Context::new(&legality);
-        lower(&mut after, &["fold", "canon", "cse", "merge", "dce", "legalise", "cse", "dce"], &mut context);
+        lower(&mut after, &["fold", "canon", "gvn", "merge", "dce", "legalise", "gvn", "dce"], &mut context);
         for launch in witness.launches(64, seed) {
             same_output(&before, &after, witness, &launch);
         }

@@ -23,7 +23,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     -> %v11 = and.i32 %v8, %v10
 ;=     -> %r = add.i32 %v9, %v11
 ;=     cost: 7 instructions
-;=   cse: the same is computed before it, and taken instead
+;=   gvn: the same is computed before it, and taken instead
 ;=        %v10 = const.i32 1
 ;=     -> %v6 = const.i32 1
 ;=

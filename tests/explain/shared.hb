@@ -15,7 +15,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=   case.hb:9:3, @k, for halu
 ;=
 ;= passes
-;=   cse: the same is computed before it, and taken instead
+;=   gvn: the same is computed before it, and taken instead
 ;=        %t = add.i32 %b, %a
 ;=     -> %s = add.i32 %a, %b
 ;=

@@ -29,10 +29,20 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         });
         changed |= insts.len() != before;
         kernel.blocks[block].insts = insts;
-        changed |= drop_arguments(kernel, block, &used);
     }
-    for block in kernel.layout.clone() {
-        drop_parameters(kernel, block, &used);
+    changed | keep_parameters(kernel, &|param| used.contains(param))
+}
+
+/// Takes the other block parameters from a kernel, and the arguments for them from its branches; whether there were any.
+pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bool) -> bool {
+    let mut changed = false;
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        changed |= drop_arguments(kernel, block, is_kept);
+    }
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        changed |= drop_parameters(kernel, block, is_kept);
     }
     changed
 }
@@ -66,19 +76,19 @@ fn used(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
     used
 }
 
-/// Takes the arguments for unused parameters from a block's branch.
-fn drop_arguments(kernel: &mut Kernel, block: Block, used: &EntitySet<Value>) -> bool {
+/// Takes the arguments for other parameters from a block's branch.
+fn drop_arguments(kernel: &mut Kernel, block: Block, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let Some(inst) = kernel.terminator(block) else { return false };
     let Attr::Targets(range) = kernel.insts[inst].attr else { return false };
     let mut changed = false;
     for number in 0..kernel.calls(range).len() {
         let Some(&call) = kernel.calls(range).get(number) else { continue };
         let params = kernel.block_params(call.block);
-        if params.iter().all(|&param| used.contains(param)) {
+        if params.iter().all(|&param| is_kept(param)) {
             continue;
         }
         let args = kernel.call_args(&call).iter().zip(params);
-        let args: Vec<Value> = args.filter(|&(_, &param)| used.contains(param)).map(|(&arg, _)| arg).collect();
+        let args: Vec<Value> = args.filter(|&(_, &param)| is_kept(param)).map(|(&arg, _)| arg).collect();
         let args = ValueList::from_slice(&args, &mut kernel.pool);
         if let Some(call) = kernel.calls_mut(range).get_mut(number) {
             call.args = args;
@@ -88,14 +98,15 @@ fn drop_arguments(kernel: &mut Kernel, block: Block, used: &EntitySet<Value>) ->
     changed
 }
 
-fn drop_parameters(kernel: &mut Kernel, block: Block, used: &EntitySet<Value>) {
+fn drop_parameters(kernel: &mut Kernel, block: Block, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let params = kernel.block_params(block);
-    if params.iter().all(|&param| used.contains(param)) {
-        return;
+    if params.iter().all(|&param| is_kept(param)) {
+        return false;
     }
-    let params: Vec<Value> = params.iter().copied().filter(|&param| used.contains(param)).collect();
+    let params: Vec<Value> = params.iter().copied().filter(|&param| is_kept(param)).collect();
     for (number, &param) in params.iter().enumerate() {
         kernel.values[param].def = ValueDef::BlockParam(block, number as u32);
     }
     kernel.blocks[block].params = ValueList::from_slice(&params, &mut kernel.pool);
+    true
 }

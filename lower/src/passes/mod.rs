@@ -1,9 +1,9 @@
 //! The passes, a file each, and their table.
 
 mod canon;
-mod cse;
 mod dce;
 mod fold;
+mod gvn;
 mod legalise;
 mod merge;
 mod pack;
@@ -28,9 +28,9 @@ pub const PASSES: &[Pass] = &[
         run: canon::run,
     },
     Pass {
-        name: "cse",
-        description: "shares what is computed twice, and loads that nothing can have changed",
-        run: cse::run,
+        name: "gvn",
+        description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
+        run: gvn::run,
     },
     Pass {
         name: "dce",
@@ -66,7 +66,7 @@ pub fn documentation() -> String {
         "# Passes\n\n\
          Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
-         come before it; after it there is something for `cse` and `dce`. `pack` comes before it too, for what is done item by\n\
+         come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
          item may need expanding.\n\n\
          | pass | what it does |\n|---|---|\n",
     );

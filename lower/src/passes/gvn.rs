@@ -1,0 +1,350 @@
+//! Global value numbering: a value gives way to an equal one that dominates it.
+//!
+//! Values of one number are equal whichever way one comes. So are instructions of the same op, type and what they carry, on
+//! operands of the same numbers, those of a commutative op in either order; parameters of a block that every branch gives
+//! the same number; and a parameter and the one number that all branches give it. Values count as equal until they are
+//! seen to differ, so that this is found around loops too: numbers are given anew, in reverse postorder, until none changes
+//! (Simpson, "Value-Driven Redundancy Elimination", 1996).
+//!
+//! Loads count as equal only in the same state of memory. Memory changes its state with every store, and where blocks
+//! meet; a block with one predecessor begins in the state in which that ends. A kernel that stores nothing has one state.
+
+use std::hash::{Hash, Hasher};
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityList, SecondaryMap};
+use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Value, ValueDef};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use crate::pass::Context;
+use crate::passes::dce::keep_parameters;
+use crate::trace::{How, Tell, Trace};
+
+/// Numbers are given so often; loops nested as deep as kernels have them need fewer. After that a parameter of a loop is
+/// equal to no other value.
+const ROUNDS: usize = 12;
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let flow = Flow::new(kernel);
+    let numbers = Numbering::of(kernel, &flow);
+    let replaced = share(kernel, &flow, &numbers, &mut context.trace);
+    let Some(replaced) = replaced else { return false };
+    kernel.replace_uses(&replaced);
+    keep_parameters(kernel, &|param| replaced[param].is_none());
+    true
+}
+
+/// A number of each value: one of the values that have it.
+type Numbers = SecondaryMap<Value, PackedOption<Value>>;
+
+/// The first of the values of a number.
+struct Entry {
+    hash: u64,
+    value: Value,
+    /// Of a load: the state of memory.
+    memory: u32,
+}
+
+/// Gives numbers.
+struct Numbering<'k> {
+    kernel: &'k Kernel,
+    flow: &'k Flow,
+    /// None where a value has not been come to yet: it may be equal to any.
+    numbers: Numbers,
+    table: HashTable<Entry>,
+    stores: bool,
+    /// The state of memory at the end of each block.
+    memory: SecondaryMap<Block, u32>,
+    states: u32,
+    /// Whether a parameter may be equal to others though what a branch gives it has no number yet.
+    is_hopeful: bool,
+    /// Whether there was such a parameter.
+    hoped: bool,
+    changed: bool,
+}
+
+impl Numbering<'_> {
+    fn of(kernel: &Kernel, flow: &Flow) -> Numbers {
+        let mut numbering = Numbering {
+            kernel,
+            flow,
+            numbers: SecondaryMap::with_capacity(kernel.values.len()),
+            table: HashTable::with_capacity(kernel.insts.len()),
+            stores: has_stores(kernel),
+            memory: SecondaryMap::new(),
+            states: 0,
+            is_hopeful: true,
+            hoped: false,
+            changed: false,
+        };
+        numbering.round();
+        if !numbering.hoped {
+            return numbering.numbers;
+        }
+        for _ in 1..ROUNDS {
+            numbering.round();
+            if !numbering.changed {
+                return numbering.numbers;
+            }
+        }
+        numbering.is_hopeful = false;
+        numbering.numbers.clear();
+        numbering.round();
+        numbering.numbers
+    }
+
+    fn round(&mut self) {
+        (self.states, self.changed) = (0, false);
+        self.table.clear();
+        for param in &self.kernel.params {
+            self.numbers[param.value] = param.value.into();
+        }
+        for block in self.flow.reverse_postorder() {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        for (place, &param) in self.kernel.block_params(block).iter().enumerate() {
+            let number = self.param(block, place, param);
+            self.set(param, number);
+        }
+        let mut memory = match self.flow.predecessors(block) {
+            _ if !self.stores => 0,
+            // One predecessor is the dominator, which comes before.
+            &[only] if self.flow.immediate_dominator(block) == Some(only) => self.memory[only],
+            _ => self.new_state(),
+        };
+        for &inst in &self.kernel.blocks[block].insts {
+            let state = match self.kernel.insts[inst].op.row().effect {
+                Effect::Pure => 0,
+                Effect::Read => memory,
+                Effect::Write => {
+                    memory = self.new_state();
+                    continue;
+                }
+                Effect::Terminator => continue,
+            };
+            if let Some(result) = self.kernel.result(inst) {
+                let number = self.inst(inst, result, state);
+                self.set(result, number);
+            }
+        }
+        if self.stores {
+            self.memory[block] = memory;
+        }
+    }
+
+    fn set(&mut self, value: Value, number: Value) {
+        let number = number.into();
+        self.changed |= std::mem::replace(&mut self.numbers[value], number) != number;
+    }
+
+    fn new_state(&mut self) -> u32 {
+        self.states += 1;
+        self.states
+    }
+
+    fn inst(&mut self, inst: Inst, result: Value, memory: u32) -> Value {
+        let hash = self.hash(inst);
+        let is_equal = |entry: &Entry| {
+            let known = self.kernel.def_inst(entry.value);
+            entry.memory == memory && known.is_some_and(|known| self.is_equal(known, inst))
+        };
+        match self.table.find(hash, is_equal) {
+            Some(known) => known.value,
+            None => self.enter(Entry { hash, value: result, memory }),
+        }
+    }
+
+    fn param(&mut self, block: Block, place: usize, param: Value) -> Value {
+        let mut hasher = FxHasher::default();
+        block.hash(&mut hasher);
+        let mut only: PackedOption<Value> = None.into();
+        let mut differ = false;
+        for given in given(self.kernel, self.flow, block, place) {
+            let number = self.numbers[given];
+            if number.is_none() {
+                self.hoped = true;
+                if !self.is_hopeful {
+                    return param;
+                }
+            } else {
+                differ |= only.is_some() && only != number;
+                only = number;
+            }
+            number.hash(&mut hasher);
+        }
+        if !differ {
+            return only.expand().unwrap_or(param);
+        }
+        let hash = hasher.finish();
+        let is_equal = |entry: &Entry| match self.kernel.values[entry.value].def {
+            ValueDef::BlockParam(of, other) if of == block => {
+                let of = |place| given(self.kernel, self.flow, block, place);
+                let mut pairs = of(place).zip(of(other as usize));
+                pairs.all(|(a, b)| self.numbers[a] == self.numbers[b])
+            }
+            _ => false,
+        };
+        match self.table.find(hash, is_equal) {
+            Some(known) => known.value,
+            None => self.enter(Entry { hash, value: param, memory: 0 }),
+        }
+    }
+
+    fn enter(&mut self, entry: Entry) -> Value {
+        let value = entry.value;
+        self.table.insert_unique(entry.hash, entry, |entry| entry.hash);
+        value
+    }
+
+    /// Equal for equal instructions, which the state of memory does not matter to.
+    fn hash(&self, inst: Inst) -> u64 {
+        let mut hasher = FxHasher::default();
+        let data = &self.kernel.insts[inst];
+        (data.op, data.ty).hash(&mut hasher);
+        match (data.attr, self.kernel.const_bits(inst)) {
+            (Attr::Wide(_), Some(words)) => words.hash(&mut hasher),
+            (attr, _) => attr.hash(&mut hasher),
+        }
+        let number = |&value: &Value| self.numbers[value];
+        match (self.kernel.args(inst), data.op.row().commutative) {
+            ([a, b, rest @ ..], true) => {
+                let (a, b) = (number(a), number(b));
+                (a.min(b), a.max(b)).hash(&mut hasher);
+                rest.iter().for_each(|value| number(value).hash(&mut hasher));
+            }
+            (args, _) => args.iter().for_each(|value| number(value).hash(&mut hasher)),
+        }
+        hasher.finish()
+    }
+
+    fn is_equal(&self, a: Inst, b: Inst) -> bool {
+        let (kernel, numbers) = (self.kernel, &self.numbers);
+        let (a_data, b_data) = (&kernel.insts[a], &kernel.insts[b]);
+        let carry_the_same = match (a_data.attr, b_data.attr) {
+            (Attr::Wide(_), Attr::Wide(_)) => kernel.const_bits(a) == kernel.const_bits(b),
+            (a, b) => a == b,
+        };
+        let same =
+            |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| numbers[a] == numbers[b]);
+        let swapped = || match (kernel.args(a), kernel.args(b)) {
+            (&[a0, a1, ref a_rest @ ..], &[b0, b1, ref b_rest @ ..]) => {
+                same(&[a0, a1], &[b1, b0]) && same(a_rest, b_rest)
+            }
+            _ => false,
+        };
+        (a_data.op, a_data.ty) == (b_data.op, b_data.ty)
+            && carry_the_same
+            && (same(kernel.args(a), kernel.args(b)) || (a_data.op.row().commutative && swapped()))
+    }
+}
+
+/// What the branches to a block give its parameter, always in the same order.
+fn given<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, place: usize) -> impl Iterator<Item = Value> + 'k {
+    // A block that branches to it twice stands twice in a row.
+    let runs = flow.predecessors(block).chunk_by(|a, b| a == b).filter_map(|run| run.first());
+    let branches = runs.filter(|&&from| flow.is_reachable(from)).filter_map(|&from| kernel.terminator(from));
+    let calls = branches.flat_map(|inst| kernel.targets(inst)).filter(move |call| call.block == block);
+    calls.filter_map(move |call| kernel.call_args(call).get(place).copied())
+}
+
+fn has_stores(kernel: &Kernel) -> bool {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    insts.into_iter().any(|&inst| kernel.insts[inst].op.row().effect == Effect::Write)
+}
+
+/// A step of the walk over the dominator tree.
+enum Step {
+    Enter(Block),
+    /// Forget the numbers met since there were so many.
+    Leave(usize),
+}
+
+/// Takes out the instructions that others stand for; gives the values that stand for values, if any do.
+fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option<Trace>) -> Option<Numbers> {
+    let mut children: SecondaryMap<Block, EntityList<Block>> = SecondaryMap::new();
+    let mut pool = cranelift_entity::ListPool::new();
+    for block in flow.reverse_postorder() {
+        if let Some(parent) = flow.immediate_dominator(block) {
+            children[parent].push(block, &mut pool);
+        }
+    }
+    let mut walk = Walk {
+        numbers,
+        leaders: SecondaryMap::with_capacity(kernel.values.len()),
+        met: Vec::new(),
+        replaced: SecondaryMap::new(),
+        changed: false,
+        trace,
+    };
+    for param in &kernel.params {
+        walk.leaders[param.value] = param.value.into();
+    }
+    let mut steps: Vec<Step> = kernel.entry().map(Step::Enter).into_iter().collect();
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Enter(block) => {
+                // What the entry leaves is the end of the walk.
+                if flow.immediate_dominator(block).is_some() {
+                    steps.push(Step::Leave(walk.met.len()));
+                }
+                walk.block(kernel, block);
+                steps.extend(children[block].as_slice(&pool).iter().rev().map(|&child| Step::Enter(child)));
+            }
+            Step::Leave(met) => {
+                for number in walk.met.drain(met..) {
+                    walk.leaders[number] = None.into();
+                }
+            }
+        }
+    }
+    walk.changed.then_some(walk.replaced)
+}
+
+struct Walk<'a> {
+    numbers: &'a Numbers,
+    /// By number, the value of it that dominates the place at hand.
+    leaders: Numbers,
+    /// The numbers that have one, in the order in which they were met.
+    met: Vec<Value>,
+    replaced: Numbers,
+    changed: bool,
+    trace: &'a mut Option<Trace>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, kernel: &mut Kernel, block: Block) {
+        for &param in kernel.block_params(block) {
+            self.leader(param);
+        }
+        let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
+        insts.retain(|&inst| {
+            let Some(result) = kernel.result(inst) else { return true };
+            let Some(leader) = self.leader(result) else { return true };
+            let before = self.trace.before(kernel, inst);
+            self.trace.replaced(before, How::Shared, kernel, &[], Some(leader));
+            false
+        });
+        kernel.blocks[block].insts = insts;
+    }
+
+    /// The value that stands for this one from now on; otherwise this one will stand for others.
+    fn leader(&mut self, value: Value) -> Option<Value> {
+        let number = self.numbers[value].expand()?;
+        let leader = self.leaders[number].expand();
+        match leader {
+            Some(leader) => {
+                self.replaced[value] = leader.into();
+                self.changed = true;
+            }
+            None => {
+                self.leaders[number] = value.into();
+                self.met.push(number);
+            }
+        }
+        leader
+    }
+}
