@@ -52,7 +52,7 @@ pub struct FloatFlags {
     pub ftz: bool,
     /// Saturation, or the linear rectifier.
     pub clamp: Clamp,
-    /// The op may be fused with another that also allows it, which saves a rounding.
+    /// Of a sum or difference and of a product that is its operand: the two are computed in one rounding.
     pub contract: bool,
     /// Of a minimum or maximum: any NaN operand makes the result NaN.
     pub nan: bool,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Legality, Refusal, verify};
 
-use crate::passes::PASSES;
+use crate::passes::{CONTRACT, PASSES, needs_contraction};
 use crate::rewrite::RULES;
 use crate::trace::{Trace, texts};
 
@@ -128,7 +128,7 @@ pub enum LowerError {
     },
 }
 
-/// Runs passes in order.
+/// Runs passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not.
 ///
 /// # Errors
 /// Where a pass finds what the target cannot do, and leaves the kernel as it was; where [`Context::verify`] is set and a pass
@@ -139,7 +139,9 @@ pub fn run(
     context: &mut Context<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), LowerError> {
-    for pass in passes {
+    let is_first = passes.first().is_some_and(|pass| pass.name == CONTRACT.name);
+    let contract = (!is_first && needs_contraction(kernel)).then_some(&CONTRACT);
+    for pass in contract.into_iter().chain(passes.iter().copied()) {
         let told = context.trace.as_mut().map(|trace| trace.begin(pass.name));
         let before = texts(context.trace.as_ref(), kernel);
         let start = Instant::now();

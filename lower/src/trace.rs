@@ -36,6 +36,10 @@ pub struct Event {
 pub enum How {
     /// By a rule of `simplify`.
     Rule(u32),
+    /// A sum is computed with a product, in one rounding.
+    Contracted,
+    /// It need not say `contract` any more: what that allows is done.
+    Apart,
     /// Its operands are constants, and the result is computed.
     Computed,
     /// Operands were exchanged, so that a constant stands to the right.

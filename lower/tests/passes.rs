@@ -58,6 +58,11 @@ fn check(name: &str) {
 }
 
 #[test]
+fn contract() {
+    check("contract");
+}
+
+#[test]
 fn fold() {
     check("fold");
 }
@@ -99,7 +104,7 @@ fn a_pass_is_found_by_name() {
     }
     assert_eq!(
         find("legalize").map(|_| ()).unwrap_err().to_string(),
-        "there is no pass `legalize`, did you mean `legalise`?; the passes are fold, canon, gvn, dce, merge, pack, legalise"
+        "there is no pass `legalize`, did you mean `legalise`?; the passes are contract, fold, canon, gvn, dce, merge, pack, legalise"
     );
 }
 

@@ -93,6 +93,9 @@ impl Body {
                 if flags.clamp && number.is_multiple_of(5) {
                     head += [".sat", ".relu"][number / 5 % 2];
                 }
+                if flags.contract && number.is_multiple_of(7) {
+                    head += ".contract";
+                }
             }
             AttrKind::IntCC => head = format!(".{}", IntCC::ALL[number % IntCC::ALL.len()]),
             AttrKind::FloatCC => head = format!(".{}", FloatCC::ALL[number % FloatCC::ALL.len()]),

@@ -47,6 +47,8 @@ fn lower_rule(number: u32) -> Option<RuleAt> {
 pub(super) fn change(event: &Event) -> Change {
     let (how, rule) = match &event.how {
         How::Rule(rule) => ("rewritten by", lower_rule(*rule)),
+        How::Contracted => ("computed with a product in one rounding, as `contract` has it", None),
+        How::Apart => ("as it is without `contract`, which has no more to say", None),
         How::Computed => ("its operands are constants, so it is computed now", None),
         How::Ordered => ("operands exchanged, so that the constant stands to the right", None),
         How::Shared => ("the same is computed before it, and taken instead", None),

@@ -3,8 +3,7 @@
 //! A kernel is drawn from its seed: straight lines, branches with and without a second way, switches, loops of bounded
 //! trips with ways out and back in their middle, and parameters of blocks, over every op, type, modifier and operand form
 //! that a target takes. What a target takes is found out by asking it: each form is tried once in a kernel of its own
-//! ([`Palette`]). Instructions of the target are drawn as intrinsics. `contract` alone never is, since it allows more than
-//! one result.
+//! ([`Palette`]). Instructions of the target are drawn as intrinsics.
 //!
 //! Every item owns some bytes, at most [`ROW`], of each buffer that is written, and only a kernel whose [`Shape`] asks for
 //! them has traps. Constants and data come from edge values as often as not.

@@ -13,6 +13,14 @@ use super::palette::{Form, OpForm};
 /// Draws before giving up on finding an op, or an operand.
 const DRAWS: usize = 50;
 
+/// What a target takes does not depend on `contract`.
+fn uncontracted(attr: Attr) -> Attr {
+    match attr {
+        Attr::Float(flags) => Attr::Float(FloatFlags { contract: false, ..flags }),
+        other => other,
+    }
+}
+
 impl Generator<'_, '_> {
     /// Adds an op whose result may be used from now on.
     pub(super) fn op(&mut self) {
@@ -68,7 +76,8 @@ impl Generator<'_, '_> {
         };
         let attr = self.attr(op, ty, from);
         let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
-        let form = OpForm { op, ty, from, condition, attr, constant: is_shift && !self.one_in(3) };
+        let constant = is_shift && !self.one_in(3);
+        let form = OpForm { op, ty, from, condition, attr: uncontracted(attr), constant };
         let types = form.operands()?;
         if !types.iter().all(|&ty| self.palette.has(ty)) || !self.palette.takes(Form::Op(form)) {
             return None;
@@ -82,7 +91,30 @@ impl Generator<'_, '_> {
                 self.operand(ty)?
             });
         }
+        if let Some(product) = self.product(op, ty, attr)
+            && let number = self.random.below(args.len())
+            && let Some(arg) = args.get_mut(number)
+        {
+            *arg = product;
+        }
         Some(self.builder.value(op, ty, attr, &args))
+    }
+
+    /// For a sum that says `contract`, every other time, a product that it is contracted with.
+    fn product(&mut self, op: Op, ty: Type, attr: Attr) -> Option<Value> {
+        let flags = match attr {
+            Attr::Float(flags) if flags.contract && matches!(op, Op::Fadd | Op::Fsub) => flags,
+            _ => return None,
+        };
+        let attr = Attr::Float(FloatFlags { clamp: Clamp::None, ..flags });
+        let form = OpForm { attr: uncontracted(attr), ..OpForm::plain(Op::Fmul, ty) };
+        if self.one_in(2) || !self.palette.takes(Form::Op(form)) {
+            return None;
+        }
+        let args = [self.operand(ty)?, self.operand(ty)?];
+        let product = self.builder.value(Op::Fmul, ty, attr, &args);
+        self.scope.push(product);
+        Some(product)
     }
 
     /// Adds an instruction of a machine.
@@ -134,6 +166,7 @@ impl Generator<'_, '_> {
             flags.clamp = if self.one_in(2) { Clamp::Sat } else { Clamp::Relu };
         }
         flags.ftz = takes.ftz && self.one_in(3);
+        flags.contract = takes.contract && self.one_in(2);
         flags.nan = takes.nan && self.one_in(2);
         flags
     }

@@ -9,6 +9,7 @@
 //!
 //! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
 
+mod contract;
 mod float;
 mod lanes;
 mod launch;

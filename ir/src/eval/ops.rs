@@ -19,7 +19,8 @@ pub struct Operand<'a> {
 ///
 /// `result` is the result's type and `out` has as many lanes. Types are as the op's row has them, which the verifier
 /// makes sure of; lanes that are missing count as zero. Not computed, and `out` left alone: `const` (which carries its
-/// value), the ops that ask where the item is, intrinsics, memory and control.
+/// value), the ops that ask where the item is, intrinsics, memory and control. `contract` is about what defines the operands,
+/// so it changes nothing here.
 #[must_use]
 pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u64]) -> bool {
     let to = result.elem();
@@ -175,6 +176,27 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
         Op::Load | Op::Store => return false,
         Op::Br | Op::BrIf | Op::Switch | Op::Ret => return false,
     }
+    true
+}
+
+/// Computes a sum or difference together with the product that its operand of this number is, in one rounding. `args` are
+/// the two factors and the sum's other operand.
+pub(super) fn fold_sum(
+    op: Op,
+    attr: Attr,
+    product: usize,
+    args: &[Operand<'_>],
+    result: Type,
+    out: &mut [u64],
+) -> bool {
+    let Attr::Float(flags) = attr else { return false };
+    let to = result.elem();
+    let mut f = Fold { args, to, out };
+    f.bits(|[x, y, other]| match (op, product) {
+        (Op::Fsub, 0) => float::fma(to, flags, [x, y, float::neg(to, other)]),
+        (Op::Fsub, _) => float::fma(to, flags, [float::neg(to, x), y, other]),
+        _ => float::fma(to, flags, [x, y, other]),
+    });
     true
 }
 

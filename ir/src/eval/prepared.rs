@@ -8,10 +8,11 @@ use cranelift_entity::packed_option::ReservedValue;
 use smallvec::SmallVec;
 
 use crate::attr::MemAttr;
+use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
 use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
-use crate::eval::ops::{Operand, fold};
+use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Span, Value};
 use crate::op::Op;
@@ -73,6 +74,8 @@ struct Step {
     op: Op,
     attr: Attr,
     operands: Range<usize>,
+    /// Of a sum computed with a product, which operand that is. The operands are then the factors and the other one.
+    product: Option<usize>,
     /// Of a terminator.
     edges: Range<usize>,
     result: Slot,
@@ -135,7 +138,12 @@ impl<'k> Prepared<'k> {
             *first = inst;
         }
         let operands = self.operands.len();
-        self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v]));
+        let product = product(self.kernel, inst);
+        match product {
+            // A value that a value depends on keeps its lanes until that is defined anew.
+            Some(Product { factors: [x, y], other, .. }) => self.operands.extend([x, y, other].map(|v| slots[v])),
+            None => self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v])),
+        }
         let edges = self.edges.len();
         for call in self.kernel.targets(inst) {
             let moves = self.moves.len();
@@ -149,6 +157,7 @@ impl<'k> Prepared<'k> {
             op: data.op,
             attr: data.attr,
             operands: operands..self.operands.len(),
+            product: product.map(|product| product.number),
             edges: edges..self.edges.len(),
             result,
         });
@@ -352,7 +361,12 @@ impl Machine<'_> {
                 }
             },
             (op, attr) => {
-                if !fold(op, attr, &self.values(step), step.result.ty, out) {
+                let values = self.values(step);
+                let is_computed = match step.product {
+                    Some(number) => fold_sum(op, attr, number, &values, step.result.ty, out),
+                    None => fold(op, attr, &values, step.result.ty, out),
+                };
+                if !is_computed {
                     return Ok(());
                 }
             }

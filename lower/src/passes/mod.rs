@@ -1,6 +1,7 @@
 //! The passes, a file each, and their table.
 
 mod canon;
+mod contract;
 mod dce;
 mod fold;
 mod gvn;
@@ -16,11 +17,22 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Inst, Kernel, Value};
 
+pub(crate) use contract::is_needed as needs_contraction;
+
 use crate::pass::Pass;
 use crate::rewrite::RULES;
 
+/// What comes before all others where an op says `contract`, asked for or not: only without the modifier do they keep what a
+/// kernel means.
+pub(crate) const CONTRACT: Pass = Pass {
+    name: "contract",
+    description: "makes sums and the products in them one op, where both say `contract`",
+    run: contract::run,
+};
+
 /// Every pass.
 pub const PASSES: &[Pass] = &[
+    CONTRACT,
     Pass { name: "fold", description: "computes what depends on constants alone, branches too", run: fold::run },
     Pass {
         name: "canon",
@@ -67,7 +79,8 @@ pub fn documentation() -> String {
          Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
          come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
-         item may need expanding.\n\n\
+         item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
+         they keep what a kernel means only where none does.\n\n\
          | pass | what it does |\n|---|---|\n",
     );
     for pass in PASSES {

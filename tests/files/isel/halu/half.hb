@@ -231,7 +231,7 @@ kernel @signs(%a_in: in f16x2, %out1: out f16x2, %out2: out f16x2) {
 }
 ; rule: float_fneg, float_fabs
 
-; A product and a sum round twice, unless both may be contracted.
+; A product and a sum round twice.
 kernel @not_contracted(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %out: out f16x2) {
 ^entry:
   %i = item_id
@@ -246,3 +246,34 @@ kernel @not_contracted(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %out: 
 ; rule: half_fmul, half_fadd
 ; no rule: half_ffma
 ; never: HFMA2
+
+; Where both say `contract` they round once; a sign is the operand's.
+kernel @contracted(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = fmul.contract.f16x2 %a, %b
+  %s = fadd.contract.f16x2 %c, %m      ; check: HFMA2
+  %r = fsub.relu.contract.f16x2 %s, %m      ; next: HFMA2.RELU RZ, -RZ
+  store %r, %out[%i]
+  ret
+}
+; rule: half_ffma
+; never: HMUL2
+
+; One of the two is not enough.
+kernel @contracted_by_one(%a_in: in f32, %b_in: in f32, %c_in: in f32, %out: out f32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %m = fmul.f32 %a, %b      ; check: FMUL
+  %r = fadd.contract.f32 %m, %c      ; check: FADD
+  store %r, %out[%i]
+  ret
+}
+; no rule: single_ffma
+; never: FFMA
