@@ -57,6 +57,7 @@ fn object(target: Target, params: Vec<Param>, words: Words, tiles: Option<Tiles>
     let code = Code {
         info: KernelInfo { signature, local_bytes: 0, registers: 16, tiles },
         locs: vec![Loc::default(); words.len()],
+        parts: Vec::new(),
         words,
         stats: Vec::new(),
     };

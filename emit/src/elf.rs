@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, TEXT_ALIGN, TEXT_PREFIX, Words,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, Part, TEXT_ALIGN, TEXT_PREFIX, Words,
 };
 use halfbyte_isa::target::Target;
 use object::elf;
@@ -53,7 +53,7 @@ struct Section<'a> {
 /// What is in a section. Words and places become bytes when they are written, so that they are there once.
 enum Contents<'a> {
     Words(&'a Words),
-    Locs(&'a [Loc]),
+    Locs(&'a [Loc], &'a [Part]),
     Record(Vec<u8>),
 }
 
@@ -61,7 +61,7 @@ impl Contents<'_> {
     fn len(&self) -> usize {
         match self {
             Contents::Words(words) => words.len() * words.word_bytes(),
-            Contents::Locs(locs) => locs.len() * Loc::BYTES,
+            Contents::Locs(locs, parts) => locs.len() * Loc::BYTES + parts.len() * Part::BYTES,
             Contents::Record(bytes) => bytes.len(),
         }
     }
@@ -69,9 +69,10 @@ impl Contents<'_> {
     fn bytes(&self) -> Cow<'_, [u8]> {
         match self {
             Contents::Words(words) => words.to_bytes().into(),
-            Contents::Locs(locs) => {
+            Contents::Locs(locs, parts) => {
                 let mut bytes = Vec::with_capacity(self.len());
                 locs.iter().for_each(|loc| bytes.extend_from_slice(&loc.to_bytes()));
+                parts.iter().for_each(|part| bytes.extend_from_slice(&part.to_bytes()));
                 bytes.into()
             }
             Contents::Record(bytes) => bytes.into(),
@@ -120,7 +121,7 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
         let name = code.info.signature.name();
         sections.push(Section::text(code));
         sections.push(Section::record(format!("{INFO_PREFIX}{name}"), Contents::Record(code.info.to_bytes())));
-        sections.push(Section::record(format!("{LOC_PREFIX}{name}"), Contents::Locs(&code.locs)));
+        sections.push(Section::record(format!("{LOC_PREFIX}{name}"), Contents::Locs(&code.locs, &code.parts)));
     }
 
     let mut bytes = Vec::new();

@@ -1,11 +1,11 @@
 //! Gives every instruction its address and every branch its distance.
 
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{KernelInfo, Loc, Words};
+use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
 use halfbyte_isa::row::Kind;
 use halfbyte_isa::word::Field;
 use halfbyte_isel::Func;
-use halfbyte_isel::mach::{BlockIndex, MachFunc, MachInst};
+use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use halfbyte_isel::machine::{Halu, Machine};
 
 use crate::error::LayoutError;
@@ -21,6 +21,8 @@ pub struct Code {
     pub words: Words,
     /// Where each word comes from.
     pub locs: Vec<Loc>,
+    /// What words stand for that access more than one thing of the text, in the order of their addresses.
+    pub parts: Vec<Part>,
     /// How dense the bundles of each block are; none where there are no bundles.
     pub stats: Vec<BlockStats>,
 }
@@ -61,10 +63,13 @@ fn layout_halu(func: &MachFunc<Halu>) -> Result<Code, LayoutError> {
         },
         words: Words::Halu(Vec::new()),
         locs: Vec::with_capacity(words),
+        parts: Vec::new(),
         stats: Vec::new(),
     };
     let mut halu = Vec::with_capacity(words);
-    for (block, &length) in blocks.iter().zip(&lengths) {
+    for ((block, &length), MachBlock { parts, .. }) in blocks.iter().zip(&lengths).zip(&func.blocks) {
+        // Only branches at the end of a block have gone.
+        code.parts.extend(parts.iter().map(|part| Part { word: halu.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();
             match (target_field(&inst), target) {

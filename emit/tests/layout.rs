@@ -6,7 +6,7 @@ use halfbyte_emit::{Code, LayoutError, layout, listing, write_object};
 use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_MACHINE, Header, Loc};
+use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};
 use halfbyte_isa::target::Target;
 use halfbyte_isel::Func;
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
@@ -31,7 +31,10 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
     let params = vec![Param { name: "n".into(), kind: ParamKind::Scalar(elem) }, Param { name: "y".into(), kind }];
     MachFunc {
         signature: Signature::new("k", params).unwrap(),
-        blocks: blocks.iter().map(|block| MachBlock { insts: block.iter().map(&mut inst).collect() }).collect(),
+        blocks: blocks
+            .iter()
+            .map(|block| MachBlock { insts: block.iter().map(&mut inst).collect(), parts: Vec::new() })
+            .collect(),
         local_bytes: 8,
         registers: 3,
         spills: 0,
@@ -75,6 +78,17 @@ fn branches_to_what_follows_are_left_out() {
     let blocks: &[&[&str]] = &[&["BRA 1", "NOP ;", "BRA 2"], &["NOP ;"], &["EXIT ;"]];
     let expected = "    BRA L3 ;\n    NOP ;\n    BRA L4 ;\nL3:\n    NOP ;\nL4:\n    EXIT ;\n";
     assert_eq!(text(blocks), expected);
+}
+
+#[test]
+fn parts_follow_their_words() {
+    let blocks: &[&[&str]] = &[&["NOP ;", "BRA 1"], &["BRA 2"], &["NOP ;", "LDG.64 R0, [R2] ;", "BRA 3"], &["EXIT ;"]];
+    let part = |word, offset| Part { word, offset, bytes: 4, loc: Loc { line: 9, column: 1 } };
+    let mut func = func(blocks);
+    func.blocks[0].parts = vec![part(0, 0)];
+    func.blocks[2].parts = vec![part(1, 0), part(1, 4)];
+    let code = layout(&Func::Halu(func)).unwrap();
+    assert_eq!(code.parts, [part(0, 0), part(2, 0), part(2, 4)]);
 }
 
 #[test]

@@ -51,7 +51,10 @@ fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::machine::
     let tiles = Tiles { items: 4, group_branch: None, image: vec![1; 16], streams: vec![stream(); streams] };
     MachFunc {
         signature: Signature::new("k", params).unwrap(),
-        blocks: blocks.iter().map(|block| MachBlock { insts: block.iter().map(&mut group).collect() }).collect(),
+        blocks: blocks
+            .iter()
+            .map(|block| MachBlock { insts: block.iter().map(&mut group).collect(), parts: Vec::new() })
+            .collect(),
         local_bytes: 16,
         registers: 2,
         spills: 0,

@@ -58,6 +58,7 @@ fn code() -> Code {
         },
         words: Words::Vp1(words),
         locs: vec![loc(2), loc(2), Loc::default(), loc(1), loc(1), Loc::default(), loc(2)],
+        parts: Vec::new(),
         stats: Vec::new(),
     }
 }

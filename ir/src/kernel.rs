@@ -112,6 +112,17 @@ pub struct InstData {
     pub span: Span,
 }
 
+/// An access that a wider one has taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Bytes from the wider access's address to its own.
+    pub offset: u32,
+    /// Its size in bytes, and its alignment.
+    pub bytes: u32,
+    /// Where in the text it stands.
+    pub span: Span,
+}
+
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
@@ -229,6 +240,8 @@ pub struct Kernel {
     /// The pool of all value lists.
     pub pool: ListPool<Value>,
     calls: Vec<BlockCall>,
+    /// What accesses have taken in, by access.
+    parts: Vec<(Inst, Part)>,
     names: Names,
 }
 
@@ -268,6 +281,7 @@ impl Kernel {
             packing: None,
             pool: ListPool::new(),
             calls: Vec::new(),
+            parts: Vec::new(),
             names: Names::default(),
         }
     }
@@ -291,6 +305,7 @@ impl Kernel {
         self.packing = None;
         self.pool.clear();
         self.calls.clear();
+        self.parts.clear();
     }
 
     /// The entry block.
@@ -367,6 +382,22 @@ impl Kernel {
         let start = self.calls.len() as u32;
         self.calls.extend_from_slice(calls);
         CallRange { start, len: calls.len() as u32 }
+    }
+
+    /// Says what a load or store has taken in, in the order in which the text accesses it. Where the access traps, the first
+    /// of these that cannot be made is what is reported.
+    pub fn set_parts(&mut self, access: Inst, parts: impl IntoIterator<Item = Part>) {
+        let start = self.parts.partition_point(|(inst, _)| *inst < access);
+        let end = self.parts.partition_point(|(inst, _)| *inst <= access);
+        self.parts.splice(start..end, parts.into_iter().map(|part| (access, part)));
+    }
+
+    /// What a load or store has taken in; nothing where it is one of the text.
+    pub fn parts(&self, access: Inst) -> impl ExactSizeIterator<Item = Part> + '_ {
+        let start = self.parts.partition_point(|(inst, _)| *inst < access);
+        let rest = self.parts.get(start..).unwrap_or(&[]);
+        let own = rest.get(..rest.partition_point(|(inst, _)| *inst == access)).unwrap_or(&[]);
+        own.iter().map(|(_, part)| *part)
     }
 
     /// A terminator's targets.
@@ -545,5 +576,29 @@ impl Module {
     /// The kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn accesses_have_their_own_parts() {
+        let mut kernel = Kernel::new("k");
+        let mut access = || kernel.make_inst(Op::Load, Type::I64, Attr::None, &[], Some(Type::I64), Span::default());
+        let [first, second, third] = [access(), access(), access()];
+        let part = |offset| Part { offset, bytes: 4, span: Span { start: offset, end: offset + 1 } };
+        kernel.set_parts(third, [part(0), part(4)]);
+        kernel.set_parts(first, [part(8)]);
+        assert_eq!(kernel.parts(first).collect::<Vec<_>>(), [part(8)]);
+        assert_eq!(kernel.parts(second).len(), 0);
+        assert_eq!(kernel.parts(third).collect::<Vec<_>>(), [part(0), part(4)]);
+        kernel.set_parts(third, [part(12)]);
+        kernel.set_parts(first, []);
+        assert_eq!(kernel.parts(first).len(), 0);
+        assert_eq!(kernel.parts(third).collect::<Vec<_>>(), [part(12)]);
     }
 }

@@ -23,7 +23,7 @@ pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
 pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Direction, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel,
-    Module, Param, ParamKind, Span, Value, ValueData, ValueDef, ValueList, WideConst,
+    Module, Param, ParamKind, Part, Span, Value, ValueData, ValueDef, ValueList, WideConst,
 };
 pub use legality::{Lanes, Legality, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};

@@ -4,6 +4,7 @@
 //! it comes from. Each kernel is a function symbol over three sections: its words, its [`KernelInfo`] and its locations.
 //! Numbers in records are little endian; a text is its length in bytes as 32 bits, then UTF-8.
 
+mod part;
 mod tiles;
 mod words;
 
@@ -13,20 +14,22 @@ use crate::abi::{Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signatu
 use crate::stream::{Tiles, TilesError};
 use crate::target::Target;
 
+pub use part::Part;
 pub use words::{Words, digits};
 
 /// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
 /// another machine's.
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 /// `e_flags` of an object: the version of these layouts. A reader refuses any other.
-pub const E_FLAGS: u32 = 2;
+pub const E_FLAGS: u32 = 3;
 /// The section of the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
 /// Followed by the kernel's name: the section of its words.
 pub const TEXT_PREFIX: &str = ".text.";
 /// Followed by the kernel's name: the section of its [`KernelInfo`].
 pub const INFO_PREFIX: &str = ".info.";
-/// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word.
+/// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word, then the [`Part`] records in the
+/// order of their words.
 pub const LOC_PREFIX: &str = ".loc.";
 /// The alignment of sections of words: a HALU word, a line of VP1 words.
 pub const TEXT_ALIGN: u64 = 16;
@@ -138,6 +141,16 @@ pub enum RecordError {
     /// The tiles cannot be.
     #[error(transparent)]
     Tiles(#[from] TilesError),
+    /// A part that no access has.
+    #[error("an access of {bytes} bytes, {offset} bytes into that of word {word}, is no part of one")]
+    Part {
+        /// The word's address.
+        word: u32,
+        /// Where the part begins.
+        offset: u16,
+        /// Its size.
+        bytes: u16,
+    },
 }
 
 impl Header {

@@ -4,7 +4,7 @@
 //! nothing else.
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 
 use crate::machine::Machine;
 
@@ -29,6 +29,9 @@ impl<M: Machine<Inst: Copy>> Copy for MachInst<M> {}
 pub struct MachBlock<M: Machine> {
     /// In order.
     pub insts: Vec<MachInst<M>>,
+    /// What those stand for that access more than one thing of the text, in their order; a part's word is the instruction's
+    /// index in [`MachBlock::insts`].
+    pub parts: Vec<Part>,
 }
 
 /// A kernel in machine instructions with hardware registers: what emission reads.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 
 use crate::mach::BlockIndex;
 use crate::machine::Machine;
@@ -17,7 +17,7 @@ pub struct VReg(pub u32);
 pub enum Access {
     /// Reads it.
     Use,
-    /// Writes all of it, or the first part of it; the other parts hold nothing yet.
+    /// Writes all of it, or a part of it; the other parts hold nothing yet.
     Def,
     /// Writes a part; the other parts are those of this register, which lies in the same place.
     Replace(VReg),
@@ -107,6 +107,9 @@ pub struct VCode<M: Machine> {
     pub operands: Vec<Operand<M>>,
     /// Lists of registers.
     pub pool: Vec<VReg>,
+    /// What instructions stand for that access more than one thing of the text, in their order; a part's word is the
+    /// instruction's index in [`VCode::insts`].
+    pub parts: Vec<Part>,
     /// What else emission must know.
     pub extra: M::Extra,
 }
@@ -115,6 +118,12 @@ impl<M: Machine> VCode<M> {
     /// An instruction's operands.
     pub fn operands(&self, inst: &VInst<M>) -> &[Operand<M>] {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])
+    }
+
+    /// The parts of a run of instructions.
+    pub fn parts(&self, insts: &Range<u32>) -> &[Part] {
+        let place = |at: u32| self.parts.partition_point(|part| part.word < at);
+        self.parts.get(place(insts.start)..place(insts.end)).unwrap_or(&[])
     }
 
     /// A list of registers.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, RecordError, TEXT_PREFIX,
-    Words,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,
+    TEXT_PREFIX, Words,
 };
 use halfbyte_isa::target::Target;
 use object::LittleEndian;
@@ -31,6 +31,7 @@ pub struct Kernel {
     pub(crate) source: Arc<str>,
     pub(crate) words: Words,
     pub(crate) locs: Vec<Loc>,
+    pub(crate) parts: Vec<Part>,
     pub(crate) code: Code,
 }
 
@@ -93,8 +94,8 @@ pub enum LoadError {
         /// The kernel's words.
         words: usize,
     },
-    /// Not one location a word.
-    #[error("section `{section}` has {bytes} bytes; expected {expected}")]
+    /// Not one location a word, and whole parts after them.
+    #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", Part::BYTES)]
     Locations {
         /// The section.
         section: String,
@@ -102,6 +103,14 @@ pub enum LoadError {
         bytes: usize,
         /// The size for the kernel's words.
         expected: usize,
+    },
+    /// Parts that do not stand in the order of their words.
+    #[error("section `{section}`: a part of word {word} stands behind one of a later word")]
+    Order {
+        /// The section.
+        section: String,
+        /// The word's address.
+        word: u32,
     },
     /// A kernel's record that names another kernel.
     #[error("section `{section}` describes kernel `{found}`")]
@@ -153,11 +162,7 @@ impl Program {
                 _ => return Err(LoadError::Text { section, bytes: text.len(), word_bytes: no_words.word_bytes() }),
             };
             let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
-            let (locs, rest) = data.as_chunks();
-            if locs.len() != words.len() || !rest.is_empty() {
-                let expected = words.len() * Loc::BYTES;
-                return Err(LoadError::Locations { section, bytes: data.len(), expected });
-            }
+            let (locs, parts) = locations(section, data, words.len())?;
             let tiles = info.tiles.iter();
             let mut addresses = tiles.flat_map(|tiles| tiles.streams.iter().map(|s| s.site).chain(tiles.group_branch));
             if let Some(address) = addresses.find(|&address| address as usize >= words.len()) {
@@ -169,8 +174,7 @@ impl Program {
                 // Their records have tiles.
                 Words::Vp1(words) => Code::Vp1(vp1::Code::new(words, info.tiles.clone().unwrap_or_default())),
             };
-            let locs = locs.iter().copied().map(Loc::from_bytes).collect();
-            Ok(Kernel { info, source: source.clone(), words, locs, code })
+            Ok(Kernel { info, source: source.clone(), words, locs, parts, code })
         };
         let kernels = texts.into_iter().map(kernel).collect::<Result<_, _>>()?;
         Ok(Program { header, kernels })
@@ -211,6 +215,31 @@ impl Kernel {
     /// Where each word comes from.
     pub fn locs(&self) -> &[Loc] {
         &self.locs
+    }
+
+    /// What words stand for that access more than one thing of the text, in the order of their addresses.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// Reads the places of so many words and the parts of their accesses.
+fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Vec<Part>), LoadError> {
+    let expected = words * Loc::BYTES;
+    let wrong_size = |section| LoadError::Locations { section, bytes: data.len(), expected };
+    let Some((locs, parts)) = data.split_at_checked(expected) else { return Err(wrong_size(section)) };
+    let (parts, []) = parts.as_chunks() else { return Err(wrong_size(section)) };
+    let locs = locs.as_chunks().0.iter().copied().map(Loc::from_bytes).collect();
+    let parts: Vec<Part> = match parts.iter().copied().map(Part::from_bytes).collect() {
+        Ok(parts) => parts,
+        Err(error) => return Err(LoadError::Record { section, error }),
+    };
+    if let Some(part) = parts.iter().find(|part| part.word as usize >= words) {
+        return Err(LoadError::Address { section, address: part.word, words });
+    }
+    match parts.array_windows().find(|[before, after]| after.word < before.word) {
+        Some([_, part]) => Err(LoadError::Order { section, word: part.word }),
+        None => Ok((locs, parts)),
     }
 }
 

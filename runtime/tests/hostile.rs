@@ -8,9 +8,9 @@ use common::{code, launch, object, trap};
 use halfbyte_emit::{Code, ObjectError, write_object};
 use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Words};
+use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Part, RecordError, Words};
 use halfbyte_isa::target::Target;
-use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program};
+use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program, TrapKind};
 use proptest::prelude::*;
 
 fn kernels() -> Vec<Code> {
@@ -146,7 +146,7 @@ fn records_that_disagree() {
         refused(&|code| code.words = Words::Halu(Vec::new())),
         "section `.text.second` has 0 bytes; expected a positive multiple of 16"
     );
-    assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8");
+    assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8, and 16 more a part");
     assert_eq!(
         refused(&|code| code.info.local_bytes = u32::MAX),
         "section `.info.second`: an item takes 4294967295 bytes of local memory; at most 16777216 are possible"
@@ -163,6 +163,67 @@ fn records_that_disagree() {
     assert_eq!(renamed(".halfbyte", ".halfbite"), "there is no section `.halfbyte`");
     assert_eq!(renamed(".loc.second", ".loc.secund"), "there is no section `.loc.second`");
     assert_eq!(renamed(".text.second", ".text.secand"), "there is no section `.info.secand`");
+}
+
+fn part(word: u32, offset: u16, bytes: u16) -> Part {
+    Part { word, offset, bytes, loc: Loc { line: 1, column: 2 } }
+}
+
+#[test]
+fn parts_of_accesses() {
+    let refused = |parts: &[Part], more: usize| {
+        let mut kernels = kernels();
+        kernels[0].parts = parts.to_vec();
+        let words = kernels[0].words.len() as u32;
+        let mut bytes = object(&kernels);
+        // The section's size, which is cut.
+        let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
+        let size = headers + 4 * 64 + 32;
+        let all = u64::from_le_bytes(bytes[size..size + 8].try_into().unwrap());
+        assert_eq!(all, u64::from(words) * 8 + 16 * parts.len() as u64);
+        bytes[size..size + 8].copy_from_slice(&(all - more as u64).to_le_bytes());
+        Program::load(&bytes).unwrap_err()
+    };
+    let section = || ".loc.first".to_owned();
+    let words = kernels()[0].words.len();
+    for cut in [1, 8, 15] {
+        let (bytes, expected) = (8 * words + 16 - cut, 8 * words);
+        let error = LoadError::Locations { section: section(), bytes, expected };
+        assert_eq!(refused(&[part(0, 0, 4)], cut), error);
+    }
+    let error = LoadError::Address { section: section(), address: words as u32, words };
+    assert_eq!(refused(&[part(0, 0, 4), part(words as u32, 0, 4)], 0), error);
+    assert_eq!(refused(&[part(1, 0, 4), part(0, 0, 4)], 0), LoadError::Order { section: section(), word: 0 });
+    let error = RecordError::Part { word: 0, offset: 14, bytes: 4 };
+    assert_eq!(refused(&[part(0, 14, 4)], 0), LoadError::Record { section: section(), error });
+}
+
+/// Parts that say nothing of what their word does leave its trap as it is.
+#[test]
+fn parts_that_are_not_true() {
+    let access = "    LDG.128 R0, [RZ.U32+UR0+0x100] ;\n    EXIT ;";
+    let without = code("k", "x: in i32", 0, access);
+    let launched = |parts: &[Part]| {
+        let code = Code { parts: parts.to_vec(), ..without.clone() };
+        let program = Program::load(&object(&[code])).unwrap();
+        assert_eq!(program.kernels()[0].parts(), parts);
+        let traps = Engine::ALL.map(|engine| {
+            let mut args = [Arg::In(&[0; 64])];
+            trap(program.kernels()[0].launch(Launch { engine, ..Launch::new(1, &mut args) }))
+        });
+        assert_eq!(traps[0], traps[1]);
+        let [trap, _] = traps;
+        trap
+    };
+    // The base is zero, so that the address is no buffer's.
+    let whole = launched(&[]);
+    assert!(matches!(whole.kind, TrapKind::OutOfBounds { address: 0x100, bytes: 16, near: None, .. }), "{whole}");
+    assert_eq!(launched(&[part(1, 0, 4)]), whole);
+    let narrow = launched(&[part(0, 3, 1), part(0, 0, 8)]);
+    assert!(matches!(narrow.kind, TrapKind::OutOfBounds { address: 0x103, bytes: 1, .. }), "{narrow}");
+    assert_eq!(narrow.loc, Loc { line: 1, column: 2 });
+    let misaligned = launched(&[part(0, 2, 4)]);
+    assert!(matches!(misaligned.kind, TrapKind::Misaligned { address: 0x102, bytes: 4, .. }), "{misaligned}");
 }
 
 #[test]

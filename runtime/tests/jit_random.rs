@@ -356,6 +356,7 @@ fn agree(seed: u64) -> bool {
             tiles: None,
         },
         locs: words.iter().map(|_| Loc::default()).collect(),
+        parts: Vec::new(),
         words: words.clone().into(),
         stats: Vec::new(),
     };

@@ -6,6 +6,7 @@ mod common;
 
 use common::{bytes, code, object, program, run, words};
 use halfbyte_isa::abi::{PARAMS_OFFSET, buffer_base};
+use halfbyte_isa::object::{Loc, Part};
 use halfbyte_runtime::{Arg, Launch, Program, Stats};
 
 /// `y[i] = a * x[i] + y[i]`
@@ -172,7 +173,8 @@ fn the_constant_bank() {
 #[test]
 fn several_kernels_in_one_object() {
     let first = code("first", "y: out i32", 0, "    EXIT ;");
-    let second = code("second.two", "", 0, "    NOP ;\n    EXIT ;");
+    let mut second = code("second.two", "", 0, "    NOP ;\n    EXIT ;");
+    second.parts = [0, 4].map(|offset| Part { word: 1, offset, bytes: 4, loc: Loc { line: 7, column: 1 } }).to_vec();
     let bytes = object(&[first.clone(), second.clone()]);
     assert_eq!(bytes, object(&[first.clone(), second.clone()]), "the same kernels give the same bytes");
     assert_ne!(bytes, object(&[second.clone(), first.clone()]));
@@ -184,6 +186,7 @@ fn several_kernels_in_one_object() {
         assert_eq!(*kernel.signature(), code.info.signature);
         assert_eq!(*kernel.words(), code.words);
         assert_eq!(kernel.locs(), code.locs);
+        assert_eq!(kernel.parts(), code.parts);
     }
     let second = program.kernel("second.two").unwrap();
     assert_eq!(second.launch(Launch::new(2, &mut [])).unwrap().issued, 4);

@@ -81,7 +81,7 @@ pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     };
     let locs = words.iter().map(|word| word.loc).collect();
     let words = words.iter().map(|word| word.inst.word()).collect::<Vec<u32>>();
-    Ok(Code { info, words: Words::Vp1(words), locs, stats })
+    Ok(Code { info, words: Words::Vp1(words), locs, parts: Vec::new(), stats })
 }
 
 /// The operations of a function, by block. `zero` is an `$a` that holds 0 all the time.

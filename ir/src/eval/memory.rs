@@ -183,6 +183,17 @@ impl<'a> Memory<'a> {
         buffer.bytes.get(range)
     }
 
+    /// Why an access cannot be made, whoever makes others.
+    pub(super) fn why_not(&mut self, at: Place, bytes: u32, write: bool) -> Option<TrapKind> {
+        match self.find(at, bytes) {
+            Ok((buffer, _)) if write && buffer.watch.is_none() => {
+                Some(TrapKind::ReadOnly { address: at.address, param: buffer.param })
+            }
+            Err(Refusal::Trap(kind)) => Some(kind),
+            _ => None,
+        }
+    }
+
     /// The buffer that the whole access lies in, and where in it.
     fn find(&mut self, at: Place, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
         let Place { address, align, .. } = at;

@@ -14,7 +14,7 @@ use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Rac
 use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
-use crate::kernel::{Attr, Block, Inst, Kernel, Span, Value};
+use crate::kernel::{Attr, Block, Inst, Kernel, Part, Span, Value};
 use crate::op::Op;
 use crate::types::Type;
 
@@ -335,7 +335,7 @@ impl Machine<'_> {
                     Some(streams) => streams.load(&mut self.memory, at, step.result.ty, out),
                     None => self.memory.load(at, step.result.ty, out),
                 };
-                loaded.map_err(|refusal| self.refused(self.access(item, step.inst, false), refusal))?;
+                loaded.map_err(|refusal| self.refused_at(self.access(item, step.inst, false), at, refusal))?;
             }
             (Op::Store, Attr::Mem(mem)) => {
                 let at = self.place(item, step, mem, 1);
@@ -345,7 +345,7 @@ impl Machine<'_> {
                     Some(streams) => streams.store(at, value.ty, lanes),
                     None => self.memory.store(at, value.ty, lanes),
                 };
-                return stored.map_err(|refusal| self.refused(self.access(item, step.inst, true), refusal));
+                return stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal));
             }
             (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {
                 Some(Ok(meaning)) => {
@@ -406,6 +406,19 @@ impl Machine<'_> {
 
     fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
         self.refused(self.access(item, inst, false), Refusal::Trap(kind))
+    }
+
+    /// The fault of a load or store. One that has taken in others traps as the first of them would have.
+    fn refused_at(&mut self, access: Access, at: Place, refusal: Refusal) -> Fault {
+        if matches!(refusal, Refusal::Trap(_)) {
+            for Part { offset, bytes, span } in self.code.kernel.parts(access.inst) {
+                let part = Place { address: at.address.wrapping_add(offset.into()), align: bytes, ..at };
+                if let Some(kind) = self.memory.why_not(part, bytes, access.write) {
+                    return self.refused(Access { span, ..access }, Refusal::Trap(kind));
+                }
+            }
+        }
+        self.refused(access, refusal)
     }
 
     fn refused(&self, access: Access, refusal: Refusal) -> Fault {

@@ -125,6 +125,11 @@ impl Builder {
     /// Ends the instruction: its operands are those named since the last one ended.
     pub fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
+    /// Where the operands of the instruction being built begin.
+    pub fn operands_start(&self) -> u32 {
+        self.start
+    }
+
         self.insts.push(VInst { inst, operands: self.start..end, loc: self.loc });
         self.start = end;
     }

@@ -9,7 +9,7 @@ use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Op, Span, Type,
 use halfbyte_isa::abi;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::target::Target;
 
 use super::builder::{Builder, choice};
@@ -46,6 +46,10 @@ pub(super) struct Lowering<'k> {
     /// Parameters whose addresses are in uniform registers, in the order of the pairs.
     uniform: Vec<u32>,
     refusals: Vec<Refusal>,
+    /// The load or store at hand, where it has taken in others and its word has not been made.
+    wide: Option<Inst>,
+    /// Such loads and stores, by where the operands of their words begin.
+    wide_words: Vec<(u32, Inst)>,
 }
 
 /// A point in what is emitted.
@@ -85,6 +89,8 @@ pub(crate) fn select<'k>(
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
         refusals: Vec::new(),
+        wide: None,
+        wide_words: Vec::new(),
     };
     lowering.run()
 }
@@ -333,6 +339,7 @@ impl Lowering<'_> {
             let here = self.here();
             self.begin(inst);
             let reg = match data.attr {
+            self.wide = (!data.op.is_pure() && kernel.parts(inst).len() > 0).then_some(inst);
                 Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
                 _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
             };
@@ -489,6 +496,10 @@ impl Lowering<'_> {
     /// A load or store's word with the address at `plus` bytes on.
     fn access(&mut self, uniform: Opcode, wide: Opcode, address: &Address, plus: i32) -> Word {
         match *address {
+        // What has taken in others is aligned to its size, and so becomes one word.
+        if let Some(inst) = self.wide.take() {
+            self.wide_words.push((self.out.operands_start(), inst));
+        }
             Address::Uniform { pair, offset, displacement } => {
                 self.out.read(RA, offset);
                 Word::new(uniform).with(UR32, pair.into()).with(IMM24, (displacement + plus) as u64)
@@ -588,6 +599,7 @@ impl Lowering<'_> {
             operands: Vec::with_capacity(self.out.operands.len()),
             pool: Vec::new(),
             extra: (),
+            parts: Vec::new(),
         };
         // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
         let mut index = SecondaryMap::<Block, u32>::new();
@@ -676,6 +688,19 @@ impl Lowering<'_> {
         code.insts.push(inst);
     }
 }
+        let first = inst.operands.start;
+        if !inst.operands.is_empty()
+            && let Ok(wide) = self.wide_words.binary_search_by_key(&first, |&(start, _)| start)
+            && let Some(&(_, access)) = self.wide_words.get(wide)
+        {
+            let word = code.insts.len() as u32;
+            code.parts.extend(self.kernel.parts(access).map(|part| Part {
+                word,
+                offset: part.offset as u16,
+                bytes: part.bytes as u16,
+                loc: (self.locate)(part.span),
+            }));
+        }
 
 fn push_list(pool: &mut Vec<VReg>, list: &[VReg]) -> std::ops::Range<u32> {
     let start = pool.len() as u32;

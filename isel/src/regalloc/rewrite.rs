@@ -1,6 +1,6 @@
 //! The machine instructions of what was allocated, block by block.
 
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 use regalloc2::ProgPoint;
 
 use super::AllocError;
@@ -24,13 +24,20 @@ pub(super) fn rewrite<M: Machine>(
     flow: &Flow,
     rewriter: &mut impl Rewriter<M>,
 ) -> Result<Vec<MachBlock<M>>, AllocError> {
-    let mut blocks: Vec<MachBlock<M>> = code.blocks.iter().map(|_| MachBlock { insts: Vec::new() }).collect();
+    let mut blocks: Vec<MachBlock<M>> = code.blocks.iter().map(|_| MachBlock::default()).collect();
     for (rank, block) in flow.blocks(code) {
         let (index, range) = (flow.index(rank), flow.range(rank));
-        let mut writer = Writer { insts: Vec::with_capacity(range.len() + 1) };
-        for (vinst, at) in insts(code, block).iter().zip(range.iter()) {
+        let mut writer = Writer { insts: Vec::with_capacity(range.len() + 1), parts: Vec::new() };
+        let mut parts = code.parts(&block.insts);
+        for ((vinst, at), index) in insts(code, block).iter().zip(range.iter()).zip(block.insts.clone()) {
             writer.moves(rewriter, ProgPoint::before(at), vinst.loc)?;
             let inst = rewriter.inst(code, vinst)?;
+            while let Some((&part, rest)) = parts.split_first()
+                && part.word == index
+            {
+                writer.parts.push(Part { word: writer.insts.len() as u32, ..part });
+                parts = rest;
+            }
             writer.push(inst, None, vinst.loc);
             writer.moves(rewriter, ProgPoint::after(at), vinst.loc)?;
         }
@@ -51,7 +58,7 @@ pub(super) fn rewrite<M: Machine>(
                 writer.push(M::jump(), Some(second.block), block.loc);
             }
         }
-        blocks[index as usize].insts = writer.insts;
+        blocks[index as usize] = MachBlock { insts: writer.insts, parts: writer.parts };
     }
     Ok(blocks)
 }
@@ -59,6 +66,7 @@ pub(super) fn rewrite<M: Machine>(
 /// The block under way.
 struct Writer<M: Machine> {
     insts: Vec<MachInst<M>>,
+    parts: Vec<Part>,
 }
 
 impl<M: Machine> Writer<M> {

@@ -553,6 +553,7 @@ impl Lowering<'_> {
             insts: Vec::new(),
             operands: Vec::with_capacity(self.out.operands.len()),
             pool: Vec::new(),
+            parts: Vec::new(),
             extra: Extra { tiles: Tiles { items: self.items, group_branch: None, image, streams }, group_latch: None },
         };
         // Edges between a branch and a block with several ways in get a block of their own, right after the branch.

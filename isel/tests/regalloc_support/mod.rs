@@ -173,6 +173,7 @@ impl Builder {
             insts: Vec::new(),
             operands: Vec::new(),
             pool: Vec::new(),
+            parts: Vec::new(),
             extra: (),
         };
         let loc = Loc::default();

@@ -80,6 +80,7 @@ impl Builder {
             insts: Vec::new(),
             operands: Vec::new(),
             pool: Vec::new(),
+            parts: Vec::new(),
             extra: Extra::default(),
         };
         let mut builder = Builder { code, blocks: Vec::new(), at: 0 };

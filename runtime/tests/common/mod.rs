@@ -46,6 +46,7 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
         },
         words: program.words.into(),
         locs: program.lines.iter().map(loc).collect(),
+        parts: Vec::new(),
         stats: Vec::new(),
     }
 }

@@ -32,6 +32,7 @@ pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> 
     Code {
         info: KernelInfo { signature, local_bytes, registers: 0, tiles: Some(tiles) },
         locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),
+        parts: Vec::new(),
         words: Words::Vp1(words),
         stats: Vec::new(),
     }

@@ -1,0 +1,97 @@
+//! Accesses that were made one: what a word that loads or stores several of the text's values stands for.
+
+use super::{Loc, RecordError};
+
+/// An access of the text that a wider one of a word includes. Where the word's access cannot be made, the first of its parts
+/// that could not have been made is what traps.
+///
+/// Record: the word's address, 32 bits; offset and size, 16 bits each; the [`Loc`]. The parts of a word stand in the order in
+/// which the text makes them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Part {
+    /// The word, by its address; before there are words, by the place of its instruction.
+    pub word: u32,
+    /// Bytes from the word's address in memory to the part's.
+    pub offset: u16,
+    /// Its size in bytes, a power of two.
+    pub bytes: u16,
+    /// Where in the text it stands.
+    pub loc: Loc,
+}
+
+impl Part {
+    /// Bytes of the record.
+    pub const BYTES: usize = 8 + Loc::BYTES;
+    /// The most bytes that a word accesses.
+    pub const MAX_ACCESS_BYTES: u16 = 16;
+
+    /// The record.
+    pub fn to_bytes(self) -> [u8; Part::BYTES] {
+        let place = u64::from_le_bytes(self.loc.to_bytes());
+        let head = u64::from(self.bytes) << 48 | u64::from(self.offset) << 32 | u64::from(self.word);
+        (u128::from(place) << 64 | u128::from(head)).to_le_bytes()
+    }
+
+    /// The part of a record.
+    ///
+    /// # Errors
+    /// A size that no access has, or a part that does not lie within [`Part::MAX_ACCESS_BYTES`].
+    pub fn from_bytes(bytes: [u8; Part::BYTES]) -> Result<Part, RecordError> {
+        let all = u128::from_le_bytes(bytes);
+        let loc = Loc::from_bytes(((all >> 64) as u64).to_le_bytes());
+        let part = Part { word: all as u32, offset: (all >> 32) as u16, bytes: (all >> 48) as u16, loc };
+        let end = u32::from(part.offset) + u32::from(part.bytes);
+        if !part.bytes.is_power_of_two() || end > Part::MAX_ACCESS_BYTES.into() {
+            return Err(RecordError::Part { word: part.word, offset: part.offset, bytes: part.bytes });
+        }
+        Ok(part)
+    }
+
+    /// The parts of a word, of those of a kernel, which are in the order of their words.
+    pub fn of_word(parts: &[Part], word: u32) -> &[Part] {
+        let start = parts.partition_point(|part| part.word < word);
+        let rest = parts.get(start..).unwrap_or(&[]);
+        rest.get(..rest.partition_point(|part| part.word == word)).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn part(word: u32, offset: u16, bytes: u16) -> Part {
+        Part { word, offset, bytes, loc: Loc { line: 9, column: u32::MAX } }
+    }
+
+    #[test]
+    fn records_come_back() {
+        for part in [part(u32::MAX, 12, 4), part(0, 0, 16), part(7, 15, 1)] {
+            assert_eq!(Part::from_bytes(part.to_bytes()), Ok(part));
+        }
+        let bytes = [2, 1, 0, 0, 8, 0, 4, 0, 9, 0, 0, 0, 255, 255, 255, 255];
+        assert_eq!(part(0x102, 8, 4).to_bytes(), bytes);
+    }
+
+    #[test]
+    fn what_is_no_part_of_an_access_is_refused() {
+        for (offset, bytes) in [(0, 0), (0, 3), (16, 1), (12, 8), (u16::MAX, 1), (0, 32), (0, 1 << 15)] {
+            let error = Part::from_bytes(part(5, offset, bytes).to_bytes()).unwrap_err();
+            assert_eq!(error, RecordError::Part { word: 5, offset, bytes });
+        }
+        let error = RecordError::Part { word: 5, offset: 16, bytes: 1 };
+        assert_eq!(error.to_string(), "an access of 1 bytes, 16 bytes into that of word 5, is no part of one");
+    }
+
+    #[test]
+    fn a_word_has_its_own_parts_only() {
+        let parts = [part(2, 0, 4), part(2, 4, 4), part(5, 0, 8), part(5, 8, 8)];
+        assert_eq!(Part::of_word(&parts, 2), &parts[..2]);
+        assert_eq!(Part::of_word(&parts, 5), &parts[2..]);
+        for word in [0, 3, 6] {
+            assert_eq!(Part::of_word(&parts, word), &[]);
+        }
+        assert_eq!(Part::of_word(&[], 0), &[]);
+    }
+}
