@@ -51,6 +51,7 @@ pub struct Legality {
     native: Vec<u32>,
     reasons: fn(Op, Type) -> Option<&'static str>,
     lanes: Option<Lanes>,
+    free_part_bytes: Option<u32>,
 }
 
 impl Legality {
@@ -65,7 +66,7 @@ impl Legality {
         for (op, ty) in native {
             sets[op as usize] |= 1 << ty.index();
         }
-        Legality { target, native: sets, reasons, lanes: None }
+        Legality { target, native: sets, reasons, lanes: None, free_part_bytes: None }
     }
 
     /// The same, of a target whose work items share vectors.
@@ -78,6 +79,18 @@ impl Legality {
     /// How work items share vectors; none where each has registers of its own.
     pub const fn lanes(&self) -> Option<Lanes> {
         self.lanes
+    }
+
+    /// The same, of a target whose wide registers are made of registers of so many bytes.
+    #[must_use]
+    pub const fn with_free_parts(mut self, bytes: u32) -> Legality {
+        self.free_part_bytes = Some(bytes);
+        self
+    }
+
+    /// How wide the parts of wide values are that cost nothing to take and to put together; none where they cost something.
+    pub const fn free_part_bytes(&self) -> Option<u32> {
+        self.free_part_bytes
     }
 
     /// The target's name, for messages only.

@@ -129,7 +129,7 @@ pub fn check_intrinsics(kernel: &Kernel, target: Target) -> Vec<Refusal> {
 /// What a target can do, for the passes before selection.
 pub fn legality(target: Target) -> Legality {
     match target {
-        Target::Halu => Legality::new(target.name(), rules::HALU_NATIVE.iter().copied(), halu::reason_for_type),
+        Target::Halu => halu::legality(),
         Target::Vp1 => vp1::legality(),
         Target::Ptx { .. } => Legality::new(target.name(), [], |_, _| None),
     }

@@ -59,6 +59,8 @@ pub enum How {
         /// The rules that could have expanded it, with the number of instructions that come of each where the target has them.
         candidates: Vec<(u32, Option<usize>)>,
     },
+    /// One access does it and its neighbours.
+    Widened,
     /// The target lacks it, and does its words one by one.
     Words,
 }
@@ -111,7 +113,10 @@ impl Trace {
 
     fn follow(&mut self, kernel: &Kernel, value: Value) {
         let Some(def) = kernel.def_inst(value) else { return };
-        let place = kernel.insts[def].span;
+        self.follow_place(kernel.insts[def].span);
+    }
+
+    fn follow_place(&mut self, place: Span) {
         if !self.places.contains(&place) {
             self.places.push(place);
         }
@@ -151,6 +156,9 @@ pub(crate) trait Tell {
     /// These instructions do what the instruction did, and the value stands for its result.
     fn replaced(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
 
+    /// These instructions do what the instruction and others did, at the place of one of them.
+    fn joined(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst]);
+
     /// The whole kernel is another one.
     fn packed(&mut self, before: Vec<String>, kernel: &Kernel);
 
@@ -183,6 +191,12 @@ impl Tell for Option<Trace> {
             trace.follow(kernel, value);
         }
         trace.tell(how, vec![before], after);
+    }
+
+    fn joined(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst]) {
+        let (Some(trace), Some(before)) = (self, before) else { return };
+        made.iter().for_each(|&inst| trace.follow_place(kernel.insts[inst].span));
+        trace.tell(how, vec![before], made.iter().map(|&inst| print_inst(kernel, inst)).collect());
     }
 
     fn packed(&mut self, before: Vec<String>, kernel: &Kernel) {

@@ -55,6 +55,7 @@ pub(super) fn change(event: &Event) -> Change {
         How::Unused => ("removed, for nothing uses it", None),
         How::Unreached => ("removed, for nothing goes to its block", None),
         How::Packed => ("done for a group of neighbouring work items", None),
+        How::Widened => ("done with its neighbours by one access", None),
         How::Words => ("the target lacks it; done by words of four bytes", None),
         How::Expanded { rules, .. } => match rules.first() {
             Some(&rule) => ("the target lacks it; expanded by", lower_rule(rule)),

@@ -9,7 +9,9 @@ mod legalise;
 mod merge;
 mod pack;
 mod switch;
+mod widen;
 mod words;
+mod zeros;
 
 use std::fmt::Write;
 
@@ -56,6 +58,11 @@ pub const PASSES: &[Pass] = &[
         run: pack::run,
     },
     Pass {
+        name: "widen",
+        description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
+        run: widen::run,
+    },
+    Pass {
         name: "legalise",
         description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
         run: legalise::run,
@@ -80,7 +87,7 @@ pub fn documentation() -> String {
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
          come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
          item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
-         they keep what a kernel means only where none does.\n\n\
+         they keep what a kernel means only where none does. `widen` comes after all that moves, copies or removes accesses.\n\n\
          | pass | what it does |\n|---|---|\n",
     );
     for pass in PASSES {

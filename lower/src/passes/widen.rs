@@ -1,0 +1,272 @@
+//! Loads and stores side by side: a run of neighbouring narrow accesses becomes a wide one.
+//!
+//! Four words in a row take four instructions to load, and one where the target can load them at once. That pays where each
+//! is then at hand at no cost, so it is done for targets whose wide registers are made of such words.
+//!
+//! A run is of loads or of stores in one block, at one base and index and at ascending offsets without a hole, with no other
+//! access among them: so what may trap stays in its order. The first address must be known to be a multiple of the wide
+//! access's size, from the buffer's alignment and the low zeros of the index. A wide load stands where the first narrow one
+//! stood, a wide store where the last one did. The accesses that it takes in are noted with it, for a trap is reported as
+//! theirs.
+
+use std::ops::Range;
+
+use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Part, Span, Type, Value, ValueList};
+
+use super::zeros::LowZeros;
+use crate::pass::Context;
+use crate::trace::{How, Tell, Trace};
+
+/// What accesses may become, the widest first.
+const WIDE: [Type; 2] = [Type::I8X16, Type::I64];
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let Some(part_bytes) = context.legality.free_part_bytes() else { return false };
+    let legality = context.legality;
+    let mut search = Search { legality, part_bytes, zeros: LowZeros::default(), narrow: Vec::new(), wide: Vec::new() };
+    let mut changed = false;
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { break };
+        search.block(kernel, block);
+        if !search.wide.is_empty() {
+            search.rewrite(kernel, block, &mut context.trace);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// A narrow access and its place in the block.
+#[derive(Clone, Copy)]
+struct Narrow {
+    inst: Inst,
+    at: usize,
+    mem: MemAttr,
+    span: Span,
+}
+
+/// What narrow accesses become.
+struct Wide {
+    op: Op,
+    ty: Type,
+    /// The first of them, and its address.
+    first: Inst,
+    mem: MemAttr,
+    last: Inst,
+    /// Which they are in [`Search::narrow`].
+    narrow: Range<usize>,
+}
+
+impl Wide {
+    fn attr(&self) -> Attr {
+        Attr::Mem(MemAttr { align: self.ty.bytes(), ..self.mem })
+    }
+}
+
+/// Looks for runs in a block.
+struct Search<'l> {
+    legality: &'l Legality,
+    part_bytes: u32,
+    zeros: LowZeros,
+    /// The narrow accesses that become wide ones, then those of the run that the walk is in.
+    narrow: Vec<Narrow>,
+    /// What they become, in the order of the block.
+    wide: Vec<Wide>,
+}
+
+impl Search<'_> {
+    /// Finds what is to become wide, in the order of the block.
+    fn block(&mut self, kernel: &Kernel, block: Block) {
+        self.narrow.clear();
+        self.wide.clear();
+        let mut start = 0;
+        for (at, &inst) in kernel.blocks[block].insts.iter().enumerate() {
+            if kernel.insts[inst].op.is_pure() {
+                continue;
+            }
+            let narrow = self.narrow(kernel, inst, at);
+            let run = self.narrow.get(start..).and_then(<[Narrow]>::last);
+            if !run.zip(narrow).is_some_and(|(&last, next)| self.is_next(kernel, last, next)) {
+                self.end_run(kernel, start);
+                start = self.narrow.len();
+            }
+            self.narrow.extend(narrow);
+        }
+        self.end_run(kernel, start);
+    }
+
+    /// The access, where it is one that a wide one can take in.
+    fn narrow(&self, kernel: &Kernel, inst: Inst, at: usize) -> Option<Narrow> {
+        let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
+        let bytes = value_type(kernel, inst)?.bytes();
+        let span = kernel.insts[inst].span;
+        (bytes == self.part_bytes && mem.align == bytes).then_some(Narrow { inst, at, mem, span })
+    }
+
+    /// Whether an access lies right behind another.
+    fn is_next(&self, kernel: &Kernel, last: Narrow, next: Narrow) -> bool {
+        let (before, data) = (&kernel.insts[last.inst], &kernel.insts[next.inst]);
+        let same_type = data.op == Op::Load || value_type(kernel, last.inst) == value_type(kernel, next.inst);
+        before.op == data.op
+            && same_type
+            && last.mem.offset.checked_add_unsigned(self.part_bytes) == Some(next.mem.offset)
+            && last.mem.scale == next.mem.scale
+            && address(kernel, last.inst) == address(kernel, next.inst)
+    }
+
+    /// Takes what can become wide from the run, which begins at this place of [`Search::narrow`], and forgets the rest.
+    fn end_run(&mut self, kernel: &Kernel, start: usize) {
+        let mut kept = start;
+        if let Some(&[first, _, ..]) = self.narrow.get(start..) {
+            let zeros = match address(kernel, first.inst) {
+                &[base, ref index @ ..] => self.zeros.of_address(kernel, base, index.first().copied(), first.mem.scale),
+                [] => 0,
+            };
+            let mut next = start;
+            while let Some(&first) = self.narrow.get(next) {
+                match self.widest(kernel, zeros, next) {
+                    Some((ty, taken)) => {
+                        let narrow = kept..kept + taken.len();
+                        self.narrow.copy_within(taken.clone(), kept);
+                        (kept, next) = (narrow.end, taken.end);
+                        let last = self.narrow.get(kept - 1).map_or(first.inst, |last| last.inst);
+                        let op = kernel.insts[first.inst].op;
+                        self.wide.push(Wide { op, ty, first: first.inst, mem: first.mem, last, narrow });
+                    }
+                    None => next += 1,
+                }
+            }
+        }
+        self.narrow.truncate(kept);
+    }
+
+    /// The widest access that can begin with the one at a place of [`Search::narrow`], at an address with so many low zeros
+    /// but for the offset, and which it takes in.
+    fn widest(&self, kernel: &Kernel, zeros: u32, next: usize) -> Option<(Type, Range<usize>)> {
+        let first = self.narrow.get(next)?;
+        let zeros = zeros.min(first.mem.offset.trailing_zeros());
+        WIDE.into_iter().find_map(|ty| {
+            let taken = next..next + (ty.bytes() / self.part_bytes) as usize;
+            let narrow = self.narrow.get(taken.clone())?;
+            let fits = taken.len() > 1 && ty.bytes().trailing_zeros() <= zeros && self.has(kernel, ty, narrow);
+            fits.then_some((ty, taken))
+        })
+    }
+
+    /// Whether the target has the wide access and what goes with it.
+    fn has(&self, kernel: &Kernel, ty: Type, narrow: &[Narrow]) -> bool {
+        narrow.iter().all(|narrow| match (kernel.insts[narrow.inst].op, value_type(kernel, narrow.inst)) {
+            (Op::Load, Some(part)) => self.legality.is_native(Op::Load, ty) && self.legality.is_native(Op::Split, part),
+            _ => self.legality.is_native(Op::Store, ty) && self.legality.is_native(Op::Concat, ty),
+        })
+    }
+
+    fn rewrite(&self, kernel: &mut Kernel, block: Block, trace: &mut Option<Trace>) {
+        let old = std::mem::take(&mut kernel.blocks[block].insts);
+        let mut new = Vec::with_capacity(old.len() + self.wide.len());
+        let parts = self.wide.iter().flat_map(|wide| (0..).zip(self.taken(wide)).map(move |part| (wide, part)));
+        let mut parts = parts.peekable();
+        let mut load = None;
+        for (at, inst) in old.into_iter().enumerate() {
+            match parts.next_if(|(_, (_, narrow))| narrow.at == at) {
+                None => new.push(inst),
+                Some((wide, (number, _))) if wide.op == Op::Load => {
+                    if number == 0 {
+                        let made = self.load(kernel, wide);
+                        load = Some(made);
+                        new.push(made);
+                    }
+                    if let Some(load) = load {
+                        split(kernel, inst, load, number, trace);
+                    }
+                    new.push(inst);
+                }
+                Some((wide, _)) if wide.last == inst => self.store(kernel, wide, &mut new, trace),
+                Some(_) => {}
+            }
+        }
+        kernel.blocks[block].insts = new;
+    }
+
+    /// The accesses that a wide one takes in.
+    fn taken(&self, wide: &Wide) -> &[Narrow] {
+        self.narrow.get(wide.narrow.clone()).unwrap_or(&[])
+    }
+
+    /// Makes a wide load.
+    fn load(&self, kernel: &mut Kernel, wide: &Wide) -> Inst {
+        let address = ValueList::from_slice(&address(kernel, wide.first).to_vec(), &mut kernel.pool);
+        let load = kernel.make_inst(Op::Load, wide.ty, wide.attr(), &[], Some(wide.ty), kernel.insts[wide.first].span);
+        kernel.insts[load].args = address;
+        self.note(kernel, load, wide);
+        load
+    }
+
+    /// Makes a wide store of the last narrow one.
+    fn store(&self, kernel: &mut Kernel, wide: &Wide, new: &mut Vec<Inst>, trace: &mut Option<Trace>) {
+        let taken = self.taken(wide);
+        let before: Vec<_> = taken.iter().map(|narrow| trace.before(kernel, narrow.inst)).collect();
+        let span = kernel.insts[wide.first].span;
+        let values: Vec<Value> = taken.iter().filter_map(|narrow| kernel.args(narrow.inst).first().copied()).collect();
+        let whole = whole_of(kernel, wide.ty, &values);
+        let value = whole.or_else(|| {
+            let concat = kernel.make_inst(Op::Concat, wide.ty, Attr::None, &values, Some(wide.ty), span);
+            new.push(concat);
+            kernel.result(concat)
+        });
+        let mut args: Vec<Value> = value.into_iter().collect();
+        args.extend(address(kernel, wide.first));
+        let args = ValueList::from_slice(&args, &mut kernel.pool);
+        let store = &mut kernel.insts[wide.last];
+        (store.ty, store.attr, store.args, store.span) = (wide.ty, wide.attr(), args, span);
+        new.push(wide.last);
+        self.note(kernel, wide.last, wide);
+        for before in before {
+            trace.joined(before, How::Widened, kernel, &[wide.last]);
+        }
+    }
+
+    /// Notes with a wide access what it takes in. A store's last is itself by now, and has its place.
+    fn note(&self, kernel: &mut Kernel, access: Inst, wide: &Wide) {
+        let bytes = self.part_bytes;
+        let parts = (0..).zip(self.taken(wide)).map(|(number, narrow)| Part {
+            offset: number * bytes,
+            bytes,
+            span: narrow.span,
+        });
+        kernel.set_parts(access, parts);
+    }
+}
+
+/// Makes a narrow load the part of that number of a wide one.
+fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut Option<Trace>) {
+    let before = trace.before(kernel, narrow);
+    let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
+    let data = &mut kernel.insts[narrow];
+    (data.op, data.attr, data.args) = (Op::Split, Attr::Lane(number), args);
+    trace.joined(before, How::Widened, kernel, &[load, narrow]);
+}
+
+/// The value of which these are the parts, in order.
+fn whole_of(kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Value> {
+    let part_of = |number: u8, value: Value| {
+        let split = kernel.def_inst(value)?;
+        let is_split = kernel.insts[split].op == Op::Split && kernel.insts[split].attr == Attr::Lane(number);
+        kernel.args(split).first().copied().filter(|&whole| is_split && kernel.ty(whole) == ty)
+    };
+    let first = part_of(0, *values.first()?)?;
+    (0..).zip(values).all(|(number, &value)| part_of(number, value) == Some(first)).then_some(first)
+}
+
+/// The type of what a load or store loads or stores.
+fn value_type(kernel: &Kernel, inst: Inst) -> Option<Type> {
+    matches!(kernel.insts[inst].op, Op::Load | Op::Store).then_some(kernel.insts[inst].ty)
+}
+
+/// A load or store's base and, if any, index.
+fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
+    match (kernel.insts[inst].op, kernel.args(inst)) {
+        (Op::Store, [_, address @ ..]) => address,
+        (_, args) => args,
+    }
+}
