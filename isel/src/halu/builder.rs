@@ -67,6 +67,8 @@ pub(crate) struct Builder {
     pub operands: Vec<Operand<Halu>>,
     pub insts: Vec<VInst<Halu>>,
     pub loc: Loc,
+    /// Whether wide registers are put together of words.
+    pub joins_words: bool,
     start: u32,
 }
 
@@ -78,6 +80,7 @@ impl Builder {
             operands: Vec::with_capacity(3 * ops),
             insts: Vec::new(),
             loc: Loc::default(),
+            joins_words: false,
             start: 0,
         }
     }
@@ -122,14 +125,14 @@ impl Builder {
         vreg
     }
 
-    /// Ends the instruction: its operands are those named since the last one ended.
-    pub fn push(&mut self, inst: Inst) {
-        let end = self.operands.len() as u32;
     /// Where the operands of the instruction being built begin.
     pub fn operands_start(&self) -> u32 {
         self.start
     }
 
+    /// Ends the instruction: its operands are those named since the last one ended.
+    pub fn push(&mut self, inst: Inst) {
+        let end = self.operands.len() as u32;
         self.insts.push(VInst { inst, operands: self.start..end, loc: self.loc });
         self.start = end;
     }
@@ -286,6 +289,7 @@ impl Builder {
 
     /// A wide register made of words.
     pub fn wide(&mut self, class: RegClass, words: &[Src]) -> Reg {
+        self.joins_words = true;
         let mut so_far = None;
         for (part, &word) in words.iter().enumerate() {
             so_far = Some(self.move_into(class, so_far, part as u8, word));

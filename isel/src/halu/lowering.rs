@@ -14,6 +14,7 @@ use halfbyte_isa::target::Target;
 
 use super::builder::{Builder, choice};
 use super::context;
+use super::in_place::write_in_place;
 use super::intrinsic;
 use super::operands::{Index, Place, Pred, Reg, Src};
 use crate::machine::{Halu, Machine, RegClass};
@@ -45,11 +46,11 @@ pub(super) struct Lowering<'k> {
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
     /// Parameters whose addresses are in uniform registers, in the order of the pairs.
     uniform: Vec<u32>,
-    refusals: Vec<Refusal>,
     /// The load or store at hand, where it has taken in others and its word has not been made.
     wide: Option<Inst>,
     /// Such loads and stores, by where the operands of their words begin.
     wide_words: Vec<(u32, Inst)>,
+    refusals: Vec<Refusal>,
 }
 
 /// A point in what is emitted.
@@ -88,9 +89,9 @@ pub(crate) fn select<'k>(
         own: Vec::new(),
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
-        refusals: Vec::new(),
         wide: None,
         wide_words: Vec::new(),
+        refusals: Vec::new(),
     };
     lowering.run()
 }
@@ -338,8 +339,8 @@ impl Lowering<'_> {
         if wanted.is_some() || !data.op.is_pure() {
             let here = self.here();
             self.begin(inst);
-            let reg = match data.attr {
             self.wide = (!data.op.is_pure() && kernel.parts(inst).len() > 0).then_some(inst);
+            let reg = match data.attr {
                 Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
                 _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
             };
@@ -495,11 +496,11 @@ impl Lowering<'_> {
 
     /// A load or store's word with the address at `plus` bytes on.
     fn access(&mut self, uniform: Opcode, wide: Opcode, address: &Address, plus: i32) -> Word {
-        match *address {
         // What has taken in others is aligned to its size, and so becomes one word.
         if let Some(inst) = self.wide.take() {
             self.wide_words.push((self.out.operands_start(), inst));
         }
+        match *address {
             Address::Uniform { pair, offset, displacement } => {
                 self.out.read(RA, offset);
                 Word::new(uniform).with(UR32, pair.into()).with(IMM24, (displacement + plus) as u64)
@@ -598,8 +599,8 @@ impl Lowering<'_> {
             insts: Vec::new(),
             operands: Vec::with_capacity(self.out.operands.len()),
             pool: Vec::new(),
-            extra: (),
             parts: Vec::new(),
+            extra: (),
         };
         // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
         let mut index = SecondaryMap::<Block, u32>::new();
@@ -665,6 +666,9 @@ impl Lowering<'_> {
                 });
             }
         }
+        if self.out.joins_words {
+            write_in_place(&mut code);
+        }
         Selected { code: Code::Halu(code), fired: self.fired }
     }
 
@@ -684,10 +688,6 @@ impl Lowering<'_> {
                 _ => code.operands.push(operand),
             }
         }
-        inst.operands = start..code.operands.len() as u32;
-        code.insts.push(inst);
-    }
-}
         let first = inst.operands.start;
         if !inst.operands.is_empty()
             && let Ok(wide) = self.wide_words.binary_search_by_key(&first, |&(start, _)| start)
@@ -701,6 +701,10 @@ impl Lowering<'_> {
                 loc: (self.locate)(part.span),
             }));
         }
+        inst.operands = start..code.operands.len() as u32;
+        code.insts.push(inst);
+    }
+}
 
 fn push_list(pool: &mut Vec<VReg>, list: &[VReg]) -> std::ops::Range<u32> {
     let start = pool.len() as u32;

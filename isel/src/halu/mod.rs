@@ -3,6 +3,7 @@
 mod builder;
 mod context;
 mod families;
+mod in_place;
 mod intrinsic;
 mod lowering;
 mod operands;
@@ -13,7 +14,6 @@ use halfbyte_isa::target::Target;
 pub(crate) use intrinsic::check as check_intrinsics;
 pub(crate) use lowering::select;
 
-/// Why HALU has no such op on the type, where more can be said.
 use crate::rules::HALU_NATIVE;
 
 /// What HALU can do. A pair is two general registers, and a quad four.
@@ -21,6 +21,7 @@ pub(crate) fn legality() -> Legality {
     Legality::new(Target::Halu.name(), HALU_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
 }
 
+/// Why HALU has no such op on the type, where more can be said.
 pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
     Some(match op {
         Op::Swizzle => "it has no shuffle by lanes chosen at run time",
