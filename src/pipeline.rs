@@ -20,8 +20,21 @@ use crate::Module;
 use crate::print::{Allocated, Selected};
 
 /// The passes over the IR, in order.
-pub const PASSES: &[&str] =
-    &["contract", "fold", "canon", "gvn", "canon", "merge", "dce", "pack", "widen", "legalise", "gvn", "dce"];
+pub const PASSES: &[&str] = &[
+    "contract",
+    "fold",
+    "canon",
+    "gvn",
+    "if_convert",
+    "canon",
+    "merge",
+    "dce",
+    "pack",
+    "widen",
+    "legalise",
+    "gvn",
+    "dce",
+];
 
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
 pub const STEPS: [&str; 3] = ["isel", "regalloc", "layout"];

@@ -46,6 +46,8 @@ pub enum How {
     Ordered,
     /// An equal instruction came before it.
     Shared,
+    /// It is a branch, and what its ways compute is selected instead.
+    Selected,
     /// Nothing uses its result.
     Unused,
     /// Nothing goes to its block.

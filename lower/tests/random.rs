@@ -310,7 +310,8 @@ proptest! {
         let legality = target(lacking);
         let mut after = before.clone();
         let mut context = Context::new(&legality);
-        lower(&mut after, &["fold", "canon", "gvn", "merge", "dce", "legalise", "gvn", "dce"], &mut context);
+        let passes = ["fold", "canon", "gvn", "if_convert", "canon", "merge", "dce", "legalise", "gvn", "dce"];
+        lower(&mut after, &passes, &mut context);
         for launch in witness.launches(64, seed) {
             same_output(&before, &after, witness, &launch);
         }

@@ -52,6 +52,7 @@ pub(super) fn change(event: &Event) -> Change {
         How::Computed => ("its operands are constants, so it is computed now", None),
         How::Ordered => ("operands exchanged, so that the constant stands to the right", None),
         How::Shared => ("the same is computed before it, and taken instead", None),
+        How::Selected => ("both ways of the branch are computed, and the results selected", None),
         How::Unused => ("removed, for nothing uses it", None),
         How::Unreached => ("removed, for nothing goes to its block", None),
         How::Packed => ("done for a group of neighbouring work items", None),

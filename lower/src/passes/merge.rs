@@ -38,7 +38,13 @@ fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     goes && flow.predecessors(to).iter().filter(|&&pred| flow.is_reachable(pred)).count() == 1
 }
 
-fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
+/// Takes a block to the end of the only one that goes to it; what stands for its parameters is noted.
+pub(super) fn append(
+    kernel: &mut Kernel,
+    to: Block,
+    from: Block,
+    replaced: &mut SecondaryMap<Value, PackedOption<Value>>,
+) {
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
     for (&param, &arg) in kernel.block_params(from).iter().zip(args) {

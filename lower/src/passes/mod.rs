@@ -5,6 +5,7 @@ mod contract;
 mod dce;
 mod fold;
 mod gvn;
+mod if_convert;
 mod legalise;
 mod merge;
 mod pack;
@@ -51,6 +52,7 @@ pub const PASSES: &[Pass] = &[
         description: "removes unused instructions, unused block parameters and unreachable blocks",
         run: dce::run,
     },
+    Pass { name: "if_convert", description: "makes selects of a branch whose ways do little", run: if_convert::run },
     Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
     Pass {
         name: "pack",

@@ -1,0 +1,194 @@
+//! If-conversion: a branch whose ways do little, and meet again, becomes selects.
+//!
+//! Both ways are computed, and each parameter of the block where they meet is selected by the condition. All ops are
+//! total, so what is computed for nothing does no harm; ways that load or store stay. It is done where computing both
+//! ways takes at most [`EXTRA`] instructions more than the longer one, for so much the two branches and the moves of
+//! arguments take, and items that go apart go both ways in turn in any case; and where the longer one is short, since
+//! items that all go the other way would have been spared it.
+//!
+//! Targets whose items share vectors are left to `pack`, which knows the branches on which items agree.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+
+use crate::pass::Context;
+use crate::passes::merge::append;
+use crate::trace::{How, Tell};
+
+/// So many instructions may be executed more than on the longer way.
+const EXTRA: u32 = 4;
+/// So many instructions may the longer way have.
+const LONGEST: u32 = 16;
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    if kernel.layout.len() < 2 || context.legality.lanes().is_some() {
+        return false;
+    }
+    let flow = Flow::new(kernel);
+    let mut edges: SecondaryMap<Block, u32> = SecondaryMap::new();
+    for block in flow.reverse_postorder() {
+        edges[block] = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)).count() as u32;
+    }
+    let mut converter =
+        Converter { kernel, context, edges, gone: EntitySet::new(), replaced: SecondaryMap::new(), changed: false };
+    // A branch comes after those on its ways, which may be straight then.
+    for block in flow.reverse_postorder().rev() {
+        while let Some(fork) = converter.fork(block) {
+            converter.convert(block, &fork);
+        }
+    }
+    let Converter { gone, replaced, changed, .. } = converter;
+    if changed {
+        // What nothing reaches may go to blocks that are gone.
+        kernel.layout.retain(|&block| flow.is_reachable(block) && !gone.contains(block));
+        kernel.replace_uses(&replaced);
+    }
+    changed
+}
+
+/// A branch that can be converted.
+struct Fork {
+    branch: Inst,
+    condition: Value,
+    /// The blocks that are only on one way.
+    sides: [Option<Block>; 2],
+    join: Block,
+    /// What each way gives the parameters of `join`.
+    given: [Vec<Value>; 2],
+}
+
+struct Converter<'k, 'c, 'l> {
+    kernel: &'k mut Kernel,
+    context: &'c mut Context<'l>,
+    /// How many branch targets name each block.
+    edges: SecondaryMap<Block, u32>,
+    gone: EntitySet<Block>,
+    replaced: SecondaryMap<Value, PackedOption<Value>>,
+    changed: bool,
+}
+
+impl Converter<'_, '_, '_> {
+    /// The branch at the end of a block, if it is to be converted.
+    fn fork(&self, block: Block) -> Option<Fork> {
+        let kernel = &*self.kernel;
+        let branch = kernel.terminator(block).filter(|&inst| kernel.insts[inst].op == Op::BrIf)?;
+        let (&[then, otherwise], &[condition]) = (kernel.targets(branch), kernel.args(branch)) else { return None };
+        let ways = [then, otherwise];
+        let ends = ways.map(|way| self.end(&way));
+        let (sides, calls) = match ends {
+            [Some(a), Some(b)] if a.block == b.block => ([Some(then.block), Some(otherwise.block)], [a, b]),
+            [Some(a), _] if a.block == otherwise.block => ([Some(then.block), None], [a, otherwise]),
+            [_, Some(b)] if b.block == then.block => ([None, Some(otherwise.block)], [then, b]),
+            _ if then.block == otherwise.block => ([None, None], ways),
+            _ => return None,
+        };
+        let join = calls[0].block;
+        let costs = [self.cost(sides[0])?, self.cost(sides[1])?];
+        let given = [0, 1].map(|way: usize| self.given(&ways[way], sides[way], &calls[way]));
+        let mut selects = 0;
+        for (&a, &b) in given[0].iter().zip(&given[1]) {
+            if a != b {
+                let ty = kernel.ty(a);
+                selects += self.context.legality.is_native(Op::Select, ty).then(|| words(ty))?;
+            }
+        }
+        let [shorter, longer] = [costs[0].min(costs[1]), costs[0].max(costs[1])];
+        let pays = shorter + selects <= EXTRA && longer <= LONGEST;
+        pays.then_some(Fork { branch, condition, sides, join, given })
+    }
+
+    /// Where a block goes that nothing else goes to, if it always goes there.
+    fn end(&self, call: &BlockCall) -> Option<BlockCall> {
+        let kernel = &*self.kernel;
+        let inst = kernel.terminator(call.block).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
+        kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
+    }
+
+    /// The instructions that a way takes; none where it does what cannot be done for nothing, or is dear.
+    fn cost(&self, side: Option<Block>) -> Option<u32> {
+        let Some(block) = side else { return Some(0) };
+        let (_, insts) = self.kernel.blocks[block].insts.split_last()?;
+        let costs = insts.iter().map(|&inst| {
+            let data = &self.kernel.insts[inst];
+            let is_cheap = data.op.is_pure() && !matches!(data.op, Op::Fdiv | Op::Fsqrt);
+            match data.op {
+                // Most of them are part of the instructions that use them.
+                Op::Const => Some(0),
+                _ if is_cheap && self.context.legality.is_native(data.op, data.ty) => Some(words(data.ty)),
+                _ => None,
+            }
+        });
+        costs.sum()
+    }
+
+    /// What a way gives the parameters where it ends.
+    fn given(&self, start: &BlockCall, side: Option<Block>, end: &BlockCall) -> Vec<Value> {
+        let kernel = &*self.kernel;
+        let params = side.map_or(&[][..], |block| kernel.block_params(block));
+        let known = |value: Value| self.replaced[value].expand().unwrap_or(value);
+        let given = kernel.call_args(end).iter().map(|&arg| {
+            let param = params.iter().position(|&param| param == arg);
+            known(param.and_then(|number| kernel.call_args(start).get(number).copied()).unwrap_or(arg))
+        });
+        given.collect()
+    }
+
+    fn convert(&mut self, block: Block, fork: &Fork) {
+        let before = self.context.trace.before(self.kernel, fork.branch);
+        let span = self.kernel.insts[fork.branch].span;
+        self.kernel.blocks[block].insts.pop();
+        for (way, side) in fork.sides.into_iter().enumerate() {
+            if let Some(side) = side {
+                self.take(block, fork, way, side);
+            }
+        }
+        let is_only = self.edges[fork.join] == 2;
+        let mut made = Vec::new();
+        let mut chosen = Vec::with_capacity(fork.given[0].len());
+        for (number, (&a, &b)) in fork.given[0].iter().zip(&fork.given[1]).enumerate() {
+            if a == b {
+                chosen.push(a);
+                continue;
+            }
+            let ty = self.kernel.ty(a);
+            let args = [fork.condition, a, b];
+            let inst = self.kernel.push_inst(block, Op::Select, ty, Attr::None, &args, Some(ty), span);
+            made.push(inst);
+            let selected = self.kernel.result(inst).unwrap_or(a);
+            let param = self.kernel.block_params(fork.join).get(number).copied();
+            if let Some(param) = param.filter(|_| is_only) {
+                self.kernel.inherit_value_name(selected, param);
+            }
+            chosen.push(selected);
+        }
+        let args = ValueList::from_slice(&chosen, &mut self.kernel.pool);
+        let call = BlockCall { block: fork.join, args, case: 0 };
+        let targets = Attr::Targets(self.kernel.add_calls(&[call]));
+        self.kernel.push_inst(block, Op::Br, Type::I32, targets, &[], None, span);
+        self.context.trace.replaced(before, How::Selected, self.kernel, &made, None);
+        self.edges[fork.join] -= 1;
+        if is_only && fork.join != block {
+            append(self.kernel, block, fork.join, &mut self.replaced);
+            self.gone.insert(fork.join);
+        }
+        self.changed = true;
+    }
+
+    /// Moves what a side computes to the block before it.
+    fn take(&mut self, block: Block, fork: &Fork, way: usize, side: Block) {
+        let start = self.kernel.targets(fork.branch).get(way).map_or(&[][..], |call| self.kernel.call_args(call));
+        for (&param, &arg) in self.kernel.block_params(side).iter().zip(start) {
+            self.replaced[param] = self.replaced[arg].expand().unwrap_or(arg).into();
+        }
+        let mut insts = std::mem::take(&mut self.kernel.blocks[side].insts);
+        insts.pop();
+        self.kernel.blocks[block].insts.extend(insts);
+        self.gone.insert(side);
+    }
+}
+
+/// The instructions that an op on a type takes, a word each.
+fn words(ty: Type) -> u32 {
+    ty.bits().div_ceil(32)
+}
