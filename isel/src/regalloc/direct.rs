@@ -3,11 +3,14 @@
 //! regalloc2 joins virtual registers into bundles and gives each, the longest first, the first register that is free wherever
 //! the bundle is live. Only where none is free does it evict, split and spill. Most kernels never get there, and for them its
 //! tables for all that cost more than the rest of compilation. Here the same decisions are taken, in the same order, over
-//! sets of bits, so that the words do not depend on which of the two allocated. As soon as something does not fit, or would
-//! take a move, or has to be in a certain place, this gives up and regalloc2 begins anew. Where allocation is checked, both
-//! run and have to agree.
+//! sets of bits, so that the words do not depend on which of the two allocated. Of moves there are those alone that pass values
+//! to a block's parameters, and of these none may overwrite what another reads. As soon as something does not fit, or has to be
+//! in a certain place, this gives up and regalloc2 begins anew. Where allocation is checked, both run and have to agree.
 
-use regalloc2::{Allocation, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, RegClass, VReg};
+use regalloc2::{
+    Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, ProgPoint, RegClass,
+    VReg,
+};
 
 use super::adapter::{CLASSES, Lists};
 use super::flow::Flow;
@@ -60,6 +63,17 @@ struct Passed {
     param: usize,
 }
 
+/// A move that an edge takes. Made in the order of the fields.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Move {
+    /// The rank of the block in which it is made.
+    block: u32,
+    at: ProgPoint,
+    /// Bank and number of the register that is written, and of the one that is read.
+    to: (usize, u8),
+    from: (usize, u8),
+}
+
 /// The short way, with its buffers and its result.
 #[derive(Default)]
 pub(super) struct Direct {
@@ -67,6 +81,7 @@ pub(super) struct Direct {
     lives: Vec<Life>,
     bundles: Vec<Bundle>,
     passed: Vec<Passed>,
+    moves: Vec<Move>,
     /// Length and number of each bundle.
     queue: Vec<(u32, u32)>,
     /// By class and point, the registers that are taken.
@@ -95,7 +110,7 @@ impl Direct {
         self.join_all(lists, flow)?;
         self.place(lists, flow.insts())?;
         self.write(lists, flow.insts());
-        Some(())
+        self.write_moves(flow)
     }
 
     /// Finds where registers are live in a block, from its end to its start. Blocks come last first.
@@ -208,15 +223,17 @@ impl Direct {
         for inst in 0..flow.insts() {
             let operands = lists.operands.get(inst);
             for operand in operands {
-                if let OperandConstraint::Reuse(old) = operand.constraint() {
-                    self.join(operands.get(old)?.vreg().vreg(), operand.vreg().vreg())?;
+                if let OperandConstraint::Reuse(old) = operand.constraint()
+                    && !self.join(operands.get(old)?.vreg().vreg(), operand.vreg().vreg())
+                {
+                    return None;
                 }
             }
         }
         let mut passed = std::mem::take(&mut self.passed);
         passed.sort_unstable();
         for &Passed { arg, param, .. } in &passed {
-            self.join(arg, param)?;
+            self.join(arg, param);
         }
         self.passed = passed;
         Some(())
@@ -231,11 +248,11 @@ impl Direct {
         bundle
     }
 
-    /// Joins the bundle of one register to that of another. Those that overlap would take a move.
-    fn join(&mut self, from: usize, to: usize) -> Option<()> {
+    /// Joins the bundle of one register to that of another, unless they overlap.
+    fn join(&mut self, from: usize, to: usize) -> bool {
         let (from, to) = (self.bundle(from), self.bundle(to));
         if from == to {
-            return Some(());
+            return true;
         }
         let (mut a, mut b) = (self.bundles[from as usize].first, self.bundles[to as usize].first);
         for _ in 0..MAX_JOIN_STEPS {
@@ -245,16 +262,16 @@ impl Direct {
             } else if y.from >= x.to {
                 a = x.next;
             } else {
-                return None;
+                return false;
             }
         }
         if a != NONE && b != NONE {
-            return None;
+            return false;
         }
         self.bundles[to as usize].first =
             self.merged(self.bundles[from as usize].first, self.bundles[to as usize].first);
         self.bundles[from as usize].into = to;
-        Some(())
+        true
     }
 
     /// Two lists of ranges as one, in order.
@@ -322,16 +339,62 @@ impl Direct {
         let mut allocs = std::mem::take(&mut self.output.allocs);
         allocs.clear();
         for operand in (0..insts).flat_map(|inst| lists.operands.get(inst)) {
-            let bundle = &self.bundles[self.bundle(operand.vreg().vreg()) as usize];
-            allocs.push(Allocation::reg(PReg::new(bundle.register.into(), bundle.class)));
+            let (class, register) = self.register(operand.vreg().vreg());
+            allocs.push(allocation((class as usize, register)));
         }
         self.output.allocs = allocs;
     }
 
+    /// The register that a virtual one has got.
+    fn register(&self, reg: usize) -> (RegClass, u8) {
+        let bundle = &self.bundles[self.bundle(reg) as usize];
+        (bundle.class, bundle.register)
+    }
+
+    /// Makes the moves that edges take: before the branch of a block with one way out, else at the start of the block that the
+    /// edge leads to.
+    fn write_moves(&mut self, flow: &Flow) -> Option<()> {
+        self.moves.clear();
+        for &Passed { arg, from, to, param } in &self.passed {
+            let ((_, read), (class, written)) = (self.register(arg), self.register(param));
+            if read == written {
+                continue;
+            }
+            let (block, at) = match flow.succs(from as usize) {
+                [_] if flow.preds(to as usize).len() > 1 => (from, flow.range(from as usize).last()),
+                _ => (to, flow.range(to as usize).first()),
+            };
+            let (to, from) = ((class as usize, written), (class as usize, read));
+            self.moves.push(Move { block, at: ProgPoint::before(at), to, from });
+        }
+        self.moves.sort_unstable();
+        self.output.edits.clear();
+        for moves in self.moves.chunk_by(|a, b| a.block == b.block) {
+            // What one move writes, no other may read or write. Moves at both ends of a block may make one another superfluous.
+            let at = moves.first()?.at;
+            let is_written_once = moves.is_sorted_by(|a, b| a.to < b.to);
+            let is_read = |written: &Move| moves.binary_search_by_key(&written.from, |found| found.to).is_ok();
+            if moves.iter().any(|found| found.at != at || is_read(found)) || !is_written_once {
+                return None;
+            }
+            let edit = |found: &Move| Edit::Move { from: allocation(found.from), to: allocation(found.to) };
+            self.output.edits.extend(moves.iter().map(|found| (found.at, edit(found))));
+        }
+        Some(())
+    }
+
     /// Whether regalloc2 came to the same result.
     pub(super) fn agrees(&self, with: &Output) -> bool {
-        with.edits.is_empty() && with.num_spillslots == 0 && with.allocs == self.output.allocs
+        let moves = |output: &Output| -> Vec<_> {
+            output.edits.iter().map(|&(at, Edit::Move { from, to })| (at, from, to)).collect()
+        };
+        with.num_spillslots == 0 && with.allocs == self.output.allocs && moves(with) == moves(&self.output)
     }
+}
+
+/// A register by bank and number, in regalloc2's terms.
+fn allocation((bank, register): (usize, u8)) -> Allocation {
+    Allocation::reg(PReg::new(register.into(), CLASSES[bank]))
 }
 
 #[cfg(test)]
@@ -385,7 +448,14 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_moves_or_memory_does_not() {
+    fn what_is_passed_and_needed_further_on_is_moved() {
+        assert!(is_direct(&rounds("%a", "%b")));
+        assert!(is_direct(&rounds("%a", "%a")));
+        assert!(is_direct(&rounds("%q", "%q")));
+    }
+
+    #[test]
+    fn what_is_exchanged_or_takes_memory_goes_the_long_way() {
         assert!(!is_direct(&rounds("%q", "%p")));
         assert!(!is_direct(&sum(300)));
     }
