@@ -28,11 +28,13 @@ pub const PASSES: &[&str] = &[
     "if_convert",
     "canon",
     "merge",
+    "licm",
     "dce",
     "pack",
     "widen",
     "legalise",
     "gvn",
+    "licm",
     "dce",
 ];
 

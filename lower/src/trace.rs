@@ -48,6 +48,8 @@ pub enum How {
     Shared,
     /// It is a branch, and what its ways compute is selected instead.
     Selected,
+    /// It is the same in every turn of a loop, and stands before that now.
+    Moved,
     /// Nothing uses its result.
     Unused,
     /// Nothing goes to its block.

@@ -88,6 +88,11 @@ fn if_convert() {
 }
 
 #[test]
+fn licm() {
+    check("licm");
+}
+
+#[test]
 fn merge() {
     check("merge");
 }

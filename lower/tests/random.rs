@@ -310,8 +310,8 @@ proptest! {
         let legality = target(lacking);
         let mut after = before.clone();
         let mut context = Context::new(&legality);
-        let passes = ["fold", "canon", "gvn", "if_convert", "canon", "merge", "dce", "legalise", "gvn", "dce"];
-        lower(&mut after, &passes, &mut context);
+        let passes = "fold canon gvn if_convert canon merge licm dce legalise gvn licm dce";
+        lower(&mut after, &passes.split(' ').collect::<Vec<_>>(), &mut context);
         for launch in witness.launches(64, seed) {
             same_output(&before, &after, witness, &launch);
         }

@@ -7,6 +7,8 @@ mod fold;
 mod gvn;
 mod if_convert;
 mod legalise;
+mod licm;
+mod loops;
 mod merge;
 mod pack;
 mod switch;
@@ -53,6 +55,7 @@ pub const PASSES: &[Pass] = &[
         run: dce::run,
     },
     Pass { name: "if_convert", description: "makes selects of a branch whose ways do little", run: if_convert::run },
+    Pass { name: "licm", description: "computes what is the same in every turn of a loop before it", run: licm::run },
     Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
     Pass {
         name: "pack",

@@ -5,7 +5,7 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Affine, Block, Factor, Flow, Kernel, Op, ParamKind, Type, Value, ValueDef};
 use smallvec::SmallVec;
 
-use super::loops::Loops;
+use crate::passes::loops::Loops;
 
 /// A sum. `S` stands for a loop's counter: while values are looked at, a parameter of the loop's header; in the end the
 /// header itself, for the number of the iteration, from 0.

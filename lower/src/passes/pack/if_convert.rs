@@ -11,11 +11,13 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value, ValueList};
 
+use crate::passes::loops::{LoopId, Loops};
+
 use super::affine::Sums;
 use super::code::Code;
 use super::loop_convert::LoopState;
-use super::loops::{Edge, LoopId, Loops, Node, Region};
 use super::masks::{Condition, Mask, Masks, Way};
+use super::region::{Edge, Node, Region};
 use super::trips::Counted;
 use super::uniformity::{Regions, Uniformity};
 

@@ -4,7 +4,7 @@
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Value};
 
-use super::loops::{LoopId, Loops};
+use crate::passes::loops::{LoopId, Loops};
 
 /// Moves values that do not depend on iterations out of the loops outside of which they are used.
 pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {

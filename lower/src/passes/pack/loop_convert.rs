@@ -3,10 +3,12 @@
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Block, Op, Trips, Type, Value};
 
+use crate::passes::loops::LoopId;
+
 use super::affine::{as_constant, is_zero};
 use super::if_convert::{Converter, Count, SiteStep};
-use super::loops::{Edge, LoopId, Node, Region};
 use super::masks::{Condition, Mask, Masks};
+use super::region::{Edge, Node, Region};
 use super::trips::Counted;
 
 /// Where a converted loop is tested.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use halfbyte_ir::{Op, Type, Value};
 
 use super::code::Code;
-use super::loops::{Edge, Node, Region};
+use super::region::{Edge, Node, Region};
 
 /// A truth value or its complement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,10 +12,10 @@ mod code;
 mod if_convert;
 mod invariants;
 mod loop_convert;
-mod loops;
 mod masks;
 mod memory;
 mod order;
+mod region;
 mod streams;
 mod trips;
 mod uniformity;
@@ -26,13 +26,13 @@ use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
 use crate::pass::Context;
+use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
 use crate::trace::{Tell, texts};
 
 use affine::Sums;
 use if_convert::{Analyses, Converted, Count, convert};
 use invariants::hoist;
-use loops::{Loops, Strange};
 use memory::{Access, accesses, refusal};
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};

@@ -3,8 +3,10 @@
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, Trips, Type, Value};
 
+use crate::passes::loops::{LoopId, Loops};
+
 use super::affine::{Linear, Sums, as_constant, constant, plus};
-use super::loops::{Edge, LoopId, Loops};
+use super::region::Edge;
 
 /// Loops of constant bounds are counted so far; a launch allows an item no more branches back unless told otherwise.
 const MOST_COUNTED: u32 = 1 << 20;

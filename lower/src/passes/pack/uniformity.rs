@@ -4,7 +4,9 @@
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
 
-use super::loops::{Edge, LoopId, Loops, Node, Region};
+use crate::passes::loops::{LoopId, Loops};
+
+use super::region::{Edge, Node, Region};
 
 /// What turns out to vary when a kernel is converted.
 #[derive(Default)]

@@ -1,0 +1,146 @@
+//! Loop-invariant code motion: what is the same in every turn of a loop is computed before it.
+//!
+//! Pure instructions whose operands come from outside of a loop move to the block before it, out of as many loops as they
+//! can; all ops are total, so a loop that is not taken does no harm. Constants and masks move only with what needs them:
+//! selection puts constants into the instructions that use them and comparisons beside the branches, so that moved alone
+//! they would take registers, of which there are few for masks, and save nothing.
+//!
+//! A loop that is entered from several blocks, or from one that goes elsewhere too, is given a block before it. That stands
+//! in front of the loop's header, so that no branch turns into a backward one. Kernels with a loop that is entered in more
+//! than one place, or never left, stay as they are.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+
+use crate::pass::Context;
+use crate::passes::loops::{LoopId, Loops};
+use crate::trace::{How, Tell};
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    if kernel.layout.len() < 2 {
+        return false;
+    }
+    let flow = Flow::new(kernel);
+    let Ok(loops) = Loops::new(kernel, &flow) else { return false };
+    if loops.ids().next().is_none() {
+        return false;
+    }
+    let Some(leaves) = leaving(kernel, &flow, &loops) else { return false };
+    let mut moved: Vec<Vec<Inst>> = loops.ids().map(|_| Vec::new()).collect();
+    for block in flow.reverse_postorder().filter(|&block| loops.around(block).is_some()) {
+        let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
+        insts.retain(|&inst| match leaves[inst].expand() {
+            Some(from) => {
+                moved[from.index()].push(inst);
+                false
+            }
+            None => true,
+        });
+        kernel.blocks[block].insts = insts;
+    }
+    for (id, insts) in loops.ids().zip(moved) {
+        if insts.is_empty() {
+            continue;
+        }
+        for &inst in &insts {
+            let before = context.trace.before(kernel, inst);
+            context.trace.replaced(before, How::Moved, kernel, &[inst], None);
+        }
+        let before = block_before(kernel, &flow, &loops, id);
+        let place = kernel.blocks[before].insts.len().saturating_sub(1);
+        kernel.blocks[before].insts.splice(place..place, insts);
+    }
+    true
+}
+
+/// The instructions that move, each with the outermost loop that it leaves; none where nothing moves.
+fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<Inst, PackedOption<LoopId>>> {
+    let mut leaves: SecondaryMap<Inst, PackedOption<LoopId>> = SecondaryMap::new();
+    let mut any = false;
+    // Where instructions stand that could leave a loop.
+    let mut stands: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    // A block from which on each value could be there; none where it always is.
+    let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
+    let mut work = Vec::new();
+    for block in flow.reverse_postorder() {
+        for &param in kernel.block_params(block) {
+            home[param] = block.into();
+        }
+        for &inst in &kernel.blocks[block].insts {
+            let Some(result) = kernel.result(inst) else { continue };
+            home[result] = block.into();
+            let comes_from_outside = |id: &LoopId| {
+                let inside = |arg: &Value| home[*arg].expand().is_some_and(|home| loops.get(*id).contains(home));
+                !kernel.args(inst).iter().any(inside)
+            };
+            let outermost = loops.nest(block).take_while(comes_from_outside).last();
+            let Some(out) = outermost.filter(|_| kernel.insts[inst].op.is_pure()) else { continue };
+            stands[inst] = block.into();
+            home[result] = flow.immediate_dominator(loops.get(out).header).into();
+            if kernel.insts[inst].op == Op::Const || kernel.ty(result).is_mask() {
+                continue;
+            }
+            work.push((inst, out));
+            while let Some((inst, out)) = work.pop() {
+                let is_inside = stands[inst].expand().is_some_and(|block| loops.get(out).contains(block));
+                // Outer loops have lower numbers.
+                if !is_inside || leaves[inst].expand().is_some_and(|known| known <= out) {
+                    continue;
+                }
+                leaves[inst] = out.into();
+                any = true;
+                let defs = kernel.args(inst).iter().filter_map(|&arg| kernel.def_inst(arg));
+                work.extend(defs.map(|def| (def, out)));
+            }
+        }
+    }
+    any.then_some(leaves)
+}
+
+/// The block that goes to a loop's header and nowhere else, from which the loop is always entered; made where there is none.
+fn block_before(kernel: &mut Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Block {
+    let header = loops.get(id).header;
+    let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);
+    let mut from: Vec<Block> = flow.predecessors(header).iter().filter(outside).copied().collect();
+    if let &[only] = from.as_slice()
+        && kernel.successors(only).count() == 1
+    {
+        return only;
+    }
+    let edges = from.len();
+    from.dedup();
+    let before = kernel.blocks.push(BlockData::default());
+    kernel.blocks[before].span = kernel.blocks[header].span;
+    let place = kernel.layout.iter().position(|&block| block == header).unwrap_or(kernel.layout.len());
+    kernel.layout.insert(place, before);
+    let mut args: Vec<Value> = Vec::new();
+    if edges > 1 {
+        for number in 0..kernel.block_params(header).len() {
+            let Some(&param) = kernel.block_params(header).get(number) else { continue };
+            let ty = kernel.ty(param);
+            args.push(kernel.add_block_param(before, ty));
+        }
+    }
+    for block in from {
+        let Some(branch) = kernel.terminator(block) else { continue };
+        let Attr::Targets(range) = kernel.insts[branch].attr else { continue };
+        for number in 0..kernel.calls(range).len() {
+            let Some(&call) = kernel.calls(range).get(number).filter(|call| call.block == header) else { continue };
+            if edges == 1 {
+                args = kernel.call_args(&call).to_vec();
+            }
+            if let Some(call) = kernel.calls_mut(range).get_mut(number) {
+                call.block = before;
+                if edges == 1 {
+                    call.args = ValueList::new();
+                }
+            }
+        }
+    }
+    let args = ValueList::from_slice(&args, &mut kernel.pool);
+    let targets = Attr::Targets(kernel.add_calls(&[BlockCall { block: header, args, case: 0 }]));
+    let span = kernel.blocks[header].span;
+    kernel.push_inst(before, Op::Br, Type::I32, targets, &[], None, span);
+    before
+}

@@ -1,0 +1,117 @@
+//! Natural loops and how they nest.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap, entity_impl};
+use halfbyte_ir::{Block, Flow, Kernel};
+
+/// A loop of a kernel, outer ones before those inside them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct LoopId(u32);
+entity_impl!(LoopId, "loop");
+
+/// A natural loop.
+pub(super) struct Loop {
+    pub header: Block,
+    pub parent: Option<LoopId>,
+    pub latches: Vec<Block>,
+    blocks: EntitySet<Block>,
+}
+
+/// The loops of a kernel.
+pub(super) struct Loops {
+    loops: Vec<Loop>,
+    innermost: SecondaryMap<Block, PackedOption<LoopId>>,
+}
+
+/// A block at which a loop cannot be made out.
+pub(super) enum Strange {
+    /// A loop is entered here and elsewhere.
+    Irreducible(Block),
+    /// No way leads out of the loop of this header.
+    Endless(Block),
+}
+
+impl Loops {
+    pub fn new(kernel: &Kernel, flow: &Flow) -> Result<Loops, Strange> {
+        let mut number: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for (place, block) in flow.reverse_postorder().enumerate() {
+            number[block] = place as u32;
+        }
+        let mut loops = Loops { loops: Vec::new(), innermost: SecondaryMap::new() };
+        for header in flow.reverse_postorder() {
+            let mut latches = Vec::new();
+            for &from in flow.predecessors(header) {
+                if !flow.is_reachable(from) || number[from] < number[header] {
+                    continue;
+                }
+                if !flow.dominates(header, from) {
+                    return Err(Strange::Irreducible(header));
+                }
+                if !latches.contains(&from) {
+                    latches.push(from);
+                }
+            }
+            if !latches.is_empty() {
+                loops.add(header, latches, flow);
+            }
+        }
+        for found in &loops.loops {
+            let leaves = |block| kernel.successors(block).any(|to| !found.contains(to));
+            if !found.blocks.iter().any(leaves) {
+                return Err(Strange::Endless(found.header));
+            }
+        }
+        Ok(loops)
+    }
+
+    /// Outer loops come before inner ones, so the last to take a block is the innermost around it.
+    fn add(&mut self, header: Block, latches: Vec<Block>, flow: &Flow) {
+        let id = LoopId::new(self.loops.len());
+        let parent = self.innermost[header].expand();
+        let mut blocks = EntitySet::new();
+        blocks.insert(header);
+        let mut work = latches.clone();
+        while let Some(block) = work.pop() {
+            if blocks.insert(block) {
+                work.extend(flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)));
+            }
+        }
+        for block in blocks.iter() {
+            self.innermost[block] = id.into();
+        }
+        self.loops.push(Loop { header, parent, latches, blocks });
+    }
+
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = LoopId> + use<> {
+        (0..self.loops.len()).map(LoopId::new)
+    }
+
+    pub fn get(&self, id: LoopId) -> &Loop {
+        &self.loops[id.index()]
+    }
+
+    /// The innermost loop that a block is in.
+    pub fn around(&self, block: Block) -> Option<LoopId> {
+        self.innermost[block].expand()
+    }
+
+    /// The loops around a block, the innermost first.
+    pub fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
+        std::iter::successors(self.around(block), |&id| self.get(id).parent)
+    }
+
+    /// Whether the block is in the loop, if one is given: in none is every block.
+    pub fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
+        region.is_none_or(|id| self.get(id).contains(block))
+    }
+}
+
+impl Loop {
+    pub fn contains(&self, block: Block) -> bool {
+        self.blocks.contains(block)
+    }
+
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        self.blocks.iter()
+    }
+}
