@@ -52,6 +52,8 @@ struct Bundle {
     /// The bundle that it has become part of.
     into: u32,
     register: u8,
+    /// Whether an instruction names one of its registers.
+    is_named: bool,
 }
 
 /// A value that a block passes to another's parameter. Joined in the order of the fields.
@@ -68,7 +70,8 @@ struct Passed {
 struct Move {
     /// The rank of the block in which it is made.
     block: u32,
-    at: ProgPoint,
+    /// Whether it is made before the block's branch, and not at its start.
+    at_end: bool,
     /// Bank and number of the register that is written, and of the one that is read.
     to: (usize, u8),
     from: (usize, u8),
@@ -109,7 +112,7 @@ impl Direct {
         }
         self.join_all(lists, flow)?;
         self.place(lists, flow.insts())?;
-        self.write(lists, flow.insts());
+        self.write(lists, flow.insts())?;
         self.write_moves(flow)
     }
 
@@ -218,7 +221,7 @@ impl Direct {
         for life in self.lives.iter_mut().filter(|life| life.first != NONE) {
             let class = CLASSES[life.bundle as usize];
             life.bundle = self.bundles.len() as u32;
-            self.bundles.push(Bundle { first: life.first, class, into: NONE, register: 0 });
+            self.bundles.push(Bundle { first: life.first, class, into: NONE, register: 0, is_named: false });
         }
         for inst in 0..flow.insts() {
             let operands = lists.operands.get(inst);
@@ -335,14 +338,18 @@ impl Direct {
         Some(())
     }
 
-    fn write(&mut self, lists: &Lists, insts: usize) {
+    fn write(&mut self, lists: &Lists, insts: usize) -> Option<()> {
         let mut allocs = std::mem::take(&mut self.output.allocs);
         allocs.clear();
         for operand in (0..insts).flat_map(|inst| lists.operands.get(inst)) {
-            let (class, register) = self.register(operand.vreg().vreg());
-            allocs.push(allocation((class as usize, register)));
+            let number = self.bundle(operand.vreg().vreg());
+            let bundle = &mut self.bundles[number as usize];
+            bundle.is_named = true;
+            allocs.push(allocation((bundle.class as usize, bundle.register)));
         }
         self.output.allocs = allocs;
+        // What is passed and never named may as well lie in memory, so regalloc2 places it last.
+        self.bundles.iter().all(|bundle| bundle.is_named || bundle.into != NONE).then_some(())
     }
 
     /// The register that a virtual one has got.
@@ -360,25 +367,25 @@ impl Direct {
             if read == written {
                 continue;
             }
-            let (block, at) = match flow.succs(from as usize) {
-                [_] if flow.preds(to as usize).len() > 1 => (from, flow.range(from as usize).last()),
-                _ => (to, flow.range(to as usize).first()),
-            };
+            let at_end = flow.succs(from as usize).len() == 1 && flow.preds(to as usize).len() > 1;
+            let block = if at_end { from } else { to };
             let (to, from) = ((class as usize, written), (class as usize, read));
-            self.moves.push(Move { block, at: ProgPoint::before(at), to, from });
+            self.moves.push(Move { block, at_end, to, from });
         }
         self.moves.sort_unstable();
         self.output.edits.clear();
         for moves in self.moves.chunk_by(|a, b| a.block == b.block) {
             // What one move writes, no other may read or write. Moves at both ends of a block may make one another superfluous.
-            let at = moves.first()?.at;
+            let &Move { block, at_end, .. } = moves.first()?;
             let is_written_once = moves.is_sorted_by(|a, b| a.to < b.to);
             let is_read = |written: &Move| moves.binary_search_by_key(&written.from, |found| found.to).is_ok();
-            if moves.iter().any(|found| found.at != at || is_read(found)) || !is_written_once {
+            if moves.iter().any(|found| found.at_end != at_end || is_read(found)) || !is_written_once {
                 return None;
             }
+            let range = flow.range(block as usize);
+            let at = ProgPoint::before(if at_end { range.last() } else { range.first() });
             let edit = |found: &Move| Edit::Move { from: allocation(found.from), to: allocation(found.to) };
-            self.output.edits.extend(moves.iter().map(|found| (found.at, edit(found))));
+            self.output.edits.extend(moves.iter().map(|found| (at, edit(found))));
         }
         Some(())
     }
@@ -452,6 +459,13 @@ mod tests {
         assert!(is_direct(&rounds("%a", "%b")));
         assert!(is_direct(&rounds("%a", "%a")));
         assert!(is_direct(&rounds("%q", "%q")));
+    }
+
+    #[test]
+    fn what_is_passed_and_never_named_goes_the_long_way() {
+        let passed = "  %a = load %x[%i]\n  %c = icmp.eq.i32 %i, %n\n  br_if %c, ^one(%a), ^two\n\
+                      ^one(%p: f16x2):\n  store %a, %y[%i]\n  br ^two\n^two:\n";
+        assert!(!is_direct(passed));
     }
 
     #[test]
