@@ -296,22 +296,14 @@ kernel @bits_of_pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %and = and.i64 %a, %b      ; check: LOP3 {{.*}} 0xc0
-                             ; next: LOP3 {{.*}} 0xc0
-                             ; next: MOV
-                             ; next: MOV
-  %or = or.i64 %a, %b        ; check: LOP3 {{.*}} 0xfc
-                             ; next: LOP3 {{.*}} 0xfc
-                             ; next: MOV
-                             ; next: MOV
-  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c
-                             ; next: LOP3 {{.*}} 0x3c
-                             ; next: MOV
-                             ; next: MOV
-  %not = not.i64 %a          ; check: LOP3 {{.*}} 0xf
-                             ; next: LOP3 {{.*}} 0xf
-                             ; next: MOV
-                             ; next: MOV
+  %and = and.i64 %a, %b      ; check: LOP3 {{.*}} 0xc0{{.*}} rd=[[AND:v\d+]].d def
+                             ; next: LOP3 {{.*}} 0xc0{{.*}} rd={{v\d+}}.d[1] replaces [[AND]].d
+  %or = or.i64 %a, %b        ; check: LOP3 {{.*}} 0xfc{{.*}} rd=[[OR:v\d+]].d def
+                             ; next: LOP3 {{.*}} 0xfc{{.*}} rd={{v\d+}}.d[1] replaces [[OR]].d
+  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c{{.*}} rd=[[XOR:v\d+]].d def
+                             ; next: LOP3 {{.*}} 0x3c{{.*}} rd={{v\d+}}.d[1] replaces [[XOR]].d
+  %not = not.i64 %a          ; check: LOP3 {{.*}} 0xf{{.*}} rd=[[NOT:v\d+]].d def
+                             ; next: LOP3 {{.*}} 0xf{{.*}} rd={{v\d+}}.d[1] replaces [[NOT]].d
   store %and, %out1[%i]
   store %or, %out2[%i]
   store %xor, %out3[%i]
@@ -325,10 +317,8 @@ kernel @exclusive_or_of_pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c
-                             ; next: LOP3 {{.*}} 0x3c
-                             ; next: MOV
-                             ; next: MOV
+  %xor = xor.i64 %a, %b      ; check: LOP3 {{.*}} 0x3c{{.*}} rd=[[XOR:v\d+]].d def
+                             ; next: LOP3 {{.*}} 0x3c{{.*}} rd={{v\d+}}.d[1] replaces [[XOR]].d
   store %xor, %out[%i]
   ret
 }

@@ -164,36 +164,30 @@ kernel @pairs_put_together(%a_in: in i32, %b_in: in i32, %a2_in: in i16, %b2_in:
     %d2_in: in i8x4, %out1: out i64, %out2: out i64, %out3: out i8x16, %out4: out i8x16) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
+  %a = load %a_in[%i]                             ; check: LDG {{.*}} rd=[[A:v\d+]].d def
+  %b = load %b_in[%i]                             ; next: LDG {{.*}} rd=[[B:v\d+]].d[1] replaces [[A]].d
   %a2 = load %a2_in[%i]
   %b2 = load %b2_in[%i]
   %c = load %c_in[%i]
   %d = load %d_in[%i]
   %a3 = load %a3_in[%i]
   %b3 = load %b3_in[%i]
-  %a4 = load %a4_in[%i]
-  %b4 = load %b4_in[%i]
-  %c2 = load %c2_in[%i]
-  %d2 = load %d2_in[%i]
-  %concat = concat.i64 %a, %b                     ; check: MOV
-                                                  ; next: MOV
-  %concat2 = concat.i64 %a2, %b2, %c, %d          ; check: PRMT {{.*}} 0x5410
-                                                  ; next: PRMT {{.*}} 0x5410
-                                                  ; next: MOV
-                                                  ; next: MOV
-  %concat3 = concat.i8x16 %a3, %b3                ; check: MOV
+  %a4 = load %a4_in[%i]                           ; check: LDG {{.*}} rd=[[Q:v\d+]].q def
+  %b4 = load %b4_in[%i]                           ; next: LDG {{.*}} rd=[[R:v\d+]].q[1] replaces [[Q]].q
+  %c2 = load %c2_in[%i]                           ; next: LDG {{.*}} rd=[[S:v\d+]].q[2] replaces [[R]].q
+  %d2 = load %d2_in[%i]                           ; next: LDG {{.*}} rd=[[T:v\d+]].q[3] replaces [[S]].q
+  %concat = concat.i64 %a, %b
+  %concat2 = concat.i64 %a2, %b2, %c, %d          ; next: PRMT {{.*}} 0x5410{{.*}} rd=[[H:v\d+]].d def
+                                                  ; next: PRMT {{.*}} 0x5410{{.*}} rd=[[I:v\d+]].d[1] replaces [[H]].d
+  %concat3 = concat.i8x16 %a3, %b3                ; next: MOV
                                                   ; next: MOV
                                                   ; next: MOV
                                                   ; next: MOV
-  %concat4 = concat.i8x16 %a4, %b4, %c2, %d2      ; check: MOV
-                                                  ; next: MOV
-                                                  ; next: MOV
-                                                  ; next: MOV
-  store %concat, %out1[%i]
-  store %concat2, %out2[%i]
+  %concat4 = concat.i8x16 %a4, %b4, %c2, %d2
+  store %concat, %out1[%i]                        ; next: STG.64 {{.*}} r64=[[B]].d
+  store %concat2, %out2[%i]                       ; next: STG.64 {{.*}} r64=[[I]].d
   store %concat3, %out3[%i]
-  store %concat4, %out4[%i]
+  store %concat4, %out4[%i]                       ; check: STG.128 {{.*}} r64=[[T]].q
   ret
 }
 ; rule: concat_words, concat_four_halves, concat_pairs, concat_four_words
@@ -251,12 +245,10 @@ kernel @wider_pairs(%a_in: in i32, %a2_in: in i8, %out1: out i64, %out2: out i64
   %i = item_id
   %a = load %a_in[%i]
   %a2 = load %a2_in[%i]
-  %zext = zext.i64 %a       ; check: MOV
-                            ; next: MOV
-  %sext = sext.i64 %a2      ; check: PRMT {{.*}} 0x8880
-                            ; next: SHF.R.S32.HI {{.*}} 0x1f
-                            ; next: MOV
-                            ; next: MOV
+  %zext = zext.i64 %a       ; check: MOV {{.*}} rd={{v\d+}}.d[1] replaces
+  %sext = sext.i64 %a2      ; next: PRMT {{.*}} 0x8880{{.*}} rd=[[L:v\d+]].d def
+                            ; next: SHF.R.S32.HI {{.*}} 0x1f{{.*}}.d[1] replaces [[L]].d
+                            ; next: STG.64
   store %zext, %out1[%i]
   store %sext, %out2[%i]
   ret

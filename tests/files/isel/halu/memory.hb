@@ -57,8 +57,7 @@ kernel @pointer(%b: in i32, %out: out i32) {
   %k = const.i64 8
   %p = ptr_add %b, %k          ; check: IADD3
                                ; next: IADD3.X
-  %load = load.i32 %p[%i]      ; check: MOV
-                               ; next: MOV
+  %load = load.i32 %p[%i]      ; next: MOV {{.*}}.d[1] replaces
                                ; next: IADD3
                                ; next: IADD3.X
                                ; next: LDG {{.*}} [RZ.64]
