@@ -5,8 +5,10 @@
 
 extern crate alloc;
 
+mod idioms;
 mod pass;
 mod passes;
+mod range;
 mod rewrite;
 pub mod trace;
 pub mod trial;

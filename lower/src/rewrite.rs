@@ -11,6 +11,8 @@ use halfbyte_ir::{
 };
 use smallvec::SmallVec;
 
+use crate::{idioms, range};
+
 type Unit = ();
 type FloatCond = (FloatCC, bool);
 
@@ -166,6 +168,12 @@ fn is_constant(kernel: &Kernel, value: Value) -> bool {
     kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Const)
 }
 
+/// The signed number that a lane's bits are.
+pub(crate) fn signed_lane(elem: Elem, lane: u64) -> i64 {
+    let unused = 64 - elem.bits();
+    (lane << unused).cast_signed() >> unused
+}
+
 /// The lanes of a constant, with its type.
 pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u64; MAX_LANES])> {
     let inst = kernel.def_inst(value)?;
@@ -236,8 +244,7 @@ impl generated::Context for Rewriter<'_> {
 
     fn iconst(&mut self, value: Value) -> Option<i64> {
         let (elem, lane) = self.lane_of(value)?;
-        let unused = 64 - elem.bits();
-        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32)).then(|| (lane << unused).cast_signed() >> unused)
+        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32)).then(|| signed_lane(elem, lane))
     }
 
     fn constant(&mut self, value: Value) -> Option<()> {
@@ -433,6 +440,80 @@ impl generated::Context for Rewriter<'_> {
 
     fn greater_u(&mut self, cc: &IntCC) -> Option<()> {
         holds(matches!(cc, IntCC::GtU | IntCC::GeU))
+    }
+
+    fn equates(&mut self, cc: &IntCC) -> Option<()> {
+        holds(matches!(cc, IntCC::Eq | IntCC::Ne))
+    }
+
+    fn narrow_int(&mut self, ty: Type) -> Option<Type> {
+        (ty.is_int() && ty.elem() != Elem::I64 && ty.bits() <= 128).then_some(ty)
+    }
+
+    fn short_int(&mut self, ty: Type) -> Option<Type> {
+        self.narrow_int(ty).filter(|ty| ty.elem() != Elem::I32)
+    }
+
+    fn clamped_s(&mut self, ty: Type, value: Value) -> Option<Value> {
+        idioms::clamped(self.kernel, value, &range::signed_lanes(ty))
+    }
+
+    fn clamped_u(&mut self, ty: Type, value: Value) -> Option<Value> {
+        idioms::clamped(self.kernel, value, &range::unsigned_lanes(ty))
+    }
+
+    fn fits_s(&mut self, ty: Type, value: Value) -> Option<()> {
+        holds(range::is_in(&range::of(self.kernel, value), &range::signed_lanes(ty)))
+    }
+
+    fn fits_u(&mut self, ty: Type, value: Value) -> Option<()> {
+        holds(range::is_in(&range::of(self.kernel, value), &range::unsigned_lanes(ty)))
+    }
+
+    fn negative_fits_u(&mut self, ty: Type, value: Value) -> Option<()> {
+        let range = range::of(self.kernel, value);
+        holds(range::is_in(&(-range.end()..=-range.start()), &range::unsigned_lanes(ty)))
+    }
+
+    fn half_up(&mut self, value: Value) -> Option<(Value, Value)> {
+        idioms::half_up(self.kernel, value)
+    }
+
+    fn distance(&mut self, value: Value) -> Option<(Value, Value)> {
+        idioms::distance(self.kernel, value)
+    }
+
+    fn above_s(&mut self, value: Value) -> Option<(Value, Value)> {
+        idioms::above(self.kernel, value, true)
+    }
+
+    fn above_u(&mut self, value: Value) -> Option<(Value, Value)> {
+        idioms::above(self.kernel, value, false)
+    }
+
+    fn wrapped_sum(&mut self, value: Value) -> Option<Value> {
+        idioms::wrapped_sum(self.kernel, value, true)
+    }
+
+    fn whole_sum(&mut self, value: Value) -> Option<Value> {
+        idioms::wrapped_sum(self.kernel, value, false)
+    }
+
+    fn signs_of(&mut self, mask: Value) -> Option<Value> {
+        idioms::signs_of(self.kernel, mask)
+    }
+
+    fn ordered_s(&mut self, a: Value, b: Value) -> Option<()> {
+        holds(idioms::of_lanes(self.kernel, a, b, |a, b| a <= b))
+    }
+
+    fn complements(&mut self, a: Value, b: Value) -> Option<()> {
+        holds(idioms::of_lanes(self.kernel, a, b, |a, b| a == !b))
+    }
+
+    fn total_count(&mut self, ty: Type, a: i64, b: i64) -> Option<i64> {
+        let counts = 0..i64::from(ty.elem().bits());
+        (counts.contains(&a) && counts.contains(&b) && counts.contains(&(a + b))).then(|| a + b)
     }
 
     fn uncontracted(&mut self, flags: FloatFlags) -> FloatFlags {

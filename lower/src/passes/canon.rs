@@ -2,7 +2,7 @@
 //!
 //! Later passes and selection have fewer forms to know: a constant stands to the right of a commutative op and of a
 //! comparison, a branch does not depend on a complement, nor on anything where its targets are the same. On top of that
-//! the rules of `simplify.isle` are applied, to what they make as well.
+//! the rules of `simplify.isle` and `idioms.isle` are applied, to what they make as well.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

@@ -66,6 +66,13 @@ struct Expansion {
     rules: Vec<u32>,
 }
 
+impl Expansion {
+    /// What is least of the best.
+    fn cost(&self) -> (usize, usize) {
+        (self.insts.len(), self.rules.len())
+    }
+}
+
 pub(super) struct Legaliser<'k, 'c, 'l> {
     rewriter: Rewriter<'k>,
     context: &'c mut Context<'l>,
@@ -215,7 +222,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.kernel_mut().inherit_value_name(with, value);
     }
 
-    /// The expansion that makes the fewest instructions. `path` holds what is being expanded: an op is not made of itself.
+    /// The expansion that makes the fewest instructions; of several the one by the fewest rules, and the first in the book. `path`
+    /// holds what is being expanded: an op is not made of itself.
     fn expansion(&mut self, inst: Inst, path: &mut Vec<Step>) -> Option<Expansion> {
         let data = self.kernel().insts[inst];
         let step = (data.op, data.ty, self.operand_type(inst));
@@ -223,7 +231,8 @@ impl<'k> Legaliser<'k, '_, '_> {
             return None;
         }
         self.fuel -= 1;
-        let candidates = self.rewriter.expand(inst);
+        let mut candidates = self.rewriter.expand(inst);
+        candidates.sort_unstable_by_key(|candidate| candidate.rule);
         let made = self.rewriter.take_made();
         path.push(step);
         let mut best: Option<Expansion> = None;
@@ -236,7 +245,7 @@ impl<'k> Legaliser<'k, '_, '_> {
                 self.candidates.push((candidate.rule, found.as_ref().map(|found| found.insts.len())));
             }
             if let Some(found) = found
-                && best.as_ref().is_none_or(|best| found.insts.len() < best.insts.len())
+                && best.as_ref().is_none_or(|best| found.cost() < best.cost())
             {
                 best = Some(found);
             }

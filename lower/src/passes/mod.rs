@@ -41,7 +41,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "fold", description: "computes what depends on constants alone, branches too", run: fold::run },
     Pass {
         name: "canon",
-        description: "brings instructions and branches to one form and applies the algebra of `simplify.isle`",
+        description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
         run: canon::run,
     },
     Pass {

@@ -585,3 +585,23 @@ kernel @another_type(%a_in: in i32, %out: out i32) {
 ;=   ret
 ;= }
 ; no rule: abs_by_max, abs_by_sign
+
+; test: lower without=add_sat_s.i16,sub_sat_s.i16,narrow_sat_s.i16
+
+; Of scalars in the next wider ones.
+kernel @saturated_scalars(%a_in: in i16, %b_in: in i16, %out1: out i16, %out2: out i16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = add_sat_s.i16 %a, %b
+  %s = sub_sat_s.i16 %a, %b
+  store %r, %out1[%i]
+  store %s, %out2[%i]
+  ret
+}
+; rule: add_sat_s_in_wide, sub_sat_s_in_wide
+; check: sext.i32 %a
+; check: add.i32
+; check: max_s.i32
+; check: sub.i32

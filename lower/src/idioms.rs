@@ -1,0 +1,129 @@
+//! What the rules of `idioms.isle` ask of a value, where one pattern would not say it.
+
+use halfbyte_ir::{Attr, IntCC, Kernel, Op, Value};
+
+use crate::range::{self, Range};
+use crate::rewrite::{constant_lanes, signed_lane};
+
+/// An instruction's op and operands, by its result.
+fn def(kernel: &Kernel, value: Value) -> Option<(Op, &[Value])> {
+    let inst = kernel.def_inst(value)?;
+    Some((kernel.insts[inst].op, kernel.args(inst)))
+}
+
+/// A comparison.
+fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
+    let inst = kernel.def_inst(value)?;
+    match (kernel.insts[inst].attr, kernel.args(inst)) {
+        (Attr::IntCC(cc), &[a, b]) => Some((cc, a, b)),
+        _ => None,
+    }
+}
+
+/// The signed number that all lanes of a constant are.
+fn number(kernel: &Kernel, value: Value) -> Option<i128> {
+    let (ty, lanes) = constant_lanes(kernel, value)?;
+    let (&first, rest) = lanes.get(..ty.lanes())?.split_first()?;
+    let is_integer = ty.is_int() && rest.iter().all(|&lane| lane == first);
+    is_integer.then(|| i128::from(signed_lane(ty.elem(), first)))
+}
+
+/// What a value is clamped from, where it is clamped to a range: by a minimum and a maximum, or by one of them where it cannot
+/// be on the other side.
+pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value> {
+    let mut inner = value;
+    let (mut low, mut high) = (false, false);
+    while let Some((op, &[a, k])) = def(kernel, inner) {
+        match op {
+            Op::MaxS if !low && number(kernel, k) == Some(*to.start()) => low = true,
+            Op::MinS if !high && number(kernel, k) == Some(*to.end()) => high = true,
+            // Of what is not negative.
+            Op::MinU if !high && number(kernel, k) == Some(*to.end()) && *range::of(kernel, a).start() >= 0 => {
+                high = true
+            }
+            _ => break,
+        }
+        inner = a;
+    }
+    if low && high {
+        return Some(inner);
+    }
+    let range = range::of(kernel, inner);
+    let fits = (low || range.start() >= to.start()) && (high || range.end() <= to.end());
+    ((low || high) && fits).then_some(inner)
+}
+
+/// The two of which a value is half the sum, rounded up.
+pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
+    let is_one = |value| number(kernel, value) == Some(1);
+    let added = |value| match def(kernel, value) {
+        Some((Op::Add, &[a, b])) => Some((a, b)),
+        _ => None,
+    };
+    match def(kernel, value)? {
+        (Op::RoundShrU | Op::RoundShrS, &[sum, n]) if is_one(n) => added(sum),
+        (Op::ShrU | Op::ShrS, &[sum, n]) if is_one(n) => {
+            let (a, b) = added(sum)?;
+            if is_one(b) {
+                return added(a);
+            }
+            let less_one = |value| added(value).filter(|&(_, one)| is_one(one)).map(|(rest, _)| rest);
+            less_one(a).map(|a| (a, b)).or_else(|| less_one(b).map(|b| (a, b)))
+        }
+        _ => None,
+    }
+}
+
+/// The two of which a value is the difference without its sign.
+pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
+    match def(kernel, value)? {
+        (Op::AbsDiffS, &[a, b]) => Some((a, b)),
+        (Op::Abs, &[difference]) => match def(kernel, difference)? {
+            (Op::Sub, &[a, b]) => Some((a, b)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The greater and the lesser, signed or not, by a comparison; which of them equal ones are does not matter.
+pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(Value, Value)> {
+    match (comparison(kernel, value)?, is_signed) {
+        ((IntCC::GtS | IntCC::GeS, a, b), true) | ((IntCC::GtU | IntCC::GeU, a, b), false) => Some((a, b)),
+        ((IntCC::LtS | IntCC::LeS, a, b), true) | ((IntCC::LtU | IntCC::LeU, a, b), false) => Some((b, a)),
+        _ => None,
+    }
+}
+
+/// The sum that has wrapped, as a number without sign, exactly where a comparison holds; or where it does not hold.
+pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<Value> {
+    let (sum, part) = match (comparison(kernel, value)?, holds) {
+        ((IntCC::LtU, a, b), true) | ((IntCC::GeU, a, b), false) => (a, b),
+        ((IntCC::GtU, a, b), true) | ((IntCC::LeU, a, b), false) => (b, a),
+        _ => return None,
+    };
+    match def(kernel, sum)? {
+        (Op::Add, parts) if parts.contains(&part) => Some(sum),
+        _ => None,
+    }
+}
+
+/// The value whose sign a mask repeats in every bit.
+pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
+    let ty = kernel.ty(mask);
+    match def(kernel, mask)? {
+        (Op::ShrS, &[value, n]) => (number(kernel, n)? == i128::from(ty.elem().bits()) - 1).then_some(value),
+        (Op::MaskExpand, &[negative]) => match comparison(kernel, negative)? {
+            (IntCC::LtS, value, zero) if number(kernel, zero) == Some(0) && kernel.ty(value) == ty => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether something holds of two constants, lane by lane.
+pub(crate) fn of_lanes(kernel: &Kernel, a: Value, b: Value, holds: impl Fn(i64, i64) -> bool) -> bool {
+    let (Some((ty, a)), Some((_, b))) = (constant_lanes(kernel, a), constant_lanes(kernel, b)) else { return false };
+    let lanes = a.iter().zip(&b).take(ty.lanes());
+    lanes.map(|(&a, &b)| (signed_lane(ty.elem(), a), signed_lane(ty.elem(), b))).all(|(a, b)| holds(a, b))
+}
