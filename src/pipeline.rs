@@ -31,6 +31,7 @@ pub const PASSES: &[&str] = &[
     "licm",
     "dce",
     "pack",
+    "slp",
     "widen",
     "legalise",
     "gvn",

@@ -16,7 +16,7 @@ use support::{program, with_passes};
 /// What is reported: the item, what kind of trap, the address, and line and column.
 type Reported = Option<(u32, &'static str, u64, usize, usize)>;
 
-fn of_text(module: &Module, kernel: &halfbyte::ir::Kernel, items: u32, args: &[Vec<u8>]) -> Reported {
+fn of_text(module: &Module, kernel: &halfbyte::ir::Kernel, items: u32, args: &[Vec<u8>], size: u32) -> Reported {
     let trap = match evaluate(kernel, items, &mut args.to_vec()) {
         Ok(_) => return None,
         Err(Fault::Trap(trap)) => trap,
@@ -24,45 +24,51 @@ fn of_text(module: &Module, kernel: &halfbyte::ir::Kernel, items: u32, args: &[V
     };
     let place = Lines::new(module.text()).position(trap.span.start);
     let (kind, address) = match trap.kind {
-        eval::TrapKind::OutOfBounds { address, bytes: 4 } => ("bounds", address),
-        eval::TrapKind::Misaligned { address, align: 4 } => ("alignment", address),
+        eval::TrapKind::OutOfBounds { address, bytes } if bytes == size => ("bounds", address),
+        eval::TrapKind::Misaligned { address, align } if align == size => ("alignment", address),
         eval::TrapKind::ReadOnly { address, .. } => ("direction", address),
         kind => panic!("{kind}"),
     };
     Some((trap.item, kind, address, place.line, place.column))
 }
 
-fn of_words(program: &Program, engine: Engine, items: u32, args: &[Vec<u8>]) -> Reported {
+fn of_words(program: &Program, engine: Engine, items: u32, args: &[Vec<u8>], size: u32) -> Reported {
     let trap = match execute(&program.kernels()[0], engine, items, &mut args.to_vec()) {
         Ok(_) => return None,
         Err(LaunchError::Trap(trap)) => *trap,
         Err(error) => panic!("{error}"),
     };
-    assert!(trap.instruction.contains("128") || trap.instruction.contains("64"), "{trap}");
+    let is_wide = ["128", "64"].iter().any(|bits| trap.instruction.contains(bits));
+    assert!(is_wide || size < 4, "{trap}");
     let (kind, address) = match trap.kind {
-        TrapKind::OutOfBounds { address, bytes: 4, near, .. } => {
+        TrapKind::OutOfBounds { address, bytes, near, .. } if bytes == size => {
             if let Some(near) = near {
-                assert!(near.offset + 4 > near.size, "{near:?}");
+                assert!(near.offset + u64::from(size) > near.size, "{near:?}");
             }
             ("bounds", address)
         }
-        TrapKind::Misaligned { address, bytes: 4, .. } => ("alignment", address),
-        TrapKind::ReadOnly { address, bytes: 4, .. } => ("direction", address),
+        TrapKind::Misaligned { address, bytes, .. } if bytes == size => ("alignment", address),
+        TrapKind::ReadOnly { address, bytes, .. } if bytes == size => ("direction", address),
         kind => panic!("{kind}"),
     };
     Some((trap.item, kind, address, trap.loc.line as usize, trap.loc.column as usize))
 }
 
-/// Launches the kernel everywhere, and returns what all report.
+/// Launches a kernel whose accesses are of four bytes everywhere, and returns what all report.
 fn reported(module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
+    reported_of(4, module, items, args)
+}
+
+/// The same, of accesses of so many bytes.
+fn reported_of(size: u32, module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     let kernel = &module.ir().kernels[0];
     let options = with_passes(Target::Halu);
     let lowered = Compiler::new(module, &options).lower(kernel, &mut |_| {}).unwrap();
     let program = program(module, &options).unwrap();
-    let expected = of_text(module, kernel, items, args);
-    assert_eq!(of_text(module, &lowered, items, args), expected, "after the passes\n{lowered}");
+    let expected = of_text(module, kernel, items, args, size);
+    assert_eq!(of_text(module, &lowered, items, args, size), expected, "after the passes\n{lowered}");
     for engine in Engine::ALL {
-        assert_eq!(of_words(&program, engine, items, args), expected, "{engine}");
+        assert_eq!(of_words(&program, engine, items, args, size), expected, "{engine}");
     }
     expected
 }
@@ -160,4 +166,40 @@ fn a_buffer_that_is_only_read() {
         assert_eq!(launch(words), Some((0, "direction", base + 16, 5, 3)), "{words}");
     }
     assert_eq!(launch(4), Some((0, "bounds", base + 16, 5, 3)));
+}
+
+/// A kernel that doubles so many neighbouring elements a work item. Element e is loaded in line 5 + e, and stored as many lines
+/// and ops later.
+fn doubles(ty: &str, count: u32) -> Module {
+    let each = |line: &dyn Fn(u32) -> String| (0..count).map(line).collect::<String>();
+    let op = if ty.starts_with('i') { "add" } else { "fadd" };
+    let text = format!(
+        "kernel @k(%x: in {ty} align 16, %y: out {ty} align 16) {{\n^entry:\n  %i = item_id\n  %n = const.i32 {count}\n  %j = mul.i32 %i, %n\n\
+         {}{}{}  ret\n}}\n",
+        each(&|e| format!("  %v{e} = load %x[%j + {e}]\n")),
+        each(&|e| format!("  %r{e} = {op}.{ty} %v{e}, %v{e}\n")),
+        each(&|e| format!("  store %r{e}, %y[%j + {e}]\n")),
+    );
+    Module::parse(&text).unwrap()
+}
+
+#[test]
+fn lanes_of_a_word() {
+    let items = 2;
+    for (ty, size, count) in [("f16", 2, 2), ("f16", 2, 8), ("i16", 2, 4), ("i8", 1, 4), ("i8", 1, 16)] {
+        let module = doubles(ty, count);
+        let all = items * count;
+        for (buffer, first_line) in [(0, 6), (1, 6 + 2 * count)] {
+            for elements in 0..=all {
+                let mut args = vec![vec![1; (size * all) as usize]; 2];
+                args[buffer].truncate((size * elements) as usize);
+                let expected = (elements < all).then(|| {
+                    let address = halfbyte::isa::abi::buffer_base(buffer) + u64::from(size * elements);
+                    (elements / count, "bounds", address, (first_line + elements % count) as usize, 3)
+                });
+                let found = reported_of(size, &module, items, &args);
+                assert_eq!(found, expected, "{elements} of {all} {ty} of buffer {buffer}");
+            }
+        }
+    }
 }

@@ -82,7 +82,8 @@ fn branches_to_what_follows_are_left_out() {
 
 #[test]
 fn parts_follow_their_words() {
-    let blocks: &[&[&str]] = &[&["NOP ;", "BRA 1"], &["BRA 2"], &["NOP ;", "LDG.64 R0, [R2.U32+UR0] ;", "BRA 3"], &["EXIT ;"]];
+    let blocks: &[&[&str]] =
+        &[&["NOP ;", "BRA 1"], &["BRA 2"], &["NOP ;", "LDG.64 R0, [R2.U32+UR0] ;", "BRA 3"], &["EXIT ;"]];
     let part = |word, offset| Part { word, offset, bytes: 4, loc: Loc { line: 9, column: 1 } };
     let mut func = func(blocks);
     func.blocks[0].parts = vec![part(0, 0)];

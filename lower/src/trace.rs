@@ -65,6 +65,8 @@ pub enum How {
     },
     /// One access does it and its neighbours.
     Widened,
+    /// An op does it and its neighbours in the lanes of a word.
+    Lanes,
     /// The target lacks it, and does its words one by one.
     Words,
 }

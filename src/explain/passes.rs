@@ -57,6 +57,7 @@ pub(super) fn change(event: &Event) -> Change {
         How::Unused => ("removed, for nothing uses it", None),
         How::Unreached => ("removed, for nothing goes to its block", None),
         How::Packed => ("done for a group of neighbouring work items", None),
+        How::Lanes => ("done with its neighbours in the lanes of a word", None),
         How::Widened => ("done with its neighbours by one access", None),
         How::Words => ("the target lacks it; done by words of four bytes", None),
         How::Expanded { rules, .. } => match rules.first() {

@@ -1,5 +1,6 @@
 //! The passes, a file each, and their table.
 
+mod accesses;
 mod canon;
 mod contract;
 mod dce;
@@ -11,6 +12,7 @@ mod licm;
 mod loops;
 mod merge;
 mod pack;
+mod slp;
 mod switch;
 mod widen;
 mod words;
@@ -63,6 +65,11 @@ pub const PASSES: &[Pass] = &[
         run: pack::run,
     },
     Pass {
+        name: "slp",
+        description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
+        run: slp::run,
+    },
+    Pass {
         name: "widen",
         description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
         run: widen::run,
@@ -92,7 +99,7 @@ pub fn documentation() -> String {
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
          come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
          item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
-         they keep what a kernel means only where none does. `widen` comes after all that moves, copies or removes accesses.\n\n\
+         they keep what a kernel means only where none does. `slp` and `widen` come after all that moves, copies or removes accesses.\n\n\
          | pass | what it does |\n|---|---|\n",
     );
     for pass in PASSES {

@@ -11,8 +11,9 @@
 
 use std::ops::Range;
 
-use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Part, Span, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Span, Type, Value, ValueList};
 
+use super::accesses::{address, note_parts, value_type};
 use super::zeros::LowZeros;
 use crate::pass::Context;
 use crate::trace::{How, Tell, Trace};
@@ -228,13 +229,8 @@ impl Search<'_> {
 
     /// Notes with a wide access what it takes in. A store's last is itself by now, and has its place.
     fn note(&self, kernel: &mut Kernel, access: Inst, wide: &Wide) {
-        let bytes = self.part_bytes;
-        let parts = (0..).zip(self.taken(wide)).map(|(number, narrow)| Part {
-            offset: number * bytes,
-            bytes,
-            span: narrow.span,
-        });
-        kernel.set_parts(access, parts);
+        let taken: Vec<(Inst, Span)> = self.taken(wide).iter().map(|narrow| (narrow.inst, narrow.span)).collect();
+        note_parts(kernel, access, self.part_bytes, &taken);
     }
 }
 
@@ -256,17 +252,4 @@ fn whole_of(kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Value> {
     };
     let first = part_of(0, *values.first()?)?;
     (0..).zip(values).all(|(number, &value)| part_of(number, value) == Some(first)).then_some(first)
-}
-
-/// The type of what a load or store loads or stores.
-fn value_type(kernel: &Kernel, inst: Inst) -> Option<Type> {
-    matches!(kernel.insts[inst].op, Op::Load | Op::Store).then_some(kernel.insts[inst].ty)
-}
-
-/// A load or store's base and, if any, index.
-fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
-    match (kernel.insts[inst].op, kernel.args(inst)) {
-        (Op::Store, [_, address @ ..]) => address,
-        (_, args) => args,
-    }
 }
