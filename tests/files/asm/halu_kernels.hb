@@ -23,10 +23,8 @@ kernel @branch(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
-  %k = const.i32 0
-  %c = icmp.lt_s.i32 %a, %k
-  br_if %c, ^negative, ^done(%a)
-^negative:
+  switch %a, ^done(%a), [5: ^five]
+^five:
   %n = mul.i32 %a, %a
   br ^done(%n)
 ^done(%r: i32):
@@ -38,7 +36,7 @@ kernel @branch(%x: in i32, %y: out i32) {
 ;=     S2R R1, SR_ITEM ;
 ;=     LEA R1, R1, RZ, 0x2 ;
 ;=     LDG R0, [R1.U32+UR2] ;
-;=     ISETP.LT.S32.AND P0, PT, R0, RZ ;
+;=     ISETP.EQ.U32.AND P0, PT, R0, 0x5 ;
 ;=     @!P0 BRA L8 ;
 ;=     IMAD R0, R0, R0, RZ ;
 ;= L8:

@@ -31,9 +31,9 @@ kernel @rows(%rows: i32, %width: i32, %x: in i8x4, %y: out i8x4) {
 ;=   %4 = const.i32 1
 ;=   %5 = icmp.gt_u.i32 %3, %4
 ;=   %6 = select.i32 %5, %3, %4
+;=   %7 = mul.i32 %0, %6
 ;=   br ^loop(%2, %1)
 ;= ^loop(%k: i32, %most: i8x16):
-;=   %7 = mul.i32 %0, %6
 ;=   %8 = add.i32 %7, %k
 ;=   %a = load %x_0[%8]
 ;=   %next = max_u.i8x16 %most, %a

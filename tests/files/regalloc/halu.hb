@@ -85,10 +85,8 @@ kernel @joined(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
-  %k = const.i32 10
-  %c = icmp.lt_s.i32 %a, %k
-  br_if %c, ^small, ^join(%a)
-^small:
+  switch %a, ^join(%a), [10: ^ten]
+^ten:
   %b = mul.i32 %a, %a
   br ^join(%b)
 ^join(%r: i32):
@@ -103,19 +101,19 @@ kernel @joined(%x: in i32, %y: out i32) {
 ;=     S2R R1, SR_ITEM ;                                                         // 3:3
 ;=     LEA R1, R1, RZ, 0x2 ;                                                     // 3:3
 ;=     LDG R0, [R1.U32+UR2] ;                                                    // 4:3
-;=     ISETP.LT.S32.AND P0, PT, R0, 0xa ;                                        // 6:3
-;=     @P0 BRA .+0 ; -> b2                                                       // 7:3
-;=     BRA .+0 ; -> b1                                                           // 7:3
+;=     ISETP.EQ.U32.AND P0, PT, R0, 0xa ;                                        // 5:3
+;=     @P0 BRA .+0 ; -> b2                                                       // 5:3
+;=     BRA .+0 ; -> b1                                                           // 5:3
 ;= b1:
-;=     MOV R2, R0 ;                                                              // 7:3
-;=     BRA .+0 ; -> b3                                                           // 7:3
+;=     MOV R2, R0 ;                                                              // 5:3
+;=     BRA .+0 ; -> b3                                                           // 5:3
 ;= b2:
-;=     IMAD R2, R0, R0, RZ ;                                                     // 9:3
-;=     BRA .+0 ; -> b3                                                           // 10:3
+;=     IMAD R2, R0, R0, RZ ;                                                     // 7:3
+;=     BRA .+0 ; -> b3                                                           // 8:3
 ;= b3:
-;=     IADD3 R3, R2, R0, RZ ;                                                    // 12:3
-;=     STG [R1.U32+UR0], R3 ;                                                    // 13:3
-;=     EXIT ;                                                                    // 14:3
+;=     IADD3 R3, R2, R0, RZ ;                                                    // 10:3
+;=     STG [R1.U32+UR0], R3 ;                                                    // 11:3
+;=     EXIT ;                                                                    // 12:3
 
 ; Two values that a loop exchanges need a third register for a moment.
 kernel @exchanged(%n: i32, %x: in i32, %y: out i32) {

@@ -10,7 +10,7 @@ kernel @constant_in_a_word(%a_in: in i32, %x_in: in i32, %out: out i32) {
   %k = const.i32 21
   %z = const.i32 0
   %c = icmp.lt_s.i32 %x, %z            ; check: ISETP.LT.S32.AND
-  br_if %c, ^b(%k), ^b(%a)
+  switch %x, ^b(%a), [3: ^b(%k)]
 ^b(%q: i32):
   %select = select.i32 %c, %q, %a      ; check: SEL
   store %select, %out[%i]
