@@ -37,4 +37,4 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
 ;=       line 16: wanted (Neg _ y), found `%m = mul.i32 %a, %b`
 ;=     neg_add (lower/rules/simplify.isle:18), priority 2
 ;=       line 18: wanted (Neg _ x), found `%c = load %z[%i]`
-;=     and 6 more; --all shows them
+;=     and 13 more; --all shows them

@@ -39,4 +39,4 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=       line 16: wanted (Neg _ y), found `%a = load %x[%i]`
 ;=     neg_add (lower/rules/simplify.isle:18), priority 2
 ;=       line 18: wanted (Neg _ x), found `%b = load %y[%i]`
-;=     and 6 more; --all shows them
+;=     and 13 more; --all shows them
