@@ -13,7 +13,7 @@ use halfbyte::generate::{Addresses, Machine, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
-use halfbyte::pipeline::{Compiler, Options, compile};
+use halfbyte::pipeline::{Compiler, Options, Product, Step, compile};
 use halfbyte::prove::Shard;
 use halfbyte::trial::{Launch, Trial};
 use halfbyte::{Module, Target};
@@ -112,18 +112,23 @@ fn of_a_campaign() {
 }
 
 /// What the tests of a target stand on: their kernels have every op that it can be made to do, most selection rules are
-/// taken, many instructions stand in intrinsics, and some kernels spill.
+/// taken, many instructions stand in intrinsics, some kernels spill, and in some a sum is computed with its product.
 struct Variety {
     ops: HashSet<Op>,
     idle: Vec<&'static str>,
     rules: usize,
     intrinsics: HashSet<String>,
     spilling: usize,
+    contracting: usize,
+}
+
+fn fused(kernel: &Kernel) -> usize {
+    kernel.insts.values().filter(|inst| inst.op == Op::Ffma).count()
 }
 
 fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
     let (mut ops, mut rules, mut intrinsics) = (HashSet::new(), HashSet::new(), HashSet::new());
-    let mut spilling = 0;
+    let (mut spilling, mut contracting) = (0, 0);
     let target = of[0].1.target;
     for (seeds, options) in of {
         let empty = Module::parse("").unwrap();
@@ -133,7 +138,12 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             let shape = shape(target, &mut random);
             let module = Module::parse(&palette.kernel("random", &shape, &mut random).to_string()).unwrap();
             let kernel = &module.ir().kernels[0];
-            let Ok(binary) = compile(&module, &module.ir().kernels, &options, &mut |_| {}) else { continue };
+            let mut watch = |step: &Step<'_>| {
+                if let ("contract", Product::Lowered(after)) = (step.name, step.result) {
+                    contracting += usize::from(fused(after) > fused(kernel));
+                }
+            };
+            let Ok(binary) = compile(&module, &module.ir().kernels, &options, &mut watch) else { continue };
             ops.extend(kernel.insts.values().map(|inst| inst.op));
             intrinsics.extend(
                 kernel.intrinsics.values().filter_map(|data| data.text.split(['.', ' ']).next().map(str::to_string)),
@@ -144,7 +154,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
     }
     let all = halfbyte_isel::rules(target);
     let idle = all.iter().map(|rule| rule.name).filter(|name| !rules.contains(name)).collect();
-    Variety { ops, idle, rules: all.len(), intrinsics, spilling }
+    Variety { ops, idle, rules: all.len(), intrinsics, spilling, contracting }
 }
 
 fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
@@ -154,18 +164,19 @@ fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
 #[test]
 fn kernels_of_halu_are_varied() {
     let of = [(0..300, without_passes(Target::Halu)), (1000..1200, with_passes(Target::Halu))];
-    let Variety { ops, idle, rules, intrinsics, spilling } = variety(of);
+    let Variety { ops, idle, rules, intrinsics, spilling, contracting } = variety(of);
     let missing = missing(&ops, &[Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize]);
     assert!(missing.is_empty(), "{missing:?}");
     assert!(idle.len() * 20 < rules, "{idle:?}");
     assert!(intrinsics.len() >= 20, "{intrinsics:?}");
     assert!(spilling >= 8, "{spilling} kernels");
+    assert!(contracting >= 10, "{contracting} kernels");
 }
 
 #[test]
 fn kernels_of_vp1_are_varied() {
     let of = [(0..150, without_passes(Target::Vp1)), (1000..1150, with_passes(Target::Vp1))];
-    let Variety { ops, idle, rules, intrinsics, spilling } = variety(of);
+    let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let mut missing = missing(&ops, &[Op::PtrAdd, Op::LocalId, Op::GroupId, Op::GroupSize]);
     // There is no arithmetic on halves and floats.
     missing.retain(|op| !op.name().starts_with('f'));
