@@ -94,3 +94,60 @@ fn product(a: &Range, b: &Range) -> Range {
     let [first, rest @ ..] = ends;
     rest.iter().fold(first..=first, |range, &end| *range.start().min(&end)..=*range.end().max(&end))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use halfbyte_ir::text::read;
+
+    use super::*;
+
+    /// The range of `%r` after these lines.
+    fn range(lines: &str) -> Range {
+        let text = format!("kernel @k(%a: i8, %b: i16, %v: i8x4) {{\n^entry:\n{lines}\nret\n}}");
+        let kernel = read(&text).unwrap().kernels.remove(0);
+        let value = kernel.values.keys().find(|&value| kernel.value_name(value) == Some("r")).unwrap();
+        of(&kernel, value)
+    }
+
+    #[test]
+    fn ranges_follow_from_definitions() {
+        for (lines, expected) in [
+            ("%r = zext.i32 %a", 0..=255),
+            ("%r = sext.i32 %a", -128..=127),
+            ("%r = const.i8x4 [1, -3, 7, 200]", -56..=7),
+            ("%p = zext.i32 %a\n%q = sext.i32 %b\n%r = sub.i32 %p, %q", -32767..=33023),
+            ("%p = zext.i32 %a\n%n = neg.i32 %p\n%r = mul.i32 %p, %n", -65025..=0),
+            ("%r = mul_wide_s.i8 %a, %a", -16256..=16384),
+            (
+                "%p = sext.i32 %b\n%k = const.i32 9\n%m = min_s.i32 %p, %k\n%l = const.i32 -4\n%r = max_s.i32 %m, %l",
+                -4..=9,
+            ),
+            ("%p = sext.i32 %a\n%k = const.i32 15\n%r = and.i32 %p, %k", 0..=15),
+            ("%p = sext.i32 %a\n%k = const.i32 15\n%r = min_u.i32 %p, %k", 0..=15),
+            ("%p = zext.i32 %a\n%q = sext.i32 %b\n%c = icmp.eq.i32 %p, %q\n%r = select.i32 %c, %p, %q", -32768..=32767),
+        ] {
+            assert_eq!(range(lines), expected, "{lines}");
+        }
+    }
+
+    /// Products of unsigned bytes wrap as signed halfwords, a number with all bits may be any; so may what is not known, and
+    /// what lies too deep.
+    #[test]
+    fn what_may_wrap_is_anything() {
+        for (lines, expected) in [
+            ("%p = zext.i16 %a\n%r = mul.i16 %p, %p", -32768..=32767),
+            ("%r = mul_wide_u.i8 %a, %a", -32768..=32767),
+            ("%r = add.i8 %a, %a", -128..=127),
+            ("%r = min_u.i8 %a, %a", -128..=127),
+            ("%r = reduce_add_u.i8x4 %v", -(1 << 31)..=(1 << 31) - 1),
+            (
+                "%p = zext.i32 %a\n%q = neg.i32 %p\n%s = neg.i32 %q\n%t = neg.i32 %s\n%r = neg.i32 %t",
+                -(1 << 31)..=(1 << 31) - 1,
+            ),
+        ] {
+            assert_eq!(range(lines), expected, "{lines}");
+        }
+    }
+}
