@@ -3,6 +3,8 @@
 //! Dominators are found as Lengauer and Tarjan do ("A fast algorithm for finding dominators in a flowgraph", 1979), whose
 //! bound of m log n holds on every graph: a text of many thousand blocks is read as a matter of course.
 
+use std::cell::OnceCell;
+
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -11,9 +13,17 @@ use crate::kernel::{Block, Kernel};
 /// The flow graph of a kernel as it was when this was made.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    postorder: Vec<Block>,
+    search: Search,
     preds: Vec<Block>,
-    pred_ends: SecondaryMap<Block, u32>,
+    /// By block, where its predecessors end in the list of all; they begin where those of the block before end.
+    pred_ends: Vec<u32>,
+    /// Found when it is first asked for: most passes need nothing but an order of the blocks.
+    dominators: OnceCell<Dominators>,
+}
+
+/// The tree of dominators.
+#[derive(Clone, Debug)]
+struct Dominators {
     idom: SecondaryMap<Block, PackedOption<Block>>,
     /// Of a reachable block, the numbers between which those of all the blocks that it dominates lie.
     tree: SecondaryMap<Block, Interval>,
@@ -29,19 +39,65 @@ struct Interval {
 impl Flow {
     /// Walks the kernel's graph. A target that is no block of the kernel is passed over.
     pub fn new(kernel: &Kernel) -> Flow {
+        // Most small kernels have no branches.
         if let &[only] = kernel.layout.as_slice()
             && kernel.blocks.is_valid(only)
             && kernel.successors(only).next().is_none()
         {
-            return Flow::of_one_block(only);
+            let mut search = Search::with_capacity(1, only.as_u32() as usize + 1);
+            search.visit(only, 0);
+            search.postorder.push(only);
+            return Flow { search, preds: Vec::new(), pred_ends: Vec::new(), dominators: OnceCell::new() };
         }
         let (preds, pred_ends) = predecessors(kernel);
-        let mut flow =
-            Flow { postorder: Vec::new(), preds, pred_ends, idom: SecondaryMap::new(), tree: SecondaryMap::new() };
-        let search = Search::new(kernel);
-        let idom = search.dominators(&flow);
+        Flow { search: Search::new(kernel), preds, pred_ends, dominators: OnceCell::new() }
+    }
+
+    /// The reachable blocks in reverse postorder: the entry first, and a block before all that it dominates.
+    pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = Block> + '_ {
+        self.search.postorder.iter().rev().copied()
+    }
+
+    /// The blocks that go to a block, reachable or not, once for each target that names it.
+    pub fn predecessors(&self, block: Block) -> &[Block] {
+        let number = block.as_u32() as usize;
+        let end = |number: usize| self.pred_ends.get(number).copied().unwrap_or(0) as usize;
+        let start = number.checked_sub(1).map_or(0, end);
+        self.preds.get(start..end(number)).unwrap_or_default()
+    }
+
+    /// Whether the block can be reached from the entry.
+    pub fn is_reachable(&self, block: Block) -> bool {
+        self.search.number[block] != usize::MAX
+    }
+
+    /// The closest block that dominates this one and is not it; none for the entry and unreachable blocks.
+    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
+        self.dominators().idom[block].expand()
+    }
+
+    /// Whether every way from the entry to `b` leads through `a`; of itself always, of an unreachable block by no other.
+    pub fn dominates(&self, a: Block, b: Block) -> bool {
+        if a == b {
+            return true;
+        }
+        let tree = &self.dominators().tree;
+        let (a_tree, b_tree) = (tree[a], tree[b]);
+        a_tree.first <= b_tree.first && b_tree.end <= a_tree.end && b_tree.end != 0
+    }
+
+    fn dominators(&self) -> &Dominators {
+        self.dominators.get_or_init(|| Dominators::new(self))
+    }
+}
+
+impl Dominators {
+    fn new(flow: &Flow) -> Dominators {
+        let search = &flow.search;
+        let idom = search.dominators(flow);
+        let mut dominators = Dominators { idom: SecondaryMap::new(), tree: SecondaryMap::new() };
         for (number, &block) in search.preorder.iter().enumerate().skip(1) {
-            flow.idom[block] = search.preorder.get(idom[number]).copied().into();
+            dominators.idom[block] = search.preorder.get(idom[number]).copied().into();
         }
         // Descendants of a block in the search tree follow it, so sizes of dominator subtrees add up backwards, and
         // numbers are handed out forwards.
@@ -56,54 +112,14 @@ impl Flow {
                 next[idom[number]] += size[number];
             }
             next[number] = first + 1;
-            flow.tree[block] = Interval { first, end: first + size[number] };
+            dominators.tree[block] = Interval { first, end: first + size[number] };
         }
-        flow.postorder = search.postorder;
-        flow
-    }
-
-    /// The graph of a kernel without branches, as most small ones are.
-    fn of_one_block(block: Block) -> Flow {
-        let mut tree = SecondaryMap::with_capacity(block.as_u32() as usize + 1);
-        tree[block] = Interval { first: 0, end: 1 };
-        let (pred_ends, idom) = (SecondaryMap::new(), SecondaryMap::new());
-        Flow { postorder: vec![block], preds: Vec::new(), pred_ends, idom, tree }
-    }
-
-    /// The reachable blocks in reverse postorder: the entry first, and a block before all that it dominates.
-    pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = Block> + '_ {
-        self.postorder.iter().rev().copied()
-    }
-
-    /// The blocks that go to a block, reachable or not, once for each target that names it.
-    pub fn predecessors(&self, block: Block) -> &[Block] {
-        let end = self.pred_ends[block] as usize;
-        let start = match block.as_u32() {
-            0 => 0,
-            number => self.pred_ends[Block::from_u32(number - 1)] as usize,
-        };
-        self.preds.get(start..end).unwrap_or_default()
-    }
-
-    /// Whether the block can be reached from the entry.
-    pub fn is_reachable(&self, block: Block) -> bool {
-        self.tree[block].end != 0
-    }
-
-    /// The closest block that dominates this one and is not it; none for the entry and unreachable blocks.
-    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        self.idom[block].expand()
-    }
-
-    /// Whether every way from the entry to `b` leads through `a`; of itself always, of an unreachable block by no other.
-    pub fn dominates(&self, a: Block, b: Block) -> bool {
-        let (a_tree, b_tree) = (self.tree[a], self.tree[b]);
-        a == b || (a_tree.first <= b_tree.first && b_tree.end <= a_tree.end && b_tree.end != 0)
+        dominators
     }
 }
 
 /// All predecessors in one list, ordered by block, and where each block's end in it.
-fn predecessors(kernel: &Kernel) -> (Vec<Block>, SecondaryMap<Block, u32>) {
+fn predecessors(kernel: &Kernel) -> (Vec<Block>, Vec<u32>) {
     let edges = || {
         kernel.layout.iter().flat_map(move |&from| {
             let to = kernel.successors(from).filter(|&to| kernel.blocks.is_valid(to));
@@ -119,19 +135,17 @@ fn predecessors(kernel: &Kernel) -> (Vec<Block>, SecondaryMap<Block, u32>) {
     }
     let total = at.last().copied().unwrap_or(0);
     let mut preds = vec![Block::from_u32(0); total as usize];
+    // Each block's place moves from where its predecessors start to where they end.
     for (from, to) in edges() {
         let slot = &mut at[to.as_u32() as usize];
         preds[*slot as usize] = from;
         *slot += 1;
     }
-    let mut ends = SecondaryMap::with_capacity(kernel.blocks.len());
-    for block in kernel.blocks.keys() {
-        ends[block] = at[block.as_u32() as usize];
-    }
-    (preds, ends)
+    (preds, at)
 }
 
 /// A depth-first search from the entry.
+#[derive(Clone, Debug)]
 struct Search {
     preorder: Vec<Block>,
     postorder: Vec<Block>,
@@ -142,14 +156,17 @@ struct Search {
 }
 
 impl Search {
+    /// With room for so many blocks in the kernel's order, and for the numbers of so many.
+    fn with_capacity(blocks: usize, numbers: usize) -> Search {
+        let mut number = SecondaryMap::with_default(usize::MAX);
+        number.resize(numbers);
+        let (preorder, postorder) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
+        Search { preorder, postorder, parent: Vec::with_capacity(blocks), number }
+    }
+
     fn new(kernel: &Kernel) -> Search {
-        let mut search = Search {
-            preorder: Vec::new(),
-            postorder: Vec::new(),
-            parent: Vec::new(),
-            number: SecondaryMap::with_default(usize::MAX),
-        };
-        let mut stack = Vec::new();
+        let mut search = Search::with_capacity(kernel.layout.len(), kernel.blocks.len());
+        let mut stack = Vec::with_capacity(kernel.layout.len());
         if let Some(entry) = kernel.entry() {
             search.visit(entry, 0);
             stack.push((entry, kernel.successors(entry)));
