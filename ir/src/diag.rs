@@ -74,8 +74,11 @@ pub struct Lines<'s> {
 impl<'s> Lines<'s> {
     /// Finds the lines of a text.
     pub fn new(source: &'s str) -> Lines<'s> {
-        let after_breaks = source.match_indices('\n').map(|(at, _)| at + 1);
-        Lines { source, starts: std::iter::once(0).chain(after_breaks).collect() }
+        let breaks = || source.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        let mut starts = Vec::with_capacity(1 + breaks().count());
+        starts.push(0);
+        starts.extend(breaks().map(|(at, _)| at + 1));
+        Lines { source, starts }
     }
 
     /// Line and column of a byte; of the end where it lies beyond.

@@ -309,6 +309,7 @@ impl Kernel {
     }
 
     /// The entry block.
+    #[inline]
     pub fn entry(&self) -> Option<Block> {
         self.layout.first().copied()
     }
@@ -401,6 +402,7 @@ impl Kernel {
     }
 
     /// A terminator's targets.
+    #[inline]
     pub fn calls(&self, range: CallRange) -> &[BlockCall] {
         self.calls.get(range.start as usize..(range.start + range.len) as usize).unwrap_or(&[])
     }
@@ -411,6 +413,7 @@ impl Kernel {
     }
 
     /// An instruction's targets; none but of a terminator.
+    #[inline]
     pub fn targets(&self, inst: Inst) -> &[BlockCall] {
         match self.insts[inst].attr {
             Attr::Targets(range) => self.calls(range),
@@ -419,21 +422,25 @@ impl Kernel {
     }
 
     /// An instruction's operands.
+    #[inline]
     pub fn args(&self, inst: Inst) -> &[Value] {
         self.insts[inst].args.as_slice(&self.pool)
     }
 
     /// The arguments of a block call.
+    #[inline]
     pub fn call_args(&self, call: &BlockCall) -> &[Value] {
         call.args.as_slice(&self.pool)
     }
 
     /// A block's parameters.
+    #[inline]
     pub fn block_params(&self, block: Block) -> &[Value] {
         self.blocks[block].params.as_slice(&self.pool)
     }
 
     /// A block's last instruction, where it has one.
+    #[inline]
     pub fn terminator(&self, block: Block) -> Option<Inst> {
         self.blocks[block].insts.last().copied()
     }
@@ -444,11 +451,13 @@ impl Kernel {
     }
 
     /// An instruction's result.
+    #[inline]
     pub fn result(&self, inst: Inst) -> Option<Value> {
         self.insts[inst].result.expand()
     }
 
     /// The instruction whose result a value is.
+    #[inline]
     pub fn def_inst(&self, value: Value) -> Option<Inst> {
         match self.values[value].def {
             ValueDef::Result(inst) => Some(inst),
@@ -457,11 +466,13 @@ impl Kernel {
     }
 
     /// A value's type.
+    #[inline]
     pub fn ty(&self, value: Value) -> Type {
         self.values[value].ty
     }
 
     /// A constant instruction's bits in 64-bit words, lane 0 lowest.
+    #[inline]
     pub fn const_bits(&self, inst: Inst) -> Option<[u64; 8]> {
         match self.insts[inst].attr {
             Attr::Bits(bits) => Some([bits, 0, 0, 0, 0, 0, 0, 0]),
@@ -476,6 +487,7 @@ impl Kernel {
     }
 
     /// The kernel's parameter that a value is.
+    #[inline]
     pub fn param(&self, value: Value) -> Option<&Param> {
         match self.values.get(value)?.def {
             ValueDef::Param(number) => self.params.get(number as usize),
@@ -538,6 +550,7 @@ impl Kernel {
     }
 
     /// A value's name in text, without `%`, where it has one.
+    #[inline]
     pub fn value_name(&self, value: Value) -> Option<&str> {
         self.names.get(self.names.values[value])
     }

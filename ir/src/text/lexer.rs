@@ -74,25 +74,29 @@ impl<'s> Lexer<'s> {
     /// The next token; at the end, [`Tok::End`] for ever.
     pub fn next(&mut self) -> Token {
         let mut fresh_line = false;
-        loop {
-            match self.peek() {
+        let bytes = self.source.as_bytes();
+        let mut at = self.at;
+        let first = loop {
+            match bytes.get(at) {
                 Some(b'\n') => fresh_line = true,
                 Some(b' ' | b'\t' | b'\r') => {}
                 Some(b';') => {
+                    self.at = at;
                     self.skip_while(|byte| byte != b'\n');
+                    at = self.at;
                     continue;
                 }
-                _ => break,
+                first => break first.copied(),
             }
-            self.at += 1;
-        }
-        let start = self.at;
-        let tok = self.token();
+            at += 1;
+        };
+        let start = at;
+        self.at = at;
+        let tok = first.map_or(Tok::End, |first| self.token(first));
         Token { tok, span: Span { start: start as u32, end: self.at as u32 }, fresh_line }
     }
 
-    fn token(&mut self) -> Tok {
-        let Some(first) = self.peek() else { return Tok::End };
+    fn token(&mut self, first: u8) -> Tok {
         self.at += 1;
         match first {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {

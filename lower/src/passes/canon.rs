@@ -19,14 +19,16 @@ const FUEL: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut changed = false;
+    let mut is_replaced = false;
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
     let mut rewriter = Rewriter::new(kernel);
     let mut work = Vec::new();
+    let mut kept = Vec::new();
     for block in blocks {
-        let insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
-        let mut kept = Vec::with_capacity(insts.len());
-        for inst in insts {
+        let mut insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
+        kept.reserve(insts.len());
+        for inst in insts.drain(..) {
             let mut fuel = FUEL;
             work.push(inst);
             while let Some(inst) = work.pop() {
@@ -48,6 +50,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                         changed = true;
                         context.record(rewriter.fired());
                         replaced[result] = simpler.into();
+                        is_replaced = true;
                         rewriter.kernel_mut().inherit_value_name(simpler, result);
                         let made = rewriter.take_made();
                         let rule = rewriter.fired().first().copied().unwrap_or(0);
@@ -64,9 +67,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         if let Some(&last) = kept.last() {
             changed |= branch(rewriter.kernel_mut(), last);
         }
-        rewriter.kernel_mut().blocks[block].insts = kept;
+        // What the block had serves for the next one.
+        rewriter.kernel_mut().blocks[block].insts = std::mem::replace(&mut kept, insts);
     }
-    kernel.replace_uses(&replaced);
+    if is_replaced {
+        kernel.replace_uses(&replaced);
+    }
     changed
 }
 

@@ -49,7 +49,7 @@ pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bo
 
 /// The values that some instruction with an effect depends on.
 fn used(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
-    let mut used = EntitySet::new();
+    let mut used = EntitySet::with_capacity(kernel.values.len());
     let mut work: Vec<Value> = Vec::new();
     for &block in &kernel.layout {
         for &inst in kernel.blocks[block].insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure()) {
