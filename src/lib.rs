@@ -78,14 +78,15 @@ impl Module {
     ///
     /// # Errors
     /// All that is wrong with it.
-    pub fn named(file: &str, text: &str) -> Result<Module, Report> {
+    pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
+        let text = text.into();
         if u32::try_from(text.len()).is_err() {
             let message = format!("the text has {} bytes", text.len());
             let error = Diagnostic::new(ir::Span::default(), message).expected("less than 4 GiB");
             return Err(Report::new(file, "", vec![error]));
         }
-        match ir::text::read(text) {
-            Ok(ir) => Ok(Module { file: file.to_owned(), text: text.to_owned(), ir }),
+        match ir::text::read(&text) {
+            Ok(ir) => Ok(Module { file: file.to_owned(), text, ir }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
     }
@@ -103,6 +104,11 @@ impl Module {
     /// The kernels.
     pub fn ir(&self) -> &ir::Module {
         &self.ir
+    }
+
+    /// Takes the kernels out of the module, which keeps the text: so each can be given up as soon as it is compiled.
+    pub fn take_kernels(&mut self) -> Vec<ir::Kernel> {
+        std::mem::take(&mut self.ir.kernels)
     }
 
     /// Compiles all kernels by all passes.

@@ -176,10 +176,23 @@ pub fn compile(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
+    compile_owned(module, kernels.iter().cloned(), options, watch)
+}
+
+/// The same where the kernels are not needed afterwards: each is given up as soon as it is compiled.
+///
+/// # Errors
+/// What the target cannot do, over all kernels.
+pub fn compile_owned(
+    module: &Module,
+    kernels: impl IntoIterator<Item = Kernel>,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Binary, Vec<Diagnostic>> {
     let mut compiler = Compiler::new(module, options);
     let (mut code, mut stats, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for kernel in kernels {
-        match compiler.compile(kernel, watch) {
+        match compiler.compile_owned(kernel, watch) {
             Ok((compiled, of)) => {
                 code.push(compiled);
                 stats.push(of);
@@ -219,19 +232,33 @@ impl<'a> Compiler<'a> {
     /// # Errors
     /// What the target cannot do.
     pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), Vec<Diagnostic>> {
-        let refused = check_intrinsics(kernel, self.options.target);
+        self.compile_owned(kernel.clone(), watch)
+    }
+
+    /// The same where the kernel is not needed afterwards.
+    ///
+    /// # Errors
+    /// What the target cannot do.
+    pub fn compile_owned(
+        &mut self,
+        mut kernel: Kernel,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Code, Stats), Vec<Diagnostic>> {
+        let refused = check_intrinsics(&kernel, self.options.target);
         if !refused.is_empty() {
             return Err(diagnostics(&refused));
         }
-        let lowered = self.lower(kernel, watch)?;
-        let (func, rules) = self.machine(&lowered, watch)?;
+        let written = ops(&kernel);
+        self.run_passes(&mut kernel, watch)?;
+        let (func, rules) = self.machine(&kernel, watch)?;
         let start = Instant::now();
-        let code = layout(&func).map_err(|error| defect(kernel, error))?;
-        watch(&step("layout", kernel, start, Product::Words(&code)));
+        let code = layout(&func).map_err(|error| defect(&kernel, error))?;
+        watch(&step("layout", &kernel, start, Product::Words(&code)));
+        let lowered = ops(&kernel);
         let stats = Stats {
-            kernel: kernel.name.clone(),
-            ops: ops(kernel),
-            lowered: ops(&lowered),
+            kernel: kernel.name,
+            ops: written,
+            lowered,
             words: code.words.len(),
             registers: code.info.registers,
             local_bytes: code.info.local_bytes,
@@ -248,17 +275,21 @@ impl<'a> Compiler<'a> {
     /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
     pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
         let mut lowered = kernel.clone();
+        self.run_passes(&mut lowered, watch)?;
+        Ok(lowered)
+    }
+
+    fn run_passes(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(), Vec<Diagnostic>> {
         let mut context = Context::new(&self.legality);
         context.verify = self.options.verify;
-        let done = halfbyte_lower::run(&mut lowered, &self.options.passes, &mut context, &mut Passes(watch));
+        let done = halfbyte_lower::run(kernel, &self.options.passes, &mut context, &mut Passes(watch));
         for (all, &count) in self.fired.lower.iter_mut().zip(context.fired()) {
             *all += count as usize;
         }
         done.map_err(|error| match error {
             LowerError::Refused(refused) => diagnostics(&refused),
             error => defect(kernel, error),
-        })?;
-        Ok(lowered)
+        })
     }
 
     /// From a lowered kernel to machine instructions with registers, and the rules that were taken.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use halfbyte::Module;
 use halfbyte::emit::listing;
-use halfbyte::ir::{Diagnostic, Kernel};
+use halfbyte::ir::Diagnostic;
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step};
 use halfbyte::print::Allocated;
@@ -98,19 +99,23 @@ impl Compile {
             return Err(Failure::Call(message));
         }
         let input = Input::read(&self.file)?;
-        let text = input.text()?;
-        let module = Module::named(&input.name, text)?;
-        let kernels = select(&module, self.kernel.as_deref())?;
+        let name = input.name.clone();
+        let mut module = Module::named(&name, input.into_text()?)?;
+        let selected = select(&module, self.kernel.as_deref())?;
+        let kernels = module.ir().kernels.get(selected.clone()).unwrap_or_default();
         let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
         let mut watch = |step: &Step<'_>| {
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
                 let unchanged = if step.changed { "" } else { " (unchanged)" };
                 say(&format!("; @{} after {}{unchanged}\n{}", step.kernel, step.name, step.result));
             }
+            if !self.time_passes {
+                return;
+            }
             let order = PASSES.iter().chain(&STEPS).position(|name| *name == step.name).unwrap_or(usize::MAX);
             times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
         };
-        let wrong = |errors: Vec<Diagnostic>| Report::new(input.name.clone(), text, errors);
+        let wrong = |module: &Module, errors: Vec<Diagnostic>| Report::new(name.clone(), module.text(), errors);
         let mut out = Vec::new();
         match self.emit {
             Kind::Ir => {
@@ -131,12 +136,14 @@ impl Compile {
                     }
                 }
                 if !errors.is_empty() {
-                    return Err(wrong(errors).into());
+                    return Err(wrong(&module, errors).into());
                 }
                 out = texts.join("\n").into_bytes();
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
-                let binary = pipeline::compile(&module, kernels, &options, &mut watch).map_err(wrong)?;
+                let kernels = module.take_kernels().into_iter().skip(selected.start).take(selected.len());
+                let binary = pipeline::compile_owned(&module, kernels, &options, &mut watch);
+                let binary = binary.map_err(|errors| wrong(&module, errors))?;
                 if self.stats {
                     say(&statistics(&binary));
                 }
@@ -149,7 +156,7 @@ impl Compile {
                         }
                     }
                     Kind::Listing => {
-                        let listings = binary.code.iter().map(|code| listing(code, &input.name, Some(text)));
+                        let listings = binary.code.iter().map(|code| listing(code, &name, Some(module.text())));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }
                     _ => {
@@ -168,15 +175,15 @@ impl Compile {
     }
 }
 
-/// All kernels, or the one of that name.
-pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
+/// The numbers of all kernels, or of the one of that name.
+pub(super) fn select(module: &Module, name: Option<&str>) -> Result<Range<usize>, Failure> {
     let kernels = &module.ir().kernels;
     let Some(name) = name else {
-        return Ok(kernels);
+        return Ok(0..kernels.len());
     };
     let name = name.strip_prefix('@').unwrap_or(name);
     let found = kernels.iter().position(|kernel| kernel.name == name);
-    found.and_then(|number| kernels.get(number..=number)).ok_or_else(|| no_kernel(module, name))
+    found.map(|number| number..number + 1).ok_or_else(|| no_kernel(module, name))
 }
 
 /// There is no kernel of that name.

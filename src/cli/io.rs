@@ -37,6 +37,12 @@ impl Input {
             Report::new(self.name.clone(), String::from_utf8_lossy(&self.bytes), vec![wrong])
         })
     }
+
+    /// Its text, without a copy.
+    pub(super) fn into_text(self) -> Result<String, Report> {
+        self.text()?;
+        Ok(String::from_utf8(self.bytes).unwrap_or_default())
+    }
 }
 
 fn name_of(path: &Path) -> String {

@@ -34,7 +34,8 @@ impl View {
         let input = Input::read(&self.file)?;
         let text = input.text()?;
         let module = Module::named(&input.name, text)?;
-        let kernels = select(&module, self.kernel.as_deref())?;
+        let selected = select(&module, self.kernel.as_deref())?;
+        let kernels = module.ir().kernels.get(selected).unwrap_or_default();
         let targets = self.target.map_or(TARGETS.to_vec(), |machine| vec![machine.target()]);
         let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         write(self.output.as_deref().or(Some(Path::new("-"))), page.as_bytes())
