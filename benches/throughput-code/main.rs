@@ -14,6 +14,10 @@ use halfbyte::Module;
 use halfbyte::pipeline::PASSES;
 use process::{Took, run};
 
+/// The same as the program's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const FUNCTIONS: usize = 2000;
 /// The functions of the larger text.
 const MANY: usize = 10 * FUNCTIONS;
