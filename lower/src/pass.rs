@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Legality, Refusal, verify};
+use smallvec::SmallVec;
 
 use crate::passes::{CONTRACT, PASSES, needs_contraction};
 use crate::rewrite::RULES;
@@ -128,7 +129,8 @@ pub enum LowerError {
     },
 }
 
-/// Runs passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not.
+/// Runs passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass that has
+/// seen the kernel as it is would change nothing, and does not run again.
 ///
 /// # Errors
 /// Where a pass finds what the target cannot do, and leaves the kernel as it was; where [`Context::verify`] is set and a pass
@@ -141,12 +143,21 @@ pub fn run(
 ) -> Result<(), LowerError> {
     let is_first = passes.first().is_some_and(|pass| pass.name == CONTRACT.name);
     let contract = (!is_first && needs_contraction(kernel)).then_some(&CONTRACT);
+    // How many passes have changed the kernel, and how many had when each pass was done.
+    let mut changes = 0;
+    let mut done: SmallVec<[(&'static str, u32); 16]> = SmallVec::new();
     for pass in contract.into_iter().chain(passes.iter().copied()) {
+        if done.contains(&(pass.name, changes)) {
+            observer.after(pass, kernel, false, Duration::ZERO);
+            continue;
+        }
         let told = context.trace.as_mut().map(|trace| trace.begin(pass.name));
         let before = texts(context.trace.as_ref(), kernel);
         let start = Instant::now();
         let changed = (pass.run)(kernel, context);
         let time = start.elapsed();
+        changes += u32::from(changed);
+        done.push((pass.name, changes));
         if let (Some(trace), Some(told)) = (&mut context.trace, told) {
             trace.end(told, before, kernel);
         }

@@ -14,8 +14,7 @@ kernel @copy(%x: in i64, %y: out i64) {
 ;=     ULDC.64 UR0, c[0x0][0x168] ;
 ;=     ULDC.64 UR2, c[0x0][0x160] ;
 ;=     S2R R12, SR_ITEM ;
-;=     IMAD R12, R12, 0x2, RZ ;
-;=     LEA R12, R12, RZ, 0x3 ;
+;=     LEA R12, R12, RZ, 0x4 ;
 ;=     LDG.64 R8, [R12.U32+UR2+0x8] ;
 ;=     LDG.64 R4, [R12.U32+UR2+0x10] ;
 ;=     MOV R0, R8 ;
