@@ -24,6 +24,7 @@ pub const PASSES: &[&str] = &[
     "contract",
     "fold",
     "canon",
+    "unroll",
     "gvn",
     "if_convert",
     "canon",

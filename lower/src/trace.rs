@@ -50,6 +50,8 @@ pub enum How {
     Selected,
     /// It is the same in every turn of a loop, and stands before that now.
     Moved,
+    /// It is in a loop that is written down turn by turn.
+    Unrolled,
     /// Nothing uses its result.
     Unused,
     /// Nothing goes to its block.

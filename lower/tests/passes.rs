@@ -93,6 +93,11 @@ fn licm() {
 }
 
 #[test]
+fn unroll() {
+    check("unroll");
+}
+
+#[test]
 fn merge() {
     check("merge");
 }

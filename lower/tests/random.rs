@@ -310,7 +310,7 @@ proptest! {
         let legality = target(lacking);
         let mut after = before.clone();
         let mut context = Context::new(&legality);
-        let passes = "fold canon gvn if_convert canon merge licm dce legalise gvn licm dce";
+        let passes = "fold canon unroll gvn if_convert canon merge licm dce legalise gvn licm dce";
         lower(&mut after, &passes.split(' ').collect::<Vec<_>>(), &mut context);
         for launch in witness.launches(64, seed) {
             same_output(&before, &after, witness, &launch);

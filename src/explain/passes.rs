@@ -54,6 +54,7 @@ pub(super) fn change(event: &Event) -> Change {
         How::Shared => ("the same is computed before it, and taken instead", None),
         How::Selected => ("both ways of the branch are computed, and the results selected", None),
         How::Moved => ("the same in every turn of the loop, so it is computed before that", None),
+        How::Unrolled => ("done once for each turn of the loop, which takes as many as constants say", None),
         How::Unused => ("removed, for nothing uses it", None),
         How::Unreached => ("removed, for nothing goes to its block", None),
         How::Packed => ("done for a group of neighbouring work items", None),

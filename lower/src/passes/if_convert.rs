@@ -189,6 +189,6 @@ impl Converter<'_, '_, '_> {
 }
 
 /// The instructions that an op on a type takes, a word each.
-fn words(ty: Type) -> u32 {
+pub(super) fn words(ty: Type) -> u32 {
     ty.bits().div_ceil(32)
 }

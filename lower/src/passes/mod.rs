@@ -14,6 +14,7 @@ mod merge;
 mod pack;
 mod slp;
 mod switch;
+mod unroll;
 mod widen;
 mod words;
 mod zeros;
@@ -58,6 +59,11 @@ pub const PASSES: &[Pass] = &[
     },
     Pass { name: "if_convert", description: "makes selects of a branch whose ways do little", run: if_convert::run },
     Pass { name: "licm", description: "computes what is the same in every turn of a loop before it", run: licm::run },
+    Pass {
+        name: "unroll",
+        description: "writes down loops turn by turn that take a few turns, as many as constants say",
+        run: unroll::run,
+    },
     Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
     Pass {
         name: "pack",

@@ -1,0 +1,510 @@
+//! Loop unrolling: a loop that is known to take so many turns is written down turn by turn, and branches back no more.
+//!
+//! The condition on which a loop is left is computed turn by turn, and all that it depends on, by the evaluator's own
+//! functions; where that is constants alone, so many turns there are. What was computed so is a constant in each turn. The
+//! loop itself becomes its last turn, and copies of it, which stand in front of its header, the turns before: so accesses
+//! keep their order, what is used behind the loop stays where it is, and no branch turns into a backward one.
+//!
+//! It is done for loops in which there is no other, with one way out, as long as all turns together have at most [`MOST`]
+//! instructions, those aside that become constants. So many take no more words than a kernel of some length, while a step,
+//! a test and a branch a turn are saved, as much as the body of many a small loop; of much longer turns they would be a
+//! small part. A loop around such loops may then be one without a loop in it, and is unrolled in its turn.
+//!
+//! Targets whose items share vectors make streams of the accesses of a loop, one for all turns. There loops with accesses
+//! stay.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use halfbyte_ir::eval::{Operand, fold, pack};
+use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueDef, ValueList};
+use smallvec::SmallVec;
+
+use crate::pass::Context;
+use crate::passes::fold::go;
+use crate::passes::if_convert::words;
+use crate::passes::loops::{LoopId, Loops};
+use crate::rewrite::constant_lanes;
+use crate::trace::{How, Tell};
+
+/// So many turns may there be, and so many instructions in all of them.
+const MOST: u32 = 64;
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    // A packed kernel's streams say how its loops turn.
+    if kernel.layout.len() < 2 || kernel.packing.is_some() {
+        return false;
+    }
+    let mut changed = false;
+    while innermost(kernel, context) {
+        changed = true;
+    }
+    changed
+}
+
+/// Unrolls loops in which there is no other.
+fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let flow = Flow::new(kernel);
+    let Ok(loops) = Loops::new(kernel, &flow) else { return false };
+    let mut blocks: Vec<Vec<Block>> = loops.ids().map(|_| Vec::new()).collect();
+    if blocks.is_empty() {
+        return false;
+    }
+    for block in flow.reverse_postorder() {
+        if let Some(of) = loops.around(block).and_then(|id| blocks.get_mut(id.index())) {
+            of.push(block);
+        }
+    }
+    let mut has_inner: EntitySet<LoopId> = EntitySet::new();
+    for parent in loops.ids().filter_map(|id| loops.get(id).parent) {
+        has_inner.insert(parent);
+    }
+    let mut unroller = Unroller {
+        kernel,
+        context,
+        copies: SecondaryMap::new(),
+        gone: EntitySet::new(),
+        stands_for: SecondaryMap::new(),
+        replaced: SecondaryMap::new(),
+    };
+    let mut changed = false;
+    for (id, blocks) in loops.ids().zip(blocks).filter(|(id, _)| !has_inner.contains(*id)) {
+        let with_accesses = unroller.context.legality.lanes().is_none();
+        if let Some(plan) = Plan::new(unroller.kernel, &flow, &loops, id, blocks, with_accesses) {
+            unroller.unroll(plan);
+            changed = true;
+        }
+    }
+    if changed {
+        unroller.finish(&flow);
+    }
+    changed
+}
+
+/// A branch's target, by number.
+type Edge = (Inst, usize);
+
+/// A loop that is to be unrolled.
+struct Plan {
+    header: Block,
+    /// The blocks, each behind those from which it is come to in a turn.
+    blocks: Vec<Block>,
+    /// Those from which the loop can still be left: they are its last turn.
+    last: EntitySet<Block>,
+    /// The ways into the loop.
+    entries: Vec<Edge>,
+    /// What the header's parameters are in the next turn.
+    next: Vec<Value>,
+    exit: Inst,
+    /// The target of `exit` that stays in the loop.
+    stays: usize,
+    turns: u32,
+    clock: Clock,
+}
+
+impl Plan {
+    /// None where the loop stays one.
+    fn new(
+        kernel: &Kernel,
+        flow: &Flow,
+        loops: &Loops,
+        id: LoopId,
+        blocks: Vec<Block>,
+        with_accesses: bool,
+    ) -> Option<Plan> {
+        let found = loops.get(id);
+        let header = found.header;
+        let &[latch] = found.latches.as_slice() else { return None };
+        let mut back = kernel.targets(kernel.terminator(latch)?).iter().filter(|call| call.block == header);
+        let next = kernel.call_args(back.next()?).to_vec();
+        if back.next().is_some() {
+            return None;
+        }
+        let mut ways_out = blocks.iter().flat_map(|&block| {
+            let leaves = move |(_, call): &(usize, &BlockCall)| !found.contains(call.block);
+            let branch = kernel.terminator(block);
+            let ways = branch.into_iter().flat_map(move |inst| kernel.targets(inst).iter().enumerate().filter(leaves));
+            ways.filter_map(move |(way, _)| Some((block, branch?, way)))
+        });
+        let (from, exit, way) = ways_out.next()?;
+        if ways_out.next().is_some() || kernel.insts[exit].op != Op::BrIf || !flow.dominates(from, latch) {
+            return None;
+        }
+        let &[condition] = kernel.args(exit) else { return None };
+        let entries = entries(kernel, flow, loops, id);
+        let mut clock = Clock::new(header, way == 1);
+        clock.find(kernel, condition, &entries, &next)?;
+        let mut cost = |block: Block| {
+            let costs = kernel.blocks[block].insts.iter().map(|&inst| {
+                let data = &kernel.insts[inst];
+                match data.op {
+                    Op::Load | Op::Store => with_accesses.then_some(1),
+                    op if op.is_terminator() || kernel.result(inst).is_some_and(|value| clock.knows(value)) => Some(0),
+                    Op::Const => Some(0),
+                    _ => Some(words(data.ty)),
+                }
+            });
+            costs.sum::<Option<u32>>()
+        };
+        let whole = blocks.iter().map(|&block| cost(block)).sum::<Option<u32>>()?;
+        let last = before_exit(kernel, header, from);
+        let part = last.iter().map(&mut cost).sum::<Option<u32>>()?;
+        clock.start();
+        let mut turns = 1;
+        while clock.turn(kernel, condition)? {
+            turns += 1;
+            if turns > MOST || (turns - 1).saturating_mul(whole).saturating_add(part) > MOST {
+                return None;
+            }
+            clock.next();
+        }
+        Some(Plan { header, blocks, last, entries, next, exit, stays: 1 - way, turns, clock })
+    }
+}
+
+/// The ways into a loop.
+fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge> {
+    let header = loops.get(id).header;
+    let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);
+    let mut from: Vec<Block> = flow.predecessors(header).iter().filter(outside).copied().collect();
+    from.dedup();
+    let branches = from.into_iter().filter_map(|block| kernel.terminator(block));
+    let edges = branches.flat_map(|branch| {
+        let ways = kernel.targets(branch).iter().enumerate().filter(|(_, call)| call.block == header);
+        ways.map(move |(way, _)| (branch, way))
+    });
+    edges.collect()
+}
+
+/// The blocks of a loop to which a turn comes before the one that leaves it, and that one.
+fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> {
+    let mut found = EntitySet::new();
+    let mut work = vec![header];
+    while let Some(block) = work.pop() {
+        if found.insert(block) && block != from {
+            work.extend(kernel.successors(block));
+        }
+    }
+    found
+}
+
+/// What the condition depends on, which says how many turns there are.
+struct Clock {
+    header: Block,
+    /// Whether another turn follows where the condition holds.
+    goes_on: bool,
+    /// What is computed in each turn, in order.
+    insts: Vec<Inst>,
+    params: Vec<Counter>,
+    /// What is known in the turn at hand, by value.
+    now: SecondaryMap<Value, Option<u64>>,
+}
+
+/// A parameter of the header that is known in each turn.
+struct Counter {
+    param: Value,
+    start: u64,
+    /// What it is in the next turn.
+    next: Value,
+}
+
+impl Clock {
+    fn new(header: Block, goes_on: bool) -> Clock {
+        Clock { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
+    }
+
+    /// Finds what the condition depends on, in this turn and in the next; none where that is not known.
+    fn find(&mut self, kernel: &Kernel, condition: Value, entries: &[Edge], next: &[Value]) -> Option<()> {
+        let mut met = 0;
+        self.need(kernel, condition, entries, next, MOST)?;
+        while let Some(counter) = self.params.get(met) {
+            self.need(kernel, counter.next, entries, next, MOST)?;
+            met += 1;
+        }
+        Some(())
+    }
+
+    /// Takes in a value with what it depends on, through so many instructions.
+    fn need(&mut self, kernel: &Kernel, value: Value, entries: &[Edge], next: &[Value], depth: u32) -> Option<()> {
+        if self.knows(value) {
+            return Some(());
+        }
+        self.now[value] = match kernel.values[value].def {
+            ValueDef::BlockParam(block, number) if block == self.header => {
+                let start = |&(branch, way): &Edge| {
+                    let arg = kernel.call_args(kernel.targets(branch).get(way)?).get(number as usize)?;
+                    constant(kernel, *arg)
+                };
+                let first = start(entries.first()?)?;
+                if !entries.iter().all(|entry| start(entry) == Some(first)) {
+                    return None;
+                }
+                self.params.push(Counter { param: value, start: first, next: *next.get(number as usize)? });
+                Some(first)
+            }
+            ValueDef::Result(inst) if kernel.insts[inst].op == Op::Const => Some(constant(kernel, value)?),
+            ValueDef::Result(inst) if kernel.insts[inst].op.is_pure() && kernel.ty(value).is_scalar() => {
+                let depth = depth.checked_sub(1).filter(|_| self.insts.len() < MOST as usize)?;
+                kernel.args(inst).iter().try_for_each(|&arg| self.need(kernel, arg, entries, next, depth))?;
+                self.insts.push(inst);
+                // Computed in each turn.
+                Some(0)
+            }
+            _ => return None,
+        };
+        Some(())
+    }
+
+    fn knows(&self, value: Value) -> bool {
+        self.now[value].is_some()
+    }
+
+    /// What an instruction's result is in this turn, where that is known.
+    fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
+        self.now[kernel.result(inst)?]
+    }
+
+    fn start(&mut self) {
+        for counter in &self.params {
+            self.now[counter.param] = Some(counter.start);
+        }
+    }
+
+    /// Computes what is known in this turn, and whether another one follows.
+    fn turn(&mut self, kernel: &Kernel, condition: Value) -> Option<bool> {
+        for &inst in &self.insts {
+            let result = kernel.result(inst)?;
+            let (ty, data) = (kernel.ty(result), &kernel.insts[inst]);
+            let lanes: SmallVec<[(Type, [u64; 1]); 4]> =
+                kernel.args(inst).iter().map(|&arg| Some((kernel.ty(arg), [self.now[arg]?]))).collect::<Option<_>>()?;
+            let operands: SmallVec<[Operand<'_>; 4]> =
+                lanes.iter().map(|(ty, lanes)| Operand { ty: *ty, lanes }).collect();
+            let mut out = [0];
+            self.now[result] = fold(data.op, data.attr, &operands, ty, &mut out).then_some(out[0]);
+        }
+        Some((self.now[condition]? != 0) == self.goes_on)
+    }
+
+    fn next(&mut self) {
+        let next: SmallVec<[_; 4]> = self.params.iter().map(|counter| self.now[counter.next]).collect();
+        for (counter, next) in self.params.iter().zip(next) {
+            self.now[counter.param] = next;
+        }
+    }
+}
+
+/// The bits of a scalar constant.
+fn constant(kernel: &Kernel, value: Value) -> Option<u64> {
+    let (_, lanes) = constant_lanes(kernel, value).filter(|(ty, _)| ty.is_scalar())?;
+    lanes.first().copied()
+}
+
+struct Unroller<'k, 'c, 'l> {
+    kernel: &'k mut Kernel,
+    context: &'c mut Context<'l>,
+    /// By header, what goes before it.
+    copies: SecondaryMap<Block, Vec<Block>>,
+    /// Blocks that no turn comes to.
+    gone: EntitySet<Block>,
+    /// What stands for a loop's values in the turn that is being copied.
+    stands_for: SecondaryMap<Value, PackedOption<Value>>,
+    replaced: SecondaryMap<Value, PackedOption<Value>>,
+}
+
+/// An instruction that is told of: how it was, and its copies.
+struct Told {
+    inst: Inst,
+    before: Option<String>,
+    copies: Vec<Inst>,
+}
+
+impl Unroller<'_, '_, '_> {
+    fn unroll(&mut self, mut plan: Plan) {
+        let mut told = self.told(&plan);
+        let params = self.kernel.block_params(plan.header).to_vec();
+        let &[condition] = self.kernel.args(plan.exit) else { return };
+        plan.clock.start();
+        let mut head = if plan.turns > 1 { self.block(plan.header) } else { plan.header };
+        let mut given = self.enter(&plan, head, &params);
+        for turn in 1..plan.turns {
+            // It was computed before.
+            plan.clock.turn(self.kernel, condition);
+            for (&param, &value) in params.iter().zip(&given) {
+                self.stands_for[param] = value.into();
+            }
+            let next = if turn + 1 == plan.turns { plan.header } else { self.block(plan.header) };
+            self.copy(&plan, head, next, &mut told);
+            given = plan.next.iter().map(|&value| self.mapped(value)).collect();
+            plan.clock.next();
+            head = next;
+        }
+        plan.clock.turn(self.kernel, condition);
+        self.last(&plan, &params, &given);
+        for Told { inst, before, mut copies } in told {
+            if !copies.is_empty() {
+                copies.push(inst);
+                self.context.trace.replaced(before, How::Unrolled, self.kernel, &copies, None);
+            }
+        }
+    }
+
+    /// The loop's instructions of which something is to be told.
+    fn told(&self, plan: &Plan) -> Vec<Told> {
+        let insts = plan.blocks.iter().flat_map(|&block| &self.kernel.blocks[block].insts);
+        let told = insts.filter_map(|&inst| {
+            let before = self.context.trace.before(self.kernel, inst)?;
+            Some(Told { inst, before: Some(before), copies: Vec::new() })
+        });
+        told.collect()
+    }
+
+    /// A block of a copy.
+    fn block(&mut self, of: Block) -> Block {
+        let span = self.kernel.blocks[of].span;
+        self.kernel.blocks.push(BlockData { span, ..BlockData::default() })
+    }
+
+    fn mapped(&self, value: Value) -> Value {
+        self.stands_for[value].expand().unwrap_or(value)
+    }
+
+    /// Lets the ways into the loop lead to its first turn, and says what the header's parameters are in that.
+    fn enter(&mut self, plan: &Plan, head: Block, params: &[Value]) -> Vec<Value> {
+        let only = match plan.entries.as_slice() {
+            &[(branch, way)] => self.kernel.targets(branch).get(way).copied(),
+            _ => None,
+        };
+        for &(branch, way) in &plan.entries {
+            let Attr::Targets(range) = self.kernel.insts[branch].attr else { continue };
+            if let Some(call) = self.kernel.calls_mut(range).get_mut(way) {
+                call.block = head;
+                if only.is_some() {
+                    call.args = ValueList::new();
+                }
+            }
+        }
+        match only {
+            Some(call) => self.kernel.call_args(&call).to_vec(),
+            None if head == plan.header => params.to_vec(),
+            None => params.iter().map(|&param| self.kernel.add_block_param(head, self.kernel.ty(param))).collect(),
+        }
+    }
+
+    /// Copies a turn that another one follows.
+    fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [Told]) {
+        let mut blocks: Vec<Block> = Vec::with_capacity(plan.blocks.len());
+        for &block in &plan.blocks {
+            if block == plan.header {
+                blocks.push(head);
+                continue;
+            }
+            let copy = self.block(block);
+            for param in self.kernel.block_params(block).to_vec() {
+                let ty = self.kernel.ty(param);
+                self.stands_for[param] = self.kernel.add_block_param(copy, ty).into();
+            }
+            blocks.push(copy);
+        }
+        for (&block, &copy) in plan.blocks.iter().zip(&blocks) {
+            for number in 0..self.kernel.blocks[block].insts.len() {
+                let Some(&inst) = self.kernel.blocks[block].insts.get(number) else { continue };
+                let made = match self.kernel.insts[inst].op.is_terminator() {
+                    true => self.copy_branch(plan, inst, next, &blocks),
+                    false => self.copy_inst(inst, plan.clock.known(self.kernel, inst)),
+                };
+                self.kernel.blocks[copy].insts.push(made);
+                if let Some(told) = told.iter_mut().find(|told| told.inst == inst) {
+                    told.copies.push(made);
+                }
+            }
+        }
+        self.copies[plan.header].extend(blocks);
+    }
+
+    /// Copies an instruction, or makes a constant of it.
+    fn copy_inst(&mut self, inst: Inst, known: Option<u64>) -> Inst {
+        let data = self.kernel.insts[inst];
+        let result = data.result.expand().map(|value| self.kernel.ty(value));
+        let made = match (known, result) {
+            (Some(bits), Some(ty)) => {
+                let attr = self.kernel.const_attr(ty, pack(ty, &[bits]));
+                self.kernel.make_inst(Op::Const, ty, attr, &[], result, data.span)
+            }
+            _ => {
+                let args: SmallVec<[Value; 4]> = self.kernel.args(inst).iter().map(|&arg| self.mapped(arg)).collect();
+                self.kernel.make_inst(data.op, data.ty, data.attr, &args, result, data.span)
+            }
+        };
+        let parts: SmallVec<[_; 4]> = self.kernel.parts(inst).collect();
+        if !parts.is_empty() {
+            self.kernel.set_parts(made, parts);
+        }
+        if let (Some(value), Some(copy)) = (data.result.expand(), self.kernel.result(made)) {
+            self.stands_for[value] = copy.into();
+        }
+        made
+    }
+
+    /// Copies a branch, which does not leave the loop.
+    fn copy_branch(&mut self, plan: &Plan, inst: Inst, next: Block, blocks: &[Block]) -> Inst {
+        let data = self.kernel.insts[inst];
+        let stays = |way: usize| inst != plan.exit || way == plan.stays;
+        let ways = self.kernel.targets(inst).iter().enumerate().filter(|(way, _)| stays(*way));
+        let ways: SmallVec<[BlockCall; 2]> = ways.map(|(_, call)| *call).collect();
+        let mut calls: SmallVec<[BlockCall; 2]> = SmallVec::with_capacity(ways.len());
+        for call in ways {
+            if call.block == plan.header {
+                calls.push(BlockCall { block: next, args: ValueList::new(), ..call });
+                continue;
+            }
+            let place = plan.blocks.iter().position(|&block| block == call.block);
+            let block = place.and_then(|place| blocks.get(place)).copied().unwrap_or(call.block);
+            let args: SmallVec<[Value; 4]> = self.kernel.call_args(&call).iter().map(|&arg| self.mapped(arg)).collect();
+            let args = ValueList::from_slice(&args, &mut self.kernel.pool);
+            calls.push(BlockCall { block, args, ..call });
+        }
+        let attr = Attr::Targets(self.kernel.add_calls(&calls));
+        if inst == plan.exit {
+            return self.kernel.make_inst(Op::Br, Type::I32, attr, &[], None, data.span);
+        }
+        let args: SmallVec<[Value; 4]> = self.kernel.args(inst).iter().map(|&arg| self.mapped(arg)).collect();
+        self.kernel.make_inst(data.op, data.ty, attr, &args, None, data.span)
+    }
+
+    /// Makes the last turn of the loop itself.
+    fn last(&mut self, plan: &Plan, params: &[Value], given: &[Value]) {
+        if params != given {
+            for (&param, &value) in params.iter().zip(given) {
+                self.replaced[param] = value.into();
+            }
+            self.kernel.blocks[plan.header].params = ValueList::new();
+        }
+        for &block in &plan.blocks {
+            if !plan.last.contains(block) {
+                self.gone.insert(block);
+                continue;
+            }
+            for number in 0..self.kernel.blocks[block].insts.len() {
+                let Some(&inst) = self.kernel.blocks[block].insts.get(number) else { continue };
+                let ty = self.kernel.result(inst).map(|value| self.kernel.ty(value));
+                if let (Some(bits), Some(ty)) = (plan.clock.known(self.kernel, inst), ty) {
+                    let attr = self.kernel.const_attr(ty, pack(ty, &[bits]));
+                    let data = &mut self.kernel.insts[inst];
+                    (data.op, data.ty, data.attr, data.args) = (Op::Const, ty, attr, ValueList::new());
+                }
+            }
+        }
+        go(self.kernel, plan.exit, 1 - plan.stays);
+    }
+
+    /// Puts the copies in their places.
+    fn finish(self, flow: &Flow) {
+        let Unroller { kernel, copies, gone, replaced, .. } = self;
+        let before = std::mem::take(&mut kernel.layout);
+        // What nothing reaches may go to blocks that are gone.
+        for block in before.into_iter().filter(|&block| flow.is_reachable(block) && !gone.contains(block)) {
+            kernel.layout.extend(&copies[block]);
+            kernel.layout.push(block);
+        }
+        kernel.replace_uses(&replaced);
+    }
+}
