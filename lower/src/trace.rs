@@ -44,6 +44,8 @@ pub enum How {
     Computed,
     /// Operands were exchanged, so that a constant stands to the right.
     Ordered,
+    /// Its index is constant, and part of the offset.
+    Offset,
     /// An equal instruction came before it.
     Shared,
     /// It is a branch, and what its ways compute is selected instead.

@@ -51,6 +51,7 @@ pub(super) fn change(event: &Event) -> Change {
         How::Apart => ("as it is without `contract`, which has no more to say", None),
         How::Computed => ("its operands are constants, so it is computed now", None),
         How::Ordered => ("operands exchanged, so that the constant stands to the right", None),
+        How::Offset => ("its index is constant, so it is part of the offset", None),
         How::Shared => ("the same is computed before it, and taken instead", None),
         How::Selected => ("both ways of the branch are computed, and the results selected", None),
         How::Moved => ("the same in every turn of the loop, so it is computed before that", None),

@@ -1,12 +1,12 @@
 //! Canonical forms and algebra.
 //!
 //! Later passes and selection have fewer forms to know: a constant stands to the right of a commutative op and of a
-//! comparison, a branch does not depend on a complement, nor on anything where its targets are the same. On top of that
-//! the rules of `simplify.isle` and `idioms.isle` are applied, to what they make as well.
+//! comparison, a constant index of an access is part of its offset, a branch does not depend on a complement, nor on anything
+//! where its targets are the same. On top of that the rules of `simplify.isle` and `idioms.isle` are applied, to what they make as well.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Flow, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
 
 use crate::pass::Context;
 use crate::passes::{fold, resolve};
@@ -37,6 +37,10 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 if order(rewriter.kernel_mut(), inst) {
                     changed = true;
                     context.trace.changed(&mut before, How::Ordered, rewriter.kernel(), inst);
+                }
+                if offset(rewriter.kernel_mut(), inst) {
+                    changed = true;
+                    context.trace.changed(&mut before, How::Offset, rewriter.kernel(), inst);
                 }
                 if fold::fold(rewriter.kernel_mut(), inst) {
                     changed = true;
@@ -95,6 +99,26 @@ fn order(kernel: &mut Kernel, inst: Inst) -> bool {
         std::mem::swap(x, y);
     }
     kernel.insts[inst].attr = swapped;
+    true
+}
+
+/// Adds a constant index to the offset, where that has room for it.
+fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
+    let data = kernel.insts[inst];
+    let Attr::Mem(mem) = data.attr else { return false };
+    let Some((&index, others)) = kernel.args(inst).split_last() else { return false };
+    // A load has a base, a store a value and a base, before any index.
+    if others.len() < data.op.row().args.len() {
+        return false;
+    }
+    let Some([index, ..]) = kernel.def_inst(index).and_then(|def| kernel.const_bits(def)) else { return false };
+    // Bytes are counted modulo 2^32, and only then added.
+    let bytes = (index as u32).wrapping_mul(mem.scale);
+    let Some(offset) = mem.offset.checked_add_unsigned(bytes) else { return false };
+    let others: Vec<Value> = others.to_vec();
+    let args = ValueList::from_slice(&others, &mut kernel.pool);
+    let data = &mut kernel.insts[inst];
+    (data.attr, data.args) = (Attr::Mem(MemAttr { offset, ..mem }), args);
     true
 }
 

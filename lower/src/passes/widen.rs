@@ -196,7 +196,7 @@ impl Search<'_> {
 
     /// Makes a wide load.
     fn load(&self, kernel: &mut Kernel, wide: &Wide) -> Inst {
-        let address = ValueList::from_slice(&address(kernel, wide.first).to_vec(), &mut kernel.pool);
+        let address = kernel.insts[wide.first].args.deep_clone(&mut kernel.pool);
         let load = kernel.make_inst(Op::Load, wide.ty, wide.attr(), &[], Some(wide.ty), kernel.insts[wide.first].span);
         kernel.insts[load].args = address;
         self.note(kernel, load, wide);
