@@ -64,6 +64,7 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         copies: SecondaryMap::new(),
         gone: EntitySet::new(),
         stands_for: SecondaryMap::new(),
+        standing: Vec::new(),
         replaced: SecondaryMap::new(),
     };
     let mut changed = false;
@@ -307,6 +308,9 @@ struct Unroller<'k, 'c, 'l> {
     gone: EntitySet<Block>,
     /// What stands for a loop's values in the turn that is being copied.
     stands_for: SecondaryMap<Value, PackedOption<Value>>,
+    /// The values for which something may stand: those of the loop at hand. Behind it they mean what they are in its last
+    /// turn, in the copies of another loop too.
+    standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
 
@@ -329,13 +333,16 @@ impl Unroller<'_, '_, '_> {
             // It was computed before.
             plan.clock.turn(self.kernel, condition);
             for (&param, &value) in params.iter().zip(&given) {
-                self.stands_for[param] = value.into();
+                self.stand(param, value);
             }
             let next = if turn + 1 == plan.turns { plan.header } else { self.block(plan.header) };
             self.copy(&plan, head, next, &mut told);
             given = plan.next.iter().map(|&value| self.mapped(value)).collect();
             plan.clock.next();
             head = next;
+        }
+        for value in self.standing.drain(..) {
+            self.stands_for[value] = PackedOption::default();
         }
         plan.clock.turn(self.kernel, condition);
         self.last(&plan, &params, &given);
@@ -361,6 +368,11 @@ impl Unroller<'_, '_, '_> {
     fn block(&mut self, of: Block) -> Block {
         let span = self.kernel.blocks[of].span;
         self.kernel.blocks.push(BlockData { span, ..BlockData::default() })
+    }
+
+    fn stand(&mut self, value: Value, copy: Value) {
+        self.stands_for[value] = copy.into();
+        self.standing.push(value);
     }
 
     fn mapped(&self, value: Value) -> Value {
@@ -400,7 +412,8 @@ impl Unroller<'_, '_, '_> {
             let copy = self.block(block);
             for param in self.kernel.block_params(block).to_vec() {
                 let ty = self.kernel.ty(param);
-                self.stands_for[param] = self.kernel.add_block_param(copy, ty).into();
+                let copied = self.kernel.add_block_param(copy, ty);
+                self.stand(param, copied);
             }
             blocks.push(copy);
         }
@@ -439,7 +452,7 @@ impl Unroller<'_, '_, '_> {
             self.kernel.set_parts(made, parts);
         }
         if let (Some(value), Some(copy)) = (data.result.expand(), self.kernel.result(made)) {
-            self.stands_for[value] = copy.into();
+            self.stand(value, copy);
         }
         made
     }

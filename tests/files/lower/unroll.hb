@@ -175,3 +175,31 @@ kernel @squares(%x: in i8x4, %y: out i8x4) {
 }
 ; never: br_if
 ; never: ^loop
+
+; What a loop leaves behind is used in a loop after it, which is unrolled too: it is what it was in the first loop's last
+; turn.
+kernel @carried(%x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %0 = const.i32 0
+  %1 = const.i32 1
+  %2 = const.i32 2
+  %v = load %x[%i]
+  br ^first(%0, %0)
+^first(%k: i32, %last: i32):
+  %k1 = add.i32 %k, %1
+  %more = icmp.lt_s.i32 %k1, %2
+  br_if %more, ^first(%k1, %v), ^between
+^between:
+  br ^second(%2, %v)
+^second(%n: i32, %w: i32):
+  %on = icmp.gt_s.i32 %n, %0
+  br_if %on, ^turn, ^done
+^turn:
+  br ^second(%0, %last)
+^done:
+  store %w, %y[%i]
+  ret
+}
+; check: store %v
+; run: halu: @carried items=2 x=[7, 9] -> y=[7, 9]
