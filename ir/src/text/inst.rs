@@ -43,22 +43,21 @@ fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
 impl<'s> Reader<'s> {
     /// Reads a statement into a block.
     pub(super) fn statement(&mut self, block: Block) -> Reading<()> {
-        let start = self.span().start;
+        let start = self.at();
         let result = match self.tok() {
             Tok::Value => {
-                let name = self.text();
-                let span = self.bump();
+                let name = self.name(Tok::Value, "a result: `%name`")?;
                 self.mark(b'=')?;
-                Some((name, span))
+                Some(name)
             }
             _ => None,
         };
-        let op_start = self.span().start;
+        let op_start = self.at();
         let op = self.op()?;
         let row = op.row();
         match (result, row.result) {
-            (Some((_, span)), ResultType::None) => {
-                return Err(self.error(span, format!("`{}` has no result", row.name), "the op alone"));
+            (Some(name), ResultType::None) => {
+                return Err(self.error(name.span, format!("`{}` has no result", row.name), "the op alone"));
             }
             (None, ResultType::None) | (Some(_), _) => {}
             (None, _) => {
@@ -75,10 +74,10 @@ impl<'s> Reader<'s> {
 
         let span = self.since(start);
         let inst = self.body.kernel.push_inst(block, op, ty, attr, &args, None, span);
-        if let Some((name, name_span)) = result {
+        if let Some(name) = result {
             // A type that the op does not take may have no result type; the verifier reports it.
             let result_type = row.result_type(ty);
-            let value = self.define_value(name, name_span, result_type.unwrap_or(ty), ValueDef::Result(inst));
+            let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
             self.body.kernel.insts[inst].result = value.into();
             if result_type.is_none() || !row.types.is_none_or(|types| (types.contains)(ty)) {
                 self.body.partial.unknown.insert(value);
@@ -88,29 +87,20 @@ impl<'s> Reader<'s> {
     }
 
     fn op(&mut self) -> Reading<Op> {
-        if self.tok() != Tok::Word {
-            return Err(self.unexpected("an instruction"));
-        }
-        let word = self.text();
-        match Op::from_name(word) {
-            Some(op) => {
-                self.bump();
-                Ok(op)
-            }
-            None => {
-                let near = closest(word, Op::ALL.iter().map(|op| op.name()));
-                let expected = near.map_or("an op".into(), |near| format!("an op; did you mean `{near}`?"));
-                Err(self.error(self.span(), format!("`{word}` is no op"), expected))
-            }
-        }
+        let (word, span) = self.word("an instruction")?;
+        Op::from_name(word).ok_or_else(|| {
+            let near = closest(word, Op::ALL.iter().map(|op| op.name()));
+            let expected = near.map_or("an op".into(), |near| format!("an op; did you mean `{near}`?"));
+            self.error(span, format!("`{word}` is no op"), expected)
+        })
     }
 
     fn suffix(&mut self, row: &OpRow) -> Reading<Suffix> {
         let mut suffix = Suffix::default();
         let mut flags: SmallVec<[(FlagKind, &str, Span); 4]> = SmallVec::new();
-        let start = self.span();
-        while self.eat(Tok::Mark(b'.')) {
-            let (word, span) = self.expect(Tok::Word, "a type or modifier")?;
+        let start = self.at();
+        while self.eat(b'.') {
+            let (word, span) = self.word("a type or modifier")?;
             if suffix.ty.is_some() {
                 return Err(self.error(span, format!("`{word}` after the type"), "the type as the last suffix"));
             }
@@ -138,7 +128,7 @@ impl<'s> Reader<'s> {
                 return Err(self.unknown_suffix(row, word, span));
             }
         }
-        for (kind, word, span) in flags {
+        for &(kind, word, span) in &flags {
             if let Some((message, expected)) = verify::refused_flag(row, suffix.ty, kind, word) {
                 return Err(self.error(span, message, expected));
             }
@@ -147,11 +137,11 @@ impl<'s> Reader<'s> {
         match row.attr {
             AttrKind::IntCC if suffix.int_cc.is_none() => {
                 let expected = verify::one_of(IntCC::ALL);
-                Err(self.error(self.since(start.start), without("condition"), expected))
+                Err(self.error(self.since(start), without("condition"), expected))
             }
             AttrKind::FloatCC if suffix.float_cc.is_none() => {
                 let expected = verify::one_of(FloatCC::ALL);
-                Err(self.error(self.since(start.start), without("condition"), expected))
+                Err(self.error(self.since(start), without("condition"), expected))
             }
             _ => Ok(suffix),
         }
@@ -193,10 +183,10 @@ impl<'s> Reader<'s> {
 
     fn operand(&mut self, args: &mut Args) -> Reading<Value> {
         let number = args.len();
-        let (name, span) = self.expect(Tok::Value, "an operand: `%name`")?;
-        let value = self.value(name, span);
+        let name = self.name(Tok::Value, "an operand: `%name`")?;
+        let value = self.value(name);
         args.push(value);
-        self.part(Part::Arg(number as u32), span);
+        self.part(Part::Arg(number as u32), name.span);
         Ok(value)
     }
 
@@ -218,7 +208,7 @@ impl<'s> Reader<'s> {
             };
             match last {
                 None if self.at_end() => return Ok(Attr::None),
-                _ if self.eat(Tok::Mark(b',')) => {}
+                _ if self.eat(b',') => {}
                 None => return Err(self.unexpected("`,` or the end of the line")),
                 Some(last) => return Err(self.unexpected(format!("`,` and {last}"))),
             }
@@ -236,12 +226,12 @@ impl<'s> Reader<'s> {
 
     /// Reads `[`, items with commas between them, and `]`, over as many lines as it takes.
     fn bracketed(&mut self, mut item: impl FnMut(&mut Self, usize) -> Reading<()>) -> Reading<Span> {
-        let start = self.span().start;
+        let start = self.at();
         self.free(true);
         self.mark(b'[')?;
         let mut count = 0;
         while self.tok() != Tok::Mark(b']') {
-            if count > 0 && !self.eat(Tok::Mark(b',')) {
+            if count > 0 && !self.eat(b',') {
                 return Err(self.unexpected("`,` or `]`"));
             }
             item(self, count)?;
@@ -286,8 +276,8 @@ impl<'s> Reader<'s> {
 
     /// An integer with or without a sign.
     pub(super) fn integer(&mut self, expected: &str) -> Reading<(i128, Span)> {
-        let start = self.span().start;
-        let negative = self.eat(Tok::Mark(b'-'));
+        let start = self.at();
+        let negative = self.eat(b'-');
         let (text, _) = self.expect(Tok::Number, expected)?;
         let span = self.since(start);
         match literal::integer(text, negative) {
@@ -340,8 +330,8 @@ impl<'s> Reader<'s> {
 
     /// The bits of one lane.
     fn lane(&mut self, ty: Type) -> Reading<u64> {
-        let start = self.span().start;
-        let negative = self.eat(Tok::Mark(b'-'));
+        let start = self.at();
+        let negative = self.eat(b'-');
         if !matches!(self.tok(), Tok::Number | Tok::Word) {
             return Err(self.unexpected(format!("a number of `{}`", ty.lane_type())));
         }
@@ -351,10 +341,10 @@ impl<'s> Reader<'s> {
     }
 
     fn intrinsic(&mut self, args: &mut Args) -> Reading<Attr> {
-        let (target, start) = self.expect(Tok::Word, "a target's name")?;
+        let (target, start) = self.word("a target's name")?;
         let (quoted, _) = self.expect(Tok::Text, "the instruction's text in quotes")?;
         self.part(Part::Attr, self.since(start.start));
-        while self.eat(Tok::Mark(b',')) {
+        while self.eat(b',') {
             self.operand(args)?;
         }
         let mut text = String::with_capacity(quoted.len());
@@ -400,7 +390,7 @@ impl<'s> Reader<'s> {
     fn address(&mut self, args: &mut Args) -> Reading<Address> {
         let base = self.operand(args)?;
         let mut address = Address { base, steps: 0, steps_span: self.span(), step: None, align: None };
-        if self.eat(Tok::Mark(b'[')) {
+        if self.eat(b'[') {
             let indexed = self.tok() == Tok::Value;
             if indexed {
                 self.operand(args)?;
@@ -472,19 +462,19 @@ impl<'s> Reader<'s> {
 
     /// `^block` or `^block(%a, %b)`
     fn target(&mut self, case: u32, number: u32, calls: &mut SmallVec<[BlockCall; 2]>) -> Reading<()> {
-        let (name, span) = self.expect(Tok::Block, "a target: `^name`")?;
-        let block = self.block(name, span);
-        self.part(Part::Target(number), span);
+        let name = self.name(Tok::Block, "a target: `^name`")?;
+        let block = self.block(name);
+        self.part(Part::Target(number), name.span);
         let mut args = Args::new();
-        if self.eat(Tok::Mark(b'(')) {
+        if self.eat(b'(') {
             loop {
-                let (name, span) = self.expect(Tok::Value, "an argument: `%name`")?;
-                self.part(Part::TargetArg(number, args.len() as u32), span);
-                args.push(self.value(name, span));
-                if self.eat(Tok::Mark(b')')) {
+                let name = self.name(Tok::Value, "an argument: `%name`")?;
+                self.part(Part::TargetArg(number, args.len() as u32), name.span);
+                args.push(self.value(name));
+                if self.eat(b')') {
                     break;
                 }
-                if !self.eat(Tok::Mark(b',')) {
+                if !self.eat(b',') {
                     return Err(self.unexpected("`,` or `)`"));
                 }
             }

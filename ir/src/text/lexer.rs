@@ -1,4 +1,5 @@
-//! Tokens. A token remembers whether a line break comes before it; that ends a statement.
+//! Tokens. Of the next one the kind is known, by its first bytes; how long it is, when it is taken. A line break ends a
+//! statement.
 
 use crate::kernel::Span;
 
@@ -27,18 +28,52 @@ pub(super) enum Tok {
     End,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub tok: Tok,
+/// The name of a value, block or kernel.
+#[derive(Clone, Copy)]
+pub(super) struct Name {
+    /// Where it stands, with its sigil.
     pub span: Span,
-    /// First of its line.
-    pub fresh_line: bool,
+    /// Its first eight bytes, the first one lowest; zeros behind a shorter one.
+    pub head: u64,
 }
 
+/// A place in the source before a token.
 pub(super) struct Lexer<'s> {
     source: &'s str,
     at: usize,
+    tok: Tok,
+    /// The next token is the first of its line.
+    fresh_line: bool,
+    /// Line breaks mean nothing here: inside brackets.
+    free: bool,
+    /// The end of the token before.
+    end: usize,
+    /// The start of the line, label or header being read.
+    start: usize,
 }
+
+/// By byte, the kind of token that it begins; none of what stands between tokens.
+const FIRST: [Option<Tok>; 256] = {
+    let mut table = [Some(Tok::Bad); 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\r' | b'\n' | b';' => None,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Some(Tok::Word),
+            b'0'..=b'9' => Some(Tok::Number),
+            b'%' => Some(Tok::Value),
+            b'^' => Some(Tok::Block),
+            b'@' => Some(Tok::Kernel),
+            b'"' => Some(Tok::Text),
+            mark @ (b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'*' | b'(' | b')' | b'[' | b']' | b'{' | b'}') => {
+                Some(Tok::Mark(mark))
+            }
+            _ => Some(Tok::Bad),
+        };
+        byte += 1;
+    }
+    table
+};
 
 /// By byte, whether it can stand in a name.
 const IN_NAME: [bool; 256] = {
@@ -55,107 +90,247 @@ fn in_name(byte: u8) -> bool {
     IN_NAME[usize::from(byte)]
 }
 
+fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
+}
+
+/// A byte eight times.
+const fn eight(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The top bits of those of eight bytes that cannot stand in a name.
+fn outside_name(bytes: u64) -> u64 {
+    const TOP: u64 = eight(0x80);
+    // Sums of seven bits do not reach the next byte.
+    let ascii = bytes & !TOP;
+    let at_least = |bytes: u64, first: u8| bytes + eight(0x80 - first);
+    let within = |bytes: u64, first: u8, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
+    let letter = within(ascii | eight(b'a' ^ b'A'), b'a', b'z');
+    let digit = within(ascii, b'0', b'9');
+    let underscore = !at_least(ascii ^ eight(b'_'), 1);
+    (bytes | !(letter | digit | underscore)) & TOP
+}
+
 impl<'s> Lexer<'s> {
     /// The source is shorter than 4 GiB, so that spans hold.
     pub fn new(source: &'s str) -> Lexer<'s> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
-        Lexer { source, at }
+        let mut lexer = Lexer { source, at, tok: Tok::End, fresh_line: false, free: true, end: 0, start: 0 };
+        lexer.find();
+        lexer
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.source.as_bytes().get(self.at).copied()
+    // The next token.
+
+    /// Its kind: [`Tok::End`] where the line ends, or the source.
+    #[inline]
+    pub fn tok(&self) -> Tok {
+        self.tok
     }
 
-    fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
-        let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
-        self.at += rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len());
+    /// Its kind, be it on this line or another.
+    pub fn tok_of_any_line(&self) -> Tok {
+        match self.here() {
+            Some(Tok::Text) => self.text_kind(),
+            tok => tok.unwrap_or(Tok::End),
+        }
     }
 
-    /// The next token; at the end, [`Tok::End`] for ever.
-    pub fn next(&mut self) -> Token {
-        let mut fresh_line = false;
-        let bytes = self.source.as_bytes();
-        let mut at = self.at;
-        let first = loop {
-            match bytes.get(at) {
-                Some(b'\n') => fresh_line = true,
-                Some(b' ' | b'\t' | b'\r') => {}
-                Some(b';') => {
-                    self.at = at;
-                    self.skip_while(|byte| byte != b'\n');
-                    at = self.at;
-                    continue;
-                }
-                first => break first.copied(),
-            }
-            at += 1;
-        };
-        let start = at;
-        self.at = at;
-        let tok = first.map_or(Tok::End, |first| self.token(first));
-        Token { tok, span: Span { start: start as u32, end: self.at as u32 }, fresh_line }
+    /// Whether it is the first of its line.
+    pub fn fresh_line(&self) -> bool {
+        self.fresh_line
     }
 
-    fn token(&mut self, first: u8) -> Tok {
-        self.at += 1;
-        match first {
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                self.skip_while(in_name);
-                Tok::Word
-            }
-            b'0'..=b'9' => self.number(first),
-            b'%' => self.sigil(Tok::Value),
-            b'^' => self.sigil(Tok::Block),
-            b'@' => self.sigil(Tok::Kernel),
-            b'"' => self.text(),
-            b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'*' | b'(' | b')' | b'[' | b']' | b'{' | b'}' => {
-                Tok::Mark(first)
-            }
+    /// Where it starts.
+    #[inline]
+    pub fn at(&self) -> u32 {
+        self.at as u32
+    }
+
+    /// Where it is.
+    pub fn span(&self) -> Span {
+        Span { start: self.at as u32, end: (self.at + self.len()) as u32 }
+    }
+
+    fn len(&self) -> usize {
+        let rest = self.rest(self.at + 1);
+        match self.tok_of_any_line() {
+            Tok::End => 0,
+            Tok::Mark(_) => 1,
+            Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
+            Tok::Number => 1 + number_len(self.byte(self.at), rest),
+            Tok::Text | Tok::OpenText => 1 + text_len(rest).0,
             // One token for a run of bytes outside ASCII, which ends at a character's end.
-            0x80.. => {
-                self.skip_while(|byte| byte >= 0x80);
-                Tok::Bad
+            Tok::Bad if self.byte(self.at).is_some_and(|first| !first.is_ascii()) => {
+                1 + len_while(rest, |byte| !byte.is_ascii())
             }
-            _ => Tok::Bad,
+            Tok::Bad => 1,
         }
     }
 
-    fn sigil(&mut self, tok: Tok) -> Tok {
-        let start = self.at;
-        self.skip_while(in_name);
-        if self.at == start { Tok::Bad } else { tok }
+    // Lines.
+
+    /// Where the token before ends.
+    #[inline]
+    pub fn end(&self) -> u32 {
+        self.end as u32
     }
 
-    fn number(&mut self, first: u8) -> Tok {
-        let hex = first == b'0' && self.peek() == Some(b'x');
-        let mut last = first;
-        while let Some(byte) = self.peek() {
-            let exponent_sign = !hex && matches!(byte, b'+' | b'-') && matches!(last, b'e' | b'E');
-            if !(in_name(byte) || byte == b'.' || exponent_sign) {
-                break;
+    /// Begins a line, label or header.
+    pub fn begin(&mut self) {
+        self.start = self.at;
+        self.free(false);
+    }
+
+    /// Whether a token was taken since the line, label or header began.
+    pub fn has_begun(&self) -> bool {
+        self.end > self.start
+    }
+
+    /// Sets whether line breaks count no more.
+    pub fn free(&mut self, free: bool) {
+        self.free = free;
+        let ended = self.fresh_line && !free && self.has_begun();
+        self.tok = if ended { Tok::End } else { self.tok_of_any_line() };
+    }
+
+    // Taking tokens.
+
+    /// Takes the next token.
+    pub fn bump(&mut self) -> Span {
+        self.take(self.len())
+    }
+
+    /// Takes a mark.
+    #[inline]
+    pub fn mark(&mut self) -> Span {
+        self.take(1)
+    }
+
+    /// Takes a name with its sigil.
+    #[inline]
+    pub fn name(&mut self) -> Name {
+        let name = self.name_from(self.at());
+        self.skip((name.span.end - name.span.start) as usize);
+        name
+    }
+
+    /// The name that has its sigil there.
+    #[inline]
+    pub fn name_from(&self, start: u32) -> Name {
+        let (len, head) = self.name_at(start as usize + 1);
+        Name { span: Span { start, end: start + 1 + len as u32 }, head }
+    }
+
+    /// Takes a word.
+    #[inline]
+    pub fn word(&mut self) -> Span {
+        let (len, _) = self.name_at(self.at);
+        self.take(len)
+    }
+
+    /// The length of the name without sigil there, and its first eight bytes.
+    #[inline]
+    fn name_at(&self, at: usize) -> (usize, u64) {
+        let rest = self.rest(at);
+        let Some(first) = rest.first_chunk() else { return short_name(rest) };
+        let head = u64::from_le_bytes(*first);
+        match outside_name(head) {
+            0 => (len_while(rest, in_name), head),
+            outside => {
+                let bits = outside.trailing_zeros() & !7;
+                (bits as usize / 8, head & !(u64::MAX << bits))
             }
-            last = byte;
-            self.at += 1;
         }
-        Tok::Number
     }
 
-    fn text(&mut self) -> Tok {
-        loop {
-            match self.peek() {
-                None | Some(b'\n') => return Tok::OpenText,
-                Some(b'"') => {
+    #[inline]
+    fn take(&mut self, len: usize) -> Span {
+        let start = self.at as u32;
+        self.skip(len);
+        Span { start, end: self.end as u32 }
+    }
+
+    /// Goes past the next token, which is so long. Most have another behind them, or one space and another.
+    fn skip(&mut self, len: usize) {
+        self.end = self.at + len;
+        self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
+        match self.here() {
+            Some(tok) if tok != Tok::Text => (self.tok, self.fresh_line) = (tok, false),
+            _ => self.find(),
+        }
+    }
+
+    /// Goes to the token that is here or after blanks and comments.
+    #[inline(never)]
+    fn find(&mut self) {
+        self.fresh_line = false;
+        self.tok = loop {
+            match (self.here(), self.byte(self.at)) {
+                (Some(_), _) if self.fresh_line && !self.free => break Tok::End,
+                (Some(Tok::Text), _) => break self.text_kind(),
+                (Some(tok), _) => break tok,
+                (None, None) => break Tok::End,
+                (None, Some(b';')) => self.at += len_while(self.rest(self.at), |byte| byte != b'\n'),
+                (None, Some(blank)) => {
+                    self.fresh_line |= blank == b'\n';
                     self.at += 1;
-                    return Tok::Text;
                 }
-                Some(b'\\') => {
-                    self.at += 1;
-                    if !matches!(self.peek(), None | Some(b'\n')) {
-                        self.at += 1;
-                    }
-                }
-                Some(_) => self.at += 1,
             }
+        };
+    }
+
+    /// The kind of token that begins here, if one does; of a string, whether or not it has an end.
+    #[inline]
+    fn here(&self) -> Option<Tok> {
+        let tok = FIRST[usize::from(self.byte(self.at)?)]?;
+        let sigil = matches!(tok, Tok::Value | Tok::Block | Tok::Kernel);
+        Some(if sigil && !self.byte(self.at + 1).is_some_and(in_name) { Tok::Bad } else { tok })
+    }
+
+    fn text_kind(&self) -> Tok {
+        if text_len(self.rest(self.at + 1)).1 { Tok::Text } else { Tok::OpenText }
+    }
+
+    #[inline]
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.source.as_bytes().get(at).copied()
+    }
+
+    #[inline]
+    fn rest(&self, at: usize) -> &'s [u8] {
+        self.source.as_bytes().get(at..).unwrap_or_default()
+    }
+}
+
+/// As [`Lexer::name_at`], where less than eight bytes are left.
+#[inline(never)]
+fn short_name(rest: &[u8]) -> (usize, u64) {
+    let len = len_while(rest, in_name);
+    (len, rest.iter().take(len).rev().fold(0, |head, &byte| head << 8 | u64::from(byte)))
+}
+
+/// The length of a number after its first digit.
+fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
+    let hex = first == Some(b'0') && rest.first() == Some(&b'x');
+    let mut last = first;
+    len_while(rest, |byte| {
+        let last = last.replace(byte);
+        let exponent_sign = !hex && matches!(byte, b'+' | b'-') && matches!(last, Some(b'e' | b'E'));
+        in_name(byte) || byte == b'.' || exponent_sign
+    })
+}
+
+/// The length of a string after its first quote, and whether it has another.
+fn text_len(rest: &[u8]) -> (usize, bool) {
+    let mut at = 0;
+    loop {
+        match rest.get(at) {
+            None | Some(b'\n') => return (at, false),
+            Some(b'"') => return (at + 1, true),
+            Some(b'\\') if !matches!(rest.get(at + 1), None | Some(b'\n')) => at += 2,
+            Some(_) => at += 1,
         }
     }
 }

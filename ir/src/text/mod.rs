@@ -4,6 +4,7 @@
 mod inst;
 mod lexer;
 mod literal;
+mod names;
 mod print;
 mod read;
 mod streams;

@@ -4,9 +4,9 @@
 //! statement defined counts as being of unknown type. At the end of a kernel the verifier checks it.
 
 use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
 
-use super::lexer::{Lexer, Tok, Token};
+use super::lexer::{Lexer, Name, Tok};
+use super::names::{Named, Names};
 use crate::diag::Diagnostic;
 use crate::kernel::{Block, BlockData, Direction, Inst, Kernel, Module, ParamKind, Span, Value, ValueData, ValueDef};
 use crate::text::suggest::closest;
@@ -38,24 +38,13 @@ pub(super) struct Failed;
 
 pub(super) type Reading<T> = Result<T, Failed>;
 
-/// What a name stands for. One that is used first gets its definition later.
-struct Named<T> {
-    entity: T,
-    /// The definition, or the first use.
-    span: Span,
-    defined: bool,
-}
-
 /// The kernel being read.
 pub(super) struct Body<'s> {
     pub kernel: Kernel,
     /// The block being read.
     pub block: Option<Block>,
-    values: HashMap<&'s str, Named<Value>>,
-    blocks: HashMap<&'s str, Named<Block>>,
-    /// Names that were used before a definition, in that order.
-    early_values: Vec<&'s str>,
-    early_blocks: Vec<&'s str>,
+    pub values: Names<'s, Value>,
+    pub blocks: Names<'s, Block>,
     /// Loads and stores that take their type from a base which is no buffer parameter.
     pub untyped: Vec<(Value, Diagnostic)>,
     /// Where the parts of instructions stand, in the order of [`Inst`].
@@ -66,13 +55,13 @@ pub(super) struct Body<'s> {
     /// Where the parts of streams stand, by the stream's number.
     pub stream_parts: Vec<(usize, StreamPart, Span)>,
     /// Streams that have a guard, and its name.
-    pub guards: Vec<(usize, &'s str, Span)>,
+    pub guards: Vec<(usize, Name)>,
     header_failed: bool,
 }
 
-impl Body<'_> {
+impl<'s> Body<'s> {
     /// The number of the parameter of that name.
-    pub fn param_number(&self, name: &str) -> Option<u32> {
+    pub fn param_number(&self, name: Name) -> Option<u32> {
         let named = self.values.get(name).filter(|named| named.defined)?;
         match self.kernel.values.get(named.entity)?.def {
             ValueDef::Param(number) if (number as usize) < self.kernel.params.len() => Some(number),
@@ -81,7 +70,7 @@ impl Body<'_> {
     }
 
     /// Whether a name is defined by what could not be made out.
-    pub fn is_unknown(&self, name: &str) -> bool {
+    pub fn is_unknown(&self, name: Name) -> bool {
         self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
     }
 
@@ -91,38 +80,35 @@ impl Body<'_> {
         self.guards.retain(|&(stream, ..)| stream != number);
     }
 
-    /// The next kernel's body, in the memory of this one's tables.
-    fn restart(&mut self, name: &str, span: Span) {
-        let mut next = Body::new("", span);
-        std::mem::swap(&mut next.kernel, &mut self.kernel);
-        std::mem::swap(&mut next.values, &mut self.values);
-        std::mem::swap(&mut next.blocks, &mut self.blocks);
-        std::mem::swap(&mut next.parts, &mut self.parts);
-        next.kernel.restart(name, span);
-        next.values.clear();
-        next.blocks.clear();
-        next.parts.clear();
-        *self = next;
-    }
-
-    fn new(name: &str, span: Span) -> Self {
-        let mut kernel = Kernel::new(name);
-        kernel.span = span;
+    fn new(source: &'s str) -> Self {
         Body {
-            kernel,
+            kernel: Kernel::new(""),
             block: None,
-            values: HashMap::new(),
-            blocks: HashMap::new(),
-            early_values: Vec::new(),
-            early_blocks: Vec::new(),
+            values: Names::new(source),
+            blocks: Names::new(source),
             untyped: Vec::new(),
             parts: Vec::new(),
             partial: Partial { is_text: true, ..Partial::default() },
-            groups: span,
+            groups: Span::default(),
             stream_parts: Vec::new(),
             guards: Vec::new(),
             header_failed: false,
         }
+    }
+
+    /// The next kernel's body, in the memory of this one's tables.
+    fn restart(&mut self, name: &str, span: Span) {
+        self.kernel.restart(name, span);
+        self.block = None;
+        self.values.clear();
+        self.blocks.clear();
+        self.untyped.clear();
+        self.parts.clear();
+        self.partial = Partial { is_text: true, ..Partial::default() };
+        self.groups = span;
+        self.stream_parts.clear();
+        self.guards.clear();
+        self.header_failed = false;
     }
 
     fn span(&self, place: Place) -> Span {
@@ -148,103 +134,115 @@ impl Body<'_> {
 /// Among more names than this none is suggested, so that the time for it is bounded.
 const MOST_SUGGESTIONS: usize = 1000;
 
-fn undefined_name<T>(sigil: char, name: &str, span: Span, names: &HashMap<&str, Named<T>>) -> Diagnostic {
-    let defined = names.iter().filter(|(_, named)| named.defined).map(|(&name, _)| name);
-    let near = if names.len() <= MOST_SUGGESTIONS { closest(name, defined) } else { None };
+fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) -> Diagnostic {
+    let name = names.text(named.name);
+    let defined = names.iter().filter(|named| named.defined).map(|named| names.text(named.name));
+    let near = if names.iter().len() <= MOST_SUGGESTIONS { closest(name, defined) } else { None };
     let what = if sigil == '^' { "the label of a block" } else { "the name of a parameter or result" };
     let expected = near.map_or(what.into(), |near| format!("{what}; did you mean `{sigil}{near}`?"));
-    Diagnostic::new(span, format!("`{sigil}{name}` is not defined")).expected(expected)
+    Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected)
 }
 
 pub(super) struct Reader<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
-    token: Token,
-    /// The end of the token before.
-    end: u32,
-    /// The start of the line, label or header being read.
-    start: u32,
-    /// Line breaks mean nothing here: inside brackets.
-    free: bool,
     diagnostics: Vec<Diagnostic>,
     pub body: Body<'s>,
 }
 
 impl<'s> Reader<'s> {
     fn new(source: &'s str) -> Reader<'s> {
-        let mut lexer = Lexer::new(source);
-        let token = lexer.next();
-        Reader {
-            source,
-            lexer,
-            token,
-            end: 0,
-            start: 0,
-            free: false,
-            diagnostics: Vec::new(),
-            body: Body::new("", Span::default()),
-        }
+        Reader { source, lexer: Lexer::new(source), diagnostics: Vec::new(), body: Body::new(source) }
     }
 
     // Tokens.
 
     /// The next token of what is being read: [`Tok::End`] where its line ends.
+    #[inline]
     pub fn tok(&self) -> Tok {
-        let ended = self.token.fresh_line && !self.free && self.end > self.start;
-        if ended { Tok::End } else { self.token.tok }
+        self.lexer.tok()
     }
 
+    /// Where the next token starts.
+    #[inline]
+    pub fn at(&self) -> u32 {
+        self.lexer.at()
+    }
+
+    /// Where the next token is.
     pub fn span(&self) -> Span {
-        self.token.span
+        self.lexer.span()
     }
 
     /// From the start of a span to the end of what has been read.
+    #[inline]
     pub fn since(&self, start: u32) -> Span {
-        Span { start, end: self.end.max(start) }
+        Span { start, end: self.lexer.end().max(start) }
     }
 
+    #[inline]
     pub fn source(&self, span: Span) -> &'s str {
         self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
-    /// The text of the next token, without a sigil.
+    /// A name's text, without its sigil.
+    #[inline]
+    pub fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
+        self.source(Span { start: start + 1, end })
+    }
+
+    /// The text of the next token.
     pub fn text(&self) -> &'s str {
-        let text = self.source(self.token.span);
-        match self.token.tok {
-            Tok::Value | Tok::Block | Tok::Kernel => text.get(1..).unwrap_or_default(),
-            _ => text,
-        }
+        self.source(self.span())
     }
 
     pub fn bump(&mut self) -> Span {
-        let span = self.token.span;
-        self.end = span.end;
-        self.token = self.lexer.next();
-        span
+        self.lexer.bump()
     }
 
-    pub fn eat(&mut self, tok: Tok) -> bool {
-        let found = self.tok() == tok;
+    #[inline]
+    pub fn eat(&mut self, mark: u8) -> bool {
+        let found = self.tok() == Tok::Mark(mark);
         if found {
-            self.bump();
+            self.lexer.mark();
         }
         found
     }
 
-    /// Takes a token of that kind, giving its text and place.
+    #[inline]
+    pub fn mark(&mut self, mark: u8) -> Reading<Span> {
+        match self.tok() == Tok::Mark(mark) {
+            true => Ok(self.lexer.mark()),
+            false => Err(self.unexpected(format!("`{}`", char::from(mark)))),
+        }
+    }
+
+    /// Takes a token of that kind.
     pub fn expect(&mut self, tok: Tok, expected: &str) -> Reading<(&'s str, Span)> {
         if self.tok() != tok {
             return Err(self.unexpected(expected));
         }
-        let text = self.text();
-        Ok((text, self.bump()))
+        let span = self.bump();
+        Ok((self.source(span), span))
     }
 
-    pub fn mark(&mut self, mark: u8) -> Reading<Span> {
-        match mark.is_ascii() && self.tok() == Tok::Mark(mark) {
-            true => Ok(self.bump()),
-            false => Err(self.unexpected(format!("`{}`", char::from(mark)))),
+    /// Takes the name of a value or block, which that kind of token is.
+    #[inline]
+    pub fn name(&mut self, tok: Tok, expected: &str) -> Reading<Name> {
+        match self.tok() == tok {
+            true => Ok(self.lexer.name()),
+            false => Err(self.unexpected(expected)),
         }
+    }
+
+    /// Takes a word.
+    #[inline]
+    pub fn word(&mut self, expected: &str) -> Reading<(&'s str, Span)> {
+        if self.tok() != Tok::Word {
+            return Err(self.unexpected(expected));
+        }
+        let span = self.lexer.word();
+        Ok((self.source(span), span))
     }
 
     /// Notes where a part of the instruction being read stands.
@@ -256,9 +254,9 @@ impl<'s> Reader<'s> {
         self.tok() == Tok::Word && self.text() == word
     }
 
-    /// Sets whether line breaks count; to be called before the bracket is taken.
+    /// Sets whether line breaks count no more; to be called before the bracket is taken.
     pub fn free(&mut self, free: bool) {
-        self.free = free;
+        self.lexer.free(free);
     }
 
     // Errors.
@@ -275,14 +273,14 @@ impl<'s> Reader<'s> {
 
     /// Reports the next token.
     pub fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
-        let line_end = Span { start: self.end, end: self.end };
-        let (span, message) = match (self.tok(), self.token.tok) {
-            (Tok::End, Tok::End) => (self.token.span, "unexpected end of the text".into()),
-            (Tok::End, _) => (line_end, "unexpected end of the line".into()),
-            (Tok::OpenText, _) => (self.token.span, "a string without its closing quote".into()),
+        let (end, span) = (self.lexer.end(), self.span());
+        let (span, message) = match (self.tok(), self.lexer.tok_of_any_line()) {
+            (Tok::End, Tok::End) => (span, "unexpected end of the text".into()),
+            (Tok::End, _) => (Span { start: end, end }, "unexpected end of the line".into()),
+            (Tok::OpenText, _) => (span, "a string without its closing quote".into()),
             _ => {
-                let text: String = self.source(self.token.span).chars().take(40).flat_map(char::escape_debug).collect();
-                (self.token.span, format!("unexpected `{}`", text.replace("\\\"", "\"")))
+                let text: String = self.source(span).chars().take(40).flat_map(char::escape_debug).collect();
+                (span, format!("unexpected `{}`", text.replace("\\\"", "\"")))
             }
         };
         self.error(span, message, expected)
@@ -295,15 +293,15 @@ impl<'s> Reader<'s> {
     /// Goes to the next line that can begin a statement, or a closing brace, past at least one token since the item
     /// began.
     fn skip_line(&mut self) {
-        self.free = false;
-        if self.end <= self.start {
+        self.free(false);
+        if !self.lexer.has_begun() {
             self.bump();
         }
         loop {
-            match self.token.tok {
+            match self.lexer.tok_of_any_line() {
                 Tok::End | Tok::Mark(b'}') => return,
                 Tok::Number | Tok::Mark(_) => {}
-                _ if self.token.fresh_line => return,
+                _ if self.lexer.fresh_line() => return,
                 _ => {}
             }
             self.bump();
@@ -315,13 +313,12 @@ impl<'s> Reader<'s> {
     fn module(&mut self) -> Module {
         let mut module = Module::default();
         let mut names: HashMap<&'s str, Span> = HashMap::new();
-        while self.token.tok != Tok::End && !self.gives_up() {
-            self.start = self.token.span.start;
-            self.free = false;
+        while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
+            self.lexer.begin();
             if !self.at_word("kernel") {
                 self.unexpected("`kernel`");
                 self.skip_line();
-                while self.token.tok != Tok::End && !(self.token.fresh_line && self.at_kernel()) {
+                while self.lexer.tok_of_any_line() != Tok::End && !(self.lexer.fresh_line() && self.at_kernel()) {
                     self.bump();
                 }
                 continue;
@@ -339,28 +336,32 @@ impl<'s> Reader<'s> {
     }
 
     fn at_kernel(&self) -> bool {
-        self.token.tok == Tok::Word && self.text() == "kernel"
+        self.lexer.tok_of_any_line() == Tok::Word && self.text() == "kernel"
     }
 
     fn kernel(&mut self) -> (&'s str, Span) {
-        self.free = true;
+        self.free(true);
         self.bump();
         let (name, span) = match self.tok() {
-            Tok::Kernel => (self.text(), self.bump()),
-            _ => ("", self.token.span),
+            Tok::Kernel => {
+                let name = self.lexer.name();
+                (self.name_text(name), name.span)
+            }
+            _ => ("", self.span()),
         };
         self.body.restart(name, span);
         let header = if name.is_empty() { Err(self.unexpected("the kernel's name: `@name`")) } else { self.header() };
         if header.is_err() {
             self.body.header_failed = true;
-            let at_body =
-                |reader: &Self| reader.token.fresh_line && (reader.token.tok == Tok::Block || reader.at_kernel());
-            while !matches!(self.token.tok, Tok::End | Tok::Mark(b'}')) && !at_body(self) {
+            let at_body = |reader: &Self| {
+                reader.lexer.fresh_line() && (reader.lexer.tok_of_any_line() == Tok::Block || reader.at_kernel())
+            };
+            while !matches!(self.lexer.tok_of_any_line(), Tok::End | Tok::Mark(b'}')) && !at_body(self) {
                 self.bump();
             }
         }
-        self.free = false;
-        if header.is_ok() || matches!(self.token.tok, Tok::Block | Tok::Mark(b'}')) {
+        self.free(false);
+        if header.is_ok() || matches!(self.lexer.tok_of_any_line(), Tok::Block | Tok::Mark(b'}')) {
             self.blocks();
         }
         self.finish();
@@ -370,8 +371,8 @@ impl<'s> Reader<'s> {
     fn header(&mut self) -> Reading<()> {
         self.mark(b'(')?;
         let mut first = true;
-        while !self.eat(Tok::Mark(b')')) {
-            if !std::mem::take(&mut first) && !self.eat(Tok::Mark(b',')) {
+        while !self.eat(b')') {
+            if !std::mem::take(&mut first) && !self.eat(b',') {
                 return Err(self.unexpected("`,` or `)`"));
             }
             self.param()?;
@@ -382,7 +383,7 @@ impl<'s> Reader<'s> {
     }
 
     fn param(&mut self) -> Reading<()> {
-        let (name, span) = self.expect(Tok::Value, "a parameter: `%name`")?;
+        let name = self.name(Tok::Value, "a parameter: `%name`")?;
         self.mark(b':')?;
         let direction = match self.text() {
             "in" => Some(Direction::In),
@@ -405,8 +406,8 @@ impl<'s> Reader<'s> {
                 ParamKind::Buffer { direction, elem, align }
             }
         };
-        let span = self.since(span.start);
-        let value = self.body.kernel.add_param(name, kind, span);
+        let span = self.since(name.span.start);
+        let value = self.body.kernel.add_param(self.name_text(name), kind, span);
         self.claim(name, span, value);
         Ok(())
     }
@@ -427,9 +428,8 @@ impl<'s> Reader<'s> {
 
     fn blocks(&mut self) {
         while !self.gives_up() {
-            self.start = self.token.span.start;
-            self.free = false;
-            match self.token.tok {
+            self.lexer.begin();
+            match self.lexer.tok_of_any_line() {
                 Tok::Mark(b'}') => {
                     self.bump();
                     return;
@@ -458,20 +458,20 @@ impl<'s> Reader<'s> {
     }
 
     fn label(&mut self) -> Reading<()> {
-        let (name, span) = self.expect(Tok::Block, "a label")?;
-        let block = self.define_block(name, span);
+        let name = self.name(Tok::Block, "a label")?;
+        let block = self.define_block(name);
         self.body.block = Some(block);
-        self.body.kernel.blocks[block].span = span;
+        self.body.kernel.blocks[block].span = name.span;
         self.body.kernel.layout.push(block);
         if self.tok() == Tok::Mark(b'(') {
             self.free(true);
             self.bump();
             loop {
                 self.block_param(block)?;
-                if self.eat(Tok::Mark(b')')) {
+                if self.eat(b')') {
                     break;
                 }
-                if !self.eat(Tok::Mark(b',')) {
+                if !self.eat(b',') {
                     return Err(self.unexpected("`,` or `)`"));
                 }
             }
@@ -482,11 +482,10 @@ impl<'s> Reader<'s> {
     }
 
     fn block_param(&mut self, block: Block) -> Reading<()> {
-        let (name, span) = self.expect(Tok::Value, "a block parameter: `%name: type`")?;
+        let name = self.name(Tok::Value, "a block parameter: `%name: type`")?;
         let ty = self.mark(b':').and_then(|_| self.type_name("a type"));
         let number = self.body.kernel.block_params(block).len() as u32;
-        let value =
-            self.define_value(name, span, *ty.as_ref().unwrap_or(&Type::I32), ValueDef::BlockParam(block, number));
+        let value = self.define_value(name, *ty.as_ref().unwrap_or(&Type::I32), ValueDef::BlockParam(block, number));
         let kernel = &mut self.body.kernel;
         kernel.blocks[block].params.push(value, &mut kernel.pool);
         ty.map(|_| ()).inspect_err(|_| {
@@ -503,7 +502,7 @@ impl<'s> Reader<'s> {
                 *self.body.block.insert(block)
             }
         };
-        let result = (self.token.tok == Tok::Value).then(|| (self.text(), self.token.span));
+        let (start, has_result) = (self.at(), self.tok() == Tok::Value);
         let parts = self.body.parts.len();
         match self.statement(block) {
             Ok(()) => {
@@ -512,8 +511,8 @@ impl<'s> Reader<'s> {
             Err(Failed) => {
                 self.body.parts.truncate(parts);
                 self.body.partial.open_ended.insert(block);
-                if let Some((name, span)) = result {
-                    self.poison(name, span);
+                if has_result {
+                    self.poison(self.lexer.name_from(start));
                 }
                 self.skip_line();
             }
@@ -534,19 +533,15 @@ impl<'s> Reader<'s> {
         self.resolve_guards();
         let body = &mut self.body;
         let mut undefined = Vec::new();
-        for name in std::mem::take(&mut body.early_values) {
-            if let Some(named) = body.values.get(name).filter(|named| !named.defined) {
-                body.partial.unknown.insert(named.entity);
-                if !body.header_failed && undefined.len() < MAX_DIAGNOSTICS {
-                    undefined.push(undefined_name('%', name, named.span, &body.values));
-                }
+        for named in body.values.iter().filter(|named| !named.defined) {
+            body.partial.unknown.insert(named.entity);
+            if !body.header_failed && undefined.len() < MAX_DIAGNOSTICS {
+                undefined.push(undefined_name('%', named, &body.values));
             }
         }
-        for name in std::mem::take(&mut body.early_blocks) {
-            if let Some(named) =
-                body.blocks.get(name).filter(|named| !named.defined && undefined.len() < 2 * MAX_DIAGNOSTICS)
-            {
-                undefined.push(undefined_name('^', name, named.span, &body.blocks));
+        for named in body.blocks.iter().filter(|named| !named.defined) {
+            if undefined.len() < 2 * MAX_DIAGNOSTICS {
+                undefined.push(undefined_name('^', named, &body.blocks));
             }
         }
         // Where nothing else is wrong, what such an access goes by is itself such an access.
@@ -572,104 +567,102 @@ impl<'s> Reader<'s> {
     // Names.
 
     /// The value of that name, defined or not.
-    pub fn value(&mut self, name: &'s str, span: Span) -> Value {
-        let body = &mut self.body;
-        match body.values.entry(name) {
-            Entry::Occupied(named) => named.get().entity,
-            Entry::Vacant(vacant) => {
+    pub fn value(&mut self, name: Name) -> Value {
+        let Body { kernel, values, .. } = &mut self.body;
+        match values.entry(name) {
+            Ok(named) => named.entity,
+            Err(vacant) => {
                 let nowhere = ValueData { ty: Type::I32, def: ValueDef::Param(u32::MAX) };
-                let entity = body.kernel.values.push(nowhere);
-                vacant.insert(Named { entity, span, defined: false });
-                body.early_values.push(name);
+                let entity = kernel.values.push(nowhere);
+                values.insert(vacant, Named { entity, name: name.span, span: name.span, defined: false });
                 entity
             }
         }
     }
 
     /// The block of that name, defined or not.
-    pub fn block(&mut self, name: &'s str, span: Span) -> Block {
-        let body = &mut self.body;
-        match body.blocks.entry(name) {
-            Entry::Occupied(named) => named.get().entity,
-            Entry::Vacant(vacant) => {
-                let entity = body.kernel.blocks.push(BlockData::default());
-                vacant.insert(Named { entity, span, defined: false });
-                body.early_blocks.push(name);
+    pub fn block(&mut self, name: Name) -> Block {
+        let Body { kernel, blocks, .. } = &mut self.body;
+        match blocks.entry(name) {
+            Ok(named) => named.entity,
+            Err(vacant) => {
+                let entity = kernel.blocks.push(BlockData::default());
+                blocks.insert(vacant, Named { entity, name: name.span, span: name.span, defined: false });
                 entity
             }
         }
     }
 
-    /// Makes an existing value the one of that name, unless there is one.
-    pub fn claim(&mut self, name: &'s str, span: Span, entity: Value) {
+    /// Makes an existing value, which is defined there, the one of that name, unless there is one.
+    pub fn claim(&mut self, name: Name, span: Span, entity: Value) {
         match self.body.values.entry(name) {
-            Entry::Occupied(named) => {
-                let first = named.get().span;
-                self.defined_twice(format!("%{name}"), span, first);
+            Ok(named) => {
+                let first = named.span;
+                self.defined_twice('%', name, span, first);
             }
-            Entry::Vacant(vacant) => {
-                vacant.insert(Named { entity, span, defined: true });
+            Err(vacant) => {
+                self.body.values.insert(vacant, Named { entity, name: name.span, span, defined: true });
             }
         }
     }
 
-    fn defined_twice(&mut self, name: String, span: Span, first: Span) {
-        let diagnostic = Diagnostic::new(span, format!("`{name}` is defined twice"));
+    fn defined_twice(&mut self, sigil: char, name: Name, span: Span, first: Span) {
+        let diagnostic = Diagnostic::new(span, format!("`{sigil}{}` is defined twice", self.name_text(name)));
         self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
     }
 
     /// Defines a value.
-    pub fn define_value(&mut self, name: &'s str, span: Span, ty: Type, def: ValueDef) -> Value {
+    pub fn define_value(&mut self, name: Name, ty: Type, def: ValueDef) -> Value {
         let data = ValueData { ty, def };
+        let text = self.name_text(name);
         let Body { kernel, values, .. } = &mut self.body;
         let (value, first) = match values.entry(name) {
-            Entry::Occupied(mut named) if !named.get().defined => {
-                let named = named.get_mut();
-                (named.defined, named.span) = (true, span);
+            Ok(named) if !named.defined => {
+                (named.defined, named.span) = (true, name.span);
                 kernel.values[named.entity] = data;
                 (named.entity, None)
             }
-            Entry::Occupied(named) => (kernel.values.push(data), Some(named.get().span)),
-            Entry::Vacant(vacant) => {
+            Ok(named) => (kernel.values.push(data), Some(named.span)),
+            Err(vacant) => {
                 let entity = kernel.values.push(data);
-                vacant.insert(Named { entity, span, defined: true });
+                values.insert(vacant, Named { entity, name: name.span, span: name.span, defined: true });
                 (entity, None)
             }
         };
-        kernel.set_value_name(value, name);
+        kernel.set_value_name(value, text);
         if let Some(first) = first {
-            self.defined_twice(format!("%{name}"), span, first);
+            self.defined_twice('%', name, name.span, first);
         }
         value
     }
 
     /// Defines a value about which nothing is known.
-    pub fn poison(&mut self, name: &'s str, span: Span) {
+    pub fn poison(&mut self, name: Name) {
         let known = self.body.values.get(name).is_some_and(|named| named.defined);
         if !known {
-            let value = self.define_value(name, span, Type::I32, ValueDef::Param(u32::MAX));
+            let value = self.define_value(name, Type::I32, ValueDef::Param(u32::MAX));
             self.body.partial.unknown.insert(value);
         }
     }
 
-    fn define_block(&mut self, name: &'s str, span: Span) -> Block {
-        let body = &mut self.body;
-        let (block, first) = match body.blocks.entry(name) {
-            Entry::Occupied(mut named) if !named.get().defined => {
-                let named = named.get_mut();
-                (named.defined, named.span) = (true, span);
+    fn define_block(&mut self, name: Name) -> Block {
+        let text = self.name_text(name);
+        let Body { kernel, blocks, .. } = &mut self.body;
+        let (block, first) = match blocks.entry(name) {
+            Ok(named) if !named.defined => {
+                (named.defined, named.span) = (true, name.span);
                 (named.entity, None)
             }
-            Entry::Occupied(named) => (body.kernel.blocks.push(BlockData::default()), Some(named.get().span)),
-            Entry::Vacant(vacant) => {
-                let entity = body.kernel.blocks.push(BlockData::default());
-                vacant.insert(Named { entity, span, defined: true });
+            Ok(named) => (kernel.blocks.push(BlockData::default()), Some(named.span)),
+            Err(vacant) => {
+                let entity = kernel.blocks.push(BlockData::default());
+                blocks.insert(vacant, Named { entity, name: name.span, span: name.span, defined: true });
                 (entity, None)
             }
         };
-        body.kernel.set_block_name(block, name);
+        kernel.set_block_name(block, text);
         if let Some(first) = first {
-            self.defined_twice(format!("^{name}"), span, first);
+            self.defined_twice('^', name, name.span, first);
         }
         block
     }

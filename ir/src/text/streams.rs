@@ -136,7 +136,7 @@ impl<'s> Reader<'s> {
     /// A line that begins with `stream`.
     pub(super) fn stream(&mut self) -> Reading<()> {
         let start = self.bump();
-        let (name, name_span) = self.expect(Tok::Value, "the stream's name: `%name`")?;
+        let name = self.name(Tok::Value, "the stream's name: `%name`")?;
         let number = self.body.kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());
         let result = if self.body.kernel.packing.is_none() {
             let expected = "`groups` and a number after the kernel's parameters";
@@ -144,13 +144,13 @@ impl<'s> Reader<'s> {
         } else if self.body.block.is_some() {
             Err(self.error(start, "a stream after a label", "the streams before the first block"))
         } else {
-            self.stream_of(number, name_span, start)
+            self.stream_of(number, name.span, start)
         };
         match result {
             Ok((kind, stream)) => {
                 let span = stream.span;
-                let value = self.body.kernel.add_param(name, kind, span);
-                self.claim(name, name_span, value);
+                let value = self.body.kernel.add_param(self.name_text(name), kind, span);
+                self.claim(name, name.span, value);
                 if let Some(packing) = &mut self.body.kernel.packing {
                     packing.streams.push(stream);
                 }
@@ -158,7 +158,7 @@ impl<'s> Reader<'s> {
             }
             Err(failed) => {
                 self.body.forget_stream(number);
-                self.poison(name, name_span);
+                self.poison(name);
                 Err(failed)
             }
         }
@@ -194,7 +194,7 @@ impl<'s> Reader<'s> {
             self.stream_part(number, StreamPart::Align, span);
             stream.align = align;
         }
-        let address = self.span().start;
+        let address = self.at();
         if self.take_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
         } else if stream.buffer.is_some() {
@@ -209,16 +209,16 @@ impl<'s> Reader<'s> {
         if self.since(address).end > address {
             self.stream_part(number, StreamPart::Address, self.since(address));
         }
-        while self.eat(Tok::Mark(b',')) {
-            let start = self.span().start;
+        while self.eat(b',') {
+            let start = self.at();
             if self.take_word("loop") {
                 let step = self.step()?;
                 self.stream_part(number, StreamPart::Loop(stream.steps.len() as u32), self.since(start));
                 stream.steps.push(step);
             } else if self.take_word("guard") {
-                let (name, span) = self.expect(Tok::Value, "a stream: `%name`")?;
-                self.stream_part(number, StreamPart::Guard, span);
-                self.body.guards.push((number, name, span));
+                let name = self.name(Tok::Value, "a stream: `%name`")?;
+                self.stream_part(number, StreamPart::Guard, name.span);
+                self.body.guards.push((number, name));
                 break;
             } else {
                 return Err(self.unexpected("`loop` or `guard`"));
@@ -252,14 +252,14 @@ impl<'s> Reader<'s> {
         let mut scale = None;
         let mut constant = None;
         let mut terms = Vec::new();
-        let mut minus = self.eat(Tok::Mark(b'-'));
+        let mut minus = self.eat(b'-');
         loop {
             let start = self.span();
             let by = match self.tok() {
                 Tok::Number => Some(self.integer("a number")?.0),
                 _ => None,
             };
-            let product = by.is_none() || self.eat(Tok::Mark(b'*'));
+            let product = by.is_none() || self.eat(b'*');
             let signed = if minus { by.unwrap_or(1).saturating_neg() } else { by.unwrap_or(1) };
             let by = match i32::try_from(signed).map(|by| by as u32).or_else(|_| u32::try_from(signed)) {
                 Ok(by) => by,
@@ -295,17 +295,20 @@ impl<'s> Reader<'s> {
 
     /// A parameter by name, which is defined already.
     fn param_number(&mut self, expected: &str) -> Reading<(u32, Span)> {
-        let (name, span) = self.expect(Tok::Value, expected)?;
+        let name = self.name(Tok::Value, expected)?;
         match self.body.param_number(name) {
-            Some(number) => Ok((number, span)),
-            None => Err(self.error(span, format!("`%{name}` is no parameter"), "a parameter of the kernel")),
+            Some(number) => Ok((number, name.span)),
+            None => {
+                let message = format!("`%{}` is no parameter", self.name_text(name));
+                Err(self.error(name.span, message, "a parameter of the kernel"))
+            }
         }
     }
 
     /// Finds the streams that guard others, which may come after those.
     pub(super) fn resolve_guards(&mut self) {
         let first = self.body.kernel.launch_params().len() as u32;
-        for (number, name, span) in std::mem::take(&mut self.body.guards) {
+        for (number, name) in std::mem::take(&mut self.body.guards) {
             if self.body.is_unknown(name) {
                 continue;
             }
@@ -316,7 +319,10 @@ impl<'s> Reader<'s> {
                         stream.guard = Some(guard);
                     }
                 }
-                None => drop(self.error(span, format!("`%{name}` is no stream"), "an `out` stream of no buffer")),
+                None => {
+                    let message = format!("`%{}` is no stream", self.name_text(name));
+                    self.error(name.span, message, "an `out` stream of no buffer");
+                }
             }
         }
     }

@@ -1,0 +1,209 @@
+//! What the names of a kernel's values, or of its blocks, stand for.
+//!
+//! A module has many small kernels, so the table is used again for the next one, and emptying it takes no time.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::lexer::Name;
+use crate::kernel::Span;
+
+/// What a name stands for. One that is used first gets its definition later.
+#[derive(Clone, Copy)]
+pub(super) struct Named<T> {
+    pub entity: T,
+    /// Where it was first met.
+    pub name: Span,
+    /// The definition, or the first use.
+    pub span: Span,
+    pub defined: bool,
+}
+
+/// A place of the hash table. It is free where its round is not the table's.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    key: u64,
+    round: u32,
+    number: u32,
+}
+
+/// A hash table with open addressing, at most half full.
+pub(super) struct Names<'s, T> {
+    source: &'s str,
+    slots: Vec<Slot>,
+    /// A key's place is so many bits lower than a product of 64 bits.
+    shift: u32,
+    /// Odd, and chosen anew for each text: no text can have its names all in one place.
+    factor: u64,
+    /// Goes up as the table is emptied.
+    round: u32,
+    /// Names in the order in which they were first met.
+    named: Vec<Named<T>>,
+}
+
+/// Where a name belongs that is not in the table.
+pub(super) struct Vacant {
+    key: u64,
+    at: usize,
+}
+
+/// Set in the keys of long names, and in no byte of a short one.
+const LONG: u64 = 1 << 63;
+
+/// The number of slots at first.
+const FEW: usize = 128;
+
+impl<'s, T: Copy> Names<'s, T> {
+    pub fn new(source: &'s str) -> Names<'s, T> {
+        let factor = RandomState::new().hash_one(source.len()) | 1;
+        let (slots, shift) = (vec![Slot::default(); FEW], u64::BITS - FEW.ilog2());
+        Names { source, slots, shift, factor, round: 1, named: Vec::new() }
+    }
+
+    /// Forgets all names.
+    pub fn clear(&mut self) {
+        self.named.clear();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.slots.fill(Slot::default());
+            self.round = 1;
+        }
+    }
+
+    /// A name's text without its sigil.
+    pub fn text(&self, span: Span) -> &'s str {
+        self.source.get(span.start as usize + 1..span.end as usize).unwrap_or_default()
+    }
+
+    /// What names stand for, in the order in which they were first met.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Named<T>> {
+        self.named.iter()
+    }
+
+    /// What a name stands for.
+    pub fn get(&self, name: Name) -> Option<&Named<T>> {
+        self.find(name).ok().and_then(|number| self.named.get(number))
+    }
+
+    /// What a name stands for, or where it belongs.
+    #[inline]
+    pub fn entry(&mut self, name: Name) -> Result<&mut Named<T>, Vacant> {
+        self.find(name).map(|number| &mut self.named[number])
+    }
+
+    /// Says what a name stands for.
+    #[inline]
+    pub fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = Slot { key, round: self.round, number: self.named.len() as u32 };
+        }
+        self.named.push(named);
+        if self.named.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+    }
+
+    /// The number of a name, or where it belongs.
+    #[inline]
+    fn find(&self, name: Name) -> Result<usize, Vacant> {
+        match name.span.end - name.span.start {
+            // With its sigil.
+            0..=9 => self.find_key(name.head, |_| true),
+            _ => self.find_long(name),
+        }
+    }
+
+    #[inline(never)]
+    fn find_long(&self, name: Name) -> Result<usize, Vacant> {
+        let text = self.text(name.span);
+        let fold = |key: u64, byte: u8| (key.rotate_left(8) ^ u64::from(byte)).wrapping_mul(self.factor);
+        let key = text.bytes().skip(8).fold(name.head, fold) | LONG;
+        self.find_key(key, |number| self.named.get(number).is_some_and(|named| self.text(named.name) == text))
+    }
+
+    #[inline]
+    fn find_key(&self, key: u64, is_it: impl Fn(usize) -> bool) -> Result<usize, Vacant> {
+        let mut at = self.place(key);
+        while let Some(slot) = self.slots.get(at).filter(|slot| slot.round == self.round) {
+            let number = slot.number as usize;
+            if slot.key == key && is_it(number) {
+                return Ok(number);
+            }
+            at = self.after(at);
+        }
+        Err(Vacant { key, at })
+    }
+
+    /// Where a key belongs.
+    #[inline]
+    fn place(&self, key: u64) -> usize {
+        (key.wrapping_mul(self.factor) >> self.shift) as usize
+    }
+
+    /// The place to look at next.
+    #[inline]
+    fn after(&self, at: usize) -> usize {
+        (at + 1) & (self.slots.len() - 1)
+    }
+
+    #[inline(never)]
+    fn grow(&mut self) {
+        let larger = vec![Slot::default(); self.slots.len() * 2];
+        self.shift -= 1;
+        for slot in std::mem::replace(&mut self.slots, larger).into_iter().filter(|slot| slot.round == self.round) {
+            let mut at = self.place(slot.key);
+            while self.slots[at].round == self.round {
+                at = self.after(at);
+            }
+            self.slots[at] = slot;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::lexer::Lexer;
+    use super::*;
+
+    /// The names of a text that has nothing else.
+    fn names(text: &str) -> Vec<Name> {
+        let mut lexer = Lexer::new(text);
+        (0..text.matches('%').count()).map(|_| lexer.name()).collect()
+    }
+
+    #[test]
+    fn names_of_every_length_are_told_apart() {
+        // One that is the start of all that come behind it, and for each one with another last letter.
+        let text: String = (1..40).map(|len| format!("%{} %{}b ", "a".repeat(len), "a".repeat(len - 1))).collect();
+        let mut table = Names::new(&text);
+        for (number, name) in names(&text).into_iter().enumerate() {
+            let vacant = table.entry(name).err().unwrap();
+            table.insert(vacant, Named { entity: number, name: name.span, span: name.span, defined: true });
+        }
+        for (number, name) in names(&text).into_iter().enumerate() {
+            assert_eq!(table.get(name).map(|named| named.entity), Some(number));
+            assert_eq!(table.get(name).map(|named| named.span), Some(name.span));
+        }
+        table.clear();
+        assert!(names(&text).into_iter().all(|name| table.get(name).is_none()));
+        assert_eq!(table.iter().len(), 0);
+    }
+
+    #[test]
+    fn many_names_are_found_again() {
+        let text: String = (0..5000).map(|number| format!("%v{number} ")).collect();
+        let names = names(&text);
+        let mut table = Names::new(&text);
+        for round in 0..3 {
+            table.clear();
+            for (number, &name) in names.iter().enumerate() {
+                assert!(table.get(name).is_none());
+                let vacant = table.entry(name).err().unwrap();
+                table.insert(vacant, Named { entity: number + round, name: name.span, span: name.span, defined: true });
+            }
+            let found = names.iter().map(|&name| table.get(name).unwrap().entity);
+            assert!(found.eq(round..names.len() + round));
+        }
+    }
+}
