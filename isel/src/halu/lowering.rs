@@ -17,6 +17,7 @@ use super::context;
 use super::in_place::write_in_place;
 use super::intrinsic;
 use super::operands::{Index, Place, Pred, Reg, Src};
+use super::predicate::predicate;
 use crate::machine::{Halu, Machine, RegClass};
 use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
@@ -666,6 +667,7 @@ impl Lowering<'_> {
                 });
             }
         }
+        predicate(&mut code);
         if self.out.joins_words {
             write_in_place(&mut code);
         }

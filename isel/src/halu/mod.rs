@@ -7,6 +7,7 @@ mod in_place;
 mod intrinsic;
 mod lowering;
 mod operands;
+mod predicate;
 
 use halfbyte_ir::{Attr, Legality, Op, Type};
 use halfbyte_isa::target::Target;

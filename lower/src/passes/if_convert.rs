@@ -1,10 +1,10 @@
 //! If-conversion: a branch whose ways do little, and meet again, becomes selects.
 //!
 //! Both ways are computed, and each parameter of the block where they meet is selected by the condition. All ops are
-//! total, so what is computed for nothing does no harm; ways that load or store stay. It is done where computing both
-//! ways takes at most [`EXTRA`] instructions more than the longer one, for so much the two branches and the moves of
-//! arguments take, and items that go apart go both ways in turn in any case; and where the longer one is short, since
-//! items that all go the other way would have been spared it.
+//! total, so what is computed for nothing does no harm; ways that load or store stay, for selection where instructions have
+//! guards. It is done where computing both ways takes at most [`EXTRA`] instructions more than the longer one, for so much
+//! the two branches and the moves of arguments take, and items that go apart go both ways in turn in any case; and where the
+//! longer one is short, since items that all go the other way would have been spared it.
 //!
 //! Targets whose items share vectors are left to `pack`, which knows the branches on which items agree.
 

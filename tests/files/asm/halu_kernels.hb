@@ -18,7 +18,7 @@ kernel @lighten(%by: i8x4, %x: in i8x4, %y: out i8x4) {
 ;=     STG [R1.U32+UR0], R2 ;
 ;=     EXIT ;
 
-; Where unlike items go different ways, a branch has a predicate.
+; Where unlike items go different ways, what they make there is selected.
 kernel @branch(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -37,13 +37,12 @@ kernel @branch(%x: in i32, %y: out i32) {
 ;=     LEA R1, R1, RZ, 0x2 ;
 ;=     LDG R0, [R1.U32+UR2] ;
 ;=     ISETP.EQ.U32.AND P0, PT, R0, 0x5 ;
-;=     @!P0 BRA L8 ;
-;=     IMAD R0, R0, R0, RZ ;
-;= L8:
-;=     STG [R1.U32+UR0], R0 ;
+;=     IMAD R2, R0, R0, RZ ;
+;=     SEL R3, R2, R0, P0 ;
+;=     STG [R1.U32+UR0], R3 ;
 ;=     EXIT ;
 
-; A switch is a chain of comparisons.
+; A switch is a chain of comparisons, and of selects where its ways do little.
 kernel @choose(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -57,21 +56,16 @@ kernel @choose(%x: in i32, %y: out i32) {
 }
 ;=     ULDC.64 UR0, c[0x0][0x168] ;
 ;=     ULDC.64 UR2, c[0x0][0x160] ;
-;=     S2R R2, SR_ITEM ;
-;=     LEA R2, R2, RZ, 0x2 ;
-;=     LDG R0, [R2.U32+UR2] ;
-;=     MOV R3, 0x5 ;
-;=     MOV R1, 0x7 ;
-;=     ISETP.EQ.U32.AND P0, PT, R0, RZ ;
-;=     @!P0 BRA L11 ;
-;=     MOV R1, R3 ;
-;=     BRA L14 ;
-;= L11:
-;=     ISETP.EQ.U32.AND P0, PT, R0, 0x3 ;
-;=     @P0 BRA L14 ;
-;=     MOV R1, R0 ;
-;= L14:
-;=     STG [R2.U32+UR0], R1 ;
+;=     S2R R3, SR_ITEM ;
+;=     LEA R3, R3, RZ, 0x2 ;
+;=     LDG R1, [R3.U32+UR2] ;
+;=     MOV R4, 0x5 ;
+;=     MOV R2, 0x7 ;
+;=     ISETP.EQ.U32.AND P0, PT, R1, RZ ;
+;=     ISETP.EQ.U32.AND P1, PT, R1, 0x3 ;
+;=     SEL R0, R2, R1, P1 ;
+;=     SEL R0, R4, R0, P0 ;
+;=     STG [R3.U32+UR0], R0 ;
 ;=     EXIT ;
 
 ; An intrinsic is the instruction that it says.

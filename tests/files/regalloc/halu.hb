@@ -80,7 +80,7 @@ kernel @predicates(%x: in i32, %z: in i32, %y: out i32) {
 ;=     STG [R0.U32+UR0], R1 ;                                                    // 10:3
 ;=     EXIT ;                                                                    // 11:3
 
-; A parameter of a block has one register, into which each branch moves its value.
+; A parameter of a block has one register, into which each branch moves its value. The way is too long to be selected from.
 kernel @joined(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -88,7 +88,15 @@ kernel @joined(%x: in i32, %y: out i32) {
   switch %a, ^join(%a), [10: ^ten]
 ^ten:
   %b = mul.i32 %a, %a
-  br ^join(%b)
+  %c = mul.i32 %b, %a
+  %d = mul.i32 %c, %b
+  %e = mul.i32 %d, %c
+  %f = mul.i32 %e, %d
+  %g = mul.i32 %f, %e
+  %h = mul.i32 %g, %f
+  %j = mul.i32 %h, %g
+  %k = mul.i32 %j, %h
+  br ^join(%k)
 ^join(%r: i32):
   %s = add.i32 %r, %a
   store %s, %y[%i]
@@ -98,22 +106,30 @@ kernel @joined(%x: in i32, %y: out i32) {
 ;= b0:
 ;=     ULDC.64 UR0, c[0x0][0x168] ;                                              // 1:8
 ;=     ULDC.64 UR2, c[0x0][0x160] ;                                              // 1:8
-;=     S2R R1, SR_ITEM ;                                                         // 3:3
-;=     LEA R1, R1, RZ, 0x2 ;                                                     // 3:3
-;=     LDG R0, [R1.U32+UR2] ;                                                    // 4:3
-;=     ISETP.EQ.U32.AND P0, PT, R0, 0xa ;                                        // 5:3
+;=     S2R R0, SR_ITEM ;                                                         // 3:3
+;=     LEA R0, R0, RZ, 0x2 ;                                                     // 3:3
+;=     LDG R3, [R0.U32+UR2] ;                                                    // 4:3
+;=     ISETP.EQ.U32.AND P0, PT, R3, 0xa ;                                        // 5:3
 ;=     @P0 BRA .+0 ; -> b2                                                       // 5:3
 ;=     BRA .+0 ; -> b1                                                           // 5:3
 ;= b1:
-;=     MOV R2, R0 ;                                                              // 5:3
+;=     MOV R1, R3 ;                                                              // 5:3
 ;=     BRA .+0 ; -> b3                                                           // 5:3
 ;= b2:
-;=     IMAD R2, R0, R0, RZ ;                                                     // 7:3
-;=     BRA .+0 ; -> b3                                                           // 8:3
+;=     IMAD R1, R3, R3, RZ ;                                                     // 7:3
+;=     IMAD R2, R1, R3, RZ ;                                                     // 8:3
+;=     IMAD R1, R2, R1, RZ ;                                                     // 9:3
+;=     IMAD R2, R1, R2, RZ ;                                                     // 10:3
+;=     IMAD R1, R2, R1, RZ ;                                                     // 11:3
+;=     IMAD R2, R1, R2, RZ ;                                                     // 12:3
+;=     IMAD R1, R2, R1, RZ ;                                                     // 13:3
+;=     IMAD R2, R1, R2, RZ ;                                                     // 14:3
+;=     IMAD R1, R2, R1, RZ ;                                                     // 15:3
+;=     BRA .+0 ; -> b3                                                           // 16:3
 ;= b3:
-;=     IADD3 R3, R2, R0, RZ ;                                                    // 10:3
-;=     STG [R1.U32+UR0], R3 ;                                                    // 11:3
-;=     EXIT ;                                                                    // 12:3
+;=     IADD3 R1, R1, R3, RZ ;                                                    // 18:3
+;=     STG [R0.U32+UR0], R1 ;                                                    // 19:3
+;=     EXIT ;                                                                    // 20:3
 
 ; Two values that a loop exchanges need a third register for a moment.
 kernel @exchanged(%n: i32, %x: in i32, %y: out i32) {
