@@ -4,13 +4,14 @@ use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{Signature, types::I64};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable, Flags};
 use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
+use cranelift_module::{FuncId, Module, ModuleError, ModuleReloc, default_libcall_names};
 use thiserror::Error;
 
 /// What it took to make native code of a kernel's words.
@@ -57,13 +58,27 @@ impl From<ModuleError> for NativeError {
     }
 }
 
+/// How registers of the host are allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Allocation {
+    /// For code that goes round: values stay in registers.
+    Backtracking,
+    /// For code that is run through once a call: made in much less time, and most values lie in memory.
+    SinglePass,
+}
+
 /// How Cranelift is to make code for this computer. It does not optimise: what is worth it has been done to the words by
 /// then, and the rest would cost more time than it saves.
-fn host() -> Result<OwnedTargetIsa, NativeError> {
+fn host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    let algorithm = match allocation {
+        Allocation::Backtracking => "backtracking",
+        Allocation::SinglePass => "single_pass",
+    };
     let set = [
         ("opt_level", "none"),
+        ("regalloc_algorithm", algorithm),
         ("is_pic", "false"),
         ("unwind_info", "false"),
         // Frames may exceed the guard page below a stack.
@@ -84,9 +99,14 @@ fn host() -> Result<OwnedTargetIsa, NativeError> {
 }
 
 /// The same, looked up once.
-fn known_host() -> Result<OwnedTargetIsa, NativeError> {
-    static KNOWN: OnceLock<Result<OwnedTargetIsa, NativeError>> = OnceLock::new();
-    KNOWN.get_or_init(host).clone()
+fn known_host(allocation: Allocation) -> Result<OwnedTargetIsa, NativeError> {
+    static KNOWN: [OnceLock<Result<OwnedTargetIsa, NativeError>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let [backtracking, single_pass] = &KNOWN;
+    let known = match allocation {
+        Allocation::Backtracking => backtracking,
+        Allocation::SinglePass => single_pass,
+    };
+    known.get_or_init(|| host(allocation)).clone()
 }
 
 /// Functions on their way to be native code.
@@ -105,7 +125,7 @@ pub(crate) struct FunctionId(u32);
 
 impl NativeBuilder {
     pub fn new() -> Result<NativeBuilder, NativeError> {
-        let isa = known_host()?;
+        let isa = known_host(Allocation::Backtracking)?;
         let module = JITModule::new(JITBuilder::with_isa(isa.clone(), default_libcall_names()));
         let context = module.make_context();
         Ok(NativeBuilder {
@@ -127,6 +147,7 @@ impl NativeBuilder {
     pub fn define<R>(
         &mut self,
         signature: Signature,
+        allocation: Allocation,
         build: impl FnOnce(&mut FunctionBuilder<'_>) -> R,
     ) -> Result<(FunctionId, R), NativeError> {
         let module: &mut JITModule = &mut self.module.0;
@@ -137,8 +158,15 @@ impl NativeBuilder {
         b.seal_all_blocks();
         b.finalize(self.isa.frontend_config());
         let id = module.declare_anonymous_function(&self.context.func.signature)?;
-        module.define_function(id, &mut self.context)?;
-        self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
+        let isa = known_host(allocation)?;
+        self.context.compile(isa.as_ref(), &mut ControlPlane::default()).map_err(ModuleError::from)?;
+        if let Some(code) = self.context.compiled_code() {
+            let relocs = code.buffer.relocs().iter();
+            let relocs: Vec<_> =
+                relocs.map(|reloc| ModuleReloc::from_mach_reloc(reloc, &self.context.func, id)).collect();
+            module.define_function_bytes(id, code.buffer.alignment.into(), code.code_buffer(), &relocs)?;
+            self.bytes += code.code_buffer().len();
+        }
         self.functions.push(id);
         Ok((FunctionId(self.functions.len() as u32 - 1), made))
     }
@@ -218,9 +246,10 @@ mod tests {
     #[test]
     fn functions_can_be_called() {
         let mut builder = NativeBuilder::new().unwrap();
-        let ids = [3, 40].map(|addend| {
+        let ways = [(3, Allocation::Backtracking), (40, Allocation::SinglePass)];
+        let ids = ways.map(|(addend, allocation)| {
             let signature = signature(&builder);
-            builder.define(signature, |b| plus(b, addend)).unwrap().0
+            builder.define(signature, allocation, |b| plus(b, addend)).unwrap().0
         });
         let code = builder.finish().unwrap();
         assert_eq!(code.functions(), 2);
@@ -240,7 +269,7 @@ mod tests {
         for _ in 0..70_000 / 8 {
             let mut builder = NativeBuilder::new().unwrap();
             let signature = signature(&builder);
-            builder.define(signature, |b| plus(b, 1)).unwrap();
+            builder.define(signature, Allocation::SinglePass, |b| plus(b, 1)).unwrap();
             drop(builder.finish().unwrap());
         }
     }
@@ -255,7 +284,7 @@ mod tests {
             b.ins().return_(&[]);
         };
         if cfg!(debug_assertions) {
-            assert!(matches!(builder.define(signature, wrong), Err(NativeError::Code(_))));
+            assert!(matches!(builder.define(signature, Allocation::Backtracking, wrong), Err(NativeError::Code(_))));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::graph::{Block, BlockId, Next, Target};
 use super::schedule::{Schedule, schedule};
 use super::trace::Shape;
 use super::unit::{Items, Kernel, Unit};
-use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
+use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
 
 /// What compiled code says when it returns, in the highest bits; the block is in the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,7 +111,9 @@ pub(super) fn compile(source: &Source<'_>, cells: &mut Cells, map: &mut Map) -> 
     let mut next = 0;
     while next < source.blocks.len() {
         let first = BlockId(next as u32);
-        let made = native.define(signature.clone(), |b| function(source, cells, map, &mut constants, b, first))?;
+        let made = native.define(signature.clone(), Allocation::Backtracking, |b| {
+            function(source, cells, map, &mut constants, b, first)
+        })?;
         let (id, (blocks, after)) = made;
         functions.push((id, first, blocks));
         next = after;

@@ -18,7 +18,7 @@ use super::emit::{BlockEmitter, Constants, Emitter};
 use super::schedule::schedule;
 use super::trace::{Id, Op, Shape, Trace};
 use super::unit::{Kernel, Unit};
-use crate::native::{NativeBuilder, NativeError};
+use crate::native::{Allocation, NativeBuilder, NativeError};
 
 /// What an instruction, which must be valid, does, given what it reads: what its
 /// [`meaning`](halfbyte_isa::halu::meaning::meaning) says, computed by code as it is made for kernels. None where its guard does
@@ -73,7 +73,7 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         let done = b.ins().iconst(I32, 0);
         b.ins().return_(&[done]);
     };
-    let (id, ()) = native.define(signature, build)?;
+    let (id, ()) = native.define(signature, Allocation::Backtracking, build)?;
     let code = native.finish()?;
     let mut context = Context::new(map).ok_or(NativeError::TooLarge)?;
     context.header().set_items(1);

@@ -48,8 +48,10 @@ impl Emitter<'_, '_> {
         if let Word::Place { pointer, plus } = self.and_mask(address, 0xffff) {
             return (pointer, (at::STORE + plus as usize) as i32);
         }
-        let offset = self.and_mask(address, ADDRESS & !(bytes - 1));
-        let offset = self.value(offset);
+        let offset = match self.and_mask(address, ADDRESS & !(bytes - 1)) {
+            Word::Const(offset) => return (self.machine, (at::STORE + offset as usize) as i32),
+            offset => self.value(offset),
+        };
         let offset = self.b.ins().uextend(I64, offset);
         (self.b.ins().iadd(self.machine, offset), at::STORE as i32)
     }

@@ -8,11 +8,13 @@ use cranelift_frontend::{FunctionBuilder, Switch};
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::{Effects, MAX_WRITES, Next, Write};
+use halfbyte_isa::vp1::footprint::Locations;
 use halfbyte_isa::vp1::meaning::meaning;
 
 use super::emitter::Emitter;
 use super::graph::{Flow, Graph};
 use super::host::HostFunctions;
+use super::liveness::{self, Liveness};
 use super::loops::{End, Loop};
 use super::machine::at;
 use super::registers::{Place, Registers, inside};
@@ -61,10 +63,9 @@ pub(super) const MAX_BUNDLES: usize = 1 << 30;
 pub(super) struct Source<'a> {
     pub program: &'a Bundles,
     pub graph: &'a Graph,
-    /// `$uccfg`, where it is known.
-    pub uccfg: Option<u32>,
-    /// The registers count after an exit too.
-    pub registers_at_exit: bool,
+    /// Registers that hold 0 all the time.
+    pub zero: Locations,
+    pub liveness: &'a Liveness,
 }
 
 /// What native code returns.
@@ -119,7 +120,7 @@ pub(super) fn build(
     let prologue = b.create_block();
     b.ins().jump(prologue, &[]);
     let labels = vec![None; (end - first) as usize];
-    let registers = Registers::new(source.uccfg);
+    let registers = Registers::new(source.zero);
     let e = Emitter::new(b, machine, host);
     let mut function =
         Function { e, source, registers, first, end, labels, exits: Vec::new(), returns: None, issued: 0, again: None };
@@ -559,8 +560,13 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                     self.e.b.ins().bor_imm_s(both, GO as i64)
                 }
             };
-            let all = self.source.registers_at_exit || !matches!(answer, Answer::Code(Code::EXIT));
-            self.registers.store(&mut self.e, all);
+            let liveness = self.source.liveness;
+            let wanted = match answer {
+                Answer::Code(Code::EXIT) => liveness.at_exit,
+                Answer::Code(code) => liveness.before(code.at() as u32),
+                Answer::Go(_) => liveness::all(),
+            };
+            self.registers.store(&mut self.e, wanted);
             self.e.b.ins().return_(&[code]);
         }
     }
@@ -568,10 +574,11 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     /// Loads the registers and goes where the function is entered.
     fn enter(mut self, prologue: Block, number: Value) -> Vec<u32> {
         self.e.b.switch_to_block(prologue);
-        self.registers.load(&mut self.e);
         let graph = self.source.graph;
         let entries: Vec<u32> =
             (self.first..self.end).filter(|&at| graph.is_entry(at) && graph.is_leader(at)).collect();
+        let wanted = entries.iter().map(|&at| self.source.liveness.before(at));
+        self.registers.load(&mut self.e, wanted.fold(Locations::EMPTY, Locations::union));
         let labels: Vec<Block> = entries.iter().map(|&at| self.label(at)).collect();
         match *labels.as_slice() {
             [] => {

@@ -3,7 +3,7 @@
 //! What is not in it is left to the interpreter: traps, jumps in the delay slot of another one, and wherever those lead.
 
 use halfbyte_isa::vp1::domain::{Jump, Next};
-use halfbyte_isa::vp1::footprint::Footprint;
+use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{Bundle, Unit};
 
 use crate::vp1::interp::Bundles;
@@ -46,12 +46,12 @@ struct Marks {
 pub(super) struct Graph {
     flows: Vec<Flow>,
     marks: Vec<Marks>,
+    /// What bundles read and write, where that is known.
+    footprints: Vec<Option<Footprint>>,
     /// Where each function begins, and where the last one ends.
     pub functions: Vec<u32>,
     /// Whether the branch to the next group leads backward.
     pub group_is_backward: bool,
-    /// Whether something writes `$uccfg`.
-    pub writes_uccfg: bool,
 }
 
 /// About as many instructions of Cranelift make a function.
@@ -62,13 +62,12 @@ impl Graph {
         let mut graph = Graph {
             flows: Vec::with_capacity(program.len()),
             marks: vec![Marks::default(); program.len()],
+            footprints: footprints(program),
             functions: vec![0],
             group_is_backward: false,
-            writes_uccfg: false,
         };
-        let bundles = || (0..program.len()).map_while(|at| program.get(at).map(|(_, bundle)| bundle));
         let next: Vec<Option<Next<()>>> =
-            bundles().map(|bundle| Footprint::of(bundle, None).ok().map(|footprint| footprint.next)).collect();
+            graph.footprints.iter().map(|footprint| footprint.as_ref().map(|footprint| footprint.next)).collect();
         for at in 0..next.len() {
             let flow = flow(program, group_branch, &next, at);
             if let Flow::Jump { to, group: true, .. } = flow {
@@ -76,25 +75,34 @@ impl Graph {
             }
             graph.flows.push(flow);
         }
-        graph.writes_uccfg = bundles().any(writes_uccfg);
         graph.mark(program, &next);
         graph.divide(program);
         graph
     }
 
     /// Of a program of one bundle, after which control goes nowhere.
-    pub fn of_step() -> Graph {
+    pub fn of_step(program: &Bundles) -> Graph {
         Graph {
             flows: vec![Flow::Exit],
             marks: vec![Marks { reached: true, leader: true, entry: true }],
+            footprints: footprints(program),
             functions: vec![0, 1],
             group_is_backward: false,
-            writes_uccfg: true,
         }
     }
 
     pub fn flow(&self, at: u32) -> Flow {
         self.flows.get(at as usize).copied().unwrap_or(Flow::Stop)
+    }
+
+    /// What a bundle reads and writes, where that is known.
+    pub fn footprint(&self, at: u32) -> Option<&Footprint> {
+        self.footprints.get(at as usize)?.as_ref()
+    }
+
+    /// What any bundle writes.
+    pub fn written(&self) -> Locations {
+        self.footprints.iter().flatten().fold(Locations::EMPTY, |written, footprint| written.union(footprint.writes))
     }
 
     /// How many bundles there are.
@@ -200,6 +208,15 @@ impl Graph {
         }
     }
 
+    /// Whether control may come to a bundle of a function again without leaving the function.
+    pub fn has_loop(&self, first: u32, end: u32) -> bool {
+        (first..end).any(|at| match self.flow(at) {
+            Flow::Jump { to, .. } => (first..=at).contains(&to),
+            Flow::Return => true,
+            _ => false,
+        })
+    }
+
     /// Where blocks begin that native code goes to from a bundle.
     fn targets(&self, at: u32) -> [Option<u32>; 2] {
         match self.flow(at) {
@@ -237,6 +254,7 @@ fn cost(bundle: &Bundle) -> u32 {
     of(Unit::Address, 15) + of(Unit::Scalar, 10) + of(Unit::Vector, 30) + of(Unit::Branch, 10)
 }
 
-fn writes_uccfg(bundle: &Bundle) -> bool {
-    bundle.inst(Unit::Scalar).is_some_and(|inst| inst.opcode() == halfbyte_isa::vp1::Opcode::MOV_UC_R)
+fn footprints(program: &Bundles) -> Vec<Option<Footprint>> {
+    let bundles = (0..program.len()).map_while(|at| program.get(at));
+    bundles.map(|(_, bundle)| Footprint::of(bundle, None).ok()).collect()
 }

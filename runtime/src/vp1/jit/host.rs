@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 
 use super::machine::Machine;
-use crate::native::{NativeBuilder, NativeCode, NativeError};
+use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError};
 
 /// Takes the machine, an address and a word to store. What else comes or goes is in the machine.
 type HostFunction = extern "C" fn(&mut Machine, u32, u32);
@@ -74,7 +74,8 @@ impl HostFunctions {
         let host = builder.call_conv();
         let mut ids = Vec::with_capacity(Host::ALL.len());
         for (_, function) in Host::ALL {
-            let (id, ()) = builder.define(signature(CallConv::PreserveAll), |b| forward(b, host, function))?;
+            let (id, ()) = builder
+                .define(signature(CallConv::PreserveAll), Allocation::Backtracking, |b| forward(b, host, function))?;
             ids.push(id);
         }
         let code = builder.finish()?;

@@ -8,6 +8,7 @@ mod emitter;
 mod function;
 mod graph;
 mod host;
+mod liveness;
 mod loops;
 mod machine;
 mod masks;
@@ -26,16 +27,17 @@ use cranelift_codegen::ir::{AbiParam, Signature};
 use halfbyte_isa::stream::Tiles;
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::domain::Unknown;
-use halfbyte_isa::vp1::footprint::Footprint;
+use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::state::State;
 use thiserror::Error;
 
 use super::interp::{Bundles, Run};
-use crate::native::{NativeBuilder, NativeCode, NativeError, Translation};
+use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError, Translation};
 use crate::trap::Fault;
 use function::{Code, MAX_BUNDLES, Source};
 use graph::Graph;
 use host::HostFunctions;
+use liveness::Liveness;
 pub(super) use machine::Machine;
 
 /// A program's native code, once it has been asked for.
@@ -94,17 +96,16 @@ impl Compiled {
         if program.len() > MAX_BUNDLES {
             return Err(NativeError::TooLarge);
         }
-        let is_launch = purpose == Purpose::Launch;
         let graph = match purpose {
-            Purpose::Step => Graph::of_step(),
+            Purpose::Step => Graph::of_step(program),
             _ => Graph::new(program, group_branch),
         };
-        let source = Source {
-            program,
-            graph: &graph,
-            uccfg: (is_launch && !graph.writes_uccfg).then_some(0),
-            registers_at_exit: !is_launch,
+        let (zero, at_exit) = match purpose {
+            Purpose::Launch => (registers::zero_after_reset().minus(graph.written()), Locations::EMPTY),
+            _ => (Locations::EMPTY, liveness::all()),
         };
+        let liveness = Liveness::new(&graph, at_exit);
+        let source = Source { program, graph: &graph, zero, liveness: &liveness };
         let host = HostFunctions::get()?;
         // Cranelift's optimiser moves computations to their uses, and loops that are unrolled then run out of registers.
         let mut builder = NativeBuilder::new()?;
@@ -115,7 +116,9 @@ impl Compiled {
             let mut signature = Signature::new(call_conv);
             signature.params.extend([I64, I32].map(AbiParam::new));
             signature.returns.push(AbiParam::new(I64));
-            functions.push(builder.define(signature, |b| function::build(b, host, source, first, end))?);
+            let goes_round = graph.functions.len() <= 2 || graph.has_loop(first, end);
+            let allocation = if goes_round { Allocation::Backtracking } else { Allocation::SinglePass };
+            functions.push(builder.define(signature, allocation, |b| function::build(b, host, source, first, end))?);
         }
         let code = builder.finish()?;
         let mut entries = vec![None; program.len()];

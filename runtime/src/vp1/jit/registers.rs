@@ -4,8 +4,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value};
 use cranelift_frontend::Variable;
+use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::domain::{Index, Reader, Shape, Write};
 use halfbyte_isa::vp1::fields::R_ZERO;
+use halfbyte_isa::vp1::footprint::Locations;
 
 use super::emitter::{Bytes, Emitter};
 use super::machine::at;
@@ -74,6 +76,28 @@ impl Place {
         }
     }
 
+    /// The registers that it is part of; none of what native code counts.
+    fn locations(self) -> Option<Locations> {
+        let (file, n) = match self {
+            Place::R(n) => (RegFile::R, n),
+            Place::V(n) => (RegFile::V, n),
+            Place::Vx => (RegFile::Vx, 0),
+            Place::Va(_) => (RegFile::Va, 0),
+            Place::Vc(n, _) => (RegFile::Vc, n),
+            Place::AHigh(n) | Place::ALow(n) => (RegFile::A, n),
+            Place::C(n, part) => return Some(Locations::flags(n, part_bits(part))),
+            Place::L(n) => (RegFile::L, n),
+            Place::Uccfg => (RegFile::Uc, 0),
+            Place::Issued | Place::Left | Place::Counted | Place::Rest => return None,
+        };
+        Some(Locations::register(file, n))
+    }
+
+    /// Whether it is among these registers, or is no register.
+    fn is_wanted(self, wanted: Locations) -> bool {
+        self.locations().is_none_or(|locations| locations.intersects(wanted))
+    }
+
     /// The offset in the machine.
     fn offset(self) -> i32 {
         let (base, size, n) = match self {
@@ -99,6 +123,11 @@ fn part_bits(part: u8) -> u32 {
     PARTS.get(usize::from(part)).copied().unwrap_or(0)
 }
 
+/// The registers of which [`Registers`] uses that they hold 0, where nothing has written them since reset.
+pub(super) fn zero_after_reset() -> Locations {
+    Locations::file(RegFile::A).union(Locations::file(RegFile::Uc))
+}
+
 /// Of memory that is the machine's.
 pub(super) fn inside() -> MemFlagsData {
     MemFlagsData::trusted()
@@ -110,8 +139,8 @@ pub(super) struct Registers {
     /// Those that there are.
     touched: Vec<Place>,
     written: [bool; PLACES],
-    /// `$uccfg`, where it is known.
-    uccfg: Option<u32>,
+    /// Registers that hold 0 all the time.
+    zero: Locations,
     /// What low halves of address registers are instead of variables.
     pointers: Vec<(u8, Variable, u32)>,
     /// What `$va` is instead of variables, while products are added up.
@@ -119,12 +148,13 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub fn new(uccfg: Option<u32>) -> Registers {
+    /// `zero` are those that hold 0 all the time, of [`zero_after_reset`].
+    pub fn new(zero: Locations) -> Registers {
         Registers {
             variables: [None; PLACES],
             touched: Vec::new(),
             written: [false; PLACES],
-            uccfg,
+            zero,
             pointers: Vec::new(),
             sums: None,
         }
@@ -191,9 +221,9 @@ impl Registers {
         self.written.get(place.number()).copied().unwrap_or(false)
     }
 
-    /// Loads every variable there is, where the function is entered.
-    pub fn load(&mut self, e: &mut Emitter<'_, '_>) {
-        for place in self.touched.clone() {
+    /// Loads the variables that there are of `wanted` registers, where the function is entered.
+    pub fn load(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
+        for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
             let value = match place {
                 Place::Vc(_, zero) => {
@@ -222,11 +252,10 @@ impl Registers {
         }
     }
 
-    /// Stores what the function writes, where it is left: its counts, and if `all` are asked for the registers.
-    pub fn store(&mut self, e: &mut Emitter<'_, '_>, all: bool) {
+    /// Stores what the function writes, where it is left: its counts, and of the registers those that are `wanted`.
+    pub fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone() {
-            let is_count = matches!(place, Place::Issued | Place::Left | Place::Counted | Place::Rest);
-            if !self.is_written(place) || !(all || is_count) {
+            if !self.is_written(place) || !place.is_wanted(wanted) {
                 continue;
             }
             let value = match place {
@@ -308,6 +337,9 @@ impl Registers {
 
     /// The two halves of a `$a` as one word.
     fn address(&mut self, e: &mut Emitter<'_, '_>, n: u8) -> Word {
+        if Locations::register(RegFile::A, n & 31).is_subset(self.zero) {
+            return Word::Const(0);
+        }
         if let Some(&(_, variable, plus)) = self.pointers.iter().find(|(register, ..)| *register == n) {
             let (high, pointer) = (self.get(e, Place::AHigh(n)), e.b.use_var(variable));
             // The stride code is 0.
@@ -473,9 +505,9 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
     fn m(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::M + 4 * usize::from(n & 63)) }
     fn x(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::X + 4 * usize::from(n & 15)) }
     fn uccfg(&mut self, e: &mut Emitter<'a, 'f>) -> Word {
-        match self.uccfg {
-            Some(known) => Word::Const(known),
-            None => self.word(e, Place::Uccfg),
+        match Locations::register(RegFile::Uc, 0).is_subset(self.zero) {
+            true => Word::Const(0),
+            false => self.word(e, Place::Uccfg),
         }
     }
     fn load(&mut self, e: &mut Emitter<'a, 'f>, shape: Shape, address: Word) -> Bytes { e.load_vector(shape, address) }

@@ -1,0 +1,67 @@
+//! Which registers a run may still want at each bundle: only those need be in the machine where a function is left.
+
+use halfbyte_isa::row::RegFile;
+use halfbyte_isa::vp1::footprint::{Footprint, Locations};
+
+use super::graph::{Flow, Graph};
+
+/// What is wanted at each bundle of a program, of the registers that functions have in variables.
+pub(super) struct Liveness {
+    /// Before each bundle, by its number.
+    before: Vec<Locations>,
+    /// After an exit.
+    pub at_exit: Locations,
+}
+
+/// All registers that functions have in variables.
+pub(super) fn all() -> Locations {
+    use RegFile::{A, C, L, R, Uc, V, Va, Vc, Vx};
+    [R, V, A, Vc, L, Va, Vx, Uc, C].into_iter().map(Locations::file).fold(Locations::EMPTY, Locations::union)
+}
+
+impl Liveness {
+    /// For a program at whose exits these places are wanted. Where a run traps, the address registers are too: they say how far
+    /// it has gone through its streams.
+    pub fn new(graph: &Graph, at_exit: Locations) -> Liveness {
+        let at_trap = at_exit.union(Locations::file(RegFile::A));
+        let mut liveness = Liveness { before: vec![Locations::EMPTY; graph.len() as usize], at_exit };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in (0..graph.len()).rev() {
+                let new = liveness.wanted(graph, at, at_trap);
+                let known = liveness.before.get_mut(at as usize).filter(|known| **known != new);
+                known.into_iter().for_each(|known| (*known, changed) = (new, true));
+            }
+        }
+        liveness
+    }
+
+    /// What is wanted before a bundle that runs outside a delay slot.
+    fn wanted(&self, graph: &Graph, at: u32, at_trap: Locations) -> Locations {
+        match graph.flow(at) {
+            Flow::Fall => self.through(graph, at, self.before(at + 1)),
+            Flow::Jump { to, conditional, .. } => {
+                let other = if conditional { self.before(at + 2) } else { Locations::EMPTY };
+                let after_slot = self.before(to).union(other);
+                self.through(graph, at, self.through(graph, at + 1, after_slot)).union(at_trap)
+            }
+            Flow::Exit => self.through(graph, at, self.at_exit),
+            // Where the interpreter goes on, or where the run goes on depends on what is called.
+            Flow::Return | Flow::Leave | Flow::Stop => all(),
+        }
+    }
+
+    /// What is wanted before a bundle of which this is wanted after it.
+    fn through(&self, graph: &Graph, at: u32, after: Locations) -> Locations {
+        match graph.footprint(at) {
+            Some(Footprint { reads, writes, .. }) => after.minus(*writes).union(*reads),
+            None => all(),
+        }
+    }
+
+    /// What is wanted before a bundle.
+    pub fn before(&self, at: u32) -> Locations {
+        self.before.get(at as usize).copied().unwrap_or_else(all)
+    }
+}
