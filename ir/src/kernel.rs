@@ -1,7 +1,7 @@
 //! Kernels: signature, blocks, instructions and values, in arenas addressed by small indices.
 
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityList, ListPool, PrimaryMap, SecondaryMap, entity_impl};
+use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
@@ -206,7 +206,7 @@ pub struct Param {
 }
 
 /// An instruction of a target, by text.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IntrinsicData {
     /// The target's name: `halu`.
     pub target: String,
@@ -249,8 +249,9 @@ pub struct Kernel {
 #[derive(Clone, Debug, Default)]
 struct Names {
     text: String,
-    values: SecondaryMap<Value, Span>,
-    blocks: SecondaryMap<Block, Span>,
+    /// By number of the value or block, where its name is in the text; those at the end may be missing.
+    values: Vec<Span>,
+    blocks: Vec<Span>,
 }
 
 impl Names {
@@ -262,6 +263,21 @@ impl Names {
 
     fn get(&self, span: Span) -> Option<&str> {
         self.text.get(span.start as usize..span.end as usize).filter(|name| !name.is_empty())
+    }
+}
+
+/// What there is for a value or block, or the default.
+fn entry_of<K: EntityRef>(spans: &[Span], key: K) -> Span {
+    spans.get(key.index()).copied().unwrap_or_default()
+}
+
+/// Sets what there is for a value or block. Most often it is the first after those that have something.
+fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
+    if key.index() >= spans.len() {
+        spans.resize(key.index(), Span::default());
+        spans.push(span);
+    } else {
+        spans[key.index()] = span;
     }
 }
 
@@ -283,6 +299,26 @@ impl Kernel {
             calls: Vec::new(),
             parts: Vec::new(),
             names: Names::default(),
+        }
+    }
+
+    /// Takes out the kernel that was made here, in memory no larger than it is. What is left is good for `restart`.
+    pub(crate) fn take(&mut self) -> Kernel {
+        Kernel {
+            name: self.name.clone(),
+            span: self.span,
+            params: self.params.drain(..).collect(),
+            insts: self.insts.clone(),
+            values: self.values.clone(),
+            blocks: self.blocks.values_mut().map(std::mem::take).collect(),
+            layout: self.layout.clone(),
+            wide_consts: self.wide_consts.clone(),
+            intrinsics: self.intrinsics.values_mut().map(std::mem::take).collect(),
+            packing: self.packing.take(),
+            pool: self.pool.clone(),
+            calls: self.calls.clone(),
+            parts: self.parts.clone(),
+            names: self.names.clone(),
         }
     }
 
@@ -343,6 +379,7 @@ impl Kernel {
     }
 
     /// Makes an instruction that belongs to no block yet, with a result of that type, if any.
+    #[inline]
     pub fn make_inst(
         &mut self,
         op: Op,
@@ -552,29 +589,32 @@ impl Kernel {
     /// A value's name in text, without `%`, where it has one.
     #[inline]
     pub fn value_name(&self, value: Value) -> Option<&str> {
-        self.names.get(self.names.values[value])
+        self.names.get(entry_of(&self.names.values, value))
     }
 
     /// Names a value.
     pub fn set_value_name(&mut self, value: Value, name: &str) {
-        self.names.values[value] = self.names.add(name);
+        let span = self.names.add(name);
+        set_entry(&mut self.names.values, value, span);
     }
 
     /// Lets a value without a name have that of another, which it stands for from now on.
     pub fn inherit_value_name(&mut self, value: Value, from: Value) {
         if self.value_name(value).is_none() {
-            self.names.values[value] = self.names.values[from];
+            let span = entry_of(&self.names.values, from);
+            set_entry(&mut self.names.values, value, span);
         }
     }
 
     /// A block's name in text, without `^`, where it has one.
     pub fn block_name(&self, block: Block) -> Option<&str> {
-        self.names.get(self.names.blocks[block])
+        self.names.get(entry_of(&self.names.blocks, block))
     }
 
     /// Names a block.
     pub fn set_block_name(&mut self, block: Block, name: &str) {
-        self.names.blocks[block] = self.names.add(name);
+        let span = self.names.add(name);
+        set_entry(&mut self.names.blocks, block, span);
     }
 }
 

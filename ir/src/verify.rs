@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
-use crate::attr::{FlagKind, FloatCC, IntCC, MemAttr};
+use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::diag::Diagnostic;
 use crate::flow::Flow;
 use crate::kernel::{
@@ -295,7 +295,7 @@ impl Verifier<'_> {
                 if kernel.insts.is_valid(inst) {
                     self.inst(inst);
                     if let Some(flow) = &flow {
-                        self.uses(flow, block, inst);
+                        self.uses(flow, inst);
                     }
                 }
             }
@@ -366,68 +366,120 @@ impl Verifier<'_> {
     fn inst(&mut self, inst: Inst) {
         let data = &self.kernel.insts[inst];
         let row = data.op.row();
-        match (row.types, row.fixed_type()) {
-            (Some(types), _) if !(types.contains)(data.ty) => {
-                let message = format!("`{}` does not take `{}`", row.name, data.ty);
-                return self.found(Place::Inst(inst, Part::Type), message, types.name);
-            }
-            (None, Some(fixed)) if fixed != data.ty => {
-                let message = format!("`{}` has the type `{}`", row.name, data.ty);
-                return self.found(Place::Inst(inst, Part::Type), message, format!("`{fixed}`"));
-            }
-            _ => {}
+        let has_type = match row.types {
+            Some(types) => (types.contains)(data.ty),
+            None => row.fixed_type().is_none_or(|fixed| fixed == data.ty),
+        };
+        if !has_type {
+            return self.wrong_type(inst, data, row);
         }
         self.operands(inst, data, row);
         self.attribute(inst, data, row);
         let expected = row.result_type(data.ty);
         let result = data.result.expand();
-        let as_expected = match (expected, result.map(|value| (value, self.kernel.values.get(value)))) {
-            (Some(ty), Some((_, Some(value)))) => value.ty == ty && value.def == ValueDef::Result(inst),
+        let as_expected = match (expected, result.map(|value| self.kernel.values.get(value))) {
+            (Some(ty), Some(Some(value))) => value.ty == ty && value.def == ValueDef::Result(inst),
             (None, None) => true,
             _ => false,
         };
         if !as_expected && result.is_none_or(|value| !self.partial.unknown.contains(value)) {
-            let expected = expected.map_or("no result".into(), |ty| format!("`{ty}`"));
-            self.found(Place::Inst(inst, Part::Op), format!("wrong result of {}", mnemonic(data)), expected);
+            self.wrong_result(inst, data, expected);
         }
+    }
+
+    #[cold]
+    fn wrong_type(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
+        let place = Place::Inst(inst, Part::Type);
+        match (row.types, row.fixed_type()) {
+            (Some(types), _) => self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name),
+            (None, fixed) => {
+                let expected = fixed.map_or_else(String::new, |fixed| format!("`{fixed}`"));
+                self.found(place, format!("`{}` has the type `{}`", row.name, data.ty), expected);
+            }
+        }
+    }
+
+    #[cold]
+    fn wrong_result(&mut self, inst: Inst, data: &InstData, expected: Option<Type>) {
+        let expected = expected.map_or("no result".into(), |ty| format!("`{ty}`"));
+        self.found(Place::Inst(inst, Part::Op), format!("wrong result of {}", mnemonic(data)), expected);
     }
 
     fn operands(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
         let args = data.args.as_slice(&self.kernel.pool);
-        let arity = row.arity();
-        if !arity.contains(&args.len()) {
-            let part = if args.len() > *arity.end() { Part::Arg(*arity.end() as u32) } else { Part::Op };
-            let message = format!("{} has {}", mnemonic(data), count(args.len(), "operand"));
-            let expected = match arity.end() - arity.start() {
-                0 => arity.end().to_string(),
-                1 => format!("{} or {}", arity.start(), arity.end()),
-                _ => format!("at least {}", arity.start()),
-            };
-            return self.found(Place::Inst(inst, part), message, expected);
+        let is_same = |(&arg, &wanted): (&Value, &ArgType)| {
+            wanted == ArgType::Same && self.kernel.values.get(arg).is_some_and(|value| value.ty == data.ty)
+        };
+        // Most ops have as many operands as their rows say, all of the controlling type.
+        if args.len() != row.args.len() || !args.iter().zip(row.args).all(is_same) {
+            self.other_operands(inst, data, row, args);
+        }
+    }
+
+    fn other_operands(&mut self, inst: Inst, data: &InstData, row: &OpRow, args: &[Value]) {
+        if !row.arity().contains(&args.len()) {
+            return self.wrong_arity(inst, data, row, args.len());
         }
         for (number, &arg) in args.iter().enumerate() {
-            if !self.kernel.values.is_valid(arg) {
-                let message = format!("operand {} of {} does not exist", number + 1, mnemonic(data));
-                self.found(Place::Inst(inst, Part::Arg(number as u32)), message, "");
+            let Some(value) = self.kernel.values.get(arg) else {
+                self.no_operand(inst, data, number);
+                continue;
+            };
+            let Some(wanted) = row.arg(number) else { continue };
+            if self.partial.unknown.contains(arg) {
                 continue;
             }
-            let Some((wanted, actual)) = row.arg(number).zip(self.ty(arg)) else { continue };
-            let fits = |ty: Type| accepts(row, data.ty, wanted, ty);
-            if fits(actual) {
-                if data.op == Op::Concat {
-                    self.part(inst, data, number, args);
+            if !accepts(row, data.ty, wanted, value.ty) {
+                if !self.wrong_operand(inst, data, number, wanted, arg, value.ty) {
+                    return;
                 }
-                continue;
+            } else if data.op == Op::Concat {
+                self.part(inst, data, number, args);
             }
-            let mut fitting = Type::ALL.iter().filter(|&&ty| fits(ty)).peekable();
-            if fitting.peek().is_none() {
-                let message = format!("`{}` does not give `{}`", row.name, data.ty);
-                let gives = |ty: &&Type| Type::ALL.iter().any(|&from| accepts(row, **ty, wanted, from));
-                return self.found(Place::Inst(inst, Part::Type), message, one_of(Type::ALL.iter().filter(gives)));
-            }
-            let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
-            self.related(Place::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
         }
+    }
+
+    #[cold]
+    fn wrong_arity(&mut self, inst: Inst, data: &InstData, row: &OpRow, given: usize) {
+        let arity = row.arity();
+        let part = if given > *arity.end() { Part::Arg(*arity.end() as u32) } else { Part::Op };
+        let message = format!("{} has {}", mnemonic(data), count(given, "operand"));
+        let expected = match arity.end() - arity.start() {
+            0 => arity.end().to_string(),
+            1 => format!("{} or {}", arity.start(), arity.end()),
+            _ => format!("at least {}", arity.start()),
+        };
+        self.found(Place::Inst(inst, part), message, expected);
+    }
+
+    #[cold]
+    fn no_operand(&mut self, inst: Inst, data: &InstData, number: usize) {
+        let message = format!("operand {} of {} does not exist", number + 1, mnemonic(data));
+        self.found(Place::Inst(inst, Part::Arg(number as u32)), message, "");
+    }
+
+    /// Reports an operand's type; gives whether one of another type would do.
+    #[cold]
+    fn wrong_operand(
+        &mut self,
+        inst: Inst,
+        data: &InstData,
+        number: usize,
+        wanted: ArgType,
+        arg: Value,
+        actual: Type,
+    ) -> bool {
+        let row = data.op.row();
+        let fitting: Vec<Type> = Type::ALL.iter().copied().filter(|&ty| accepts(row, data.ty, wanted, ty)).collect();
+        if fitting.is_empty() {
+            let message = format!("`{}` does not give `{}`", row.name, data.ty);
+            let gives = |ty: &&Type| Type::ALL.iter().any(|&from| accepts(row, **ty, wanted, from));
+            self.found(Place::Inst(inst, Part::Type), message, one_of(Type::ALL.iter().filter(gives)));
+            return false;
+        }
+        let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
+        self.related(Place::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
+        true
     }
 
     /// One part of a `concat`: all are of the first one's type, and together as wide as the whole.
@@ -454,10 +506,8 @@ impl Verifier<'_> {
         match (row.attr, data.attr) {
             (AttrKind::None, Attr::None) | (AttrKind::IntCC, Attr::IntCC(_)) => {}
             (AttrKind::Float(_), Attr::Float(flags)) => {
-                for kind in FlagKind::ALL {
-                    if let Some(word) = flags.word(kind) {
-                        self.flag(inst, data, kind, word);
-                    }
+                if flags != FloatFlags::default() {
+                    self.flags(inst, data, flags);
                 }
             }
             (AttrKind::FloatCC, Attr::FloatCC { ftz, .. }) => {
@@ -504,6 +554,14 @@ impl Verifier<'_> {
                 None => self.found(place, "an intrinsic that does not exist", ""),
             },
             _ => self.found(place, format!("{} carries something else than its row says", mnemonic(data)), ""),
+        }
+    }
+
+    fn flags(&mut self, inst: Inst, data: &InstData, flags: FloatFlags) {
+        for kind in FlagKind::ALL {
+            if let Some(word) = flags.word(kind) {
+                self.flag(inst, data, kind, word);
+            }
         }
     }
 
@@ -598,21 +656,25 @@ impl Verifier<'_> {
     }
 
     /// Definitions come before uses on every way to them.
-    fn uses(&mut self, flow: &Flow, block: Block, inst: Inst) {
+    fn uses(&mut self, flow: &Flow, inst: Inst) {
         let kernel = self.kernel;
+        let user = self.placed[inst];
         for (number, &arg) in kernel.args(inst).iter().enumerate() {
-            self.value_use(flow, block, inst, Part::Arg(number as u32), arg);
+            self.value_use(flow, user, arg, || Place::Inst(inst, Part::Arg(number as u32)));
         }
         for (target, call) in kernel.targets(inst).iter().enumerate() {
             for (number, &arg) in kernel.call_args(call).iter().enumerate() {
-                self.value_use(flow, block, inst, Part::TargetArg(target as u32, number as u32), arg);
+                let part = || Part::TargetArg(target as u32, number as u32);
+                self.value_use(flow, user, arg, || Place::Inst(inst, part()));
             }
         }
     }
 
-    fn value_use(&mut self, flow: &Flow, block: Block, inst: Inst, part: Part, value: Value) {
+    #[inline]
+    fn value_use(&mut self, flow: &Flow, user: Spot, value: Value, place: impl Fn() -> Place) {
         let kernel = self.kernel;
         let Some(data) = kernel.values.get(value) else { return };
+        let block = Block::from_u32(user.block);
         let dominates = |def: Block| flow.dominates(def, block) || !flow.is_reachable(block);
         let (exists, defined) = match data.def {
             ValueDef::Param(_) => (kernel.param(value).is_some_and(|param| param.value == value), true),
@@ -624,19 +686,26 @@ impl Verifier<'_> {
                 let spot = self.placed.get(def).copied().unwrap_or_default();
                 let exists =
                     spot.order != 0 && kernel.insts.get(def).is_some_and(|def| def.result.expand() == Some(value));
-                let defined = match spot.block == block.as_u32() {
-                    true => self.placed[inst].order > spot.order,
+                let defined = match spot.block == user.block {
+                    true => user.order > spot.order,
                     false => dominates(Block::from_u32(spot.block)),
                 };
                 (exists, defined)
             }
         };
-        let name = || kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
-        if !exists {
-            self.found(Place::Inst(inst, part), format!("{} has no definition in a block", name()), "");
-        } else if !defined {
-            let message = format!("{} is not defined on every way that leads here", name());
-            self.related(Place::Inst(inst, part), message, "a definition that comes before", Some(value));
+        if !exists || !defined {
+            self.wrong_use(place(), value, exists);
+        }
+    }
+
+    #[cold]
+    fn wrong_use(&mut self, place: Place, value: Value, exists: bool) {
+        let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
+        if exists {
+            let message = format!("{name} is not defined on every way that leads here");
+            self.related(place, message, "a definition that comes before", Some(value));
+        } else {
+            self.found(place, format!("{name} has no definition in a block"), "");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::read::{Failed, Reader, Reading};
 use super::suggest::closest;
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
-use crate::kernel::{Attr, Block, BlockCall, IntrinsicData, ParamKind, Span, Value, ValueDef, ValueList};
+use crate::kernel::{Attr, BlockCall, IntrinsicData, ParamKind, Span, Value, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
 use crate::types::Type;
 use crate::verify::{self, Part};
@@ -41,8 +41,8 @@ fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
 }
 
 impl<'s> Reader<'s> {
-    /// Reads a statement into a block.
-    pub(super) fn statement(&mut self, block: Block) -> Reading<()> {
+    /// Reads a statement into the block being read.
+    pub(super) fn statement(&mut self) -> Reading<()> {
         let start = self.at();
         let result = match self.tok() {
             Tok::Value => {
@@ -73,7 +73,8 @@ impl<'s> Reader<'s> {
         self.end_of_line()?;
 
         let span = self.since(start);
-        let inst = self.body.kernel.push_inst(block, op, ty, attr, &args, None, span);
+        let inst = self.body.kernel.make_inst(op, ty, attr, &args, None, span);
+        self.body.insts.push(inst);
         if let Some(name) = result {
             // A type that the op does not take may have no result type; the verifier reports it.
             let result_type = row.result_type(ty);

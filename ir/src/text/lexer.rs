@@ -41,7 +41,10 @@ pub(super) struct Name {
 pub(super) struct Lexer<'s> {
     source: &'s str,
     at: usize,
+    /// The kind of the next token: [`Tok::End`] where the line ends.
     tok: Tok,
+    /// The kind of the next token on another line, where `tok` is the end of this one.
+    next_line: Tok,
     /// The next token is the first of its line.
     fresh_line: bool,
     /// Line breaks mean nothing here: inside brackets.
@@ -52,19 +55,18 @@ pub(super) struct Lexer<'s> {
     start: usize,
 }
 
-/// By byte, the kind of token that it begins; none of what stands between tokens.
+/// By byte, the kind of token that it begins; none where that byte does not tell, or stands between tokens.
 const FIRST: [Option<Tok>; 256] = {
     let mut table = [Some(Tok::Bad); 256];
     let mut byte = 0;
     while byte < table.len() {
         table[byte] = match byte as u8 {
-            b' ' | b'\t' | b'\r' | b'\n' | b';' => None,
+            b' ' | b'\t' | b'\r' | b'\n' | b';' | b'"' => None,
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => Some(Tok::Word),
             b'0'..=b'9' => Some(Tok::Number),
             b'%' => Some(Tok::Value),
             b'^' => Some(Tok::Block),
             b'@' => Some(Tok::Kernel),
-            b'"' => Some(Tok::Text),
             mark @ (b'=' | b',' | b':' | b'.' | b'+' | b'-' | b'*' | b'(' | b')' | b'[' | b']' | b'{' | b'}') => {
                 Some(Tok::Mark(mark))
             }
@@ -116,7 +118,8 @@ impl<'s> Lexer<'s> {
     /// The source is shorter than 4 GiB, so that spans hold.
     pub fn new(source: &'s str) -> Lexer<'s> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
-        let mut lexer = Lexer { source, at, tok: Tok::End, fresh_line: false, free: true, end: 0, start: 0 };
+        let mut lexer =
+            Lexer { source, at, tok: Tok::End, next_line: Tok::End, fresh_line: false, free: true, end: 0, start: 0 };
         lexer.find();
         lexer
     }
@@ -130,11 +133,9 @@ impl<'s> Lexer<'s> {
     }
 
     /// Its kind, be it on this line or another.
+    #[inline]
     pub fn tok_of_any_line(&self) -> Tok {
-        match self.here() {
-            Some(Tok::Text) => self.text_kind(),
-            tok => tok.unwrap_or(Tok::End),
-        }
+        if self.tok == Tok::End { self.next_line } else { self.tok }
     }
 
     /// Whether it is the first of its line.
@@ -160,7 +161,7 @@ impl<'s> Lexer<'s> {
             Tok::Mark(_) => 1,
             Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
             Tok::Number => 1 + number_len(self.byte(self.at), rest),
-            Tok::Text | Tok::OpenText => 1 + text_len(rest).0,
+            Tok::Text | Tok::OpenText => 1 + text_len(rest).1,
             // One token for a run of bytes outside ASCII, which ends at a character's end.
             Tok::Bad if self.byte(self.at).is_some_and(|first| !first.is_ascii()) => {
                 1 + len_while(rest, |byte| !byte.is_ascii())
@@ -180,7 +181,8 @@ impl<'s> Lexer<'s> {
     /// Begins a line, label or header.
     pub fn begin(&mut self) {
         self.start = self.at;
-        self.free(false);
+        self.free = false;
+        self.tok = self.tok_of_any_line();
     }
 
     /// Whether a token was taken since the line, label or header began.
@@ -191,8 +193,13 @@ impl<'s> Lexer<'s> {
     /// Sets whether line breaks count no more.
     pub fn free(&mut self, free: bool) {
         self.free = free;
-        let ended = self.fresh_line && !free && self.has_begun();
-        self.tok = if ended { Tok::End } else { self.tok_of_any_line() };
+        self.set_kind(self.tok_of_any_line());
+    }
+
+    /// Notes the kind of the next token.
+    fn set_kind(&mut self, tok: Tok) {
+        let ended = self.fresh_line && !self.free && self.has_begun();
+        (self.tok, self.next_line) = if ended { (Tok::End, tok) } else { (tok, Tok::End) };
     }
 
     // Taking tokens.
@@ -233,11 +240,12 @@ impl<'s> Lexer<'s> {
     /// The length of the name without sigil there, and its first eight bytes.
     #[inline]
     fn name_at(&self, at: usize) -> (usize, u64) {
-        let rest = self.rest(at);
-        let Some(first) = rest.first_chunk() else { return short_name(rest) };
+        let Some(first) = self.source.as_bytes().get(at..).and_then(|rest| rest.first_chunk()) else {
+            return short_name(self.rest(at));
+        };
         let head = u64::from_le_bytes(*first);
         match outside_name(head) {
-            0 => (len_while(rest, in_name), head),
+            0 => (len_while(self.rest(at), in_name), head),
             outside => {
                 let bits = outside.trailing_zeros() & !7;
                 (bits as usize / 8, head & !(u64::MAX << bits))
@@ -257,8 +265,8 @@ impl<'s> Lexer<'s> {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
         match self.here() {
-            Some(tok) if tok != Tok::Text => (self.tok, self.fresh_line) = (tok, false),
-            _ => self.find(),
+            Some(tok) => (self.tok, self.fresh_line) = (tok, false),
+            None => self.find(),
         }
     }
 
@@ -266,31 +274,26 @@ impl<'s> Lexer<'s> {
     #[inline(never)]
     fn find(&mut self) {
         self.fresh_line = false;
-        self.tok = loop {
-            match (self.here(), self.byte(self.at)) {
-                (Some(_), _) if self.fresh_line && !self.free => break Tok::End,
-                (Some(Tok::Text), _) => break self.text_kind(),
-                (Some(tok), _) => break tok,
-                (None, None) => break Tok::End,
-                (None, Some(b';')) => self.at += len_while(self.rest(self.at), |byte| byte != b'\n'),
-                (None, Some(blank)) => {
-                    self.fresh_line |= blank == b'\n';
-                    self.at += 1;
-                }
+        loop {
+            match self.byte(self.at) {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b'\n') => (self.at, self.fresh_line) = (self.at + 1, true),
+                Some(b';') => self.at += len_while(self.rest(self.at), |byte| byte != b'\n'),
+                _ => break,
             }
-        };
+        }
+        self.set_kind(match self.byte(self.at) {
+            Some(b'"') => text_len(self.rest(self.at + 1)).0,
+            _ => self.here().unwrap_or(Tok::End),
+        });
     }
 
-    /// The kind of token that begins here, if one does; of a string, whether or not it has an end.
+    /// The kind of token that begins here, where a byte or two tell it.
     #[inline]
     fn here(&self) -> Option<Tok> {
         let tok = FIRST[usize::from(self.byte(self.at)?)]?;
         let sigil = matches!(tok, Tok::Value | Tok::Block | Tok::Kernel);
         Some(if sigil && !self.byte(self.at + 1).is_some_and(in_name) { Tok::Bad } else { tok })
-    }
-
-    fn text_kind(&self) -> Tok {
-        if text_len(self.rest(self.at + 1)).1 { Tok::Text } else { Tok::OpenText }
     }
 
     #[inline]
@@ -322,13 +325,13 @@ fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     })
 }
 
-/// The length of a string after its first quote, and whether it has another.
-fn text_len(rest: &[u8]) -> (usize, bool) {
+/// The kind of a string, which may have no end on its line, and its length after the first quote.
+fn text_len(rest: &[u8]) -> (Tok, usize) {
     let mut at = 0;
     loop {
         match rest.get(at) {
-            None | Some(b'\n') => return (at, false),
-            Some(b'"') => return (at + 1, true),
+            None | Some(b'\n') => return (Tok::OpenText, at),
+            Some(b'"') => return (Tok::Text, at + 1),
             Some(b'\\') if !matches!(rest.get(at + 1), None | Some(b'\n')) => at += 2,
             Some(_) => at += 1,
         }

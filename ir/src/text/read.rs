@@ -43,6 +43,8 @@ pub(super) struct Body<'s> {
     pub kernel: Kernel,
     /// The block being read.
     pub block: Option<Block>,
+    /// Its instructions.
+    pub insts: Vec<Inst>,
     pub values: Names<'s, Value>,
     pub blocks: Names<'s, Block>,
     /// Loads and stores that take their type from a base which is no buffer parameter.
@@ -74,6 +76,14 @@ impl<'s> Body<'s> {
         self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
     }
 
+    /// Ends the block being read, and begins another.
+    fn begin_block(&mut self, block: Option<Block>) {
+        if let Some(block) = std::mem::replace(&mut self.block, block) {
+            self.kernel.blocks[block].insts = self.insts.as_slice().into();
+            self.insts.clear();
+        }
+    }
+
     /// Forgets what was noted of a stream that cannot be made out.
     pub fn forget_stream(&mut self, number: usize) {
         self.stream_parts.retain(|&(stream, ..)| stream != number);
@@ -84,6 +94,7 @@ impl<'s> Body<'s> {
         Body {
             kernel: Kernel::new(""),
             block: None,
+            insts: Vec::new(),
             values: Names::new(source),
             blocks: Names::new(source),
             untyped: Vec::new(),
@@ -100,6 +111,7 @@ impl<'s> Body<'s> {
     fn restart(&mut self, name: &str, span: Span) {
         self.kernel.restart(name, span);
         self.block = None;
+        self.insts.clear();
         self.values.clear();
         self.blocks.clear();
         self.untyped.clear();
@@ -329,8 +341,7 @@ impl<'s> Reader<'s> {
                 self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
             }
             names.entry(name).or_insert(span);
-            // The copy is as large as the kernel; what is read into grows, and is used again.
-            module.kernels.push(self.body.kernel.clone());
+            module.kernels.push(self.body.kernel.take());
         }
         module
     }
@@ -460,7 +471,7 @@ impl<'s> Reader<'s> {
     fn label(&mut self) -> Reading<()> {
         let name = self.name(Tok::Block, "a label")?;
         let block = self.define_block(name);
-        self.body.block = Some(block);
+        self.body.begin_block(Some(block));
         self.body.kernel.blocks[block].span = name.span;
         self.body.kernel.layout.push(block);
         if self.tok() == Tok::Mark(b'(') {
@@ -504,7 +515,7 @@ impl<'s> Reader<'s> {
         };
         let (start, has_result) = (self.at(), self.tok() == Tok::Value);
         let parts = self.body.parts.len();
-        match self.statement(block) {
+        match self.statement() {
             Ok(()) => {
                 self.body.partial.open_ended.remove(block);
             }
@@ -532,6 +543,7 @@ impl<'s> Reader<'s> {
     fn finish(&mut self) {
         self.resolve_guards();
         let body = &mut self.body;
+        body.begin_block(None);
         let mut undefined = Vec::new();
         for named in body.values.iter().filter(|named| !named.defined) {
             body.partial.unknown.insert(named.entity);
