@@ -45,6 +45,18 @@ pub struct Span {
     pub end: u32,
 }
 
+impl Span {
+    /// The number of bytes.
+    pub const fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether there is no byte in it.
+    pub const fn is_empty(self) -> bool {
+        self.end == self.start
+    }
+}
+
 /// A branch target with the values for the block's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCall {

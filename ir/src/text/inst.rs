@@ -88,7 +88,8 @@ impl<'s> Reader<'s> {
     }
 
     fn op(&mut self) -> Reading<Op> {
-        let (word, span) = self.word("an instruction")?;
+        let span = self.word("an instruction")?;
+        let word = self.source(span);
         Op::from_name(word).ok_or_else(|| {
             let near = closest(word, Op::ALL.iter().map(|op| op.name()));
             let expected = near.map_or("an op".into(), |near| format!("an op; did you mean `{near}`?"));
@@ -101,7 +102,8 @@ impl<'s> Reader<'s> {
         let mut flags: SmallVec<[(FlagKind, &str, Span); 4]> = SmallVec::new();
         let start = self.at();
         while self.eat(b'.') {
-            let (word, span) = self.word("a type or modifier")?;
+            let span = self.word("a type or modifier")?;
+            let word = self.source(span);
             if suffix.ty.is_some() {
                 return Err(self.error(span, format!("`{word}` after the type"), "the type as the last suffix"));
             }
@@ -342,9 +344,9 @@ impl<'s> Reader<'s> {
     }
 
     fn intrinsic(&mut self, args: &mut Args) -> Reading<Attr> {
-        let (target, start) = self.word("a target's name")?;
+        let target = self.word("a target's name")?;
         let (quoted, _) = self.expect(Tok::Text, "the instruction's text in quotes")?;
-        self.part(Part::Attr, self.since(start.start));
+        self.part(Part::Attr, self.since(target.start));
         while self.eat(b',') {
             self.operand(args)?;
         }
@@ -356,7 +358,7 @@ impl<'s> Reader<'s> {
                 c => text.push(c),
             }
         }
-        let data = IntrinsicData { target: target.into(), text };
+        let data = IntrinsicData { target: self.source(target).into(), text };
         Ok(Attr::Intrinsic(self.body.kernel.intrinsics.push(data)))
     }
 
@@ -415,14 +417,12 @@ impl<'s> Reader<'s> {
             }
             self.bump();
         }
-        if self.at_word("step") {
-            self.bump();
+        if self.eat_word("step") {
             let (step, span) = self.size("a number of bytes")?;
             self.part(Part::Step, span);
             address.step = Some(step);
         }
-        if self.at_word("align") {
-            self.bump();
+        if self.eat_word("align") {
             let (align, span) = self.size("an alignment in bytes")?;
             self.part(Part::Align, span);
             address.align = Some(align);

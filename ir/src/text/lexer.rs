@@ -38,6 +38,7 @@ pub(super) struct Name {
 }
 
 /// A place in the source before a token.
+#[derive(Clone)]
 pub(super) struct Lexer<'s> {
     source: &'s str,
     at: usize,
@@ -219,7 +220,7 @@ impl<'s> Lexer<'s> {
     #[inline]
     pub fn name(&mut self) -> Name {
         let name = self.name_from(self.at());
-        self.skip((name.span.end - name.span.start) as usize);
+        self.skip(name.span.len());
         name
     }
 
@@ -230,11 +231,18 @@ impl<'s> Lexer<'s> {
         Name { span: Span { start, end: start + 1 + len as u32 }, head }
     }
 
-    /// Takes a word.
+    /// The place of the next token, a word.
     #[inline]
-    pub fn word(&mut self) -> Span {
+    pub fn word(&self) -> Span {
         let (len, _) = self.name_at(self.at);
-        self.take(len)
+        Span { start: self.at(), end: self.at() + len as u32 }
+    }
+
+    /// Whether the next token, a word, is that one.
+    #[inline]
+    pub fn is_word(&self, word: &str) -> bool {
+        let rest = self.source.as_bytes().get(self.at..).and_then(|rest| rest.strip_prefix(word.as_bytes()));
+        rest.is_some_and(|rest| !rest.first().is_some_and(|&byte| in_name(byte)))
     }
 
     /// The length of the name without sigil there, and its first eight bytes.
@@ -255,13 +263,13 @@ impl<'s> Lexer<'s> {
 
     #[inline]
     fn take(&mut self, len: usize) -> Span {
-        let start = self.at as u32;
+        let start = self.at();
         self.skip(len);
-        Span { start, end: self.end as u32 }
+        Span { start, end: self.end() }
     }
 
-    /// Goes past the next token, which is so long. Most have another behind them, or one space and another.
-    fn skip(&mut self, len: usize) {
+    /// Takes the next token, which is so long. Most have another behind them, or one space and another.
+    pub fn skip(&mut self, len: usize) {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
         match self.here() {
@@ -273,18 +281,20 @@ impl<'s> Lexer<'s> {
     /// Goes to the token that is here or after blanks and comments.
     #[inline(never)]
     fn find(&mut self) {
+        let mut at = self.at;
         self.fresh_line = false;
-        loop {
-            match self.byte(self.at) {
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
-                Some(b'\n') => (self.at, self.fresh_line) = (self.at + 1, true),
-                Some(b';') => self.at += len_while(self.rest(self.at), |byte| byte != b'\n'),
-                _ => break,
+        let quoted = loop {
+            match self.byte(at) {
+                Some(b' ' | b'\t' | b'\r') => at += 1,
+                Some(b'\n') => (at, self.fresh_line) = (at + 1, true),
+                Some(b';') => at += len_while(self.rest(at), |byte| byte != b'\n'),
+                first => break first == Some(b'"'),
             }
-        }
-        self.set_kind(match self.byte(self.at) {
-            Some(b'"') => text_len(self.rest(self.at + 1)).0,
-            _ => self.here().unwrap_or(Tok::End),
+        };
+        self.at = at;
+        self.set_kind(match quoted {
+            true => text_len(self.rest(at + 1)).0,
+            false => self.here().unwrap_or(Tok::End),
         });
     }
 

@@ -105,7 +105,7 @@ impl<'s, T: Copy> Names<'s, T> {
     /// The number of a name, or where it belongs.
     #[inline]
     fn find(&self, name: Name) -> Result<usize, Vacant> {
-        match name.span.end - name.span.start {
+        match name.span.len() {
             // With its sigil.
             0..=9 => self.find_key(name.head, |_| true),
             _ => self.find_long(name),

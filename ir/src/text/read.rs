@@ -143,6 +143,9 @@ impl<'s> Body<'s> {
     }
 }
 
+/// The bytes of text that a kernel of a few dozen instructions has.
+const USUAL_KERNEL: usize = 1000;
+
 /// Among more names than this none is suggested, so that the time for it is bounded.
 const MOST_SUGGESTIONS: usize = 1000;
 
@@ -159,12 +162,20 @@ pub(super) struct Reader<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     diagnostics: Vec<Diagnostic>,
+    /// Whether it is noted where parts of instructions stand, which only what is said of faulty kernels needs.
+    notes_parts: bool,
     pub body: Body<'s>,
 }
 
 impl<'s> Reader<'s> {
     fn new(source: &'s str) -> Reader<'s> {
-        Reader { source, lexer: Lexer::new(source), diagnostics: Vec::new(), body: Body::new(source) }
+        Reader {
+            source,
+            lexer: Lexer::new(source),
+            diagnostics: Vec::new(),
+            notes_parts: false,
+            body: Body::new(source),
+        }
     }
 
     // Tokens.
@@ -249,21 +260,36 @@ impl<'s> Reader<'s> {
 
     /// Takes a word.
     #[inline]
-    pub fn word(&mut self, expected: &str) -> Reading<(&'s str, Span)> {
+    pub fn word(&mut self, expected: &str) -> Reading<Span> {
         if self.tok() != Tok::Word {
             return Err(self.unexpected(expected));
         }
         let span = self.lexer.word();
-        Ok((self.source(span), span))
+        self.lexer.skip(span.len());
+        Ok(span)
     }
 
-    /// Notes where a part of the instruction being read stands.
+    /// Notes where a part of the instruction being read stands, if that is wanted.
+    #[inline]
     pub fn part(&mut self, part: Part, span: Span) {
-        self.body.parts.push((self.body.kernel.insts.next_key(), part, span));
+        if self.notes_parts {
+            self.body.parts.push((self.body.kernel.insts.next_key(), part, span));
+        }
     }
 
+    #[inline]
     pub fn at_word(&self, word: &str) -> bool {
-        self.tok() == Tok::Word && self.text() == word
+        self.tok() == Tok::Word && self.lexer.is_word(word)
+    }
+
+    /// Takes that word, if it is the next token.
+    #[inline]
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.lexer.skip(word.len());
+        }
+        found
     }
 
     /// Sets whether line breaks count no more; to be called before the bracket is taken.
@@ -324,7 +350,7 @@ impl<'s> Reader<'s> {
 
     fn module(&mut self) -> Module {
         let mut module = Module::default();
-        let mut names: HashMap<&'s str, Span> = HashMap::new();
+        let mut names: HashMap<&'s str, Span> = HashMap::with_capacity(self.source.len() / USUAL_KERNEL);
         while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
             self.lexer.begin();
             if !self.at_word("kernel") {
@@ -335,7 +361,7 @@ impl<'s> Reader<'s> {
                 }
                 continue;
             }
-            let (name, span) = self.kernel();
+            let (name, span) = self.kernel_with_parts();
             if let Some(&first) = names.get(name) {
                 let diagnostic = Diagnostic::new(span, format!("a second kernel @{name}"));
                 self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
@@ -347,7 +373,20 @@ impl<'s> Reader<'s> {
     }
 
     fn at_kernel(&self) -> bool {
-        self.lexer.tok_of_any_line() == Tok::Word && self.text() == "kernel"
+        self.lexer.tok_of_any_line() == Tok::Word && self.lexer.is_word("kernel")
+    }
+
+    /// Reads a kernel. The first that is faulty is read again: it takes the parts of instructions to say where.
+    fn kernel_with_parts(&mut self) -> (&'s str, Span) {
+        let (start, reported) = (self.lexer.clone(), self.diagnostics.len());
+        let (name, span) = self.kernel();
+        if self.notes_parts || self.diagnostics.len() == reported {
+            return (name, span);
+        }
+        self.notes_parts = true;
+        self.lexer = start;
+        self.diagnostics.truncate(reported);
+        self.kernel()
     }
 
     fn kernel(&mut self) -> (&'s str, Span) {
@@ -396,22 +435,13 @@ impl<'s> Reader<'s> {
     fn param(&mut self) -> Reading<()> {
         let name = self.name(Tok::Value, "a parameter: `%name`")?;
         self.mark(b':')?;
-        let direction = match self.text() {
-            "in" => Some(Direction::In),
-            "out" => Some(Direction::Out),
-            "inout" => Some(Direction::InOut),
-            _ => None,
-        };
-        let kind = match direction.filter(|_| self.tok() == Tok::Word) {
+        let directions = [Direction::In, Direction::Out, Direction::InOut];
+        let kind = match directions.into_iter().find(|direction| self.eat_word(direction.name())) {
             None => ParamKind::Scalar(self.type_name("a type, or `in`, `out` or `inout` and a type")?),
             Some(direction) => {
-                self.bump();
                 let elem = self.type_name("the element type")?;
-                let align = match self.at_word("align") {
-                    true => {
-                        self.bump();
-                        self.size("an alignment in bytes")?.0
-                    }
+                let align = match self.eat_word("align") {
+                    true => self.size("an alignment in bytes")?.0,
                     false => elem.bytes(),
                 };
                 ParamKind::Buffer { direction, elem, align }
@@ -424,16 +454,17 @@ impl<'s> Reader<'s> {
     }
 
     pub fn type_name(&mut self, expected: &str) -> Reading<Type> {
-        let ty = Type::from_name(self.text()).filter(|_| self.tok() == Tok::Word);
-        let Some(ty) = ty else {
-            let near = match self.tok() {
-                Tok::Word => closest(self.text(), Type::ALL.iter().map(|ty| ty.name())),
-                _ => None,
-            };
+        if self.tok() != Tok::Word {
+            return Err(self.unexpected(expected));
+        }
+        let span = self.lexer.word();
+        let word = self.source(span);
+        let Some(ty) = Type::from_name(word) else {
+            let near = closest(word, Type::ALL.iter().map(|ty| ty.name()));
             let expected = near.map_or(expected.into(), |near| format!("{expected}; did you mean `{near}`?"));
             return Err(self.unexpected(expected));
         };
-        self.bump();
+        self.lexer.skip(span.len());
         Ok(ty)
     }
 

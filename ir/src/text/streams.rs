@@ -167,16 +167,15 @@ impl<'s> Reader<'s> {
     fn stream_of(&mut self, number: usize, name: Span, start: Span) -> Reading<(ParamKind, Stream)> {
         self.stream_part(number, StreamPart::Name, name);
         self.mark(b':')?;
-        let mut stream = Stream { uniform: self.take_word("uniform"), ..Stream::default() };
-        let direction = match self.text() {
-            "in" if self.tok() == Tok::Word => Direction::In,
-            "out" if self.tok() == Tok::Word => Direction::Out,
-            _ => return Err(self.unexpected("`in` or `out`")),
+        let mut stream = Stream { uniform: self.eat_word("uniform"), ..Stream::default() };
+        let ty_start = self.at();
+        let directions = [Direction::In, Direction::Out];
+        let Some(direction) = directions.into_iter().find(|direction| self.eat_word(direction.name())) else {
+            return Err(self.unexpected("`in` or `out`"));
         };
-        let ty_start = self.bump().start;
         let elem = self.type_name("the type of the stream's values")?;
         self.stream_part(number, StreamPart::Type, self.since(ty_start));
-        if self.take_word("of") {
+        if self.eat_word("of") {
             let (buffer, span) = self.param_number("a buffer parameter: `%name`")?;
             self.stream_part(number, StreamPart::Buffer, span);
             stream.buffer = Some(buffer);
@@ -185,22 +184,22 @@ impl<'s> Reader<'s> {
         let (bytes, span) = self.number("the size of an access in bytes")?;
         self.stream_part(number, StreamPart::Bytes, span);
         stream.bytes = bytes;
-        if !self.take_word("bytes") && !self.take_word("byte") {
+        if !self.eat_word("bytes") && !self.eat_word("byte") {
             return Err(self.unexpected("`bytes`"));
         }
         stream.align = default_align(stream.buffer.is_some(), bytes);
-        if self.take_word("align") {
+        if self.eat_word("align") {
             let (align, span) = self.number("an alignment in bytes")?;
             self.stream_part(number, StreamPart::Align, span);
             stream.align = align;
         }
         let address = self.at();
-        if self.take_word("at") {
+        if self.eat_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
         } else if stream.buffer.is_some() {
             return Err(self.unexpected("`at` and the address in the buffer"));
         }
-        if self.take_word("offset") {
+        if self.eat_word("offset") {
             let (offset, span) = self.integer("a number of bytes")?;
             stream.offset = i32::try_from(offset).map_err(|_| {
                 self.error(span, format!("an offset of {offset} bytes"), format!("{} to {}", i32::MIN, i32::MAX))
@@ -211,11 +210,11 @@ impl<'s> Reader<'s> {
         }
         while self.eat(b',') {
             let start = self.at();
-            if self.take_word("loop") {
+            if self.eat_word("loop") {
                 let step = self.step()?;
                 self.stream_part(number, StreamPart::Loop(stream.steps.len() as u32), self.since(start));
                 stream.steps.push(step);
-            } else if self.take_word("guard") {
+            } else if self.eat_word("guard") {
                 let name = self.name(Tok::Value, "a stream: `%name`")?;
                 self.stream_part(number, StreamPart::Guard, name.span);
                 self.body.guards.push((number, name));
@@ -232,18 +231,18 @@ impl<'s> Reader<'s> {
     /// What follows `loop`.
     fn step(&mut self) -> Reading<Step> {
         let (loop_number, _) = self.number("the loop's number")?;
-        if !self.take_word("trips") {
+        if !self.eat_word("trips") {
             return Err(self.unexpected("`trips`"));
         }
-        let signed = self.take_word("signed");
-        let trips = if signed || self.take_word("unsigned") {
+        let signed = self.eat_word("signed");
+        let trips = if signed || self.eat_word("unsigned") {
             let (_, count) = self.sum(false)?;
-            let at_least = if self.take_word("at_least") { self.number("0 or 1")?.0 } else { 0 };
+            let at_least = if self.eat_word("at_least") { self.number("0 or 1")?.0 } else { 0 };
             Trips::Of { count, signed, at_least }
         } else {
             Trips::Const(self.number("a number of trips, or `signed` or `unsigned` and a sum")?.0)
         };
-        let stride = if self.take_word("by") { self.sum(false)?.1 } else { Affine::default() };
+        let stride = if self.eat_word("by") { self.sum(false)?.1 } else { Affine::default() };
         Ok(Step { loop_number, trips, stride })
     }
 
@@ -272,11 +271,11 @@ impl<'s> Reader<'s> {
                 if constant.replace(by).is_some() {
                     return Err(self.error(start, "a second number", "one number, and multiples of parameters"));
                 }
-            } else if of_item && self.take_word(ITEM) {
+            } else if of_item && self.eat_word(ITEM) {
                 if scale.replace(by).is_some() {
                     return Err(self.error(self.since(start.start), format!("a second multiple of `{ITEM}`"), "one"));
                 }
-            } else if self.take_word(ITEM_COUNT) {
+            } else if self.eat_word(ITEM_COUNT) {
                 terms.push((Factor::ItemCount, by));
             } else {
                 let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
@@ -333,14 +332,6 @@ impl<'s> Reader<'s> {
             Ok(value) => Ok((value, span)),
             Err(_) => Err(self.error(span, format!("{value} is no unsigned number of 32 bits"), expected)),
         }
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let found = self.at_word(word);
-        if found {
-            self.bump();
-        }
-        found
     }
 
     fn stream_part(&mut self, number: usize, part: StreamPart, span: Span) {
