@@ -130,9 +130,8 @@ impl Random {
         words
     }
 
-    /// Words of bundles, some of which jump to each other.
-    fn program(&mut self) -> Vec<u32> {
-        let lines = 1 + self.below(6) as u32;
+    /// Words of bundles, some of which jump to each other. One word in `traps` may be any.
+    fn program(&mut self, lines: u32, traps: u64) -> Vec<u32> {
         let jumps = 1 + self.below(4);
         let mut words = Vec::new();
         while words.len() < 4 * lines as usize {
@@ -143,7 +142,7 @@ impl Random {
                 _ => self.branch(lines),
             };
             // Traps end programs early.
-            if self.one_in(20) || Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok()) {
+            if self.one_in(traps) || Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok()) {
                 words.push(word);
             }
         }
@@ -247,13 +246,46 @@ fn random_bundles_do_what_they_do_on_the_interpreter() {
 fn random_programs_do_what_they_do_on_the_interpreter() {
     for seed in count(400) {
         let mut random = Random(seed ^ 0x5eed_0000_0000);
-        let words = random.program();
+        let lines = 1 + random.below(6) as u32;
+        let words = random.program(lines, 20);
         let state = random.state();
         let group_branch = random.one_in(2).then(|| random.below(words.len() as u64) as u32);
         let tiles = Tiles { items: 1, group_branch, ..Tiles::default() };
         let budget = random.below(40);
         compare(seed, &words, &state, &tiles, budget);
     }
+}
+
+/// A launch counts on what registers hold after reset, and leaves nothing but the data store; where it traps, also `$a`.
+#[test]
+fn random_launches_do_what_they_do_on_the_interpreter() {
+    let (mut divided, mut trapped) = (0, 0);
+    for seed in count(80) {
+        let mut random = Random(seed ^ 0x1a0c_0000_0000);
+        let lines = 1 + random.below(90) as u32;
+        let words = random.program(lines, 500);
+        let state = random.state();
+        let mut expected = State { m: state.m, data: state.data, ..State::default() };
+        let group_branch = random.one_in(2).then(|| random.below(words.len() as u64) as u32);
+        let tiles = Tiles { items: 1, group_branch, ..Tiles::default() };
+        let (program, budget) = (Bundles::new(&words), random.below(200));
+        let compiled = Compiled::new(&program, group_branch, Purpose::Launch).unwrap();
+        let mut machine = Machine::new();
+        machine.set(&expected);
+        let (mut interpreted, mut run) = (Run::new(&program, &tiles, 3, budget), Run::new(&program, &tiles, 3, budget));
+        let fault = interpreted.finish(&mut expected).map_err(|Fault { address, kind }| (address, kind));
+        let found = compiled.finish(&mut machine, &mut run).map_err(|Fault { address, kind }| (address, kind));
+        assert_eq!(found, fault, "seed {seed}");
+        let counts = |run: &Run<'_>| (run.issued, run.backward, run.done);
+        assert_eq!(counts(&run), counts(&interpreted), "seed {seed}");
+        let mut after = State::default();
+        machine.get(&mut after);
+        assert!(after.data == expected.data, "seed {seed}: the data store differs");
+        assert!(fault.is_ok() || after.a == expected.a, "seed {seed}: $a differs");
+        divided += usize::from(compiled.translation.functions > 1);
+        trapped += usize::from(fault.is_err());
+    }
+    assert!(divided > 0 && trapped > 0, "{divided} {trapped}");
 }
 
 #[test]
