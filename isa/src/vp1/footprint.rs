@@ -4,7 +4,7 @@
 use arrayvec::ArrayVec;
 
 use super::concrete::Concrete;
-use super::data_store::DataStore;
+use super::data_store::{DATA_STORE_BYTES, DataStore};
 use super::domain::{Domain, Index, Logic, Next, Reader, Shape, Unknown, Write};
 use super::meaning::meaning;
 use super::{Bundle, Inst, Opcode, Unit, fields as f};
@@ -29,8 +29,23 @@ const FILES: [(RegFile, u8, u8); 11] = [
     (RegFile::M, 192, 64),
 ];
 
+/// The same by the number of the file, the last of which is that of `$uc`.
+const FIRST_AND_COUNT: [(u8, u8); RegFile::Uc as usize + 1] = {
+    let mut places = [(0, 0); RegFile::Uc as usize + 1];
+    let mut k = 0;
+    while k < FILES.len() {
+        let (file, first, count) = FILES[k];
+        places[file as usize] = (first, count);
+        k += 1;
+    }
+    places
+};
+
 /// The bits of a `$c`.
 const C_BITS: u8 = 16;
+
+/// The number of the data store's last row, all of whose bits are set.
+const ROWS: u32 = DATA_STORE_BYTES as u32 / 16 - 1;
 
 impl Locations {
     /// More than the number of any place.
@@ -54,7 +69,7 @@ impl Locations {
 
     fn place(file: RegFile, n: u8) -> Locations {
         let mut set = Locations::EMPTY;
-        if let Some((_, first, _)) = FILES.iter().find(|(of, _, count)| *of == file && n < *count) {
+        if let Some((first, _)) = FIRST_AND_COUNT.get(file as usize).filter(|(_, count)| n < *count) {
             set.insert(first + n);
         }
         set
@@ -180,10 +195,21 @@ impl Access {
     /// Whether the two may touch the same byte, and one of them writes it.
     pub fn conflicts(self, other: Access) -> bool {
         let overlap = || match (self.cells, other.cells) {
-            (Some(a), Some(b)) => cells(a).any(|cell| cells(b).any(|other| other == cell)),
+            (Some(a), Some(b)) => match (row(a), row(b)) {
+                (Some(row), Some(other)) if row != other => false,
+                _ => cells(a).any(|cell| cells(b).any(|other| other == cell)),
+            },
             _ => true,
         };
         (self.store || other.store) && overlap()
+    }
+}
+
+/// The row that all bytes of an access are in, if that is sure.
+fn row(cells: Cells) -> Option<u32> {
+    match cells {
+        Cells::Vector(Shape::Vertical, _) => None,
+        Cells::Vector(Shape::Horizontal | Shape::Banks, address) | Cells::Word(address) => Some(address >> 4 & ROWS),
     }
 }
 
