@@ -34,7 +34,8 @@ pub(crate) fn straighten<S: Step>(blocks: &mut [Vec<S>]) {
     // From the last block on, so that most ways on have been shortened when a branch asks for them.
     for index in (0..blocks.len()).rev() {
         for at in 0..blocks.get(index).map_or(0, Vec::len) {
-            let Some(mut branch) = blocks.get(index).and_then(|block| block.get(at)).cloned() else { continue };
+            let step = blocks.get(index).and_then(|block| block.get(at)).filter(|step| step.target().is_some());
+            let Some(mut branch) = step.cloned() else { continue };
             shorten(blocks, index as BlockIndex, &mut branch);
             if let Some(old) = blocks.get_mut(index).and_then(|block| block.get_mut(at)) {
                 *old = branch;

@@ -18,6 +18,8 @@ mod tests;
 mod values;
 mod words;
 
+use std::borrow::Cow;
+
 use halfbyte_isa::object::{KernelInfo, Words};
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::domain::{Jump, Next};
@@ -36,6 +38,7 @@ pub use stats::BlockStats;
 use builder::Builder;
 use op::{Label, Op};
 use pipeline::Pipelined;
+use schedule::Schedule;
 use words::Word;
 
 /// A function in words.
@@ -52,10 +55,11 @@ const FRAME_BASE: u8 = 31;
 /// Schedules a machine function and lays it out.
 pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     let kernel = func.signature.name();
-    let mut blocks = operations(kernel, func, None)?;
+    let mut zero = Some(FRAME_BASE);
+    let mut blocks = operations(kernel, func, zero)?;
     let base = Locations::register(RegFile::A, FRAME_BASE);
-    let zero = (!blocks.iter().flatten().any(|op| op.footprint.writes.intersects(base))).then_some(FRAME_BASE);
-    if zero.is_some() {
+    if blocks.iter().flatten().any(|op| op.footprint.writes.intersects(base)) {
+        zero = None;
         blocks = operations(kernel, func, zero)?;
     }
     let Assembled { words, stats } = assemble(kernel, blocks, zero)?;
@@ -117,11 +121,16 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
     }
 
     let live = live::live_in(&blocks);
-    let loops: Vec<Option<Pipelined>> =
-        (0..).zip(&blocks).map(|(label, block)| pipelined(block, label, &live, zero)).collect();
+    let mut plain: Vec<Option<Schedule>> = Vec::with_capacity(blocks.len());
+    let mut loops: Vec<Option<Pipelined>> = Vec::with_capacity(blocks.len());
+    for (label, block) in (0..).zip(&blocks) {
+        let schedule = is_loop(block, label).then(|| schedule::schedule(block));
+        loops.push(schedule.as_ref().and_then(|plain| pipelined(block, label, &live, plain, zero)));
+        plain.push(schedule);
+    }
     let mut builder = Builder::new(blocks.len() as Label);
     let mut stats = Vec::new();
-    for (label, (block, looped)) in (0..).zip(blocks.iter().zip(&loops)) {
+    for ((label, block), (looped, plain)) in (0..).zip(&blocks).zip(loops.iter().zip(plain)) {
         if block.is_empty() {
             builder.names.push(label);
             continue;
@@ -150,8 +159,11 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
             None => {
                 let falls = block.last().filter(|last| !last.is_final());
                 let jump = enter.zip(falls).and_then(|(enter, last)| last.jump_to(enter));
-                let block = [block, jump.as_slice()].concat();
-                let schedule = schedule::schedule(&block);
+                let block = match &jump {
+                    Some(jump) => Cow::Owned([block, std::slice::from_ref(jump)].concat()),
+                    None => Cow::Borrowed(block.as_slice()),
+                };
+                let schedule = plain.filter(|_| jump.is_none()).unwrap_or_else(|| schedule::schedule(&block));
                 builder.add_block(label, &block, &schedule);
                 let bundles = schedule.bundles.len() as u32;
                 let bound = schedule.bound;
@@ -163,13 +175,20 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
     Ok(Assembled { words: link::link(kernel, builder.pieces)?, stats })
 }
 
-/// A block as a loop whose iterations overlap, if it is one and that is shorter.
-fn pipelined(block: &[Op], label: Label, live: &[Locations], zero: Option<u8>) -> Option<Pipelined> {
-    let jumps = usize::from(block.last().is_some_and(Op::is_jump));
-    let looped = block.get(..block.len() - jumps).filter(|looped| pipeline::is_loop(looped, label))?;
+/// A block without the jump at its end.
+fn without_jump(block: &[Op]) -> &[Op] {
+    block.split_last().filter(|(last, _)| last.is_jump()).map_or(block, |(_, rest)| rest)
+}
+
+/// Whether a block is a loop that may be pipelined.
+fn is_loop(block: &[Op], label: Label) -> bool {
+    pipeline::is_loop(without_jump(block), label)
+}
+
+/// A loop as one whose iterations overlap, if that is shorter than the `plain` one.
+fn pipelined(block: &[Op], label: Label, live: &[Locations], plain: &Schedule, zero: Option<u8>) -> Option<Pipelined> {
     let after = live.get(exit_of(block, label) as usize).copied().unwrap_or_default();
-    let bundles = schedule::schedule(block).bundles.len() as u32;
-    pipeline::pipeline(looped, after, bundles, zero)
+    pipeline::pipeline(without_jump(block), after, plain.bundles.len() as u32, zero)
 }
 
 /// The label of what a block goes on to, if not back to itself.

@@ -12,6 +12,7 @@ use super::schedule::{Members, pressure};
 use super::values::{Value, Values};
 
 /// An operation of some iteration comes after one of another: not before bundle `latency - interval * distance` from it on.
+/// Nodes are linked likewise, by when their first operations run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     from: u32,
@@ -36,22 +37,30 @@ struct Node {
     count: u32,
 }
 
+/// A link between two nodes, as one of them has it.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    /// The other one.
+    node: u32,
+    /// The other one comes first.
+    is_before: bool,
+    link: Link,
+}
+
 /// A loop to be scheduled.
 pub(crate) struct Loop<'a> {
     ops: &'a [Op],
     nodes: Vec<Node>,
     /// For each operation its node.
     node_of: Vec<u32>,
-    /// What must hold in any schedule.
+    /// What must hold of nodes in any schedule, the links from later ones first.
     links: Vec<Link>,
-    /// For each node the numbers of the links from and to it.
-    links_of: Vec<Vec<u32>>,
+    /// For each node its links from and to others.
+    neighbours: Vec<Vec<Neighbour>>,
     /// Which operations must not run for an iteration that is not wanted.
     bound: Vec<bool>,
     /// Which operations can be in one bundle.
     pairs: Pairs<'a>,
-    /// For each operation the units that it needs, a bit each.
-    units: Vec<u8>,
     /// The fewest bundles from iteration to iteration.
     pub least: u32,
     /// How many more nodes may be placed in all searches together.
@@ -73,9 +82,10 @@ const LEAST_INTERVAL: u32 = 2;
 /// How many iterations may be under way when it is found that they are not wanted.
 const MAX_AHEAD: u32 = 2;
 
-/// How often each node may be placed in one search, and all of them in all searches together.
+/// How often each node may be placed in one search, and all of them in all searches together: small loops have every search,
+/// large ones, which gain less by an iteration's overlap with the next, a few.
 const EFFORT: usize = 24;
-const TOTAL_EFFORT: usize = 1 << 17;
+const TOTAL_EFFORT: usize = 1 << 14;
 
 /// Orders that are tried for one interval.
 const TRIES: u64 = 6;
@@ -84,31 +94,26 @@ impl<'a> Loop<'a> {
     /// A loop of operations, the branch back last; `live` is what is wanted after it. None if it cannot be scheduled so.
     pub fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
         let (nodes, node_of) = nodes(ops, values);
-        let mut needs = Vec::new();
-        for value in &values.values {
-            needs.extend(flow(value));
-        }
-        needs.extend(memory(ops));
         let resources = pressure(ops).into_iter().max().unwrap_or(0).max(LEAST_INTERVAL);
         let mut looped = Loop {
             ops,
             nodes,
             node_of,
-            links: needs,
-            links_of: Vec::new(),
+            links: Vec::new(),
+            neighbours: Vec::new(),
             bound: Vec::new(),
             pairs: Pairs::new(ops),
-            units: ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect(),
             least: 0,
             effort: TOTAL_EFFORT,
         };
+        looped.add_links(values.values.iter().flat_map(flow).chain(memory(ops)));
         looped.least = (resources..=resources + ops.len() as u32).find(|&at| looped.heights(at as i32).is_some())?;
-        looped.links.extend(storage(values, &looped.chained(values)));
-        looped.links_of = vec![Vec::new(); looped.nodes.len()];
-        for (number, link) in (0..).zip(&looped.links) {
-            let (Some((from, _)), Some((to, _))) = (looped.at(link.from), looped.at(link.to)) else { continue };
-            for node in [from, to].iter().take(1 + usize::from(from != to)) {
-                looped.links_of.get_mut(*node).into_iter().for_each(|links| links.push(number));
+        looped.add_links(storage(values, &looped.chained(values)));
+        looped.neighbours = vec![Vec::new(); looped.nodes.len()];
+        for &link in looped.links.iter().filter(|link| link.from != link.to) {
+            for (node, other, is_before) in [(link.from, link.to, false), (link.to, link.from, true)] {
+                let neighbours = looped.neighbours.get_mut(node as usize);
+                neighbours.into_iter().for_each(|all| all.push(Neighbour { node: other, is_before, link }));
             }
         }
         looped.bound = ops.iter().map(Op::stores).collect();
@@ -120,6 +125,17 @@ impl<'a> Loop<'a> {
             }
         }
         Some(looped)
+    }
+
+    /// Adds links between operations, as links between their nodes.
+    fn add_links(&mut self, links: impl IntoIterator<Item = Link>) {
+        for link in links {
+            let (Some((from, first)), Some((to, second))) = (self.at(link.from), self.at(link.to)) else { continue };
+            let latency = link.latency + first - second;
+            self.links.push(Link { from: from as u32, to: to as u32, latency, ..link });
+        }
+        // What comes after a node is known before the node is asked for, most often.
+        self.links.sort_by_key(|link| std::cmp::Reverse(link.from));
     }
 
     /// The values that keep out of each other's way because the operations that have to do with them are in one node: all of
@@ -157,14 +173,12 @@ impl<'a> Loop<'a> {
         for _ in 0..=self.nodes.len() {
             let mut changed = false;
             for link in &self.links {
-                let (Some((from, first)), Some((to, second))) = (self.at(link.from), self.at(link.to)) else {
-                    continue;
-                };
-                let height = heights.get(to).copied().unwrap_or(0) + link.delay(interval) + first - second;
-                if from == to && link.delay(interval) + first - second > 0 {
+                let height = heights.get(link.to as usize).copied().unwrap_or(0) + link.delay(interval);
+                if link.from == link.to && link.delay(interval) > 0 {
                     return None;
                 }
-                if let Some(known) = heights.get_mut(from).filter(|known| **known < height && from != to) {
+                let known = heights.get_mut(link.from as usize);
+                if let Some(known) = known.filter(|known| **known < height && link.from != link.to) {
                     *known = height;
                     changed = true;
                 }
@@ -235,9 +249,8 @@ impl<'a> Loop<'a> {
         while changed {
             changed = false;
             for link in self.links.iter().filter(|link| link.distance == 0) {
-                let (Some((from, _)), Some((to, _))) = (self.at(link.from), self.at(link.to)) else { continue };
-                if before.get(to).copied().unwrap_or(false) {
-                    changed |= mark(from, &mut before);
+                if before.get(link.to as usize).copied().unwrap_or(false) {
+                    changed |= mark(link.from as usize, &mut before);
                 }
             }
         }
@@ -254,10 +267,9 @@ impl<'a> Loop<'a> {
         keyed.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// The links from and to a node.
-    fn links_of(&self, node: usize) -> impl Iterator<Item = &Link> {
-        let numbers = self.links_of.get(node).map_or(&[][..], Vec::as_slice);
-        numbers.iter().filter_map(|&number| self.links.get(number as usize))
+    /// The links of a node from and to others.
+    fn neighbours(&self, node: usize) -> &[Neighbour] {
+        self.neighbours.get(node).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -293,12 +305,17 @@ impl Search<'_> {
         self.looped.nodes.get(node).map_or(0..0, |node| node.first..node.first + node.count)
     }
 
+    /// When a node runs, if it has a time.
+    fn time(&self, node: u32) -> Option<i32> {
+        self.times.get(node as usize).copied().flatten()
+    }
+
     fn row(&self, time: i32) -> usize {
         time.rem_euclid(self.interval) as usize
     }
 
     fn units(&self, op: u32) -> u8 {
-        self.looped.units.get(op as usize).copied().unwrap_or(u8::MAX)
+        self.looped.pairs.units(op)
     }
 
     fn place(&mut self, node: usize, time: i32) {
@@ -336,23 +353,13 @@ impl Search<'_> {
     /// The times that links to nodes with a time leave, both inclusive.
     fn window(&self, node: usize) -> (i32, Option<i32>, bool) {
         let (mut low, mut high, mut follows) = (self.start(node), None, false);
-        for link in self.looped.links_of(node) {
-            let (Some((from, first)), Some((to, second))) = (self.looped.at(link.from), self.looped.at(link.to)) else {
-                continue;
-            };
-            let delay = link.delay(self.interval) + first - second;
-            let time = |node: usize| self.times.get(node).copied().flatten();
-            if to == node
-                && from != node
-                && let Some(time) = time(from)
-            {
+        for Neighbour { node, is_before, link } in self.looped.neighbours(node) {
+            let Some(time) = self.time(*node) else { continue };
+            let delay = link.delay(self.interval);
+            if *is_before {
                 low = low.max(time + delay);
                 follows |= link.distance == 0;
-            }
-            if from == node
-                && to != node
-                && let Some(time) = time(to)
-            {
+            } else {
                 high = Some(high.map_or(time - delay, |high: i32| high.min(time - delay)));
             }
         }
@@ -402,15 +409,11 @@ impl Search<'_> {
             for op in self.conflicts(node, time) {
                 evicted.push(self.looped.at(op)?.0);
             }
-            for link in self.looped.links_of(node) {
-                let ((from, a), (to, b)) = (self.looped.at(link.from)?, self.looped.at(link.to)?);
-                let delay = link.delay(self.interval) + a - b;
-                let time_of = |node: usize| self.times.get(node).copied().flatten();
-                if from == node && to != node && time_of(to).is_some_and(|other| other < time + delay) {
-                    evicted.push(to);
-                }
-                if to == node && from != node && time_of(from).is_some_and(|other| time < other + delay) {
-                    evicted.push(from);
+            for Neighbour { node, is_before, link } in self.looped.neighbours(node) {
+                let Some(other) = self.time(*node) else { continue };
+                let (first, second) = if *is_before { (other, time) } else { (time, other) };
+                if second < first + link.delay(self.interval) {
+                    evicted.push(*node as usize);
                 }
             }
             if !evicted.contains(&self.branch) {

@@ -1,5 +1,7 @@
 //! What is scheduled: instructions that must be in one bundle, and what they read and write.
 
+use std::rc::Rc;
+
 use arrayvec::ArrayVec;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Kind;
@@ -28,7 +30,7 @@ pub(crate) type Label = u32;
 /// Instructions that must be in one bundle.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
-    profiles: ArrayVec<Profile, 4>,
+    profiles: Rc<[Profile]>,
     /// What they read and write together.
     pub footprint: Footprint,
     /// The stream that they load or store.
@@ -51,8 +53,13 @@ impl Op {
         zero: Option<u8>,
     ) -> Result<Op, OpError> {
         let words: ArrayVec<u32, 5> = insts.iter().map(Inst::word).take(5).collect();
-        let footprint = Footprint::of(&Bundle::new(&words)?, zero)?;
-        let profiles = insts.iter().take(4).map(|&inst| Profile::of(inst)).collect::<Result<_, _>>()?;
+        let bundle = Bundle::new(&words)?;
+        let profiles = insts.iter().take(4).map(|&inst| Profile::of(inst)).collect::<Result<Rc<[Profile]>, _>>()?;
+        let footprint = match profiles.as_ref() {
+            // An address that is known matters to accesses only.
+            [alone] if alone.footprint().access.is_none() => *alone.footprint(),
+            _ => Footprint::of(&bundle, zero)?,
+        };
         Ok(Op { profiles, footprint, stream, target, group: false, loc })
     }
 
@@ -104,7 +111,7 @@ impl Op {
 
     /// The branch under the opposite condition.
     pub fn with_opposite(&self) -> Option<Op> {
-        let [branch] = self.profiles.as_slice() else { return None };
+        let [branch] = self.profiles.as_ref() else { return None };
         let mut group = Group::from(branch.inst());
         Vp1::invert(&mut group);
         self.with_insts(&group.insts, None)

@@ -7,6 +7,8 @@ use super::op::Op;
 /// Operations, and what is known of pairs of them.
 pub(crate) struct Pairs<'a> {
     ops: &'a [Op],
+    /// For each operation the units that it needs, a bit each.
+    units: Vec<u8>,
     /// For each pair whether the two interact, once it was asked; empty where there are too many pairs.
     known: Vec<Cell<Option<bool>>>,
 }
@@ -18,7 +20,13 @@ impl<'a> Pairs<'a> {
     /// Nothing is known yet.
     pub fn new(ops: &'a [Op]) -> Pairs<'a> {
         let pairs = if ops.len() <= MAX_KNOWN { ops.len() * ops.len() } else { 0 };
-        Pairs { ops, known: vec![Cell::new(None); pairs] }
+        let units = ops.iter().map(|op| op.insts().fold(0, |units, inst| units | 1 << inst.unit() as u8)).collect();
+        Pairs { ops, units, known: vec![Cell::new(None); pairs] }
+    }
+
+    /// The units that an operation needs, a bit each.
+    pub fn units(&self, op: u32) -> u8 {
+        self.units.get(op as usize).copied().unwrap_or(u8::MAX)
     }
 
     /// Whether two operations want one unit or one port, or one hears what the other hands over.
@@ -39,6 +47,9 @@ impl<'a> Pairs<'a> {
             let pair = self.ops.get(op as usize).zip(self.ops.get(other as usize));
             pair.is_some_and(|(a, b)| a.footprint.is_disjoint(&b.footprint))
         };
-        bundle.iter().all(|&other| disjoint(other) && !self.interact(op, other))
+        // Most that do not fit find their unit taken.
+        let units = self.units(op);
+        bundle.iter().all(|&other| units & self.units(other) == 0)
+            && bundle.iter().all(|&other| disjoint(other) && !self.interact(op, other))
     }
 }

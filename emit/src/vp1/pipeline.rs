@@ -119,7 +119,11 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         let inst = insts.get_mut(name.op as usize)?.get_mut(name.inst)?;
         inst.set(name.field, inst.get(name.field).wrapping_add_signed(by.into()));
     }
-    let ops: Vec<Op> = block.iter().zip(&insts).map(|(op, insts)| op.with_insts(insts, zero)).collect::<Option<_>>()?;
+    let renamed = |(op, insts): (&Op, &Vec<Inst>)| match op.insts().eq(insts.iter().copied()) {
+        true => Some(op.clone()),
+        false => op.with_insts(insts, zero),
+    };
+    let ops: Vec<Op> = block.iter().zip(&insts).map(renamed).collect::<Option<_>>()?;
     // Ports may be other ones now.
     let pairs = Pairs::new(&ops);
     let fits = (0..times.interval).all(|row| is_bundle(&pairs, times, row));
