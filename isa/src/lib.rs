@@ -7,6 +7,7 @@ pub mod docs;
 pub mod half;
 pub mod halu;
 pub mod object;
+pub mod ptx;
 pub mod random;
 pub mod row;
 pub mod stream;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_isa::docs::Set;
-use halfbyte_isa::{halu, vp1};
+use halfbyte_isa::{halu, ptx, vp1};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,12 +15,16 @@ fn folder(set: Set) -> &'static str {
 
 #[test]
 fn the_pages_are_up_to_date() {
-    for set in Set::ALL {
-        let folder = folder(set);
+    let of_set = |set: Set| {
+        let pages = set.mnemonics().into_iter().map(|m| (format!("{m}.md"), set.page(m).unwrap()));
+        (folder(set), pages.collect(), set.index())
+    };
+    let ptx: BTreeMap<String, String> =
+        ptx::docs::mnemonics().into_iter().map(|m| (format!("{m}.md"), ptx::docs::page(m).unwrap())).collect();
+    let documents = Set::ALL.map(of_set).into_iter().chain([("docs/isa/ptx", ptx, ptx::docs::index())]);
+    for (folder, mut pages, index) in documents {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
-        let mut pages: BTreeMap<String, String> =
-            set.mnemonics().iter().map(|m| (format!("{m}.md"), set.page(m).unwrap())).collect();
-        pages.insert("README.md".to_owned(), set.index());
+        pages.insert("README.md".to_owned(), index);
         if std::env::var_os("HALFBYTE_BLESS").is_some() {
             std::fs::create_dir_all(&path).unwrap();
             for entry in std::fs::read_dir(&path).unwrap() {
@@ -55,6 +59,11 @@ fn there_is_a_page_for_each_mnemonic_and_no_other() {
             assert_eq!(page.matches(&format!("\n## {name}\n")).count(), 1, "{name} on the page of {mnemonic}");
         }
     }
+    for opcode in ptx::Opcode::ALL {
+        let page = ptx::docs::page(opcode.row().mnemonic).unwrap();
+        assert_eq!(page.matches(&format!("\n## {}\n", opcode.name())).count(), 1, "{}", opcode.name());
+    }
+    assert_eq!(ptx::docs::page("vadd3"), None);
     for set in Set::ALL {
         for none in ["HADD3", "", "bad"] {
             assert_eq!(set.page(none), None);

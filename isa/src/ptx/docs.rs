@@ -1,0 +1,165 @@
+//! The documents of the instruction set, made from its rows: a page a mnemonic and an index, in Markdown.
+
+use std::fmt::{self, Write};
+
+use super::Opcode;
+use super::row::{OperandRow, Role, Row, Shape, Slot, Ty};
+use super::types::Since;
+
+/// Every mnemonic once, in the order of the index.
+pub fn mnemonics() -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for opcode in Opcode::ALL {
+        let mnemonic = opcode.row().mnemonic;
+        if !all.contains(&mnemonic) {
+            all.push(mnemonic);
+        }
+    }
+    all
+}
+
+/// The page of a mnemonic; `None` if there is no such mnemonic.
+pub fn page(mnemonic: &str) -> Option<String> {
+    let forms: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|o| o.row().mnemonic == mnemonic).collect();
+    let first = forms.first()?;
+    let mut text = format!("# {}\n", first.row().mnemonic);
+    // Rows that mean one thing share their text.
+    for group in forms.chunk_by(|a, b| a.row().doc == b.row().doc) {
+        // Writing to a string succeeds.
+        let _ = meaning(&mut text, group);
+    }
+    Some(text)
+}
+
+/// The page that names every mnemonic.
+pub fn index() -> String {
+    let mut text = INDEX.to_owned();
+    for mnemonic in mnemonics() {
+        let rows = || Opcode::ALL.iter().map(|o| o.row()).filter(|row| row.mnemonic == mnemonic);
+        let Some(first) = rows().next() else { continue };
+        let mut summaries: Vec<&str> = rows().map(|row| summary(row.doc)).collect();
+        summaries.dedup();
+        let _ = writeln!(text, "| [{mnemonic}]({mnemonic}.md) | {:?} | {} |", first.class, summaries.join("; "));
+    }
+    text
+}
+
+const INDEX: &str = "# PTX instructions\n\n\
+    The subset of PTX, the text that NVIDIA's assembler takes, that is read, printed and run here. Registers are virtual: as many as a kernel \
+    declares, each of a type. An operand may be a register of its type's width whose own type is of the same kind or of bits only; `or wider` says \
+    where it may be wider. `@%p` or `@!%p` before the mnemonic is the guard: where it is false the instruction does nothing. All sources are read \
+    before anything is written. Modifiers stand in the order of the tables. Special registers of an axis that a launch does not have read as 0, and \
+    their counts as 1.\n\n\
+    Every form needs at least PTX 6.3 and sm_75; what needs more says so.\n\n\
+    | mnemonic | class | |\n|---|---|---|\n";
+
+/// The first clause of a meaning.
+fn summary(doc: &str) -> &str {
+    let paragraph = doc.lines().next().unwrap_or("").trim_end_matches('.');
+    let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
+    paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("")
+}
+
+fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
+    let Some(first) = group.first() else { return Ok(()) };
+    writeln!(out, "\n{}\n\n```", first.row().doc)?;
+    for opcode in group {
+        writeln!(out, "{}", syntax(opcode.row()))?;
+    }
+    writeln!(out, "```\n\nFor example:\n\n```")?;
+    for example in group.iter().flat_map(|o| o.row().examples) {
+        writeln!(out, "{example}")?;
+    }
+    writeln!(out, "```")?;
+    group.iter().try_for_each(|&opcode| form(out, opcode))
+}
+
+/// The line of a form: `{}` around what may be left out, `|` between what may be written.
+fn syntax(row: &Row) -> String {
+    let mut line = format!("{{@{{!}}p}} {}", row.mnemonic);
+    for slot in row.slots {
+        let texts: Vec<String> = slot.choices.iter().map(|c| c.token.to_string()).collect();
+        let texts = texts.join("|");
+        match (slot.optional, slot.choices.len()) {
+            (true, _) => line.extend(["{", &texts, "}"]),
+            (false, 1) => line.push_str(&texts),
+            (false, _) => line.extend(["(", &texts, ")"]),
+        }
+    }
+    for (i, o) in row.operands.iter().enumerate() {
+        let comma = if i == 0 { " " } else { ", " };
+        match o.with {
+            Some(_) => line.extend(["{", comma, &operand(o), "}"]),
+            None => line.extend([comma, &operand(o)]),
+        }
+    }
+    line
+}
+
+fn operand(o: &OperandRow) -> String {
+    let name = o.name;
+    match o.shape {
+        Shape::Predicates => "p{|q}".to_owned(),
+        Shape::Condition => format!("{{!}}{name}"),
+        Shape::Masked(_) => format!("{name}{{.mask}}"),
+        Shape::Selected(..) => format!("{name}{{.sel}}"),
+        Shape::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
+        Shape::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
+        Shape::Memory | Shape::Parameter => format!("[{name}{{+offset}}]"),
+        _ => name.to_owned(),
+    }
+}
+
+/// The places of one form.
+fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
+    let row = opcode.row();
+    writeln!(out, "\n## {}\n\nClass: {:?}.{}", opcode.name(), row.class, needs(row.since, " Needs ", "."))?;
+    if !row.slots.is_empty() {
+        writeln!(out, "\n| modifier | words | |\n|---|---|---|")?;
+    }
+    for slot in row.slots {
+        let optional = if slot.optional { "may be left out" } else { "" };
+        writeln!(out, "| {} | {} | {optional} |", slot.name, choices(slot))?;
+    }
+    if !row.operands.is_empty() {
+        writeln!(out, "\n| operand | | is |\n|---|---|---|")?;
+    }
+    for o in row.operands {
+        let role = match o.role {
+            Role::Def => "written",
+            Role::Use | Role::Update => "read",
+        };
+        let with = o.with.map_or(String::new(), |slot| format!(", where there is a {slot}"));
+        writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
+    }
+    Ok(())
+}
+
+fn choices(slot: &Slot) -> String {
+    let choice = |c: &super::row::Choice| format!("`{}`{}", c.token, needs(c.since, " (", ")"));
+    slot.choices.iter().map(choice).collect::<Vec<_>>().join(", ")
+}
+
+/// What is needed beyond what every form needs.
+fn needs(since: Since, open: &str, close: &str) -> String {
+    if since == Since::ALWAYS { String::new() } else { format!("{open}{since}{close}") }
+}
+
+/// What may stand in a place, whatever the words.
+fn describe(shape: Shape) -> String {
+    let of = |ty: Ty| match ty {
+        Ty::Is(ty) => format!("of type `{ty}`"),
+        Ty::Named(0) => "of the type named first".to_owned(),
+        Ty::Named(_) => "of the type named second".to_owned(),
+        Ty::Wide => "twice as wide as the type".to_owned(),
+        Ty::Within(0) => "of the type named first, or wider".to_owned(),
+        Ty::Within(_) => "of the type named second, or wider".to_owned(),
+    };
+    match shape {
+        Shape::Register(ty) => format!("a register {}", of(ty)),
+        Shape::Value(ty) => format!("a register or a number {}", of(ty)),
+        Shape::Vector(ty, count) => format!("{count} registers {}", of(ty)),
+        Shape::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
+        other => other.describe(&[]),
+    }
+}

@@ -1,0 +1,149 @@
+//! Instructions as values.
+
+use arrayvec::ArrayVec;
+use smallvec::SmallVec;
+
+use super::Opcode;
+use super::row::{self, Role, Row};
+use super::types::{Since, Special, Token, Type};
+
+/// A virtual register of an entry, by its number among the registers declared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Reg(pub u32);
+
+/// A label of an entry, by its number in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Label(pub u32);
+
+/// Words that a mnemonic has behind it at most.
+pub const MAX_WORDS: usize = 8;
+
+/// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inst {
+    /// The form.
+    pub opcode: Opcode,
+    /// The words behind the mnemonic, as written.
+    pub words: ArrayVec<Token, MAX_WORDS>,
+    /// The guard, if there is one.
+    pub guard: Option<Guard>,
+    /// The operands.
+    pub operands: SmallVec<[Operand; 4]>,
+}
+
+/// The instruction acts where a predicate is true, or where it is false.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Guard {
+    /// The predicate.
+    pub reg: Reg,
+    /// It acts where the predicate is false.
+    pub not: bool,
+}
+
+/// An operand.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A register.
+    Register(Reg),
+    /// `!p`
+    Not(Reg),
+    /// `p|q`; `None` is `_`.
+    Pair([Option<Reg>; 2]),
+    /// A constant, by its bits; those beyond its type are zero.
+    Number(u64),
+    /// A special register.
+    Special(Special),
+    /// `{a, b}`; `None` is `_`.
+    Vector(ArrayVec<Option<Reg>, 4>),
+    /// A register with a mask (a bit a lane) or a selector (an element's number a lane), lane 0 lowest. All lanes, and the
+    /// default selector, are the register alone.
+    Lanes {
+        /// The register.
+        reg: Reg,
+        /// The mask or the selector.
+        digits: u16,
+    },
+    /// `[base+offset]`
+    Memory(Address),
+    /// A label.
+    Label(Label),
+}
+
+/// An address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Address {
+    /// What it starts from.
+    pub base: Base,
+    /// Bytes from there.
+    pub offset: i32,
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Base {
+    /// What a register of 64 bits holds.
+    Register(Reg),
+    /// The parameter of this number.
+    Parameter(u32),
+}
+
+impl Address {
+    /// The register that it starts from.
+    pub fn register(&self) -> Option<Reg> {
+        match self.base {
+            Base::Register(reg) => Some(reg),
+            Base::Parameter(_) => None,
+        }
+    }
+}
+
+impl Operand {
+    /// The registers that the operand names.
+    pub fn registers(&self) -> SmallVec<[Reg; 4]> {
+        match self {
+            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => SmallVec::from_slice(&[reg]),
+            Operand::Pair(both) => both.iter().copied().flatten().collect(),
+            Operand::Vector(regs) => regs.iter().copied().flatten().collect(),
+            Operand::Memory(address) => address.register().into_iter().collect(),
+            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => SmallVec::new(),
+        }
+    }
+}
+
+impl Inst {
+    /// The row.
+    pub fn row(&self) -> &'static Row {
+        self.opcode.row()
+    }
+
+    /// Whether a word stands behind the mnemonic.
+    pub fn has(&self, token: Token) -> bool {
+        self.words.contains(&token)
+    }
+
+    /// The type that the mnemonic names `n`th, from 0.
+    pub fn ty(&self, n: u8) -> Type {
+        row::Ty::Named(n).resolve(&self.words).0
+    }
+
+    /// Each register that the instruction reads or writes, its guard first.
+    pub fn registers(&self) -> impl Iterator<Item = (Role, Reg)> {
+        let guard = self.guard.map(|g| (Role::Use, g.reg));
+        let operands = self
+            .row()
+            .operands_with(&self.words)
+            .zip(&self.operands)
+            .flat_map(|(o, operand)| operand.registers().into_iter().map(|reg| (o.role, reg)));
+        guard.into_iter().chain(operands)
+    }
+
+    /// What the instruction needs of assembler and machine.
+    pub fn since(&self) -> Since {
+        self.row().since(&self.words)
+    }
+
+    /// Whether words, guard and operands are what the row has places for; `types` gives the type of a register.
+    pub fn is_valid(&self, types: impl Fn(Reg) -> Option<Type>) -> bool {
+        row::check(self, &types)
+    }
+}

@@ -1,0 +1,160 @@
+//! Random instructions from their rows.
+
+use arrayvec::ArrayVec;
+
+use super::Opcode;
+use super::inst::{Address, Base, Guard, Inst, Label, Operand, Reg};
+use super::module::{Entry, Family};
+use super::row::{Lanes, Role, Shape, Ty};
+use super::types::{Kind, Special, SpecialGroup, Token, Type};
+
+/// What random instructions are made of: the registers, parameters and labels of a kernel.
+struct Draw<'a> {
+    entry: &'a Entry,
+    words: ArrayVec<Token, { super::inst::MAX_WORDS }>,
+    next: &'a mut dyn FnMut() -> u64,
+}
+
+impl Inst {
+    /// A random instruction of an opcode on what `entry` declares, every word of every slot and every sort of operand within
+    /// reach; `None` where the entry lacks a register, a parameter or a label for it. `next` gives random bits.
+    pub fn random(opcode: Opcode, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
+        let row = opcode.row();
+        let mut draw = Draw { entry, words: ArrayVec::new(), next };
+        for slot in row.slots {
+            if !slot.optional || draw.one_in(2) {
+                let choice = draw.one_of(slot.choices)?.token;
+                draw.words.push(choice);
+            }
+        }
+        let mut operands = smallvec::SmallVec::new();
+        for o in row.operands_with(&draw.words.clone()) {
+            operands.push(draw.operand(o.role, o.shape)?);
+        }
+        let guard = if draw.one_in(4) {
+            Some(Guard { reg: draw.register(Ty::Is(Type::Pred))?, not: draw.one_in(2) })
+        } else {
+            None
+        };
+        Some(Inst { opcode, words: draw.words, guard, operands })
+    }
+}
+
+impl<'a> Draw<'a> {
+    fn one_in(&mut self, n: u64) -> bool {
+        (self.next)().is_multiple_of(n)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        ((self.next)() % n.max(1) as u64) as usize
+    }
+
+    fn one_of<'t, T>(&mut self, all: &'t [T]) -> Option<&'t T> {
+        let i = self.below(all.len());
+        all.get(i)
+    }
+
+    fn register(&mut self, ty: Ty) -> Option<Reg> {
+        let family = self.family(ty)?;
+        Some(self.member(family))
+    }
+
+    fn family(&mut self, ty: Ty) -> Option<&'a Family> {
+        let families = self.entry.registers.families();
+        let admits = |f: &&Family| f.count != Some(0) && ty.admits(&self.words, f.ty);
+        let count = families.iter().filter(admits).count();
+        let chosen = self.below(count);
+        families.iter().filter(|f| f.count != Some(0) && ty.admits(&self.words, f.ty)).nth(chosen)
+    }
+
+    fn member(&mut self, family: &Family) -> Reg {
+        Reg(family.first.0 + self.below(family.count.unwrap_or(1) as usize) as u32)
+    }
+
+    fn operand(&mut self, role: Role, shape: Shape) -> Option<Operand> {
+        let pred = Ty::Is(Type::Pred);
+        let word = Ty::Is(Type::U32);
+        Some(match shape {
+            Shape::Register(ty) => Operand::Register(self.register(ty)?),
+            Shape::Value(ty) if self.one_in(3) => Operand::Number(self.number(ty.resolve(&self.words).0)),
+            Shape::Value(ty) => Operand::Register(self.register(ty)?),
+            Shape::Predicates if self.one_in(2) => Operand::Register(self.register(pred)?),
+            Shape::Predicates => {
+                let mut pair = [Some(self.register(pred)?), Some(self.register(pred)?)];
+                let blank = self.below(16);
+                pair.get_mut(blank).into_iter().for_each(|reg| *reg = None);
+                Operand::Pair(pair)
+            }
+            Shape::Condition if self.one_in(2) => Operand::Not(self.register(pred)?),
+            Shape::Condition => Operand::Register(self.register(pred)?),
+            Shape::Masked(lanes) => {
+                let mask = (self.next)() as u16 & lanes.all();
+                self.lanes(word, mask, mask == 0 || mask == lanes.all())?
+            }
+            Shape::Selected(lanes, default) => {
+                let selector = (self.next)() as u16 & selector_mask(lanes);
+                let plain = selector == default || self.one_in(2);
+                self.lanes(word, selector, plain)?
+            }
+            Shape::Vector(ty, count) => self.vector(role, ty, count)?,
+            Shape::Parts(ty) => {
+                let bits = ty.resolve(&self.words).0.bits();
+                let count = if bits == 64 && self.one_in(2) { 4 } else { 2 };
+                let part = if bits / count == 16 { Type::B16 } else { Type::B32 };
+                self.vector(role, Ty::Is(part), count as u8)?
+            }
+            Shape::Memory => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
+            Shape::Parameter => self.address(|draw| {
+                let count = draw.entry.params.len();
+                (count != 0).then(|| Base::Parameter(draw.below(count) as u32))
+            })?,
+            Shape::Special => {
+                let group = *self.one_of(&SpecialGroup::ALL)?;
+                Operand::Special(Special { group, axis: self.below(3) as u8 })
+            }
+            Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
+            Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),
+            Shape::Label => {
+                let count = self.entry.labels.len();
+                Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
+            }
+        })
+    }
+
+    fn lanes(&mut self, ty: Ty, digits: u16, plain: bool) -> Option<Operand> {
+        let reg = self.register(ty)?;
+        Some(if plain { Operand::Register(reg) } else { Operand::Lanes { reg, digits } })
+    }
+
+    fn vector(&mut self, role: Role, ty: Ty, count: u8) -> Option<Operand> {
+        // An assembler wants registers of one type, and at least one.
+        let family = self.family(ty)?;
+        let mut regs = ArrayVec::new();
+        for i in 0..count {
+            let blank = role == Role::Def && i != 0 && self.one_in(8);
+            regs.push((!blank).then(|| self.member(family)));
+        }
+        Some(Operand::Vector(regs))
+    }
+
+    fn address(&mut self, base: impl FnOnce(&mut Self) -> Option<Base>) -> Option<Operand> {
+        let base = base(self)?;
+        let offset = if self.one_in(2) { 0 } else { (self.next)() as i16 };
+        Some(Operand::Memory(Address { base, offset: offset.into() }))
+    }
+
+    /// Small numbers, and any, of the type.
+    fn number(&mut self, ty: Type) -> u64 {
+        let bits = (self.next)();
+        let bits = if self.one_in(2) { bits } else { u64::from(bits as u8).wrapping_sub(16) };
+        match ty.kind() {
+            Kind::Predicate => bits & 1,
+            _ => ty.truncate(bits),
+        }
+    }
+}
+
+/// The bits of a selector.
+fn selector_mask(lanes: Lanes) -> u16 {
+    (1 << (lanes.count() * lanes.index_bits())) - 1
+}

@@ -1,0 +1,337 @@
+//! The form in which a PTX instruction is described. A [`Row`] is `const` data; the reader, the printer, operand roles, the
+//! check of features, documents and random instructions all follow from it.
+//!
+//! PTX is text: where the rows of the other targets place bits in a word, these place words in a line.
+
+use super::inst::{Inst, Operand, Reg};
+use super::types::{Since, Token, Type};
+pub use crate::row::{Class, Role};
+
+/// An instruction in one form.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What the line starts with, up to the first dot.
+    pub mnemonic: &'static str,
+    /// The words behind it, in the order in which they must stand.
+    pub slots: &'static [Slot],
+    /// The operands, in order.
+    pub operands: &'static [OperandRow],
+    /// What it is for.
+    pub class: Class,
+    /// What the form needs, whatever its words.
+    pub since: Since,
+    /// What it means, for its page.
+    pub doc: &'static str,
+    /// Lines that are valid.
+    pub examples: &'static [&'static str],
+}
+
+/// A place behind the mnemonic for one of several words.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// What the words say.
+    pub name: &'static str,
+    /// The words.
+    pub choices: &'static [Choice],
+    /// None of them need be there.
+    pub optional: bool,
+}
+
+/// A word of a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The word.
+    pub token: Token,
+    /// What it needs.
+    pub since: Since,
+}
+
+impl Slot {
+    /// A word that must be there.
+    pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> Slot {
+        Slot { name, choices, optional: false }
+    }
+
+    /// A word that may be left out.
+    pub const fn optional(name: &'static str, choices: &'static [Choice]) -> Slot {
+        Slot { name, choices, optional: true }
+    }
+
+    /// What the slot says of a word, where it is one of its own.
+    pub fn choice(&self, token: Token) -> Option<&Choice> {
+        self.choices.iter().find(|c| c.token == token)
+    }
+}
+
+/// The type of an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ty {
+    /// This one.
+    Is(Type),
+    /// The type that the mnemonic names first (0), second (1) or third.
+    Named(u8),
+    /// Of twice the width of the type named first.
+    Wide,
+    /// The type named so, in a register that may be wider.
+    Within(u8),
+}
+
+/// A place for an operand.
+#[derive(Clone, Copy, Debug)]
+pub struct OperandRow {
+    /// Its name in documents.
+    pub name: &'static str,
+    /// Written or read.
+    pub role: Role,
+    /// What may stand there.
+    pub shape: Shape,
+    /// The slot that the operand goes with: it is there where the slot has a word. One that always is there has none.
+    pub with: Option<&'static str>,
+}
+
+/// What an operand may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// A register.
+    Register(Ty),
+    /// A register or a number.
+    Value(Ty),
+    /// A predicate, or two: `p|q`. One of two may be `_`.
+    Predicates,
+    /// A predicate or its opposite: `p`, `!p`.
+    Condition,
+    /// A register of which some lanes are written: `r.b320`, `r.h1`.
+    Masked(Lanes),
+    /// A register and which element of it each lane takes: `r.b3210`, `r.h32`. What is left out is the default.
+    Selected(Lanes, u16),
+    /// So many registers: `{a, b}`; a written one may be `_`.
+    Vector(Ty, u8),
+    /// Two or four registers that make up a value of the type together, the first one lowest.
+    Parts(Ty),
+    /// `[register+number]`, the register of 64 bits.
+    Memory,
+    /// `[parameter+number]`.
+    Parameter,
+    /// A special register.
+    Special,
+    /// A number of 8 bits.
+    Byte,
+    /// A register of 32 bits, or a number of 8.
+    Amount,
+    /// A label.
+    Label,
+}
+
+pub use crate::halu::domain::Lanes;
+
+impl Lanes {
+    /// The letter before the digits of a mask or a selector.
+    pub const fn letter(self) -> char {
+        match self {
+            Lanes::Two => 'h',
+            Lanes::Four => 'b',
+        }
+    }
+
+    /// Bits of an element's number.
+    pub const fn index_bits(self) -> u32 {
+        match self {
+            Lanes::Two => 2,
+            Lanes::Four => 3,
+        }
+    }
+
+    /// The mask of all lanes.
+    pub const fn all(self) -> u16 {
+        (1 << self.count()) - 1
+    }
+}
+
+impl OperandRow {
+    /// An operand that is written.
+    pub const fn def(name: &'static str, shape: Shape) -> OperandRow {
+        OperandRow { name, role: Role::Def, shape, with: None }
+    }
+
+    /// An operand that is read.
+    pub const fn used(name: &'static str, shape: Shape) -> OperandRow {
+        OperandRow { name, role: Role::Use, shape, with: None }
+    }
+
+    /// An operand that is read where a slot has a word.
+    pub const fn with(slot: &'static str, name: &'static str, shape: Shape) -> OperandRow {
+        OperandRow { name, role: Role::Use, shape, with: Some(slot) }
+    }
+}
+
+/// The words of a mnemonic do not fit a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The first word that no slot takes, by number; as many as there are words if one is missing.
+    pub word: usize,
+    /// The slot whose word is missing there.
+    pub missing: Option<&'static str>,
+}
+
+impl Row {
+    /// Whether the words fill the slots, each in its place.
+    ///
+    /// # Errors
+    /// The first word that does not, or the first slot that stays empty.
+    pub fn fit(&self, words: &[Token]) -> Result<(), Mismatch> {
+        let mut rest = words.iter();
+        for slot in self.slots {
+            match rest.as_slice().first() {
+                Some(&token) if slot.choice(token).is_some() => {
+                    rest.next();
+                }
+                _ if slot.optional => {}
+                _ => return Err(Mismatch { word: words.len() - rest.len(), missing: Some(slot.name) }),
+            }
+        }
+        match rest.len() {
+            0 => Ok(()),
+            left => Err(Mismatch { word: words.len() - left, missing: None }),
+        }
+    }
+
+    /// What an instruction of these words needs.
+    pub fn since(&self, words: &[Token]) -> Since {
+        let slots = || self.slots.iter();
+        let of_word = |&token: &Token| slots().find_map(|s| s.choice(token)).map_or(Since::ALWAYS, |c| c.since);
+        words.iter().map(of_word).fold(self.since, Since::and)
+    }
+
+    /// The operands of an instruction of these words.
+    pub fn operands_with(&self, words: &[Token]) -> impl Iterator<Item = &'static OperandRow> {
+        let slots = self.slots;
+        let has_word = move |name: &str| {
+            let mut named = slots.iter().filter(|s| s.name == name);
+            named.any(|slot| words.iter().any(|&token| slot.choice(token).is_some()))
+        };
+        self.operands.iter().filter(move |o| o.with.is_none_or(&has_word))
+    }
+}
+
+impl Ty {
+    /// The type in an instruction of these words, and whether the register may be wider.
+    pub fn resolve(self, words: &[Token]) -> (Type, bool) {
+        let named = |n: u8| {
+            let mut types = words.iter().filter_map(|t| if let Token::Type(ty) = t { Some(*ty) } else { None });
+            types.nth(n.into()).unwrap_or(Type::B32)
+        };
+        match self {
+            Ty::Is(ty) => (ty, false),
+            Ty::Named(n) => (named(n), false),
+            Ty::Within(n) => (named(n), true),
+            Ty::Wide => {
+                let wide = match named(0) {
+                    Type::U16 => Type::U32,
+                    Type::S16 => Type::S32,
+                    Type::U32 => Type::U64,
+                    _ => Type::S64,
+                };
+                (wide, false)
+            }
+        }
+    }
+
+    /// Whether a register of type `register` may stand there.
+    pub fn admits(self, words: &[Token], register: Type) -> bool {
+        match self.resolve(words) {
+            (ty, true) => ty.fits_in(register),
+            (ty, false) => ty.accepts(register),
+        }
+    }
+}
+
+impl Shape {
+    /// Whether the operand may stand there, in an instruction of these words; `types` gives the type of a register.
+    pub fn admits(self, role: Role, words: &[Token], operand: &Operand, types: &impl Fn(Reg) -> Option<Type>) -> bool {
+        let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.admits(words, found));
+        let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
+        let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
+        let element = |reg: &Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
+        match (self, operand) {
+            (Shape::Register(ty), &Operand::Register(reg)) => is(reg, ty),
+            (Shape::Value(ty), &Operand::Register(reg)) => is(reg, ty),
+            (Shape::Value(ty), &Operand::Number(bits)) => {
+                let (ty, _) = ty.resolve(words);
+                ty.truncate(bits) == bits
+            }
+            (Shape::Predicates | Shape::Condition, &Operand::Register(reg)) => predicate(reg),
+            (Shape::Condition, &Operand::Not(reg)) => predicate(reg),
+            (Shape::Predicates, Operand::Pair(both)) => {
+                both.iter().flatten().all(|&reg| predicate(reg)) && both.iter().any(Option::is_some)
+            }
+            (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
+            (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
+            (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
+                word(reg) && digits != default && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
+            }
+            (Shape::Vector(ty, count), Operand::Vector(regs)) => {
+                regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
+            }
+            (Shape::Parts(ty), Operand::Vector(regs)) => {
+                let part = match ty.resolve(words).0.bits() / regs.len().max(1) as u32 {
+                    16 => Type::B16,
+                    32 => Type::B32,
+                    _ => return false,
+                };
+                regs.len().is_power_of_two() && regs.iter().all(|reg| element(reg, Ty::Is(part)))
+            }
+            (Shape::Memory, Operand::Memory(address)) => {
+                address.register().is_some_and(|reg| is(reg, Ty::Is(Type::U64)))
+            }
+            (Shape::Parameter, Operand::Memory(address)) => address.register().is_none(),
+            (Shape::Special, Operand::Special(_)) | (Shape::Label, Operand::Label(_)) => true,
+            (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
+            (Shape::Amount, &Operand::Register(reg)) => word(reg),
+            _ => false,
+        }
+    }
+}
+
+impl Shape {
+    /// What may stand there, in an instruction of these words.
+    pub fn describe(self, words: &[Token]) -> String {
+        let of = |ty: Ty| match ty.resolve(words) {
+            (ty, false) => format!("of type {ty}"),
+            (ty, true) => format!("of type {ty} or wider"),
+        };
+        match self {
+            Shape::Register(ty) => format!("a register {}", of(ty)),
+            Shape::Value(ty) => format!("a register or a number {}", of(ty)),
+            Shape::Predicates => "a predicate, or two as in `p|q`".to_owned(),
+            Shape::Condition => "a predicate, or one as in `!p`".to_owned(),
+            Shape::Masked(lanes) | Shape::Selected(lanes, _) => {
+                let example = match (self, lanes) {
+                    (Shape::Masked(_), Lanes::Four) => ".b320",
+                    (Shape::Masked(_), Lanes::Two) => ".h1",
+                    (_, Lanes::Four) => ".b7650",
+                    (_, Lanes::Two) => ".h32",
+                };
+                format!("a register of type .b32, which may have a suffix such as `{example}`")
+            }
+            Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
+            Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
+            Shape::Memory => "an address `[register+number]`, the register of 64 bits".to_owned(),
+            Shape::Parameter => "an address `[parameter+number]`".to_owned(),
+            Shape::Special => "a special register".to_owned(),
+            Shape::Byte => "a number of 8 bits".to_owned(),
+            Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
+            Shape::Label => "a label".to_owned(),
+        }
+    }
+}
+
+/// Whether an instruction is what its row says; `types` gives the type of a register.
+pub(super) fn check(inst: &Inst, types: &impl Fn(Reg) -> Option<Type>) -> bool {
+    let row = inst.opcode.row();
+    let guard = inst.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
+    let admits = |(o, operand): (&OperandRow, &Operand)| o.shape.admits(o.role, &inst.words, operand, types);
+    guard
+        && row.fit(&inst.words).is_ok()
+        && row.operands_with(&inst.words).count() == inst.operands.len()
+        && row.operands_with(&inst.words).zip(&inst.operands).all(admits)
+}

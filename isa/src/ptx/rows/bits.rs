@@ -1,0 +1,53 @@
+//! Bits, shifts and bytes.
+
+use super::*;
+
+const WORDS: Slot = ty(types!(B16 B32 B64));
+const LOGIC: Slot = ty(types!(Pred B16 B32 B64));
+const WIDE_WORDS: Slot = ty(types!(B32 B64));
+const FIELDS: Slot = ty(types!(U32 U64 S32 S64));
+const ONLY_B32: Slot = ty(types!(B32));
+
+const SHIFT: &[OperandRow] = &[def("d", T), value("a", T), value("b", U32)];
+const FUNNEL: &[OperandRow] = &[def("d", B32), value("a", B32), value("b", B32), value("c", U32)];
+
+macro_rules! bits {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $doc:literal, $($example:literal)*;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            doc: $doc,
+            examples: &[$($example),*],
+            ..PTX
+        };
+    )* };
+}
+
+bits! {
+    AND "and" &[LOGIC], D_A_B, "Bitwise and.", "and.b32 %d, %a, 0x7fff7fff;";
+    OR "or" &[LOGIC], D_A_B, "Bitwise or.", "or.b32 %d, %a, %b;";
+    XOR "xor" &[LOGIC], D_A_B, "Bitwise exclusive or.", "xor.b32 %d, %a, %b;";
+    NOT "not" &[LOGIC], D_A, "Bitwise not.", "not.b32 %d, %a;";
+    SHL "shl" &[WORDS], SHIFT,
+        "Shifts to the left by a count of 32 bits, unsigned. Nothing is left from the width of the type on: counts are not taken modulo the width.",
+        "shl.b32 %d, %a, 3;";
+    SHR "shr" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64))], SHIFT,
+        "Shifts to the right by a count of 32 bits, unsigned, and brings in zeros, or copies of the sign where the type is signed. From the width of the type on zeros, or the sign, are all that is left: counts are not taken modulo the width.",
+        "shr.s32 %d, %a, 31;";
+    SHF "shf" &[Slot::one_of("direction", words!(Left Right)), Slot::one_of("counts", words!(Clamp Wrap)), ONLY_B32], FUNNEL,
+        "Shifts the 64 bits of `b` (high) and `a` (low): `.l` to the left, of which `d` is the high word, `.r` to the right, of which it is the low word. Counts above 32 are 32 (`.clamp`), or all counts are modulo 32 (`.wrap`).",
+        "shf.l.wrap.b32 %d, %a, %b, 8;";
+    LOP3 "lop3" &[ONLY_B32], &[def("d", B32), value("a", B32), value("b", B32), value("c", B32), OperandRow::used("lut", Shape::Byte)],
+        "Any bitwise function of three words: bit i of the result is bit `4a + 2b + c` of `lut`, of bits i of the sources.",
+        "lop3.b32 %d, %a, %b, %c, 0xca;";
+    PRMT "prmt" &[ONLY_B32], &[def("d", B32), value("a", B32), value("b", B32), value("c", B32)],
+        "Builds a word from the bytes of two. Byte i is picked from the bytes of `a` (0 to 3) and `b` (4 to 7) by bits 0 to 2 of nibble i of `c`; bit 3 asks for eight copies of that byte's sign instead.",
+        "prmt.b32 %d, %a, %b, 0x5410;";
+    BFE "bfe" &[FIELDS], &[def("d", T), value("a", T), OperandRow::used("b", Shape::Amount), OperandRow::used("c", Shape::Amount)],
+        "Takes a field out of `a`: `c` bits from bit `b` on, both modulo 256. It is extended by zeros, or where the type is signed by its sign, which for a field that reaches beyond `a` is the sign of `a`. No bits are 0.",
+        "bfe.u32 %d, %a, 8, 8;";
+    BFI "bfi" &[WIDE_WORDS], &[def("d", T), value("a", T), value("b", T), OperandRow::used("c", Shape::Amount), OperandRow::used("e", Shape::Amount)],
+        "Puts the low bits of `a` into `b`: `e` bits from bit `c` on, both modulo 256.",
+        "bfi.b32 %d, %a, %b, 16, 16;";
+}

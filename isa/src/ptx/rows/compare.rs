@@ -1,0 +1,80 @@
+//! Compares and choices by them.
+
+use super::*;
+
+const EQUALITY: Slot = Slot::one_of("compare", words!(Eq Ne));
+const ORDER: Slot = Slot::one_of("compare", words!(Eq Ne Lt Le Gt Ge));
+const UNSIGNED: Slot = Slot::one_of("compare", words!(Lo Ls Hi Hs));
+const FLOAT: Slot = Slot::one_of("compare", words!(Eq Ne Lt Le Gt Ge Equ Neu Ltu Leu Gtu Geu Num IsNan));
+
+const BITS: &[Choice] = types!(B16 B32 B64);
+const INTEGERS: &[Choice] = types!(U16 U32 U64 S16 S32 S64);
+const UNSIGNEDS: &[Choice] = types!(U16 U32 U64);
+const F32: &[Choice] = types!(F32);
+const F16: &[Choice] = types!(F16);
+const F16X2: &[Choice] = types!(F16x2);
+const BF16S: &[Choice] = types!(Bf16);
+const BF16X2: &[Choice] = types!(Bf16x2);
+/// What a `set` may write, of one value.
+const TRUTH: Slot = ty(types!(U32 S32 F32));
+
+const P: OperandRow = OperandRow::def("p", Shape::Predicates);
+const SINGLE: OperandRow = OperandRow::def("p", Shape::Register(PRED));
+const COMBINED: OperandRow = OperandRow::with(BOOL.name, "c", Shape::Condition);
+const SETP: &[OperandRow] = &[P, value("a", T), value("b", T), COMBINED];
+const SETP_HALF: &[OperandRow] = &[SINGLE, reg("a", T), reg("b", T), COMBINED];
+const SETP_HALVES: &[OperandRow] = &[P, reg("a", T), reg("b", T), COMBINED];
+const S: Ty = Ty::Named(1);
+const SET: &[OperandRow] = &[def("d", T), value("a", S), value("b", S), COMBINED];
+const SET_HALF: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), COMBINED];
+
+const INTO_PREDICATES: &str = "Compares two values. `p` becomes the answer and `q` its opposite, each combined with `c` if there is one.\n\n\
+    Compares of floats that have no `u` are false of NaN, those that have one are true of it; `.num` asks that neither value is NaN, \
+    `.nan` that one is.";
+const INTO_LANES: &str = "Compares packed halves lane by lane. `p` becomes the answer of the low lane and `q` of the high one, each combined \
+    with `c` if there is one.";
+const INTO_WORD: &str = "Compares two values, combines the answer with `c` if there is one, and writes all ones or zero; or 1.0 or 0.0 where \
+    the type written is of floats. Of packed halves each lane is compared by itself and writes its own.";
+
+macro_rules! compare {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            since: $since,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+compare! {
+    SETP_BITS "setp" &[EQUALITY, BOOL, ty(BITS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.eq.b32 %p, %a, 0;";
+    SETP_INT "setp" &[ORDER, BOOL, ty(INTEGERS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.lt.s32 %p, %a, %b;";
+    SETP_UNSIGNED "setp" &[UNSIGNED, BOOL, ty(UNSIGNEDS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.hs.u32 %p, %a, %b;";
+    SETP_F32 "setp" &[FLOAT, BOOL, FTZ, ty(F32)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.gtu.ftz.f32 %p|%q, %a, %b;";
+    SETP_F16 "setp" &[FLOAT, BOOL, FTZ, ty(F16)], SETP_HALF, Since::ALWAYS, INTO_PREDICATES, "setp.gt.f16 %p, %a, %b;";
+    SETP_BF16 "setp" &[FLOAT, BOOL, ty(BF16S)], SETP_HALF, BF16, INTO_PREDICATES, "setp.gt.bf16 %p, %a, %b;";
+    SETP_F16X2 "setp" &[FLOAT, BOOL, FTZ, ty(F16X2)], SETP_HALVES, Since::ALWAYS, INTO_LANES, "setp.lt.and.ftz.f16x2 %p|%q, %a, %b, !%c;";
+    SETP_BF16X2 "setp" &[FLOAT, BOOL, ty(BF16X2)], SETP_HALVES, BF16, INTO_LANES, "setp.lt.bf16x2 %p|%q, %a, %b;";
+
+    SET_BITS "set" &[EQUALITY, BOOL, TRUTH, source_ty(BITS)], SET, Since::ALWAYS, INTO_WORD, "set.eq.u32.b32 %d, %a, %b;";
+    SET_INT "set" &[ORDER, BOOL, TRUTH, source_ty(INTEGERS)], SET, Since::ALWAYS, INTO_WORD, "set.lt.u32.s32 %d, %a, %b;";
+    SET_UNSIGNED "set" &[UNSIGNED, BOOL, TRUTH, source_ty(UNSIGNEDS)], SET, Since::ALWAYS, INTO_WORD, "set.hi.u32.u32 %d, %a, %b;";
+    SET_F32 "set" &[FLOAT, BOOL, FTZ, TRUTH, source_ty(F32)], SET, Since::ALWAYS, INTO_WORD, "set.num.f32.f32 %d, %a, %b;";
+    SET_F16 "set" &[FLOAT, BOOL, FTZ, ty(types!(F16 U16 S16 U32 S32)), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
+    SET_BF16 "set" &[FLOAT, BOOL, ty(types!(Bf16 U16 S16 U32 S32)), source_ty(BF16S)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16.bf16 %d, %a, %b;";
+    SET_F16X2 "set" &[FLOAT, BOOL, FTZ, ty(types!(F16x2 U32 S32)), source_ty(F16X2)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u32.f16x2 %d, %a, %b;";
+    SET_BF16X2 "set" &[FLOAT, BOOL, ty(types!(Bf16x2 U32 S32)), source_ty(BF16X2)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16x2.bf16x2 %d, %a, %b;";
+
+    SELP "selp" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32))], &[def("d", T), value("a", T), value("b", T), reg("c", PRED)],
+        Since::ALWAYS, "Selects by a predicate: `a` where `c` is true, else `b`.", "selp.b32 %d, %a, 0, %c;";
+    SLCT_INT "slct" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32)), source_ty(types!(S32))],
+        &[def("d", T), value("a", T), value("b", T), value("c", S)],
+        Since::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.b32.s32 %d, %a, %b, %c;";
+    SLCT_F32 "slct" &[FTZ, ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32)), source_ty(F32)],
+        &[def("d", T), value("a", T), value("b", T), value("c", S)],
+        Since::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.ftz.u32.f32 %d, %a, %b, %c;";
+}

@@ -1,0 +1,68 @@
+//! Halves, one or two packed in a word.
+
+use super::*;
+
+const F16: Slot = ty(types!(F16 F16x2));
+const BF16S: Slot = ty(types!(Bf16 Bf16x2));
+const RELU: Slot = Slot::optional("clamping", &[since(SM_80, Token::Relu)]);
+const CLAMP: Slot = Slot::optional("clamping", &[word(Token::Sat), since(SM_80, Token::Relu)]);
+
+macro_rules! half {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:ident, $since:expr, $doc:expr, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            since: $since,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+macro_rules! arithmetic {
+    ($what:literal) => {
+        concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` takes subnormal operands and results for zeros of ",
+            "their sign. `.sat` clamps to 0 to 1, and NaN and -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN.")
+    };
+    ($what:literal, fusing) => {
+        concat!(arithmetic!($what), "\n\nWithout `.rn` an assembler may fuse a product with a sum; here each is rounded.")
+    };
+}
+
+macro_rules! extremum {
+    ($which:literal) => {
+        concat!(
+            "The ",
+            $which,
+            " of two halves, lane by lane; -0 is less than +0. Of a NaN and a number it is the number, and NaN with ",
+            "`.NaN`; of two NaNs it is NaN, 0x7fff. `.ftz` takes subnormal operands for zeros of their sign."
+        )
+    };
+}
+
+const MIN_DOC: &str = extremum!("lesser");
+const MAX_DOC: &str = extremum!("greater");
+const NEG_DOC: &str =
+    "Turns the sign of halves over, lane by lane, of NaN too. `.ftz` takes subnormals for zeros of their sign.";
+const ABS_DOC: &str = "Takes the sign of halves away, lane by lane, of NaN too. `.ftz` takes subnormals for zeros.";
+
+half! {
+    ADD_F16 "add" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Since::ALWAYS, arithmetic!("Adds two halves, lane by lane.", fusing), "add.rn.f16x2 %d, %a, %b;";
+    ADD_BF16 "add" &[MAYBE_RN, BF16S], REGS_2, BF16, arithmetic!("Adds two halves, lane by lane.", fusing), "add.rn.bf16x2 %d, %a, %b;";
+    SUB_F16 "sub" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Since::ALWAYS, arithmetic!("Subtracts two halves, lane by lane.", fusing), "sub.rn.ftz.f16x2 %d, %a, %b;";
+    SUB_BF16 "sub" &[MAYBE_RN, BF16S], REGS_2, BF16, arithmetic!("Subtracts two halves, lane by lane.", fusing), "sub.rn.bf16x2 %d, %a, %b;";
+    MUL_F16 "mul" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Since::ALWAYS, arithmetic!("Multiplies two halves, lane by lane.", fusing), "mul.rn.f16x2 %d, %a, %b;";
+    MUL_BF16 "mul" &[MAYBE_RN, BF16S], REGS_2, BF16, arithmetic!("Multiplies two halves, lane by lane.", fusing), "mul.rn.bf16x2 %d, %a, %b;";
+    FMA_F16 "fma" &[RN, FTZ, CLAMP, F16], REGS_3, Since::ALWAYS, arithmetic!("Multiplies and adds halves with one rounding, lane by lane."), "fma.rn.sat.f16x2 %d, %a, %b, %c;";
+    FMA_BF16 "fma" &[RN, RELU, BF16S], REGS_3, SM_80, arithmetic!("Multiplies and adds halves with one rounding, lane by lane."), "fma.rn.relu.bf16x2 %d, %a, %b, %c;";
+    MIN_F16 "min" &[FTZ, NAN, F16], REGS_2, SM_80, MIN_DOC, "min.f16x2 %d, %a, %b;";
+    MIN_BF16 "min" &[NAN, BF16S], REGS_2, SM_80, MIN_DOC, "min.NaN.bf16x2 %d, %a, %b;";
+    MAX_F16 "max" &[FTZ, NAN, F16], REGS_2, SM_80, MAX_DOC, "max.f16x2 %d, %a, %b;";
+    MAX_BF16 "max" &[NAN, BF16S], REGS_2, SM_80, MAX_DOC, "max.bf16x2 %d, %a, %b;";
+    NEG_F16 "neg" &[FTZ, F16], REGS_1, Since::ALWAYS, NEG_DOC, "neg.f16x2 %d, %a;";
+    NEG_BF16 "neg" &[BF16S], REGS_1, SM_80, NEG_DOC, "neg.bf16x2 %d, %a;";
+    ABS_F16 "abs" &[FTZ, F16], REGS_1, Since::ALWAYS, ABS_DOC, "abs.f16 %d, %a;";
+    ABS_BF16 "abs" &[BF16S], REGS_1, SM_80, ABS_DOC, "abs.bf16 %d, %a;";
+}

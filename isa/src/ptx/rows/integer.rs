@@ -1,0 +1,78 @@
+//! Integer arithmetic.
+
+use super::*;
+
+const INTEGERS: Slot = ty(types!(U16 U32 U64 S16 S32 S64));
+const SIGNED: Slot = ty(types!(S16 S32 S64));
+const NARROW: Slot = ty(types!(U16 U32 S16 S32));
+const HALF: Slot = Slot::one_of("half of the product", words!(Lo Hi));
+const WIDE: Slot = Slot::one_of("half of the product", words!(Wide));
+const S32: Slot = ty(types!(S32));
+const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
+const BYTES: Slot = ty(types!(U8x4 S8x4));
+
+macro_rules! integer {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $doc:expr, $($example:literal)*;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            doc: $doc,
+            examples: &[$($example),*],
+            ..PTX
+        };
+    )* };
+}
+
+const MAD_WIDE_OPERANDS: &[OperandRow] = &[def("d", Ty::Wide), value("a", T), value("b", T), value("c", Ty::Wide)];
+const DOT: &[OperandRow] = &[def("d", U32), value("a", U32), value("b", U32), value("c", U32)];
+const FIRST: Slot = Slot::one_of("type of a", types!(U32 S32));
+const SECOND: Slot = Slot::one_of("type of b", types!(U32 S32));
+
+integer! {
+    ADD "add" &[INTEGERS], D_A_B, "Adds two integers: `a + b`, which wraps.", "add.s64 %d, %a, 16;";
+    ADD_SAT "add" &[MUST_SAT, S32], D_A_B, "Adds two integers and clamps the sum to the range of an s32.", "add.sat.s32 %d, %a, %b;";
+    SUB "sub" &[INTEGERS], D_A_B, "Subtracts two integers: `a - b`, which wraps.", "sub.u16 %d, %a, %b;";
+    SUB_SAT "sub" &[MUST_SAT, S32], D_A_B, "Subtracts two integers and clamps the difference to the range of an s32.", "sub.sat.s32 %d, %a, %b;";
+    MUL "mul" &[HALF, INTEGERS], D_A_B, "Multiplies two integers: `.lo` is the low half of the product, `.hi` the high one.", "mul.lo.s32 %d, %a, 12;" "mul.hi.u64 %d, %a, %b;";
+    MUL_WIDE "mul" &[WIDE, NARROW], &[def("d", Ty::Wide), value("a", T), value("b", T)],
+        "Multiplies two integers; the product is twice as wide.", "mul.wide.s32 %d, %a, 4;";
+    MAD "mad" &[HALF, INTEGERS], D_A_B_C, "Multiplies two integers and adds a third to the low half of the product (`.lo`) or the high one (`.hi`).", "mad.lo.s32 %d, %a, %b, %c;";
+    MAD_WIDE "mad" &[WIDE, NARROW], MAD_WIDE_OPERANDS, "Multiplies two integers and adds a third that is as wide as the product.", "mad.wide.u32 %d, %a, %b, %c;";
+    MIN "min" &[INTEGERS], D_A_B, "The lesser of two integers.", "min.s32 %d, %a, 255;";
+    MAX "max" &[INTEGERS], D_A_B, "The greater of two integers.", "max.s32 %d, %a, 0;";
+    ABS "abs" &[SIGNED], D_A, "The absolute value of an integer; that of the least one is itself.", "abs.s32 %d, %a;";
+    NEG "neg" &[SIGNED], D_A, "The opposite of an integer; that of the least one is itself.", "neg.s32 %d, %a;";
+    DP4A "dp4a" &[FIRST, SECOND], DOT,
+        "Multiplies four bytes by four bytes and adds the products to `c`, modulo 2^32. The bytes of `a` and of `b` are extended each by its own type.",
+        "dp4a.u32.s32 %d, %a, %b, %c;";
+    DP2A "dp2a" &[Slot::one_of("half of b", words!(Lo Hi)), FIRST, SECOND], DOT,
+        "Multiplies the two half-words of `a` by two bytes of `b`, the low two or the high two, and adds the products to `c`, modulo 2^32. Both are extended each by its own type.",
+        "dp2a.lo.u32.u32 %d, %a, %b, %c;";
+}
+
+const HALFWORDS: Slot = ty(types!(U16x2 S16x2));
+
+macro_rules! packed {
+    ($($name:ident $mnemonic:literal $slots:expr, $since:expr, $doc:literal, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: REGS_2,
+            since: $since,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+packed! {
+    ADD_X2 "add" &[HALFWORDS], PACKED_16, "Adds half-words lane by lane; sums wrap.", "add.u16x2 %d, %a, %b;";
+    MIN_X2 "min" &[HALFWORDS], PACKED_16, "The lesser half-word of each lane.", "min.s16x2 %d, %a, %b;";
+    MAX_X2 "max" &[HALFWORDS], PACKED_16, "The greater half-word of each lane.", "max.s16x2 %d, %a, %b;";
+    ADD_X4 "add" &[SAT, BYTES], PACKED_8, "Adds bytes lane by lane; sums wrap, or with `.sat` are clamped to the type.", "add.sat.u8x4 %d, %a, %b;";
+    SUB_X4 "sub" &[SAT, BYTES], PACKED_8, "Subtracts bytes lane by lane; differences wrap, or with `.sat` are clamped to the type.", "sub.sat.s8x4 %d, %a, %b;";
+    MIN_X4 "min" &[BYTES], PACKED_8, "The lesser byte of each lane.", "min.u8x4 %d, %a, %b;";
+    MAX_X4 "max" &[BYTES], PACKED_8, "The greater byte of each lane.", "max.s8x4 %d, %a, %b;";
+}

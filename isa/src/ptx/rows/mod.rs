@@ -1,0 +1,99 @@
+//! The rows of PTX, a file a family, and the places that they share.
+
+pub mod bits;
+pub mod compare;
+pub mod control;
+pub mod convert;
+pub mod float;
+pub mod half;
+pub mod integer;
+pub mod memory;
+pub mod video;
+
+use super::row::{Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
+use super::types::{Since, Token, Type};
+
+/// What every row starts from.
+const PTX: Row = Row {
+    mnemonic: "",
+    slots: &[],
+    operands: &[],
+    class: Class::Compute,
+    since: Since::ALWAYS,
+    doc: "",
+    examples: &[],
+};
+
+/// From these on there are packed integers of 16 bits.
+const PACKED_16: Since = Since::new(8, 0, 90);
+/// From these on there are packed integers of 8 bits.
+const PACKED_8: Since = Since { version: (9, 2), sm: 120, specific: true };
+/// From these on bfloat16 is added, multiplied and compared as it is.
+const BF16: Since = Since::new(7, 8, 90);
+/// From these on there is bfloat16, and minimum, maximum and `.relu` of halves.
+const SM_80: Since = Since::new(7, 0, 80);
+
+const fn word(token: Token) -> Choice {
+    Choice { token, since: Since::ALWAYS }
+}
+
+const fn since(since: Since, token: Token) -> Choice {
+    Choice { token, since }
+}
+
+/// Words without needs of their own.
+macro_rules! words {
+    ($($token:ident)*) => { &[$(word(Token::$token)),*] };
+}
+
+/// Types without needs of their own.
+macro_rules! types {
+    ($($ty:ident)*) => { &[$(word(Token::Type(Type::$ty))),*] };
+}
+use {types, words};
+
+const FTZ: Slot = Slot::optional("subnormals", words!(Ftz));
+const SAT: Slot = Slot::optional("clamping", words!(Sat));
+const NAN: Slot = Slot::optional("NaN", &[since(SM_80, Token::Nan)]);
+/// `.rn`, which may be left out.
+const MAYBE_RN: Slot = Slot::optional("rounding", words!(Rn));
+/// `.rn`, which may not.
+const RN: Slot = Slot::one_of("rounding", words!(Rn));
+const BOOL: Slot = Slot::optional("combination", words!(And Or Xor));
+
+const fn ty(choices: &'static [Choice]) -> Slot {
+    Slot::one_of("type", choices)
+}
+
+const fn source_ty(choices: &'static [Choice]) -> Slot {
+    Slot::one_of("type of the source", choices)
+}
+
+const fn def(name: &'static str, ty: Ty) -> OperandRow {
+    OperandRow::def(name, Shape::Register(ty))
+}
+
+const fn value(name: &'static str, ty: Ty) -> OperandRow {
+    OperandRow::used(name, Shape::Value(ty))
+}
+
+const fn reg(name: &'static str, ty: Ty) -> OperandRow {
+    OperandRow::used(name, Shape::Register(ty))
+}
+
+/// The only type, or the first.
+const T: Ty = Ty::Named(0);
+const B32: Ty = Ty::Is(Type::B32);
+const U32: Ty = Ty::Is(Type::U32);
+const PRED: Ty = Ty::Is(Type::Pred);
+
+/// `d, a`
+const D_A: &[OperandRow] = &[def("d", T), value("a", T)];
+/// `d, a, b`
+const D_A_B: &[OperandRow] = &[def("d", T), value("a", T), value("b", T)];
+/// `d, a, b, c`
+const D_A_B_C: &[OperandRow] = &[def("d", T), value("a", T), value("b", T), value("c", T)];
+/// The same where no operand may be a number.
+const REGS_1: &[OperandRow] = &[def("d", T), reg("a", T)];
+const REGS_2: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T)];
+const REGS_3: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T), reg("c", T)];

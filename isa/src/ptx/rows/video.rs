@@ -1,0 +1,60 @@
+//! Video: arithmetic on two half-words or four bytes of a register, with element selection and a merge or accumulation.
+
+use super::*;
+
+const SIGNS: &[Choice] = types!(U32 S32);
+const SLOTS: &[Slot] = &[
+    Slot::one_of("type of d", SIGNS),
+    Slot::one_of("type of a", SIGNS),
+    Slot::one_of("type of b", SIGNS),
+    Slot::optional("merge", words!(Sat Add)),
+];
+
+const fn operands(lanes: Lanes, a: u16, b: u16) -> [OperandRow; 4] {
+    [
+        OperandRow::def("d", Shape::Masked(lanes)),
+        OperandRow::used("a", Shape::Selected(lanes, a)),
+        OperandRow::used("b", Shape::Selected(lanes, b)),
+        reg("c", U32),
+    ]
+}
+
+const OPERANDS4: &[OperandRow] = &operands(Lanes::Four, 0o3210, 0o7654);
+const OPERANDS2: &[OperandRow] = &operands(Lanes::Two, 0b01_00, 0b11_10);
+
+macro_rules! video {
+    ($operands:ident, $lanes:literal, $highest:literal, $elements:literal; $($name:ident $mnemonic:literal $verb:literal $t:literal $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: SLOTS,
+            operands: $operands,
+            doc: concat!(
+                $verb, " ", $lanes, " chosen from two registers: `t = ", $t, "`, then merged into `c` or added to it.\n\n",
+                "The last digit of a selector is lane 0. Elements 0 to ", $highest, " are a's and the ", $elements, " after them b's, for both selectors. ",
+                "Va's elements are extended by the type of a and Vb's by the type of b, whichever register they came from. t is an exact signed integer.\n\n",
+                "`.sat` clamps t to the range of a lane of the type of d; otherwise t wraps to its lane. Lanes outside the mask are those of `c`. ",
+                "`.add` writes `c` plus the sum of the unclamped t of the mask's lanes, modulo 2^32.",
+            ),
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+video! { OPERANDS4, "four bytes", "3", "4";
+    VADD4 "vadd4" "Adds" "Va + Vb" "vadd4.u32.u32.u32.sat %d, %a, %b, %c;";
+    VSUB4 "vsub4" "Subtracts" "Va - Vb" "vsub4.s32.s32.s32.sat %d.b0, %a.b7654, %b.b3210, %c;";
+    VAVRG4 "vavrg4" "Averages" "s >= 0 ? (s + 1) >> 1 : s >> 1` with `s = Va + Vb" "vavrg4.u32.u32.u32 %d, %a, %b, %c;";
+    VABSDIFF4 "vabsdiff4" "Takes the distance of" "|Va - Vb|" "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;";
+    VMIN4 "vmin4" "Takes the lesser of" "min(Va, Vb)" "vmin4.s32.u32.u32.add %d.b10, %a.b0000, %b.b2222, %c;";
+    VMAX4 "vmax4" "Takes the greater of" "max(Va, Vb)" "vmax4.s32.s32.s32 %d, %a, %b, %c;";
+}
+
+video! { OPERANDS2, "two half-words", "1", "2";
+    VADD2 "vadd2" "Adds" "Va + Vb" "vadd2.s32.s32.u32.sat %d, %a, %b, %c;";
+    VSUB2 "vsub2" "Subtracts" "Va - Vb" "vsub2.s32.s32.s32.sat %d.h0, %a.h32, %b.h10, %c;";
+    VAVRG2 "vavrg2" "Averages" "s >= 0 ? (s + 1) >> 1 : s >> 1` with `s = Va + Vb" "vavrg2.u32.u32.u32 %d, %a, %b, %c;";
+    VABSDIFF2 "vabsdiff2" "Takes the distance of" "|Va - Vb|" "vabsdiff2.u32.u32.u32.add %d, %a, %b, %c;";
+    VMIN2 "vmin2" "Takes the lesser of" "min(Va, Vb)" "vmin2.s32.u32.u32.add %d.h1, %a.h00, %b.h22, %c;";
+    VMAX2 "vmax2" "Takes the greater of" "max(Va, Vb)" "vmax2.s32.s32.s32 %d, %a, %b, %c;";
+}

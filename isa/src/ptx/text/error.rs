@@ -1,0 +1,111 @@
+//! What can be wrong with a text.
+
+use thiserror::Error;
+
+use crate::object::Loc;
+use crate::ptx::module::MAX_REGISTERS;
+
+/// An error and where it is.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{}:{}: {kind}", at.line, at.column)]
+pub struct Error {
+    /// The first character of what is wrong, columns counted in bytes from 1.
+    pub at: Loc,
+    /// What is wrong.
+    pub kind: ErrorKind,
+}
+
+/// What is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ErrorKind {
+    /// Something else should stand here.
+    #[error("expected {expected}; found {found}")]
+    Expected {
+        /// What should.
+        expected: &'static str,
+        /// What does.
+        found: String,
+    },
+    /// A character that no PTX text has outside comments and strings.
+    #[error("unexpected character {0:?}")]
+    Character(char),
+    /// A comment or a string without an end.
+    #[error("{0} is not closed")]
+    Unclosed(&'static str),
+    /// PTX, but outside the subset.
+    #[error("{0} is not supported")]
+    Unsupported(String),
+    /// No instruction is called so.
+    #[error("unknown instruction `{0}`")]
+    Mnemonic(String),
+    /// No instruction has such a word.
+    #[error("unknown modifier `.{word}` of `{mnemonic}`")]
+    UnknownWord {
+        /// The instruction.
+        mnemonic: String,
+        /// The word.
+        word: String,
+    },
+    /// The word cannot stand here.
+    #[error("`.{word}` cannot stand here in `{mnemonic}`")]
+    Word {
+        /// The instruction.
+        mnemonic: &'static str,
+        /// The word.
+        word: &'static str,
+    },
+    /// A word that must be there is not.
+    #[error("`{mnemonic}` needs a modifier for {slot} here")]
+    MissingWord {
+        /// The instruction.
+        mnemonic: &'static str,
+        /// What it says.
+        slot: &'static str,
+    },
+    /// Not as many operands as there are places.
+    #[error("`{mnemonic}` takes {expected} operands; found {found}")]
+    Count {
+        /// The instruction.
+        mnemonic: &'static str,
+        /// As many as must be there.
+        expected: usize,
+        /// As many as are.
+        found: usize,
+    },
+    /// The operand cannot stand here.
+    #[error("operand `{name}` of `{mnemonic}` must be {expected}")]
+    Operand {
+        /// The instruction.
+        mnemonic: &'static str,
+        /// The operand's name on the instruction's page.
+        name: &'static str,
+        /// What may stand here.
+        expected: String,
+    },
+    /// A number that does not fit its type.
+    #[error("`{number}` does not fit {ty}")]
+    Range {
+        /// The number as written.
+        number: String,
+        /// The type, or what else it must fit.
+        ty: String,
+    },
+    /// A number that is none.
+    #[error("`{0}` is not a number")]
+    Number(String),
+    /// A name that nothing has.
+    #[error("unknown name `{0}`")]
+    Name(String),
+    /// A name that something else has already.
+    #[error("`{0}` is already defined")]
+    Duplicate(String),
+    /// A label that stands nowhere.
+    #[error("label `{0}` is not defined")]
+    Label(String),
+    /// Too many registers.
+    #[error("more than {MAX_REGISTERS} registers")]
+    Registers,
+    /// More errors than anybody reads.
+    #[error("too many errors")]
+    TooMany,
+}

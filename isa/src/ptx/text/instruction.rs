@@ -1,0 +1,339 @@
+//! Reads an instruction: first what stands there, then the rows of its mnemonic are tried.
+
+use arrayvec::ArrayVec;
+use smallvec::SmallVec;
+use std::sync::LazyLock;
+
+use super::error::{Error, ErrorKind};
+use super::lexer::Token as Lexeme;
+use super::names::Names;
+use super::number::Literal;
+use super::reader::Reader;
+use crate::object::Loc;
+use crate::ptx::Opcode;
+use crate::ptx::inst::{Address, Base, Guard, Inst, MAX_WORDS, Operand, Reg};
+use crate::ptx::row::{Lanes, OperandRow, Shape};
+use crate::ptx::types::{Special, Token, Type};
+
+/// The opcodes by mnemonic, those of one in the order of [`Opcode::ALL`].
+static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|| {
+    let mut table: Vec<(&'static str, Vec<Opcode>)> = Vec::new();
+    for &opcode in Opcode::ALL {
+        let mnemonic = opcode.row().mnemonic;
+        match table.binary_search_by_key(&mnemonic, |entry| entry.0) {
+            Ok(found) => table.get_mut(found).into_iter().for_each(|entry| entry.1.push(opcode)),
+            Err(place) => table.insert(place, (mnemonic, vec![opcode])),
+        }
+    }
+    table
+});
+
+/// An operand before it is known what it is for.
+enum Raw<'a> {
+    Operand(Operand),
+    Number(Literal<'a>),
+    Name(&'a str),
+    /// A register, and what stands behind its dot.
+    Dotted(Reg, &'a str),
+}
+
+/// Why an instruction is not of a row, and how far it agrees: whether in its words, up to which word or operand, and whether
+/// that operand has braces where it should.
+struct Refusal {
+    reach: (bool, usize, bool),
+    error: Error,
+}
+
+/// As far as an instruction has been read.
+struct Parts<'a> {
+    mnemonic: &'static str,
+    at: Loc,
+    words: ArrayVec<Token, MAX_WORDS>,
+    word_locs: ArrayVec<Loc, MAX_WORDS>,
+    operands: SmallVec<[(Raw<'a>, Loc); 4]>,
+    end: Loc,
+}
+
+impl<'a> Reader<'a> {
+    /// `@p` or `@!p`
+    pub(super) fn guard(&mut self, names: &Names<'a>) -> Result<Guard, Error> {
+        self.bump()?;
+        let not = self.accept('!')?;
+        let at = self.ahead.at;
+        let name = self.name("a predicate")?;
+        let reg = names.register(name).ok_or_else(|| Error { at, kind: ErrorKind::Name(name.to_owned()) })?;
+        if names.registers.ty(reg).is_none_or(|ty| ty.bits() != 1) {
+            let found = format!("`{name}`");
+            return Err(Error { at, kind: ErrorKind::Expected { expected: "a predicate", found } });
+        }
+        Ok(Guard { reg, not })
+    }
+
+    /// The rest of an instruction behind its mnemonic.
+    pub(super) fn instruction(
+        &mut self,
+        mnemonic: &str,
+        at: Loc,
+        guard: Option<Guard>,
+        names: &mut Names<'a>,
+    ) -> Result<Inst, Error> {
+        let found = BY_MNEMONIC.binary_search_by_key(&mnemonic, |entry| entry.0).ok();
+        let Some((mnemonic, opcodes)) = found.and_then(|i| BY_MNEMONIC.get(i)) else {
+            return Err(Error { at, kind: ErrorKind::Mnemonic(mnemonic.to_owned()) });
+        };
+        let mut parts = Parts {
+            mnemonic,
+            at,
+            words: ArrayVec::new(),
+            word_locs: ArrayVec::new(),
+            operands: SmallVec::new(),
+            end: at,
+        };
+        while let Some((word, at)) = self.word()? {
+            let token = Token::from_text(word).filter(|_| !parts.words.is_full());
+            let Some(token) = token else {
+                let kind = ErrorKind::UnknownWord { mnemonic: (*mnemonic).to_owned(), word: word.to_owned() };
+                return Err(Error { at, kind });
+            };
+            parts.words.push(token);
+            parts.word_locs.push(at);
+        }
+        if !self.is_end() {
+            loop {
+                let at = self.ahead.at;
+                let operand = self.operand(names)?;
+                parts.operands.push((operand, at));
+                if !self.accept(',')? {
+                    break;
+                }
+            }
+        }
+        parts.end = self.ahead.at;
+        if !self.is_end() {
+            return Err(self.expected("`,` or `;`"));
+        }
+        let inst = parts.choose(opcodes, guard, names)?;
+        self.expect(';', "`;`")?;
+        Ok(inst)
+    }
+
+    fn is_end(&self) -> bool {
+        self.ahead.token == Lexeme::Punct(';')
+    }
+
+    fn operand(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
+        match self.ahead.token {
+            Lexeme::Punct('{') => self.vector(names).map(Raw::Operand),
+            Lexeme::Punct('[') => self.address(names).map(Raw::Operand),
+            Lexeme::Punct('!') => {
+                self.bump()?;
+                self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
+            }
+            Lexeme::Punct('-') | Lexeme::Number(_) => self.literal().map(Raw::Number),
+            Lexeme::Name(name) => {
+                let reg = names.register(name);
+                if name == "_" || reg.is_some() {
+                    self.bump()?;
+                    return self.after_register(name, reg, names);
+                }
+                self.bump()?;
+                self.after_name(name)
+            }
+            _ => Err(self.expected("an operand")),
+        }
+    }
+
+    /// What may follow a register, or `_`: a suffix, or a second predicate.
+    fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
+        if self.accept('|')? {
+            let second = self.element(names)?;
+            return Ok(Raw::Operand(Operand::Pair([reg, second])));
+        }
+        let Some(reg) = reg else { return Ok(Raw::Name(name)) };
+        match self.ahead.token {
+            Lexeme::Dotted(suffix) => {
+                self.bump()?;
+                Ok(Raw::Dotted(reg, suffix))
+            }
+            _ => Ok(Raw::Operand(Operand::Register(reg))),
+        }
+    }
+
+    /// A special register, or a name whose meaning depends on the place.
+    fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
+        let Lexeme::Dotted(component) = self.ahead.token else { return Ok(Raw::Name(name)) };
+        let full = format!("{name}.{component}");
+        let special = Special::from_name(&full).ok_or_else(|| self.error(ErrorKind::Name(full)))?;
+        self.bump()?;
+        Ok(Raw::Operand(Operand::Special(special)))
+    }
+
+    fn literal(&mut self) -> Result<Literal<'a>, Error> {
+        let negative = self.accept('-')?;
+        let Lexeme::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
+        self.bump()?;
+        Ok(Literal { negative, text })
+    }
+
+    fn register(&mut self, names: &Names<'a>) -> Result<Reg, Error> {
+        let at = self.ahead.at;
+        let name = self.name("a register")?;
+        names.register(name).ok_or_else(|| Error { at, kind: ErrorKind::Name(name.to_owned()) })
+    }
+
+    /// A register or `_`.
+    fn element(&mut self, names: &Names<'a>) -> Result<Option<Reg>, Error> {
+        if self.ahead.token == Lexeme::Name("_") {
+            self.bump()?;
+            return Ok(None);
+        }
+        self.register(names).map(Some)
+    }
+
+    /// Where something is wrong in it, reading goes on behind its `}`.
+    fn vector(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+        self.elements(names).inspect_err(|_| {
+            while !matches!(self.ahead.token, Lexeme::Punct(';' | '}') | Lexeme::End) {
+                self.skip();
+            }
+            if self.ahead.token == Lexeme::Punct('}') {
+                self.skip();
+            }
+        })
+    }
+
+    fn elements(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+        self.bump()?;
+        let mut regs = ArrayVec::new();
+        loop {
+            if regs.is_full() {
+                return Err(self.expected("`}`"));
+            }
+            regs.push(self.element(names)?);
+            if !self.accept(',')? {
+                break;
+            }
+        }
+        self.expect('}', "`,` or `}`")?;
+        Ok(Operand::Vector(regs))
+    }
+
+    fn address(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+        self.bump()?;
+        let at = self.ahead.at;
+        let name = self.name("a register or a parameter")?;
+        let base = match (names.register(name), names.parameter(name)) {
+            (Some(reg), _) => Base::Register(reg),
+            (None, Some(param)) => Base::Parameter(param),
+            (None, None) => return Err(Error { at, kind: ErrorKind::Name(name.to_owned()) }),
+        };
+        let (plus, minus) = (self.accept('+')?, self.ahead.token == Lexeme::Punct('-'));
+        let offset = if plus || minus {
+            let at = self.ahead.at;
+            let literal = self.literal()?;
+            let offset = literal.integer().map_err(|kind| Error { at, kind })?;
+            i32::try_from(offset).map_err(|_| {
+                let kind = ErrorKind::Range { number: offset.to_string(), ty: "an offset of 32 bits".to_owned() };
+                Error { at, kind }
+            })?
+        } else {
+            0
+        };
+        self.expect(']', "`]`")?;
+        Ok(Operand::Memory(Address { base, offset }))
+    }
+}
+
+impl<'a> Parts<'a> {
+    /// The instruction of the first row that it fits; else what is wrong by the row that it fits best.
+    fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, names: &mut Names<'a>) -> Result<Inst, Error> {
+        let mut best: Option<Refusal> = None;
+        for &opcode in opcodes {
+            match self.of_row(opcode, names) {
+                Ok(operands) => return Ok(Inst { opcode, words: self.words.clone(), guard, operands }),
+                Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
+                Err(_) => {}
+            }
+        }
+        let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
+        Err(best.map_or_else(unknown, |best| best.error))
+    }
+
+    fn of_row(&self, opcode: Opcode, names: &mut Names<'a>) -> Result<SmallVec<[Operand; 4]>, Refusal> {
+        let (row, mnemonic) = (opcode.row(), self.mnemonic);
+        row.fit(&self.words).map_err(|mismatch| {
+            let (at, word) = (self.word_locs.get(mismatch.word), self.words.get(mismatch.word));
+            let kind = match (word, mismatch.missing) {
+                (Some(word), _) => ErrorKind::Word { mnemonic, word: word.text() },
+                (None, slot) => ErrorKind::MissingWord { mnemonic, slot: slot.unwrap_or("") },
+            };
+            let after = Loc { column: self.at.column + mnemonic.len() as u32, ..self.at };
+            let behind = |loc: &Loc, word: &Token| Loc { column: loc.column + 1 + word.text().len() as u32, ..*loc };
+            let last = self.word_locs.last().zip(self.words.last()).map_or(after, |(loc, word)| behind(loc, word));
+            Refusal { reach: (false, mismatch.word, false), error: Error { at: at.copied().unwrap_or(last), kind } }
+        })?;
+        let (expected, found) = (row.operands_with(&self.words).count(), self.operands.len());
+        if expected != found {
+            let at = self.operands.get(expected).map_or(self.end, |operand| operand.1);
+            let kind = ErrorKind::Count { mnemonic, expected, found };
+            return Err(Refusal { reach: (true, 0, false), error: Error { at, kind } });
+        }
+        let mut operands = SmallVec::new();
+        for (place, ((raw, at), o)) in self.operands.iter().zip(row.operands_with(&self.words)).enumerate() {
+            let braces = matches!(raw, Raw::Operand(Operand::Vector(_)))
+                && matches!(o.shape, Shape::Vector(..) | Shape::Parts(_));
+            let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
+            operands.push(self.fit(o, raw, *at, names).map_err(refuse)?);
+        }
+        Ok(operands)
+    }
+
+    /// The operand, where it may stand in this place.
+    fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
+        let wrong =
+            || ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected: o.shape.describe(&self.words) };
+        let operand = match (raw, o.shape) {
+            (Raw::Operand(operand), _) => operand.clone(),
+            (Raw::Number(literal), Shape::Value(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
+            (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
+            (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
+            (&Raw::Dotted(reg, digits), Shape::Masked(lanes)) => {
+                let mask = mask(digits, lanes).ok_or_else(wrong)?;
+                if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }
+            }
+            (&Raw::Dotted(reg, digits), Shape::Selected(lanes, default)) => {
+                let selector = selector(digits, lanes).ok_or_else(wrong)?;
+                if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
+            }
+            (&Raw::Name(name), _) if name != "_" => return Err(ErrorKind::Name(name.to_owned())),
+            _ => return Err(wrong()),
+        };
+        let types = |reg| names.registers.ty(reg);
+        if o.shape.admits(o.role, &self.words, &operand, &types) { Ok(operand) } else { Err(wrong()) }
+    }
+}
+
+/// `b320`: the lanes of a mask, in descending order.
+fn mask(text: &str, lanes: Lanes) -> Option<u16> {
+    let digits = text.strip_prefix(lanes.letter())?;
+    let mut mask = 0;
+    let mut above = lanes.count();
+    for digit in digits.chars() {
+        let lane = digit.to_digit(10).filter(|&lane| lane < above)?;
+        mask |= 1 << lane;
+        above = lane;
+    }
+    (mask != 0).then_some(mask)
+}
+
+/// `b3210`: the element of each lane, that of lane 0 last.
+fn selector(text: &str, lanes: Lanes) -> Option<u16> {
+    let digits = text.strip_prefix(lanes.letter())?;
+    if digits.len() != lanes.count() as usize {
+        return None;
+    }
+    digits.chars().try_fold(0, |selector, digit| {
+        let element = digit.to_digit(2 * lanes.count())?;
+        Some(selector << lanes.index_bits() | element as u16)
+    })
+}

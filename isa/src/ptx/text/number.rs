@@ -1,0 +1,86 @@
+//! Numbers in PTX text.
+
+use super::error::ErrorKind;
+use crate::ptx::types::{Kind, Type};
+
+/// A number as written: what it is depends on where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Literal<'a> {
+    /// A minus stands before it.
+    pub negative: bool,
+    /// Its digits.
+    pub text: &'a str,
+}
+
+/// The value of a literal.
+enum Value {
+    /// An integer, by its magnitude.
+    Integer(u64),
+    /// `0f3f800000`, by its bits.
+    Single(u32),
+    /// `0d3ff0000000000000`, by its bits; or `1.5`.
+    Double(u64),
+}
+
+impl Literal<'_> {
+    fn written(&self) -> String {
+        format!("{}{}", if self.negative { "-" } else { "" }, self.text)
+    }
+
+    fn value(&self) -> Result<Value, ErrorKind> {
+        let wrong = || ErrorKind::Number(self.written());
+        let bytes = self.text.as_bytes();
+        let digits = |from: usize| self.text.get(from..).unwrap_or("");
+        // `from_str_radix` would take a sign.
+        let radix = |from: usize, radix: u32| {
+            let digits = digits(from).trim_end_matches('U');
+            u64::from_str_radix(digits, radix).map_err(|_| wrong())
+        };
+        match bytes {
+            [b'0', b'x' | b'X', ..] => radix(2, 16).map(Value::Integer),
+            [b'0', b'b' | b'B', ..] => radix(2, 2).map(Value::Integer),
+            [b'0', b'f' | b'F', ..] if bytes.len() == 10 => radix(2, 16).map(|bits| Value::Single(bits as u32)),
+            [b'0', b'd' | b'D', ..] if bytes.len() == 18 => radix(2, 16).map(Value::Double),
+            _ if bytes.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
+                let value: f64 = self.text.parse().map_err(|_| wrong())?;
+                Ok(Value::Double(value.to_bits()))
+            }
+            [b'0', b'0'..=b'9', ..] => radix(1, 8).map(Value::Integer),
+            _ => radix(0, 10).map(Value::Integer),
+        }
+    }
+
+    /// The bits of the number taken for the type, and for nothing but it where that is a float or an integer.
+    pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
+        let range = || ErrorKind::Range { number: self.written(), ty: ty.to_string() };
+        let sign = |width: u32| u64::from(self.negative) << (width - 1);
+        match (self.value()?, ty.kind()) {
+            (Value::Integer(magnitude), Kind::Bits | Kind::Integer | Kind::Predicate) => {
+                let bits = ty.bits();
+                let limit = if self.negative { 1u128 << (bits - 1) } else { (1u128 << bits) - 1 };
+                if u128::from(magnitude) > limit {
+                    return Err(range());
+                }
+                Ok(ty.truncate(if self.negative { magnitude.wrapping_neg() } else { magnitude }))
+            }
+            (Value::Single(bits), _) if matches!(ty, Type::F32 | Type::B32) => Ok(u64::from(bits) ^ sign(32)),
+            (Value::Double(bits), _) if ty == Type::F32 => {
+                Ok(u64::from((f64::from_bits(bits) as f32).to_bits()) ^ sign(32))
+            }
+            (Value::Double(bits), _) if ty == Type::B64 => Ok(bits ^ sign(64)),
+            _ => Err(range()),
+        }
+    }
+
+    /// The number as an offset or a count.
+    pub(super) fn integer(&self) -> Result<i64, ErrorKind> {
+        let range = || ErrorKind::Range { number: self.written(), ty: "an integer of 32 bits".to_owned() };
+        match self.value()? {
+            Value::Integer(magnitude) => {
+                let magnitude = u32::try_from(magnitude).map_err(|_| range())?;
+                Ok(if self.negative { -i64::from(magnitude) } else { magnitude.into() })
+            }
+            _ => Err(ErrorKind::Number(self.written())),
+        }
+    }
+}

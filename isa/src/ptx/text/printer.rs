@@ -1,0 +1,176 @@
+//! Prints a module as the text that it reads from.
+
+use std::fmt::{self, Write};
+
+use crate::ptx::inst::{Base, Inst, Operand, Reg};
+use crate::ptx::module::{Entry, Linkage, Module, Param};
+use crate::ptx::row::{Lanes, Shape};
+use crate::ptx::types::{Kind, Type};
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        writeln!(f, ".version {major}.{minor}\n.target {}\n.address_size 64", self.target)?;
+        self.entries.iter().try_for_each(|entry| write!(f, "\n{entry}"))
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.linkage {
+            Linkage::Plain => "",
+            Linkage::Visible => ".visible ",
+            Linkage::Weak => ".weak ",
+        })?;
+        write!(f, ".entry {}(", self.name)?;
+        for (i, param) in self.params.iter().enumerate() {
+            write!(f, "{}{param}", if i == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")\n{\n")?;
+        for family in self.registers.families() {
+            write!(f, "    .reg {} {}", family.ty, family.name)?;
+            family.count.map_or(Ok(()), |count| write!(f, "<{count}>"))?;
+            f.write_str(";\n")?;
+        }
+        let mut labels = self.labels.iter().peekable();
+        for (place, inst) in self.insts.iter().enumerate() {
+            while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
+                writeln!(f, "{}:", label.name)?;
+            }
+            f.write_str("    ")?;
+            print(f, inst, self)?;
+            f.write_char('\n')?;
+        }
+        labels.try_for_each(|label| writeln!(f, "{}:", label.name))?;
+        f.write_str("}\n")
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(".param")?;
+        if let Some(align) = self.align {
+            write!(f, " .align {align}")?;
+        }
+        write!(f, " {}", self.ty)?;
+        if let Some(align) = self.pointer {
+            f.write_str(" .ptr .global")?;
+            align.map_or(Ok(()), |align| write!(f, " .align {align}"))?;
+        }
+        write!(f, " {}", self.name)?;
+        self.count.map_or(Ok(()), |count| write!(f, "[{count}]"))
+    }
+}
+
+/// An instruction of a kernel as a line of text, with its `;`.
+pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
+    let mut text = String::new();
+    // Writing to a string succeeds.
+    let _ = print(&mut text, inst, entry);
+    text
+}
+
+fn print(f: &mut dyn Write, inst: &Inst, entry: &Entry) -> fmt::Result {
+    if let Some(guard) = inst.guard {
+        f.write_str(if guard.not { "@!" } else { "@" })?;
+        register(f, guard.reg, entry)?;
+        f.write_char(' ')?;
+    }
+    f.write_str(inst.row().mnemonic)?;
+    inst.words.iter().try_for_each(|word| write!(f, "{word}"))?;
+    for (i, (operand, o)) in inst.operands.iter().zip(inst.row().operands_with(&inst.words)).enumerate() {
+        f.write_str(if i == 0 { " " } else { ", " })?;
+        print_operand(f, operand, o.shape, inst, entry)?;
+    }
+    f.write_char(';')
+}
+
+fn print_operand(f: &mut dyn Write, operand: &Operand, shape: Shape, inst: &Inst, entry: &Entry) -> fmt::Result {
+    match operand {
+        &Operand::Register(reg) => register(f, reg, entry),
+        &Operand::Not(reg) => {
+            f.write_char('!')?;
+            register(f, reg, entry)
+        }
+        &Operand::Pair([p, q]) => {
+            element(f, p, entry)?;
+            f.write_char('|')?;
+            element(f, q, entry)
+        }
+        &Operand::Number(bits) => {
+            let ty = match shape {
+                Shape::Value(ty) => ty.resolve(&inst.words).0,
+                _ => Type::B8,
+            };
+            number(f, bits, ty)
+        }
+        Operand::Special(special) => write!(f, "{special}"),
+        Operand::Vector(regs) => {
+            for (i, &reg) in regs.iter().enumerate() {
+                f.write_str(if i == 0 { "{" } else { ", " })?;
+                element(f, reg, entry)?;
+            }
+            f.write_char('}')
+        }
+        &Operand::Lanes { reg, digits } => {
+            register(f, reg, entry)?;
+            match shape {
+                Shape::Masked(lanes) => mask(f, digits, lanes),
+                Shape::Selected(lanes, _) => selector(f, digits, lanes),
+                _ => Ok(()),
+            }
+        }
+        Operand::Memory(address) => {
+            f.write_char('[')?;
+            match address.base {
+                Base::Register(reg) => register(f, reg, entry)?,
+                Base::Parameter(param) => {
+                    f.write_str(entry.params.get(param as usize).map_or("_", |param| &param.name))?;
+                }
+            }
+            match address.offset {
+                0 => f.write_char(']'),
+                offset => write!(f, "+{offset}]"),
+            }
+        }
+        Operand::Label(label) => f.write_str(entry.labels.get(label.0 as usize).map_or("_", |label| &label.name)),
+    }
+}
+
+fn element(f: &mut dyn Write, reg: Option<Reg>, entry: &Entry) -> fmt::Result {
+    match reg {
+        Some(reg) => register(f, reg, entry),
+        None => f.write_char('_'),
+    }
+}
+
+fn register(f: &mut dyn Write, reg: Reg, entry: &Entry) -> fmt::Result {
+    match entry.registers.family(reg) {
+        Some(family) if family.count.is_some() => write!(f, "{}{}", family.name, reg.0 - family.first.0),
+        Some(family) => f.write_str(&family.name),
+        None => f.write_char('_'),
+    }
+}
+
+fn number(f: &mut dyn Write, bits: u64, ty: Type) -> fmt::Result {
+    match ty.kind() {
+        _ if ty == Type::F32 => write!(f, "0f{bits:08x}"),
+        Kind::Integer if ty.is_signed() => {
+            let unused = 64 - ty.bits();
+            write!(f, "{}", (bits << unused) as i64 >> unused)
+        }
+        Kind::Bits if bits > 9 => write!(f, "{bits:#x}"),
+        _ => write!(f, "{bits}"),
+    }
+}
+
+fn mask(f: &mut dyn Write, mask: u16, lanes: Lanes) -> fmt::Result {
+    write!(f, ".{}", lanes.letter())?;
+    (0..lanes.count()).rev().filter(|lane| mask >> lane & 1 != 0).try_for_each(|lane| write!(f, "{lane}"))
+}
+
+fn selector(f: &mut dyn Write, selector: u16, lanes: Lanes) -> fmt::Result {
+    write!(f, ".{}", lanes.letter())?;
+    let element = |lane: u32| selector >> (lane * lanes.index_bits()) & ((1 << lanes.index_bits()) - 1);
+    (0..lanes.count()).rev().try_for_each(|lane| write!(f, "{}", element(lane)))
+}

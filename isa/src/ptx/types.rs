@@ -1,0 +1,263 @@
+//! Types, and the other words that stand after a dot in a mnemonic.
+
+use std::fmt;
+
+/// What a type is good for: values of different kinds do not mix unless one of them is only bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A truth value.
+    Predicate,
+    /// Any value of that width.
+    Bits,
+    /// An integer.
+    Integer,
+    /// A floating-point number, or several.
+    Float,
+    /// Integers packed in a word; no register has such a type.
+    Packed,
+}
+
+macro_rules! types {
+    ($($name:ident $text:literal $bits:literal $kind:ident $signed:literal;)*) => {
+        /// The type of a register, or of what an instruction computes on.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[allow(missing_docs)] // The names are the types' own.
+        pub enum Type { $($name,)* }
+
+        impl Type {
+            /// Every type.
+            pub const ALL: &'static [Type] = &[$(Type::$name,)*];
+
+            /// The name, without a dot.
+            pub const fn name(self) -> &'static str {
+                match self { $(Type::$name => $text,)* }
+            }
+
+            /// Width in bits; 1 of a predicate.
+            pub const fn bits(self) -> u32 {
+                match self { $(Type::$name => $bits,)* }
+            }
+
+            /// What sort of value it is.
+            pub const fn kind(self) -> Kind {
+                match self { $(Type::$name => Kind::$kind,)* }
+            }
+
+            /// Whether it is of signed integers.
+            pub const fn is_signed(self) -> bool {
+                match self { $(Type::$name => $signed,)* }
+            }
+
+            /// The type of that name.
+            pub fn from_name(name: &str) -> Option<Type> {
+                match name { $($text => Some(Type::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+types! {
+    Pred "pred" 1 Predicate false;
+    B8 "b8" 8 Bits false;
+    B16 "b16" 16 Bits false;
+    B32 "b32" 32 Bits false;
+    B64 "b64" 64 Bits false;
+    U8 "u8" 8 Integer false;
+    U16 "u16" 16 Integer false;
+    U32 "u32" 32 Integer false;
+    U64 "u64" 64 Integer false;
+    S8 "s8" 8 Integer true;
+    S16 "s16" 16 Integer true;
+    S32 "s32" 32 Integer true;
+    S64 "s64" 64 Integer true;
+    F16 "f16" 16 Float false;
+    F16x2 "f16x2" 32 Float false;
+    Bf16 "bf16" 16 Float false;
+    Bf16x2 "bf16x2" 32 Float false;
+    F32 "f32" 32 Float false;
+    F64 "f64" 64 Float false;
+    U16x2 "u16x2" 32 Packed false;
+    S16x2 "s16x2" 32 Packed true;
+    U8x4 "u8x4" 32 Packed false;
+    S8x4 "s8x4" 32 Packed true;
+}
+
+impl Type {
+    /// Whether an operand of this type may be a register of type `register`: as wide, and of the same kind or either only
+    /// bits.
+    pub fn accepts(self, register: Type) -> bool {
+        self.bits() == register.bits() && self.mixes(register)
+    }
+
+    /// Likewise of a register that may be wider, as those of loads, stores and conversions of integers and bits may be.
+    pub fn fits_in(self, register: Type) -> bool {
+        let wider = self.bits() < register.bits()
+            && self.kind() != Kind::Float
+            && matches!(register.kind(), Kind::Bits | Kind::Integer);
+        wider || self.accepts(register)
+    }
+
+    fn mixes(self, register: Type) -> bool {
+        match (self.kind(), register.kind()) {
+            (Kind::Predicate, other) | (other, Kind::Predicate) => other == Kind::Predicate,
+            (Kind::Packed, other) | (other, Kind::Packed) => other == Kind::Bits,
+            (Kind::Float, Kind::Float) => self == register,
+            (a, b) => a == b || a == Kind::Bits || b == Kind::Bits,
+        }
+    }
+
+    /// Whether a register may be declared to be of it.
+    pub fn is_of_registers(self) -> bool {
+        self.kind() != Kind::Packed && !matches!(self, Type::B8 | Type::U8 | Type::S8 | Type::Bf16 | Type::Bf16x2)
+    }
+
+    /// A value without the bits that the type does not have.
+    pub const fn truncate(self, value: u64) -> u64 {
+        value & (u64::MAX >> (64 - self.bits()))
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".{}", self.name())
+    }
+}
+
+macro_rules! tokens {
+    ($($name:ident $text:literal)*) => {
+        /// A word of a mnemonic behind a dot.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs)] // The names are the words' own; rows say what they do.
+        pub enum Token { Type(Type), $($name,)* }
+
+        impl Token {
+            /// The word, without the dot.
+            pub const fn text(self) -> &'static str {
+                match self { Token::Type(ty) => ty.name(), $(Token::$name => $text,)* }
+            }
+
+            /// The token of a word.
+            pub fn from_text(text: &str) -> Option<Token> {
+                match text { $($text => Some(Token::$name),)* _ => Type::from_name(text).map(Token::Type) }
+            }
+        }
+    };
+}
+
+tokens! {
+    Rn "rn" Rz "rz" Rm "rm" Rp "rp" Rni "rni" Rzi "rzi" Rmi "rmi" Rpi "rpi"
+    Ftz "ftz" Sat "sat" Relu "relu" Nan "NaN"
+    Lo "lo" Hi "hi" Wide "wide" Left "l" Right "r" Clamp "clamp" Wrap "wrap"
+    Eq "eq" Ne "ne" Lt "lt" Le "le" Gt "gt" Ge "ge" Ls "ls" Hs "hs"
+    Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
+    And "and" Or "or" Xor "xor" Add "add"
+    V2 "v2" V4 "v4" Global "global" Const "const" Param "param" ReadOnly "nc" To "to" Uni "uni"
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".{}", self.text())
+    }
+}
+
+/// What a text needs of the assembler and of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Since {
+    /// The PTX version, major and minor.
+    pub version: (u8, u8),
+    /// The SM version.
+    pub sm: u16,
+    /// The target must be one of a family or an architecture (`sm_120f`, `sm_120a`), not just `sm_120`.
+    pub specific: bool,
+}
+
+impl Since {
+    /// What every target has that this description is about.
+    pub const ALWAYS: Since = Since::new(6, 3, 75);
+
+    /// A version and an SM.
+    pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
+        Since { version: (major, minor), sm, specific: false }
+    }
+
+    /// What needs both.
+    #[must_use]
+    pub fn and(self, other: Since) -> Since {
+        Since {
+            version: self.version.max(other.version),
+            sm: self.sm.max(other.sm),
+            specific: self.specific || other.specific,
+        }
+    }
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        let family = if self.specific { "f" } else { "" };
+        write!(f, "PTX {major}.{minor} and sm_{}{family}", self.sm)
+    }
+}
+
+/// A register that the machine fills in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Special {
+    /// Which.
+    pub group: SpecialGroup,
+    /// Its component: 0 for `x`, 1 for `y`, 2 for `z`.
+    pub axis: u8,
+}
+
+/// The special registers of three components.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SpecialGroup {
+    /// `%tid`: the number of the thread in its block.
+    Thread,
+    /// `%ntid`: the threads of a block.
+    BlockSize,
+    /// `%ctaid`: the number of the block.
+    Block,
+    /// `%nctaid`: the blocks of the launch.
+    GridSize,
+}
+
+impl SpecialGroup {
+    /// All four.
+    pub const ALL: [SpecialGroup; 4] = [Self::Thread, Self::BlockSize, Self::Block, Self::GridSize];
+
+    /// The name, with its `%`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "%tid",
+            Self::BlockSize => "%ntid",
+            Self::Block => "%ctaid",
+            Self::GridSize => "%nctaid",
+        }
+    }
+}
+
+impl Special {
+    /// The register of a name, `%tid.x`.
+    pub fn from_name(name: &str) -> Option<Special> {
+        let (group, axis) = name.split_once('.')?;
+        let group = SpecialGroup::ALL.into_iter().find(|g| g.name() == group)?;
+        let axis = match axis {
+            "x" => 0,
+            "y" => 1,
+            "z" => 2,
+            _ => return None,
+        };
+        Some(Special { group, axis })
+    }
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let axis = match self.axis {
+            0 => 'x',
+            1 => 'y',
+            _ => 'z',
+        };
+        write!(f, "{}.{axis}", self.group.name())
+    }
+}

@@ -1,0 +1,101 @@
+//! A kernel to draw random instructions for, and an assembler to try them on.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use halfbyte_isa::ptx::Opcode;
+use halfbyte_isa::ptx::inst::{Inst, Operand};
+use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Module, Param, Registers, TargetName};
+use halfbyte_isa::ptx::types::{Token, Type};
+
+/// The types that registers may have.
+pub fn register_types() -> impl Iterator<Item = Type> {
+    Type::ALL.iter().copied().filter(|ty| ty.is_of_registers())
+}
+
+/// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
+pub fn empty_entry() -> Entry {
+    let mut registers = Registers::default();
+    for ty in register_types() {
+        registers.declare(format!("%{}_", ty.name()), ty, Some(20)).unwrap();
+        registers.declare(format!("the_{}", ty.name()), ty, None).unwrap();
+    }
+    Entry {
+        name: "k".into(),
+        linkage: Linkage::Visible,
+        params: vec![Param { name: "p".into(), ty: Type::B8, count: Some(1 << 10), align: Some(8), pointer: None }],
+        registers,
+        insts: Vec::new(),
+        labels: vec![LabelName { name: "end".into(), at: 0 }],
+    }
+}
+
+/// A module of one kernel for a target.
+pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module {
+    for label in &mut entry.labels {
+        label.at = entry.insts.len() as u32;
+    }
+    Module { version, target, entries: vec![entry] }
+}
+
+/// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and
+/// lie within the parameter; nothing is left out under a guard.
+pub fn tame(inst: &mut Inst) {
+    let elements = if inst.has(Token::V4) { 4 } else { 1 + i32::from(inst.has(Token::V2)) };
+    let size = (inst.ty(0).bits() / 8) as i32 * elements;
+    for operand in &mut inst.operands {
+        if let Operand::Memory(address) = operand {
+            let offset = if address.register().is_none() { address.offset.rem_euclid(512) } else { address.offset };
+            address.offset = offset / size * size;
+        }
+        // Under a guard that is more than ptxas 13.5 survives.
+        if let Operand::Pair([None, _] | [_, None]) = operand {
+            inst.guard = None;
+        }
+    }
+}
+
+/// Whether an instruction clamps integers of a type all of whose values are in range, which an assembler refuses.
+pub fn clamps_nothing(inst: &Inst) -> bool {
+    let (d, a) = (inst.ty(0), inst.ty(1));
+    let wider = d.bits() > a.bits() || (d.bits() == a.bits() && d.is_signed() == a.is_signed());
+    inst.opcode == Opcode::CVT_INT_SAT && wider && (d.is_signed() || !a.is_signed())
+}
+
+/// NVIDIA's assembler: on the path, or where Python packages put it.
+pub fn ptxas() -> Option<PathBuf> {
+    let on_path = std::env::var_os("PATH")?;
+    if let Some(found) = std::env::split_paths(&on_path).map(|p| p.join("ptxas")).find(|p| p.is_file()) {
+        return Some(found);
+    }
+    let script = "import site\nfor p in site.getsitepackages() + [site.getusersitepackages()]: print(p)";
+    let output = Command::new("python3").args(["-c", script]).output().ok()?;
+    let roots = String::from_utf8(output.stdout).ok()?;
+    roots
+        .lines()
+        .flat_map(|root| std::fs::read_dir(Path::new(root).join("nvidia")).into_iter().flatten().flatten())
+        .map(|package| package.path().join("bin/ptxas"))
+        .find(|path| path.is_file())
+}
+
+/// What the assembler says of a text that it refuses.
+pub fn assemble(ptxas: &Path, target: TargetName, text: &str) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("halfbyte-ptx-{}-{target}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("k.ptx");
+    std::fs::write(&path, text).unwrap();
+    let output = Command::new(ptxas)
+        .args(["-O0", "-arch", &target.to_string()])
+        .arg(&path)
+        .arg("-o")
+        .arg(folder.join("k.cubin"))
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}\n", output.status)
+        + &String::from_utf8_lossy(&output.stderr)
+        + &String::from_utf8_lossy(&output.stdout))
+}

@@ -1,0 +1,427 @@
+//! PTX text: what is printed reads as what it was, an assembler takes it, and what is wrong is said where it is.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod ptx;
+mod random;
+
+use std::collections::BTreeMap;
+
+use halfbyte_isa::ptx::module::{Module, Suffix, TargetName};
+use halfbyte_isa::ptx::row::{Row, Shape};
+use halfbyte_isa::ptx::text::{Text, inst_text, read};
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode};
+use random::Random;
+
+const SM_90: TargetName = TargetName { sm: 90, suffix: None };
+const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
+
+/// Random instructions of an opcode.
+fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
+    let entry = ptx::empty_entry();
+    let mut random = Random(opcode as u64);
+    (0..count).map(|_| Inst::random(opcode, &entry, &mut || random.next()).unwrap()).collect()
+}
+
+#[test]
+fn every_instruction_reads_as_it_prints() {
+    for &opcode in Opcode::ALL {
+        let mut entry = ptx::empty_entry();
+        entry.insts = instructions(opcode, 300);
+        for inst in &entry.insts {
+            assert!(inst.is_valid(|reg| entry.registers.ty(reg)), "{opcode:?}: {}", inst_text(inst, &entry));
+        }
+        let module = ptx::module((9, 2), SM_120F, entry);
+        let text = module.to_string();
+        let again = read(&text).unwrap_or_else(|errors| panic!("{opcode:?}: {errors:?}\n{text}"));
+        assert!(again.module == module, "{opcode:?}\n{text}\n{}", again.module);
+    }
+}
+
+#[test]
+fn an_assembler_takes_every_instruction() {
+    let Some(ptxas) = ptx::ptxas() else {
+        println!("skipped: there is no ptxas");
+        return;
+    };
+    for (version, target) in [
+        ((9, 2), SM_120F),
+        ((8, 8), SM_90),
+        ((8, 8), TargetName { sm: 80, suffix: None }),
+        ((6, 5), TargetName { sm: 75, suffix: None }),
+    ] {
+        let mut entry = ptx::empty_entry();
+        let probe = Module { version, target, entries: Vec::new() };
+        for &opcode in Opcode::ALL {
+            let mut insts = instructions(opcode, 12);
+            insts.retain(|inst| probe.provides(inst.since()) && !ptx::clamps_nothing(inst));
+            insts.iter_mut().for_each(ptx::tame);
+            entry.insts.extend(insts);
+        }
+        let text = ptx::module(version, target, entry).to_string();
+        ptx::assemble(&ptxas, target, &text).unwrap_or_else(|said| {
+            let lines: Vec<&str> = text.lines().collect();
+            // A line of what is said for each instruction, by its mnemonic.
+            let mut shown = BTreeMap::new();
+            for line in said.lines() {
+                let number = line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
+                let inst = number.and_then(|n| lines.get(n - 1)).copied().unwrap_or("");
+                let mnemonic = inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
+                shown.entry(mnemonic).or_insert_with(|| format!("{inst}\n    {line}"));
+            }
+            let shown: Vec<String> = shown.into_values().collect();
+            panic!("{target}:\n{}", shown.join("\n"));
+        });
+    }
+}
+
+/// The registers that an example of a row is about, declared with the types of the places where they stand.
+fn declarations(row: &Row, example: &str) -> String {
+    let example = example.trim_end_matches(';');
+    let mut declared = BTreeMap::new();
+    let body = match example.strip_prefix('@') {
+        Some(guarded) => {
+            let (guard, body) = guarded.split_once(' ').unwrap();
+            declared.insert(guard.trim_start_matches('!'), Type::Pred);
+            body
+        }
+        None => example,
+    };
+    let (mnemonic, operands) = body.split_once(' ').unwrap_or((body, ""));
+    let words: Vec<Token> = mnemonic.split('.').skip(1).map(|word| Token::from_text(word).unwrap()).collect();
+    let mut rest = operands;
+    for o in row.operands_with(&words) {
+        let end = if rest.starts_with('{') { rest.find('}').unwrap() } else { rest.find(',').unwrap_or(rest.len()) };
+        let (text, after) = rest.split_at(end);
+        rest = after.trim_start_matches(['}', ',', ' ']);
+        let of = |ty: halfbyte_isa::ptx::row::Ty| match ty.resolve(&words).0 {
+            Type::Pred => Type::Pred,
+            ty => [Type::B16, Type::B16, Type::B32, Type::B64][ty.bits().ilog2() as usize - 3],
+        };
+        let ty = match o.shape {
+            Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) => of(ty),
+            Shape::Parts(ty) => {
+                if of(ty) == Type::B32 {
+                    Type::B16
+                } else {
+                    Type::B32
+                }
+            }
+            Shape::Predicates | Shape::Condition => Type::Pred,
+            Shape::Memory => Type::B64,
+            _ => Type::B32,
+        };
+        for name in text.split(['{', '|', ',', ' ', '[', ']', '+', '!', '-']).filter(|name| name.starts_with('%')) {
+            let name = if o.shape == Shape::Special { continue } else { name.split('.').next().unwrap() };
+            declared.insert(name, ty);
+        }
+    }
+    declared.iter().map(|(name, ty)| format!(".reg {ty} {name};\n")).collect()
+}
+
+/// The kernel of a body, with what it needs declared.
+fn kernel(body: &str) -> String {
+    format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k(.param .u64 p0)\n{{\n{body}\n}}\n")
+}
+
+#[test]
+fn every_example_is_of_its_row() {
+    for &opcode in Opcode::ALL {
+        assert!(!opcode.row().examples.is_empty(), "{opcode:?}");
+        for example in opcode.row().examples {
+            let text = kernel(&format!("{}done:\nloop:\n{example}", declarations(opcode.row(), example)));
+            let read = read(&text).unwrap_or_else(|errors| panic!("{example}: {errors:?}"));
+            assert_eq!(read.module.entries[0].insts[0].opcode, opcode, "{example}");
+        }
+    }
+}
+
+fn baselines() -> Vec<(String, String)> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx/baseline");
+    let mut files = Vec::new();
+    for folder in [root.clone(), root.join("sm75")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                files.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert_eq!(files.len(), 27);
+    files
+}
+
+#[test]
+fn the_baselines_read_as_they_print() {
+    for (path, text) in baselines() {
+        let Text { module, locs } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
+        assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
+        let again = read(&module.to_string()).unwrap();
+        assert!(again.module == module, "{path}");
+        // An instruction stands where the text says.
+        let lines: Vec<&str> = text.lines().collect();
+        for (inst, loc) in module.entries[0].insts.iter().zip(&locs[0]) {
+            let rest = &lines[loc.line as usize - 1][loc.column as usize - 1..];
+            assert!(rest.starts_with(inst.row().mnemonic), "{path}:{}: {rest}", loc.line);
+        }
+    }
+}
+
+#[test]
+fn what_compilers_write_is_read() {
+    let text = "//
+// Generated
+//
+.version 8.3
+.target sm_75, debug
+.address_size 64
+\t.file\t1 \"k.cu\"
+.weak .entry _Z1kPf(
+\t.param .u64 .ptr .global .align 4 _Z1kPf_param_0,
+\t.param .align 8 .b8 _Z1kPf_param_1[24]
+)
+.maxntid 128, 1, 1
+.minnctapersm 2
+{
+\t.reg .pred \t%p<2>;
+\t.reg .b32 \t%r<3>, %one;
+\t.loc\t1 3 0
+\t.pragma \"nounroll\";
+$L__BB0_1: /* twice
+*/ $L__again:
+\tld.param.u32 %r1, [_Z1kPf_param_1+8];;
+\tsetp.ne.s32 %p1, %r1, 0b101;
+\t@%p1 bra $L__BB0_1;
+\tmov.b32 %one, 017U;
+\tmov.b32 %r2, -1.5e0;
+\tbra.uni end;
+end:
+}
+.visible .entry other() { ret; }
+";
+    let text = text.replace("-1.5e0", "0FBFC00000");
+    let module = read(&text).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let expected = ".version 8.3
+.target sm_75
+.address_size 64
+
+.weak .entry _Z1kPf(.param .u64 .ptr .global .align 4 _Z1kPf_param_0, .param .align 8 .b8 _Z1kPf_param_1[24])
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b32 %one;
+$L__BB0_1:
+$L__again:
+    ld.param.u32 %r1, [_Z1kPf_param_1+8];
+    setp.ne.s32 %p1, %r1, 5;
+    @%p1 bra $L__BB0_1;
+    mov.b32 %one, 0xf;
+    mov.b32 %r2, 0xbfc00000;
+    bra.uni end;
+end:
+}
+
+.visible .entry other()
+{
+    ret;
+}
+";
+    assert_eq!(module.to_string(), expected);
+}
+
+#[test]
+fn errors_are_where_they_are() {
+    // A body, whose first line is line 6, and the errors.
+    let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
+    let cases: &[(&str, &str)] = &[
+        ("frob.b32 %r1, %r2;", "7:1: unknown instruction `frob`"),
+        ("  atom.global.add.u32 %r1, [%d1], %r2;", "7:3: unknown instruction `atom`"),
+        ("bar.sync 0;", "7:1: unknown instruction `bar`"),
+        ("ld.shared.b32 %r1, [%d1];", "7:3: unknown modifier `.shared` of `ld`"),
+        ("add.rn.s32 %r1, %r2, %r3;", "7:7: `.s32` cannot stand here in `add`"),
+        ("add %r1, %r2, %r3;", "7:4: `add` needs a modifier for type here"),
+        ("mul.s32 %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
+        ("mul.lo %r1, %r2, %r3;", "7:7: `mul` needs a modifier for type here"),
+        ("add.s32.sat %r1, %r2, %r3;", "7:8: `.sat` cannot stand here in `add`"),
+        ("add.f64 %d1, %d2, %d3;", "7:4: `.f64` cannot stand here in `add`"),
+        ("fma.f16x2 %r1, %r2, %r3, %r0;", "7:4: `.f16x2` cannot stand here in `fma`"),
+        ("add.s32 %r1, %r2;", "7:17: `add` takes 3 operands; found 2"),
+        ("add.s32 %r1, %r2, %r3, %r0;", "7:24: `add` takes 3 operands; found 4"),
+        ("ret %r1;", "7:5: `ret` takes 0 operands; found 1"),
+        ("setp.lt.s32 %p1, %r1, %r2, %p0;", "7:28: `setp` takes 3 operands; found 4"),
+        ("setp.lt.and.s32 %p1, %r1, %r2;", "7:30: `setp` takes 4 operands; found 3"),
+        ("add.s32 %r1, %d2, %r3;", "7:14: operand `a` of `add` must be a register or a number of type .s32"),
+        ("add.s32 %f1, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
+        ("add.s32 5, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
+        ("add.rn.f16x2 %r1, %r2, 0x3c003c00;", "7:24: operand `b` of `add` must be a register of type .f16x2"),
+        ("add.s32 %r1, %r2, %r9;", "7:19: unknown name `%r9`"),
+        ("add.s32 %r1, %r2, %r03;", "7:19: unknown name `%r03`"),
+        ("add.s32 %r1, %r2, foo;", "7:19: unknown name `foo`"),
+        ("add.s32 %r1, %r2, _;", "7:19: operand `b` of `add` must be a register or a number of type .s32"),
+        ("add.s32 %r1, %r2, %tid.x;", "7:19: operand `b` of `add` must be a register or a number of type .s32"),
+        ("mov.u32 %r1, %tid.w;", "7:18: unknown name `%tid.w`"),
+        ("mov.u32 %r1, %clock;", "7:14: unknown name `%clock`"),
+        ("mov.b32 %r1, 0x100000000;", "7:14: `0x100000000` does not fit .b32"),
+        ("mov.b16 %h1, -32769;", "7:14: `-32769` does not fit .b16"),
+        ("mov.b32 %r1, 0xfg;", "7:14: `0xfg` is not a number"),
+        ("mov.b32 %r1, 99999999999999999999;", "7:14: `99999999999999999999` is not a number"),
+        ("mov.f32 %f1, 1;", "7:14: `1` does not fit .f32"),
+        ("mov.s32 %r1, 0f3f800000;", "7:14: `0f3f800000` does not fit .s32"),
+        ("lop3.b32 %r1, %r2, %r3, %r0, 256;", "7:30: `256` does not fit .u8"),
+        ("lop3.b32 %r1, %r2, %r3, %r0, %r1;", "7:30: operand `lut` of `lop3` must be a number of 8 bits"),
+        ("bfe.u32 %r1, %r2, 300, 1;", "7:19: `300` does not fit .u8"),
+        (
+            "vadd4.u32.u32.u32 %r1.b01, %r2, %r3, %r0;",
+            "7:19: operand `d` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b320`",
+        ),
+        (
+            "vadd4.u32.u32.u32 %r1, %r2.b8000, %r3, %r0;",
+            "7:24: operand `a` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b7650`",
+        ),
+        (
+            "vadd4.u32.u32.u32 %r1, %r2.h10, %r3, %r0;",
+            "7:24: operand `a` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b7650`",
+        ),
+        (
+            "vadd2.u32.u32.u32 %r1, %r2, %r3.h014, %r0;",
+            "7:29: operand `b` of `vadd2` must be a register of type .b32, which may have a suffix such as `.h32`",
+        ),
+        ("vadd4.u32.u32.u32 %r1, %r2, %r3, 0;", "7:34: operand `c` of `vadd4` must be a register of type .u32"),
+        ("vadd4.u32.u32 %r1, %r2, %r3, %r0;", "7:14: `vadd4` needs a modifier for type of b here"),
+        ("vadd4.u32.u32.u32.sat.add %r1, %r2, %r3, %r0;", "7:22: `.add` cannot stand here in `vadd4`"),
+        (
+            "ld.global.v2.b32 {%r1, %r2, %r3}, [%d1];",
+            "7:18: operand `d` of `ld` must be 2 registers in braces, of type .b32 or wider",
+        ),
+        ("ld.global.v4.b64 {%d1, %d2, %d3, %d0}, [%d1];", "7:13: `.b64` cannot stand here in `ld`"),
+        ("ld.global.b32 %h1, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
+        (
+            "ld.global.b32 %r1, [%r2];",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits",
+        ),
+        ("ld.global.b32 %r1, [%d1+0x80000000];", "7:25: `2147483648` does not fit an offset of 32 bits"),
+        ("ld.global.b32 %r1, [%d1;", "7:24: expected `]`; found `;`"),
+        ("ld.param.b32 %r1, [p1];", "7:20: unknown name `p1`"),
+        ("ld.param.b32 %r1, [%d1];", "7:19: operand `a` of `ld` must be an address `[parameter+number]`"),
+        (
+            "ld.global.b32 %r1, %d1;",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits",
+        ),
+        (
+            "mov.b32 %r1, {%h1, %h2, %h3, %h0};",
+            "7:14: operand `a` of `mov` must be 2 or 4 registers in braces that make 32 bits",
+        ),
+        ("mov.b32 {%h1, %r2}, %r1;", "7:9: operand `d` of `mov` must be 2 or 4 registers in braces that make 32 bits"),
+        ("mov.b64 %d1, {%h1, %h2, %h3, %h0, %h1};", "7:35: expected `}`; found `%h1`"),
+        ("setp.lt.b32 %p1, %r1, %r2;", "7:8: `.b32` cannot stand here in `setp`"),
+        ("setp.gt.f16 %p1|%p0, %h1, %h2;", "7:13: operand `p` of `setp` must be a register of type .pred"),
+        ("setp.lt.s32 _|_, %r1, %r2;", "7:13: operand `p` of `setp` must be a predicate, or two as in `p|q`"),
+        ("@%r1 ret;", "7:2: expected a predicate; found `%r1`"),
+        ("@%q ret;", "7:2: unknown name `%q`"),
+        ("@%p1;", "7:5: expected an instruction; found `;`"),
+        ("bra nowhere;", "7:5: label `nowhere` is not defined"),
+        ("bra %r1;", "7:5: operand `target` of `bra` must be a label"),
+        ("a: ret; a:", "7:9: `a` is already defined"),
+        ("ret", "8:1: expected an operand; found `}`"),
+        ("ret; {", "7:6: a nested block is not supported"),
+        (".shared .b32 x[4];", "7:1: `.shared` is not supported"),
+        (".reg .b8 %x;", "7:6: a register of type .b8 is not supported"),
+        (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
+        (".reg .b32 %s;", "7:11: `%s` is already defined"),
+        (".reg .b32 %r<2>;", "7:11: `%r` is already defined"),
+        (".reg .b32 %r3;", "7:11: `%r3` is already defined"),
+        (".reg .b32 %x<2000000>;", "7:11: more than 1048576 registers"),
+        (".reg .b32 %x<-1>;", "7:14: expected a number; found `-`"),
+        (".reg .b99 %x;", "7:6: expected a type; found `.b99`"),
+        ("add.s32 %r1, %r2, #;", "7:19: expected an operand; found `#`"),
+        ("add.s32 %r1, %r2, \u{e9};", "7:19: unexpected character '\u{e9}'"),
+        ("/* ret;", "7:1: a comment is not closed"),
+        (
+            "frob; add.s32 %r1; ret; mov %r1, 0;",
+            "7:1: unknown instruction `frob`, 7:18: `add` takes 3 operands; found 1, 7:28: `mov` needs a modifier for type here",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (body, expected) in cases {
+        let errors = read(&kernel(&format!("{regs}{body}"))).map(|read| read.module.to_string()).unwrap_err();
+        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        // What follows from an error that ends the text is not the point.
+        let found: Vec<&str> = found.iter().map(String::as_str).filter(|e| !e.contains("end of the text")).collect();
+        if found.join(", ") != *expected {
+            wrong.push(format!("{body}\n    {}\n    {expected}", found.join(", ")));
+        }
+    }
+    assert!(wrong.is_empty(), "found, expected:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn errors_outside_kernels() {
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    let cases: &[(&str, &str)] = &[
+        ("", "1:1: expected `.version`; found the end of the text"),
+        (".version 8", "1:10: expected a version such as `8.8`; found `8`"),
+        (".version 8.8 .target compute_90", "1:22: expected a target such as `sm_90`; found `compute_90`"),
+        (".version 8.8 .target sm_90b", "1:22: expected a target such as `sm_90`; found `sm_90b`"),
+        (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
+        ("{head}.global .b32 x;", "4:1: `.global` is not supported"),
+        ("{head}.visible .func f() { ret; }", "4:10: `.func` is not supported"),
+        ("{head}.extern .shared .b8 s[];", "4:1: `.extern` is not supported"),
+        ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
+        ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
+        ("{head}.entry k(.param .align 3 .u64 p) { ret; }", "4:24: `3` does not fit a power of two up to 128"),
+        ("{head}.entry k(.reg .u64 p) { ret; }", "4:10: expected `.param`; found `.reg`"),
+        ("{head}.entry k() { ret; } .entry k() { ret; }", "4:28: `k` is already defined"),
+        ("{head}.entry k() ret;", "4:12: expected `{`; found `ret`"),
+        ("{head}.entry k() { ret;", "4:18: expected `}`; found the end of the text"),
+        ("{head}ret;", "4:1: expected a directive; found `ret`"),
+        ("{head}.pragma \"x", "4:9: a string is not closed"),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let errors = read(&text.replace("{head}", head)).map(|read| read.module.to_string()).unwrap_err();
+        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        if found[0] != *expected {
+            wrong.push(format!("{text}\n    {found:?}\n    {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "found, expected:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    let mut random = Random(7);
+    let seeds: Vec<String> = baselines().into_iter().map(|(_, text)| text).collect();
+    const MARKS: &[u8] = b"{}[](),;:@!%.|+-_\"/*09axf<> \n\xc3\xa9";
+    for _ in 0..4000 {
+        let mut bytes = seeds[random.next() as usize % seeds.len()].clone().into_bytes();
+        for _ in 0..=random.next() % 6 {
+            let at = random.next() as usize % bytes.len().max(1);
+            let mark = MARKS[random.next() as usize % MARKS.len()];
+            match random.next() % 4 {
+                _ if bytes.is_empty() => bytes.push(mark),
+                0 => bytes[at] = mark,
+                1 => bytes.insert(at, mark),
+                2 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if let Ok(read_once) = read(&text) {
+            assert!(read(&read_once.module.to_string()).unwrap().module == read_once.module, "{text}");
+        }
+    }
+}
+
+#[test]
+fn features_are_checked() {
+    let body = ".reg .b32 %r<4>; .reg .b16 %h<4>; max.f16x2 %r1, %r2, %r3; add.rn.bf16 %h1, %h2, %h3; add.u8x4 %r1, %r2, %r3; ret;";
+    let needs = |target: &str| {
+        let text = kernel(body).replace(".target sm_120f", &format!(".target {target}"));
+        let missing: Vec<String> =
+            read(&text).unwrap().module.missing().map(|m| format!("{} {}", m.inst, m.since)).collect();
+        missing.join(", ")
+    };
+    assert_eq!(needs("sm_120f"), "");
+    assert_eq!(needs("sm_120"), "2 PTX 9.2 and sm_120f");
+    assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
+}
