@@ -5,6 +5,7 @@
 
 pub mod docs;
 pub mod inst;
+pub mod meaning;
 pub mod module;
 mod random;
 pub mod row;

@@ -1,0 +1,290 @@
+//! Conversions.
+
+use super::{Context, Reader, wide};
+use crate::half::{Compare, Format, NAN_F32, Rounding};
+use crate::halu::domain::Domain;
+use crate::ptx::types::{Token, Type};
+
+/// How an integer that an f32 cannot hold becomes one that it can.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inexact {
+    /// It is rounded.
+    Round(Rounding),
+    /// To whichever neighbour has an odd significand, so that rounding again to fewer bits rounds once.
+    Odd,
+}
+
+/// A finite f32 or an infinity, rounded to an integer.
+struct Integral<W, P> {
+    /// Its magnitude, where there is no overflow.
+    magnitude: [W; 2],
+    /// The magnitude has more than 64 bits.
+    overflow: P,
+    negative: P,
+    /// It was an integer before.
+    already: P,
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    pub(super) fn int_to_int(&mut self) {
+        let (d, s) = (self.ty(0), self.ty(1));
+        let value = self.wide_int(1, s);
+        let result = wide::extend(self.d, d.bits(), d.is_signed(), value);
+        self.define(result);
+    }
+
+    pub(super) fn int_to_int_saturating(&mut self) {
+        let (d, s) = (self.ty(0), self.ty(1));
+        let value = self.wide_int(1, s);
+        let result = self.clamp(value, s.is_signed(), d);
+        self.define(result);
+    }
+
+    pub(super) fn int_to_float(&mut self) {
+        let rounding = self.rounding();
+        let float = self.float_of_int(Inexact::Round(rounding));
+        let result = self.saturated(float);
+        self.define_word(result);
+    }
+
+    pub(super) fn int_to_half(&mut self, format: Format) {
+        let float = self.float_of_int(Inexact::Odd);
+        let float = self.saturated(float);
+        let rounding = self.rounding();
+        let result = self.d.narrow(format, rounding, float);
+        self.define_word(result);
+    }
+
+    pub(super) fn float_to_int(&mut self) {
+        let a = self.float(1);
+        self.define_int_of(a);
+    }
+
+    pub(super) fn half_to_int(&mut self, format: Format) {
+        let half = self.word(1);
+        let a = self.d.widen(format, half);
+        self.define_int_of(a);
+    }
+
+    pub(super) fn narrow(&mut self, format: Format) {
+        let a = self.float(1);
+        let a = self.saturated(a);
+        let result = self.half_of_float(format, a);
+        self.define_word(result);
+    }
+
+    pub(super) fn narrow_pair(&mut self) {
+        let format = if self.ty(0) == Type::F16x2 { Format::F16 } else { Format::Bf16 };
+        let [high, low] = [1, 2].map(|i| {
+            let a = self.word(i);
+            self.half_of_float(format, a)
+        });
+        let half = self.d.word(16);
+        let high = self.d.shl(high, half);
+        let result = self.d.or(high, low);
+        self.define_word(result);
+    }
+
+    pub(super) fn widen(&mut self, format: Format) {
+        let half = self.word(1);
+        let float = self.d.widen(format, half);
+        let flushed = self.flushed(float);
+        let result = self.saturated(flushed);
+        self.define_word(result);
+    }
+
+    pub(super) fn float_to_float(&mut self) {
+        let a = self.float(1);
+        let a = self.integral_float(a);
+        let result = self.saturated(a);
+        self.define_word(result);
+    }
+
+    pub(super) fn half_to_half(&mut self, format: Format) {
+        let half = self.word(1);
+        let a = self.d.widen(format, half);
+        let a = self.integral_float(a);
+        let a = self.saturated(a);
+        let result = self.d.narrow(format, Rounding::Nearest, a);
+        self.define_word(result);
+    }
+
+    /// The rounding that the words name.
+    fn rounding(&self) -> Rounding {
+        match () {
+            () if self.has(Token::Rz) || self.has(Token::Rzi) => Rounding::Zero,
+            () if self.has(Token::Rm) || self.has(Token::Rmi) => Rounding::Down,
+            () if self.has(Token::Rp) || self.has(Token::Rpi) => Rounding::Up,
+            () => Rounding::Nearest,
+        }
+    }
+
+    /// Rounds once; `.relu` then makes +0 of what is less than zero.
+    fn half_of_float(&mut self, format: Format, a: D::Word) -> D::Word {
+        let rounding = self.rounding();
+        let half = self.d.narrow(format, rounding, a);
+        if !self.has(Token::Relu) {
+            return half;
+        }
+        let again = self.d.widen(format, half);
+        let zero = self.d.word(0);
+        let negative = self.d.fcompare(Compare::LT, again, zero);
+        self.d.select(negative, zero, half)
+    }
+
+    /// The f32 of the integer operand.
+    fn float_of_int(&mut self, inexact: Inexact) -> D::Word {
+        let ty = self.ty(1);
+        let value = self.wide_int(1, ty);
+        let negative = if ty.is_signed() { wide::is_negative(self.d, value[1]) } else { self.d.truth(false) };
+        let opposite = wide::neg(self.d, value);
+        let magnitude = wide::select(self.d, negative, opposite, value);
+        let zero = self.d.word(0);
+        let is_zero = wide::equal(self.d, magnitude, [zero; 2]);
+
+        // The leading one goes to bit 63.
+        let (mut top, mut shifted) = (magnitude, zero);
+        for step in [32, 16, 8, 4, 2, 1] {
+            let bound = wide::constant(self.d, 1 << (64 - step));
+            let small = wide::less(self.d, false, top, bound);
+            let count = self.d.word(step);
+            let moved = wide::shl(self.d, top, count);
+            top = wide::select(self.d, small, moved, top);
+            let count = self.d.select(small, count, zero);
+            shifted = self.d.add(shifted, count);
+        }
+        let [low, high] = top;
+        let eight = self.d.word(8);
+        let significand = self.d.shr(high, eight);
+        // What is cut off, as a fraction of 2^32 that keeps whether there is more.
+        let twenty_four = self.d.word(24);
+        let rest = self.d.shl(high, twenty_four);
+        let nothing = self.d.equal(low, zero);
+        let more = self.d.negate(nothing);
+        let more = wide::one_if(self.d, more);
+        let rest = self.d.or(rest, more);
+
+        let exponent = self.d.word(127 + 63 - 1);
+        let exponent = self.d.sub(exponent, shifted);
+        let position = self.d.word(23);
+        let exponent = self.d.shl(exponent, position);
+        // The leading one counts as one in the exponent, and so does a carry.
+        let significand = match inexact {
+            Inexact::Round(rounding) => {
+                let up = self.rounds_up(rounding, negative, significand, rest);
+                self.d.add(significand, up)
+            }
+            Inexact::Odd => {
+                let exact = self.d.equal(rest, zero);
+                let inexact = self.d.negate(exact);
+                let sticky = wide::one_if(self.d, inexact);
+                self.d.or(significand, sticky)
+            }
+        };
+        let float = self.d.add(exponent, significand);
+        let float = self.d.select(is_zero, zero, float);
+        let sign = self.d.word(1 << 31);
+        let signed = self.d.or(float, sign);
+        self.d.select(negative, signed, float)
+    }
+
+    /// 1 where a magnitude, of which `rest` (a fraction of 2^32) is cut off, is rounded away from zero; else 0.
+    fn rounds_up(&mut self, rounding: Rounding, negative: D::Pred, kept: D::Word, rest: D::Word) -> D::Word {
+        let zero = self.d.word(0);
+        let exact = self.d.equal(rest, zero);
+        let inexact = self.d.negate(exact);
+        let up = match rounding {
+            Rounding::Nearest => {
+                let (half, one) = (self.d.word(1 << 31), self.d.word(1));
+                let above = self.d.less(false, half, rest);
+                let tie = self.d.equal(half, rest);
+                let odd = self.d.and(kept, one);
+                let odd = self.d.equal(odd, one);
+                let tie = self.d.both(tie, odd);
+                self.d.either(above, tie)
+            }
+            Rounding::Down => self.d.both(inexact, negative),
+            Rounding::Up => {
+                let positive = self.d.negate(negative);
+                self.d.both(inexact, positive)
+            }
+            Rounding::Zero => self.d.truth(false),
+        };
+        wide::one_if(self.d, up)
+    }
+
+    /// An f32 that is no NaN, rounded to an integer as the words say.
+    fn integral(&mut self, a: D::Word) -> Integral<D::Word, D::Pred> {
+        let negative = wide::is_negative(self.d, a);
+        let (position, zero) = (self.d.word(23), self.d.word(0));
+        let exponent = self.d.shr(a, position);
+        let byte = self.d.word(0xFF);
+        let exponent = self.d.and(exponent, byte);
+        let fraction = self.d.word(0x7F_FFFF);
+        let fraction = self.d.and(a, fraction);
+        let leading = self.d.word(0x80_0000);
+        let is_small = self.d.equal(exponent, zero);
+        let leading = self.d.select(is_small, zero, leading);
+        let significand = self.d.or(fraction, leading);
+
+        let unit = self.d.word(150);
+        let already = self.d.less(false, exponent, unit);
+        let already = self.d.negate(already);
+        let up = self.d.sub(exponent, unit);
+        let left = wide::shl(self.d, [significand, zero], up);
+        let most = self.d.word(40);
+        let overflow = self.d.less(false, most, up);
+        let overflow = self.d.both(already, overflow);
+
+        let down = self.d.sub(unit, exponent);
+        let all = self.d.word(26);
+        let down = wide::min_word(self.d, down, all);
+        let kept = self.d.shr(significand, down);
+        let width = self.d.word(32);
+        let rest = self.d.sub(width, down);
+        let rest = wide::shl_word(self.d, significand, rest);
+        let rounding = self.rounding();
+        let away = self.rounds_up(rounding, negative, kept, rest);
+        let right = self.d.add(kept, away);
+        let magnitude = wide::select(self.d, already, left, [right, zero]);
+        Integral { magnitude, overflow, negative, already }
+    }
+
+    /// Writes the integer of an f32.
+    fn define_int_of(&mut self, a: D::Word) {
+        let ty = self.ty(0);
+        let Integral { magnitude, overflow, negative, .. } = self.integral(a);
+        let all = wide::constant(self.d, u64::MAX);
+        let magnitude = wide::select(self.d, overflow, all, magnitude);
+        let (most, least) = match ty.is_signed() {
+            true => (ty.truncate(u64::MAX) >> 1, 1 << (ty.bits() - 1)),
+            false => (ty.truncate(u64::MAX), 0),
+        };
+        let (most, least) = (wide::constant(self.d, most), wide::constant(self.d, least));
+        let limit = wide::select(self.d, negative, least, most);
+        let above = wide::less(self.d, false, limit, magnitude);
+        let magnitude = wide::select(self.d, above, limit, magnitude);
+        let opposite = wide::neg(self.d, magnitude);
+        let number = wide::select(self.d, negative, opposite, magnitude);
+        let nan = self.d.fcompare(Compare::NAN, a, a);
+        let of_nan = wide::constant(self.d, if ty.bits() == 64 { 1 << 63 } else { 0 });
+        let result = wide::select(self.d, nan, of_nan, number);
+        self.define(result);
+    }
+
+    /// An f32 rounded to an integer, if the words name a rounding; and NaN made canonical.
+    fn integral_float(&mut self, a: D::Word) -> D::Word {
+        let rounds = [Token::Rni, Token::Rzi, Token::Rmi, Token::Rpi].into_iter().any(|token| self.has(token));
+        let mut result = a;
+        if rounds {
+            let Integral { magnitude, already, .. } = self.integral(a);
+            let (sign, float) = (self.d.word(1 << 31), self.d.int_to_float(true, magnitude[0]));
+            let sign = self.d.and(a, sign);
+            let rounded = self.d.or(float, sign);
+            result = self.d.select(already, a, rounded);
+        }
+        let nan = self.d.fcompare(Compare::NAN, a, a);
+        let canonical = self.d.word(NAN_F32);
+        self.d.select(nan, canonical, result)
+    }
+}

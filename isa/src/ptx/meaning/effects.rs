@@ -1,0 +1,97 @@
+//! What an instruction reads, and the effects that it returns.
+
+use arrayvec::ArrayVec;
+
+use crate::halu::domain::Domain;
+use crate::ptx::inst::{Label, Reg};
+use crate::ptx::types::{Special, Type};
+
+/// The state before the instruction.
+pub trait Reader<D: Domain> {
+    /// A register that is no predicate: 64 bits, low word first, those that the register does not have being zero.
+    fn register(&mut self, domain: &mut D, reg: Reg) -> [D::Word; 2];
+    /// A predicate.
+    fn predicate(&mut self, domain: &mut D, reg: Reg) -> D::Pred;
+    /// A special register.
+    fn special(&mut self, domain: &mut D, special: Special) -> D::Word;
+}
+
+/// What an instruction does, given what it read.
+#[derive(Clone, Debug)]
+pub struct Effects<W: Copy, P: Copy> {
+    /// The registers written.
+    pub writes: ArrayVec<Write<W, P>, 4>,
+    /// The memory access. The registers of a load are not among the writes.
+    pub access: Option<Access<W>>,
+    /// Where control goes.
+    pub next: Next,
+}
+
+/// A register and what it becomes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Write<W: Copy, P: Copy> {
+    /// A register becomes the low bits of a value, as many as it has.
+    Register(Reg, [W; 2]),
+    /// A predicate.
+    Predicate(Reg, P),
+}
+
+/// An access to memory, which the driver makes. All elements together are aligned to their size.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Access<W: Copy> {
+    /// Registers become memory's contents, extended as the type says.
+    Load {
+        /// Where.
+        place: Place<W>,
+        /// The type of an element.
+        element: Type,
+        /// A register an element; `None` keeps it nowhere.
+        into: ArrayVec<Option<Reg>, 4>,
+    },
+    /// Memory becomes the low bits of values.
+    Store {
+        /// Where.
+        place: Place<W>,
+        /// The type of an element.
+        element: Type,
+        /// A value an element.
+        data: ArrayVec<[W; 2], 4>,
+    },
+}
+
+/// A place in a memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place<W: Copy> {
+    /// Global memory at `base + offset`, modulo 2^64.
+    Global {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// Constant memory, likewise.
+    Constant {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// A parameter.
+    Parameter {
+        /// Its number.
+        number: u32,
+        /// In bytes from its start.
+        offset: i32,
+    },
+}
+
+/// Where control goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// To the following instruction.
+    Fall,
+    /// To a label.
+    Branch(Label),
+    /// The item is done.
+    Exit,
+}

@@ -1,0 +1,71 @@
+//! Halves, one or two packed in a word.
+
+use super::{Context, Reader};
+use crate::half::{Clamp, Format, Mode, Rounding};
+use crate::halu::domain::{Domain, HalfKind, HalfMinMax, HalfOp};
+use crate::ptx::types::Token;
+
+const SIGNS: u32 = 0x8000_8000;
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// ADD, MUL, FMA.
+    pub(super) fn half(&mut self, kind: HalfKind, format: Format) {
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        self.half_of(kind, format, [a, b, c]);
+    }
+
+    /// SUB.
+    pub(super) fn half_sub(&mut self, format: Format) {
+        let (a, b, signs) = (self.word(1), self.word(2), self.d.word(SIGNS));
+        let b = self.d.xor(b, signs);
+        self.half_of(HalfKind::Add, format, [a, b, b]);
+    }
+
+    fn half_of(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3]) {
+        let clamp = match () {
+            () if self.has(Token::Sat) => Clamp::Sat,
+            () if self.has(Token::Relu) => Clamp::Relu,
+            () => Clamp::None,
+        };
+        let mode = Mode { format, rounding: Rounding::Nearest, ftz: self.has(Token::Ftz), clamp };
+        let result = self.d.half(&HalfOp { kind, mode }, a, b, c);
+        self.define_word(result);
+    }
+
+    pub(super) fn half_minmax(&mut self, min: bool, format: Format) {
+        let op = HalfMinMax { format, ftz: self.has(Token::Ftz), nan: self.has(Token::Nan) };
+        let (a, b, min) = (self.word(1), self.word(2), self.d.truth(min));
+        let result = self.d.half_minmax(&op, min, a, b);
+        self.define_word(result);
+    }
+
+    /// NEG, or else ABS.
+    pub(super) fn half_sign(&mut self, neg: bool, format: Format) {
+        let mut a = self.word(1);
+        if self.has(Token::Ftz) {
+            a = self.flush_halves(format, a);
+        }
+        let signs = self.d.word(SIGNS);
+        let result = if neg {
+            self.d.xor(a, signs)
+        } else {
+            let magnitudes = self.d.not(signs);
+            self.d.and(a, magnitudes)
+        };
+        self.define_word(result);
+    }
+
+    /// Makes lanes that are subnormal zeros of their sign.
+    fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
+        let mut kept = a;
+        for position in [0, 16] {
+            let exponent = self.d.word(u32::from(format.infinity()) << position);
+            let (fraction, zero) = (self.d.word(!(0x7FFF << position)), self.d.word(0));
+            let found = self.d.and(a, exponent);
+            let small = self.d.equal(found, zero);
+            let flushed = self.d.and(kept, fraction);
+            kept = self.d.select(small, flushed, kept);
+        }
+        kept
+    }
+}

@@ -1,0 +1,212 @@
+//! Integer arithmetic, and video.
+
+use super::{Context, Reader, wide};
+use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
+use crate::ptx::inst::Operand;
+use crate::ptx::row::Shape;
+use crate::ptx::types::{Token, Type};
+
+type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as Domain>::Word;
+type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
+
+/// A part of a word.
+#[derive(Clone, Copy)]
+struct Element {
+    /// Its lowest bit.
+    start: u32,
+    bits: u32,
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// An operation that wraps.
+    pub(super) fn integer(&mut self, word: WordOp<D>, wide: WideOp<D>) {
+        let (a, b) = (self.value(1), self.value(2));
+        if self.ty(0).bits() == 64 {
+            let result = wide(self.d, a, b);
+            self.define(result);
+        } else {
+            let result = word(self.d, a[0], b[0]);
+            self.define_word(result);
+        }
+    }
+
+    /// The sum or the difference of two s32, clamped.
+    pub(super) fn saturating(&mut self, difference: bool) {
+        let (a, b) = (self.wide_int(1, Type::S32), self.wide_int(2, Type::S32));
+        let exact = if difference { wide::sub(self.d, a, b) } else { wide::add(self.d, a, b) };
+        let result = self.clamp(exact, true, Type::S32);
+        self.define(result);
+    }
+
+    /// An integer of 64 bits, signed or not, clamped to a type.
+    pub(super) fn clamp(&mut self, value: [D::Word; 2], signed: bool, ty: Type) -> [D::Word; 2] {
+        let (least, greatest) = match (ty.is_signed(), ty.bits()) {
+            (true, bits) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+            (false, bits) => (0, (1i128 << bits) - 1),
+        };
+        let mut value = value;
+        if signed {
+            let bound = wide::constant(self.d, least as u64);
+            let below = wide::less(self.d, true, value, bound);
+            value = wide::select(self.d, below, bound, value);
+        }
+        // No signed value is above the range of a u64.
+        if !signed || greatest <= i64::MAX.into() {
+            let bound = wide::constant(self.d, greatest as u64);
+            let above = wide::less(self.d, signed, bound, value);
+            value = wide::select(self.d, above, bound, value);
+        }
+        value
+    }
+
+    /// MUL, and MAD if `c` is added.
+    pub(super) fn mul(&mut self, add: bool) {
+        let (ty, high) = (self.ty(0), self.has(Token::Hi));
+        let result = if ty.bits() == 64 {
+            let (a, b) = (self.value(1), self.value(2));
+            if high { wide::mul_high(self.d, ty.is_signed(), a, b) } else { wide::mul_low(self.d, a, b) }
+        } else {
+            let (a, b) = (self.narrow_int(1, ty), self.narrow_int(2, ty));
+            let [low, upper] = wide::product(self.d, ty.is_signed(), a, b);
+            let word = match (high, ty.bits()) {
+                (false, _) => low,
+                (true, 32) => upper,
+                (true, _) => {
+                    let half = self.d.word(16);
+                    self.d.shr(low, half)
+                }
+            };
+            [word, self.d.word(0)]
+        };
+        self.define_sum(result, add);
+    }
+
+    /// `mul.wide`, and `mad.wide` if `c` is added.
+    pub(super) fn mul_wide(&mut self, add: bool) {
+        let ty = self.ty(0);
+        let (a, b) = (self.narrow_int(1, ty), self.narrow_int(2, ty));
+        let result = wide::product(self.d, ty.is_signed(), a, b);
+        self.define_sum(result, add);
+    }
+
+    fn define_sum(&mut self, product: [D::Word; 2], add: bool) {
+        let result = if add {
+            let c = self.value(3);
+            wide::add(self.d, product, c)
+        } else {
+            product
+        };
+        self.define(result);
+    }
+
+    pub(super) fn extremum(&mut self, min: bool) {
+        let ty = self.ty(0);
+        let (a, b) = (self.wide_int(1, ty), self.wide_int(2, ty));
+        let less = wide::less(self.d, ty.is_signed(), a, b);
+        let (first, second) = if min { (a, b) } else { (b, a) };
+        let result = wide::select(self.d, less, first, second);
+        self.define(result);
+    }
+
+    pub(super) fn abs(&mut self) {
+        let a = self.wide_int(1, self.ty(0));
+        let opposite = wide::neg(self.d, a);
+        let negative = wide::is_negative(self.d, a[1]);
+        let result = wide::select(self.d, negative, opposite, a);
+        self.define(result);
+    }
+
+    pub(super) fn neg(&mut self) {
+        let a = self.value(1);
+        let result = wide::neg(self.d, a);
+        self.define(result);
+    }
+
+    pub(super) fn dp4a(&mut self) {
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        let elements = [0, 8, 16, 24].map(|start| Element { start, bits: 8 });
+        self.dot([a, b, c], elements, elements);
+    }
+
+    pub(super) fn dp2a(&mut self) {
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        let start = if self.has(Token::Hi) { 16 } else { 0 };
+        let halfwords = [0, 16].map(|start| Element { start, bits: 16 });
+        let bytes = [start, start + 8].map(|start| Element { start, bits: 8 });
+        self.dot([a, b, c], halfwords, bytes);
+    }
+
+    /// `c` and the products of elements of `a` and of `b`.
+    fn dot<const N: usize>(&mut self, [a, b, c]: [D::Word; 3], of_a: [Element; N], of_b: [Element; N]) {
+        let signed = [self.ty(0).is_signed(), self.ty(1).is_signed()];
+        let mut sum = c;
+        for (x, y) in of_a.into_iter().zip(of_b) {
+            let [x, y] = [(a, x, signed[0]), (b, y, signed[1])].map(|(word, Element { start, bits }, signed)| {
+                let start = self.d.word(start);
+                let element = self.d.shr(word, start);
+                wide::extend_word(self.d, bits, signed, element)
+            });
+            let product = self.d.mul(x, y);
+            sum = self.d.add(sum, product);
+        }
+        self.define_word(sum);
+    }
+
+    /// Packed integers: the video instruction on all lanes.
+    pub(super) fn packed(&mut self, kind: VideoKind, lanes: Lanes) {
+        let signed = self.ty(0).is_signed();
+        let count = lanes.count() as u8;
+        let op = VideoOp {
+            kind,
+            lanes,
+            d_signed: signed,
+            a_signed: signed,
+            b_signed: signed,
+            a_select: [0, 1, 2, 3],
+            b_select: [0, 1, 2, 3].map(|lane| lane + count),
+            mask: lanes.all() as u8,
+            merge: if self.has(Token::Sat) { VideoMerge::Saturate } else { VideoMerge::Wrap },
+        };
+        let (a, b, c) = (self.word(1), self.word(2), self.d.word(0));
+        let result = self.d.video(&op, a, b, c);
+        self.define_word(result);
+    }
+
+    pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {
+        let op = VideoOp {
+            kind,
+            lanes,
+            d_signed: self.ty(0).is_signed(),
+            a_signed: self.ty(1).is_signed(),
+            b_signed: self.ty(2).is_signed(),
+            a_select: self.elements(1, lanes),
+            b_select: self.elements(2, lanes),
+            mask: match self.operand(0) {
+                Some(&Operand::Lanes { digits, .. }) => digits as u8,
+                _ => lanes.all() as u8,
+            },
+            merge: match () {
+                () if self.has(Token::Add) => VideoMerge::Accumulate,
+                () if self.has(Token::Sat) => VideoMerge::Saturate,
+                () => VideoMerge::Wrap,
+            },
+        };
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        let result = self.d.video(&op, a, b, c);
+        self.define_word(result);
+    }
+
+    /// The element of each lane by an operand's selector, or by the default of its place.
+    fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
+        let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
+            Some(Shape::Selected(_, default)) => default,
+            _ => 0,
+        };
+        let selector = match self.operand(i) {
+            Some(&Operand::Lanes { digits, .. }) => digits,
+            _ => default,
+        };
+        let bits = lanes.index_bits();
+        [0, 1, 2, 3].map(|lane| (selector >> (lane * bits)) as u8 & ((1 << bits) - 1))
+    }
+}

@@ -1,0 +1,214 @@
+//! Integers of 64 bits, as two words, low word first.
+
+use crate::halu::domain::Domain;
+
+type Wide<D> = [<D as Domain>::Word; 2];
+
+/// A constant.
+pub(super) fn constant<D: Domain>(d: &mut D, value: u64) -> Wide<D> {
+    [d.word(value as u32), d.word((value >> 32) as u32)]
+}
+
+/// 1 or 0.
+pub(super) fn one_if<D: Domain>(d: &mut D, p: D::Pred) -> D::Word {
+    let (one, zero) = (d.word(1), d.word(0));
+    d.select(p, one, zero)
+}
+
+/// The sum of words, and its carry.
+fn add_carry<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> (D::Word, D::Word) {
+    let sum = d.add(a, b);
+    let carry = d.less(false, sum, a);
+    (sum, one_if(d, carry))
+}
+
+/// `a + b`
+pub(super) fn add<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    let (low, carry) = add_carry(d, a[0], b[0]);
+    let high = d.add(a[1], b[1]);
+    [low, d.add(high, carry)]
+}
+
+/// `a - b`
+pub(super) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    let borrow = d.less(false, a[0], b[0]);
+    let borrow = one_if(d, borrow);
+    let high = d.sub(a[1], b[1]);
+    [d.sub(a[0], b[0]), d.sub(high, borrow)]
+}
+
+/// `-a`
+pub(super) fn neg<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
+    let zero = constant(d, 0);
+    sub(d, zero, a)
+}
+
+/// `a < b`
+pub(super) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> D::Pred {
+    let (above, same) = (d.less(signed, a[1], b[1]), d.equal(a[1], b[1]));
+    let below = d.less(false, a[0], b[0]);
+    let below = d.both(same, below);
+    d.either(above, below)
+}
+
+/// `a == b`
+pub(super) fn equal<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> D::Pred {
+    let (low, high) = (d.equal(a[0], b[0]), d.equal(a[1], b[1]));
+    d.both(low, high)
+}
+
+/// `p ? a : b`
+pub(super) fn select<D: Domain>(d: &mut D, p: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
+}
+
+/// A bitwise operation on both words.
+pub(super) fn bitwise<D: Domain>(
+    d: &mut D,
+    op: fn(&mut D, D::Word, D::Word) -> D::Word,
+    a: Wide<D>,
+    b: Wide<D>,
+) -> Wide<D> {
+    [op(d, a[0], b[0]), op(d, a[1], b[1])]
+}
+
+/// `!a`
+pub(super) fn not<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
+    a.map(|word| d.not(word))
+}
+
+/// The product of two words.
+pub(super) fn product<D: Domain>(d: &mut D, signed: bool, a: D::Word, b: D::Word) -> Wide<D> {
+    [d.mul(a, b), d.mul_high(signed, a, b)]
+}
+
+/// The low half of `a * b`.
+pub(super) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    let [low, high] = product(d, false, a[0], b[0]);
+    let (cross_a, cross_b) = (d.mul(a[0], b[1]), d.mul(a[1], b[0]));
+    let cross = d.add(cross_a, cross_b);
+    [low, d.add(high, cross)]
+}
+
+/// The high half of `a * b`.
+pub(super) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    let zero = d.word(0);
+    let low = d.mul_high(false, a[0], b[0]);
+    let cross_a = product(d, false, a[0], b[1]);
+    let cross_b = product(d, false, a[1], b[0]);
+    let high = product(d, false, a[1], b[1]);
+    let middle = add(d, cross_a, [low, zero]);
+    let (_, carry) = add_carry(d, middle[0], cross_b[0]);
+    let high = add(d, high, [middle[1], zero]);
+    let high = add(d, high, [cross_b[1], zero]);
+    let high = add(d, high, [carry, zero]);
+    if !signed {
+        return high;
+    }
+    // A negative factor counts 2^64 too much.
+    let mut high = high;
+    for (factor, other) in [(a, b), (b, a)] {
+        let negative = is_negative(d, factor[1]);
+        let none = [zero; 2];
+        let excess = select(d, negative, other, none);
+        high = sub(d, high, excess);
+    }
+    high
+}
+
+/// Whether a word is negative.
+pub(super) fn is_negative<D: Domain>(d: &mut D, a: D::Word) -> D::Pred {
+    let zero = d.word(0);
+    d.less(true, a, zero)
+}
+
+/// `a << count`, which leaves nothing from 32 on.
+pub(super) fn shl_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+    let shifted = d.shl(a, count);
+    within_word(d, count, shifted)
+}
+
+/// `a >> count` bringing in zeros, which leaves nothing from 32 on.
+pub(super) fn shr_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+    let shifted = d.shr(a, count);
+    within_word(d, count, shifted)
+}
+
+/// `a >> count` bringing in copies of the sign, which leaves nothing else from 32 on.
+pub(super) fn sar_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+    let last = d.word(31);
+    let count = min_word(d, count, last);
+    d.sar(a, count)
+}
+
+fn within_word<D: Domain>(d: &mut D, count: D::Word, shifted: D::Word) -> D::Word {
+    let (width, zero) = (d.word(32), d.word(0));
+    let within = d.less(false, count, width);
+    d.select(within, shifted, zero)
+}
+
+/// The lesser of two unsigned words.
+pub(super) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
+    let less = d.less(false, a, b);
+    d.select(less, a, b)
+}
+
+/// `a << count`, which leaves nothing from 64 on.
+pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+    let (rest, beyond) = around(d, count);
+    let kept = shl_word(d, a[1], count);
+    // At most one of these is not zero, but at 32, where they agree.
+    let (over, far) = (shr_word(d, a[0], rest), shl_word(d, a[0], beyond));
+    let carried = d.or(over, far);
+    [shl_word(d, a[0], count), d.or(kept, carried)]
+}
+
+/// `a >> count` bringing in zeros, which leaves nothing from 64 on.
+pub(super) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+    let (rest, beyond) = around(d, count);
+    let kept = shr_word(d, a[0], count);
+    let (over, far) = (shl_word(d, a[1], rest), shr_word(d, a[1], beyond));
+    let carried = d.or(over, far);
+    [d.or(kept, carried), shr_word(d, a[1], count)]
+}
+
+/// `a >> count` bringing in copies of the sign, which leaves nothing else from 64 on.
+pub(super) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+    let (rest, beyond) = around(d, count);
+    let (kept, over) = (shr_word(d, a[0], count), shl_word(d, a[1], rest));
+    let near = d.or(kept, over);
+    let far = sar_word(d, a[1], beyond);
+    let width = d.word(32);
+    let within = d.less(false, count, width);
+    [d.select(within, near, far), sar_word(d, a[1], count)]
+}
+
+/// `32 - count` and `count - 32`, of which the negative one is beyond all shifts.
+fn around<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
+    let width = d.word(32);
+    (d.sub(width, count), d.sub(count, width))
+}
+
+/// The low `bits` bits (8, 16, 32 or 64), extended by zeros or their sign.
+pub(super) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) -> Wide<D> {
+    let low = extend_word(d, bits, signed, a[0]);
+    let high = match (bits, signed) {
+        (64, _) => a[1],
+        (_, false) => d.word(0),
+        (_, true) => {
+            let last = d.word(31);
+            d.sar(low, last)
+        }
+    };
+    [low, high]
+}
+
+/// The low `bits` bits, 8 or 16, extended by zeros or their sign; from 32 on the word as it is.
+pub(super) fn extend_word<D: Domain>(d: &mut D, bits: u32, signed: bool, a: D::Word) -> D::Word {
+    if bits >= 32 {
+        return a;
+    }
+    let unused = d.word(32 - bits);
+    let top = d.shl(a, unused);
+    if signed { d.sar(top, unused) } else { d.shr(top, unused) }
+}
