@@ -8,7 +8,7 @@ use super::read::{Failed, Reader, Reading};
 use super::suggest::closest;
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
-use crate::kernel::{Attr, BlockCall, IntrinsicData, ParamKind, Span, Value, ValueDef, ValueList};
+use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, ParamKind, Span, Value, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
 use crate::types::Type;
 use crate::verify::{self, Part};
@@ -66,24 +66,28 @@ impl<'s> Reader<'s> {
             }
         }
         let mut args = Args::new();
-        let suffix = self.suffix(row)?;
+        let mut suffix = Suffix::default();
+        self.suffix(row, &mut suffix)?;
         let mnemonic = self.since(op_start);
         self.part(Part::Op, mnemonic);
-        let (ty, attr) = self.operands(row, suffix, mnemonic, &mut args)?;
+        let (ty, attr) = self.operands(row, &suffix, mnemonic, &mut args)?;
         self.end_of_line()?;
 
         let span = self.since(start);
-        let inst = self.body.kernel.make_inst(op, ty, attr, &args, None, span);
-        self.body.insts.push(inst);
-        if let Some(name) = result {
+        let inst = self.body.kernel.insts.next_key();
+        let result = result.map(|name| {
             // A type that the op does not take may have no result type; the verifier reports it.
             let result_type = row.result_type(ty);
             let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
-            self.body.kernel.insts[inst].result = value.into();
             if result_type.is_none() || !row.types.is_none_or(|types| (types.contains)(ty)) {
                 self.body.partial.unknown.insert(value);
             }
-        }
+            value
+        });
+        let kernel = &mut self.body.kernel;
+        let args = ValueList::from_slice(&args, &mut kernel.pool);
+        kernel.insts.push(InstData { op, ty, attr, args, result: result.into(), span });
+        self.body.insts.push(inst);
         Ok(())
     }
 
@@ -97,8 +101,7 @@ impl<'s> Reader<'s> {
         })
     }
 
-    fn suffix(&mut self, row: &OpRow) -> Reading<Suffix> {
-        let mut suffix = Suffix::default();
+    fn suffix(&mut self, row: &OpRow, suffix: &mut Suffix) -> Reading<()> {
         let mut flags: SmallVec<[(FlagKind, &str, Span); 4]> = SmallVec::new();
         let start = self.at();
         while self.eat(b'.') {
@@ -146,7 +149,7 @@ impl<'s> Reader<'s> {
                 let expected = verify::one_of(FloatCC::ALL);
                 Err(self.error(self.since(start), without("condition"), expected))
             }
-            _ => Ok(suffix),
+            _ => Ok(()),
         }
     }
 
@@ -162,7 +165,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads what follows the suffixes, and says the controlling type.
-    fn operands(&mut self, row: &OpRow, suffix: Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
+    fn operands(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         if row.attr == AttrKind::Mem {
             return self.memory(row, suffix.ty, mnemonic, args);
         }
