@@ -347,3 +347,36 @@ fn text_len(rest: &[u8]) -> (Tok, usize) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_are_told_apart_as_one_is() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                for others in [b'a', b' ', 0x80, 0xff] {
+                    let mut bytes = [others; 8];
+                    bytes[at] = byte;
+                    let expected = bytes.map(|byte| if in_name(byte) { 0 } else { 0x80 });
+                    assert_eq!(outside_name(u64::from_le_bytes(bytes)), u64::from_le_bytes(expected), "{bytes:x?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_as_long_before_the_end_of_the_text_as_elsewhere() {
+        for len in 1..20 {
+            let name = "n".repeat(len);
+            let [at_end, before] = [format!("%{name}"), format!("%{name}, and more than eight bytes")].map(|text| {
+                let name = Lexer::new(&text).name();
+                (name.span, name.head)
+            });
+            assert_eq!(at_end, before);
+            assert_eq!(at_end.0.len(), len + 1);
+            assert_eq!(at_end.1.to_le_bytes().iter().filter(|&&byte| byte == b'n').count(), len.min(8));
+        }
+    }
+}
