@@ -144,9 +144,16 @@ impl Modifier {
         self.choices.iter().find(|c| c.1 == value).map(|c| c.0)
     }
 
-    /// The value of a spelling.
-    pub fn value(&self, text: &str) -> Option<u64> {
-        self.choices.iter().find(|c| c.0 == text).map(|c| c.1)
+    /// The value of a spelling. Can be asked when this is compiled: a spelling that code names costs nothing then.
+    pub const fn value(&self, text: &str) -> Option<u64> {
+        let mut choices = self.choices;
+        while let [(spelling, value), rest @ ..] = choices {
+            if is_same(spelling.as_bytes(), text.as_bytes()) {
+                return Some(*value);
+            }
+            choices = rest;
+        }
+        None
     }
 
     /// Whether the field may hold the value.
@@ -161,6 +168,17 @@ impl Modifier {
             None => self.choices[0].1,
         }
     }
+}
+
+/// What `==` says of texts, and cannot yet where constants are computed.
+const fn is_same(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
 }
 
 /// The order in which assembly text may give the modifiers of a mnemonic.

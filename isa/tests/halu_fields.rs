@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use halfbyte_isa::halu::Opcode;
+use halfbyte_isa::halu::fields::{M_CMP, M_RND};
 use halfbyte_isa::row::{Kind, Operand, Suffix};
 
 /// Opcode, then `lo,width,name` of each field.
@@ -68,4 +69,23 @@ fn fields_are_where_the_seed_has_them() {
         opcodes += 1;
     }
     assert_eq!(opcodes, 27);
+}
+
+#[test]
+fn branches_alone_have_a_target() {
+    let opcodes = |is: fn(Opcode) -> bool| Opcode::ALL.iter().copied().filter(|&op| is(op)).collect::<Vec<_>>();
+    assert_eq!(opcodes(|op| op.target().is_some()), [Opcode::BRA]);
+    assert_eq!(opcodes(Opcode::has_all_preds), [Opcode::P2R, Opcode::R2P]);
+}
+
+#[test]
+fn a_modifier_knows_its_spellings_and_no_others() {
+    const TOWARDS_ZERO: Option<u64> = M_RND.value("RZ");
+    assert_eq!(TOWARDS_ZERO, Some(3));
+    for (spelling, value) in M_CMP.choices {
+        assert_eq!(M_CMP.value(spelling), Some(*value));
+    }
+    for other in ["", "R", "RZZ", "rz", "RU"] {
+        assert_eq!(M_RND.value(other), None, "{other}");
+    }
 }

@@ -9,7 +9,7 @@ pub mod template;
 mod text;
 
 use crate::check::Check;
-use crate::row::{EncodeError, RegSlot, Row};
+use crate::row::{EncodeError, Kind, RegSlot, Row};
 use crate::word::Field;
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
 
@@ -89,6 +89,8 @@ struct Derived {
     registers: Vec<RegSlot>,
     /// Those that can fail.
     checks: Vec<Check>,
+    target: Option<Field>,
+    has_all_preds: bool,
 }
 
 static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
@@ -97,6 +99,11 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
         named: op.row().fields().fold(0, |m, f| m | f.mask()),
         registers: op.row().registers().collect(),
         checks: op.row().checks().filter(Check::can_fail).collect(),
+        target: op.row().operands.iter().find_map(|operand| match operand.kind {
+            Kind::Target(field) => Some(field),
+            _ => None,
+        }),
+        has_all_preds: op.row().operands.iter().any(|operand| matches!(operand.kind, Kind::AllPreds)),
     };
     Opcode::ALL.iter().map(derive).collect()
 });
@@ -123,6 +130,16 @@ impl Opcode {
     /// The row's register positions, the guard first. The same as [`Row::registers`], made once.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
+    }
+
+    /// Of a branch: the field of its distance, signed and in words from the branch itself.
+    pub fn target(self) -> Option<Field> {
+        self.derived().target
+    }
+
+    /// Whether it reads or writes all predicates, by no number.
+    pub fn has_all_preds(self) -> bool {
+        self.derived().has_all_preds
     }
 
     /// The opcode that a word's optype and stype name, whatever its other bits.

@@ -11,21 +11,33 @@ use super::operands::{Half, Number, Place, Pred, Reg, Src};
 use crate::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// The value of a modifier's spelling.
-pub(crate) fn choice(modifier: &Modifier, text: &str) -> u64 {
-    debug_assert!(modifier.value(text).is_some(), "no choice {text}");
-    modifier.value(text).unwrap_or(modifier.initial())
+/// The value of a modifier's spelling; see [`choice!`].
+pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
+    match modifier.value(text) {
+        Some(value) => value,
+        None => {
+            debug_assert!(false, "the modifier has no such choice");
+            modifier.initial()
+        }
+    }
 }
+
+/// The value of a modifier's spelling, looked up when this is compiled.
+macro_rules! choice {
+    ($modifier:expr, $text:literal) => {
+        const { $crate::halu::builder::value_of(&$modifier, $text) }
+    };
+}
+pub(crate) use choice;
 
 /// The value of a rounding mode.
 pub(crate) fn rounding(mode: Rounding) -> u64 {
-    let text = match mode {
-        Rounding::Rn => "RN",
-        Rounding::Rz => "RZ",
-        Rounding::Rp => "RP",
-        Rounding::Rm => "RM",
-    };
-    choice(&M_RND, text)
+    match mode {
+        Rounding::Rn => choice!(M_RND, "RN"),
+        Rounding::Rz => choice!(M_RND, "RZ"),
+        Rounding::Rp => choice!(M_RND, "RP"),
+        Rounding::Rm => choice!(M_RND, "RM"),
+    }
 }
 
 /// The fields of a source.
@@ -78,7 +90,8 @@ impl Builder {
         Builder {
             vregs: Vec::with_capacity(2 * ops),
             operands: Vec::with_capacity(3 * ops),
-            insts: Vec::new(),
+            // Those of one op at a time.
+            insts: Vec::with_capacity(16),
             loc: Loc::default(),
             joins_words: false,
             start: 0,
@@ -159,8 +172,10 @@ impl Builder {
             inst.set(fields.abs, 1);
         }
         if src.half != Half::Both {
-            let text = if src.half == Half::Low { "H0_H0" } else { "H1_H1" };
-            inst.set(fields.half, choice(&half_select(fields.half), text));
+            // The spellings have the same values wherever they stand.
+            let low = src.half == Half::Low;
+            let half = if low { choice!(half_select(A.half), "H0_H0") } else { choice!(half_select(A.half), "H1_H1") };
+            inst.set(fields.half, half);
         }
         match src.place {
             Place::Reg(reg) => self.read(fields.reg, reg),
@@ -199,7 +214,7 @@ impl Builder {
     pub fn one_half(&mut self, opcode: Opcode, a: Src) -> Inst {
         let mut inst = Inst::new(opcode);
         if a.half == Half::High {
-            inst.set(LANE, choice(&M_LANE, "H1"));
+            inst.set(LANE, choice!(M_LANE, "H1"));
         }
         let a = self.in_reg(Src { half: Half::Both, ..a });
         self.place(&mut inst, SLOT_B, a);

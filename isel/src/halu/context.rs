@@ -50,6 +50,7 @@ impl Lowering<'_> {
         self.kernel
     }
 
+    #[inline(always)]
     fn of_class(&mut self, class: &str, ty: Type) -> Option<Type> {
         (type_class(class, ty) == Some(true)).then_some(ty)
     }
@@ -223,12 +224,12 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn hset2_mask(&mut self, ty: Type, cond: FloatCond, a: Src, b: Src) -> Reg {
-        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice(&M_BVAL, "BM"));
+        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice!(M_BVAL, "BM"));
         self.out.word(inst)
     }
 
     fn hset2_one(&mut self, ty: Type, cond: FloatCond, a: Src, b: Src) -> Reg {
-        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice(&M_BVAL, "BF"));
+        let inst = self.half_compare(HSET2, ty, cond, a, b).with(BVAL, choice!(M_BVAL, "BF"));
         self.out.word(inst)
     }
 
@@ -370,7 +371,7 @@ impl rules::Context for Lowering<'_> {
 
     fn imad_wide(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
         let inst = self.out.three(IMAD_WIDE, Number::Int, a, b, Src::ZERO);
-        let inst = inst.with(SIGN, sign_choice(&M_SIGN, *sign));
+        let inst = inst.with(SIGN, sign_choice!(M_SIGN, *sign));
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
 
@@ -418,8 +419,8 @@ impl rules::Context for Lowering<'_> {
         let inst = Word::new(Opcode::ISETP_RR).with(ICMP, int_condition(*cc));
         self.out.read(RA, a);
         self.out.read(R32, b);
-        let low = self.out.pred(inst.with(SIGN, sign_choice(&M_SIGN, Sign::U)), PU);
-        let mut inst = inst.with(SIGN, sign_choice(&M_SIGN, int_sign(*cc))).with(EX, 1);
+        let low = self.out.pred(inst.with(SIGN, sign_choice!(M_SIGN, Sign::U)), PU);
+        let mut inst = inst.with(SIGN, sign_choice!(M_SIGN, int_sign(*cc))).with(EX, 1);
         self.out.read(RA, a.part(1));
         self.out.read(R32, b.part(1));
         self.out.read_pred(&mut inst, PX, PX_NOT, low);
@@ -527,12 +528,12 @@ impl rules::Context for Lowering<'_> {
 
     fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
         let inst = self.out.one(Opcode::I2F_R, Number::Int, a);
-        self.out.word(inst.with(SIGN, sign_choice(&M_SIGN, *sign)))
+        self.out.word(inst.with(SIGN, sign_choice!(M_SIGN, *sign)))
     }
 
     fn f2i(&mut self, sign: &Sign, a: Src) -> Reg {
         let inst = self.out.one(Opcode::F2I_R, Number::Single, a);
-        self.out.word(inst.with(SIGN, sign_choice(&M_SIGN, *sign)))
+        self.out.word(inst.with(SIGN, sign_choice!(M_SIGN, *sign)))
     }
 
     fn widen_half(&mut self, ty: Type, a: Src) -> Reg {
@@ -715,7 +716,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn item_id(&mut self) -> Reg {
-        self.out.word(Word::new(Opcode::S2R).with(SREG, choice(&M_SREG, "SR_ITEM")))
+        self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_ITEM")))
     }
 }
 

@@ -5,7 +5,7 @@ use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::row::Modifier;
 
-use super::builder::{ThreeForms, TwoForms, choice, rounding};
+use super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
 use super::lowering::Lowering;
 use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
 use crate::classes::type_class;
@@ -41,37 +41,35 @@ pub(super) const IMAD_WIDE: ThreeForms = three_forms!(IMAD_WIDE_RRR IMAD_WIDE_RI
 pub(super) const IADD3: ThreeForms = three_forms!(IADD3_RRR IADD3_RIR IADD3_RCR, None, None);
 pub(super) const LOP3: ThreeForms = three_forms!(LOP3_RRR LOP3_RIR LOP3_RCR, None, None);
 
-/// The spelling of a float condition.
+/// The value of a float condition.
 pub(super) fn float_condition(cc: FloatCC) -> u64 {
-    let text = match cc {
-        FloatCC::Eq => "EQ",
-        FloatCC::Ne => "NE",
-        FloatCC::Lt => "LT",
-        FloatCC::Le => "LE",
-        FloatCC::Gt => "GT",
-        FloatCC::Ge => "GE",
-        FloatCC::Equ => "EQU",
-        FloatCC::Neu => "NEU",
-        FloatCC::Ltu => "LTU",
-        FloatCC::Leu => "LEU",
-        FloatCC::Gtu => "GTU",
-        FloatCC::Geu => "GEU",
-        FloatCC::Num => "NUM",
-        FloatCC::Nan => "NAN",
-    };
-    choice(&M_CMP, text)
+    match cc {
+        FloatCC::Eq => choice!(M_CMP, "EQ"),
+        FloatCC::Ne => choice!(M_CMP, "NE"),
+        FloatCC::Lt => choice!(M_CMP, "LT"),
+        FloatCC::Le => choice!(M_CMP, "LE"),
+        FloatCC::Gt => choice!(M_CMP, "GT"),
+        FloatCC::Ge => choice!(M_CMP, "GE"),
+        FloatCC::Equ => choice!(M_CMP, "EQU"),
+        FloatCC::Neu => choice!(M_CMP, "NEU"),
+        FloatCC::Ltu => choice!(M_CMP, "LTU"),
+        FloatCC::Leu => choice!(M_CMP, "LEU"),
+        FloatCC::Gtu => choice!(M_CMP, "GTU"),
+        FloatCC::Geu => choice!(M_CMP, "GEU"),
+        FloatCC::Num => choice!(M_CMP, "NUM"),
+        FloatCC::Nan => choice!(M_CMP, "NAN"),
+    }
 }
 
 pub(super) fn int_condition(cc: IntCC) -> u64 {
-    let text = match cc {
-        IntCC::Eq => "EQ",
-        IntCC::Ne => "NE",
-        IntCC::LtS | IntCC::LtU => "LT",
-        IntCC::LeS | IntCC::LeU => "LE",
-        IntCC::GtS | IntCC::GtU => "GT",
-        IntCC::GeS | IntCC::GeU => "GE",
-    };
-    choice(&M_ICMP, text)
+    match cc {
+        IntCC::Eq => choice!(M_ICMP, "EQ"),
+        IntCC::Ne => choice!(M_ICMP, "NE"),
+        IntCC::LtS | IntCC::LtU => choice!(M_ICMP, "LT"),
+        IntCC::LeS | IntCC::LeU => choice!(M_ICMP, "LE"),
+        IntCC::GtS | IntCC::GtU => choice!(M_ICMP, "GT"),
+        IntCC::GeS | IntCC::GeU => choice!(M_ICMP, "GE"),
+    }
 }
 
 pub(super) fn int_sign(cc: IntCC) -> Sign {
@@ -81,18 +79,28 @@ pub(super) fn int_sign(cc: IntCC) -> Sign {
     }
 }
 
-pub(super) fn sign_choice(modifier: &Modifier, sign: Sign) -> u64 {
-    // Video types are written in lower case, those of integers in upper.
-    let texts = match sign {
-        Sign::U => ["U32", "u32"],
-        Sign::S => ["S32", "s32"],
-    };
-    texts.iter().find_map(|text| modifier.value(text)).unwrap_or(modifier.initial())
+/// The values by which a modifier says unsigned and signed. Video types are written in lower case, those of integers in upper.
+pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
+    match modifier.value("u32") {
+        Some(_) => [value_of(modifier, "u32"), value_of(modifier, "s32")],
+        None => [value_of(modifier, "U32"), value_of(modifier, "S32")],
+    }
 }
 
+/// The value by which a modifier says a sign, looked up when this is compiled.
+macro_rules! sign_choice {
+    ($modifier:expr, $sign:expr) => {{
+        let [unsigned, signed] = const { $crate::halu::families::signs(&$modifier) };
+        match $sign {
+            Sign::U => unsigned,
+            Sign::S => signed,
+        }
+    }};
+}
+pub(super) use sign_choice;
+
 pub(super) fn half_format(ty: Type) -> u64 {
-    let text = if type_class("bf16", ty) == Some(true) { "BF16_V2" } else { "F16_V2" };
-    choice(&M_HFMT, text)
+    if type_class("bf16", ty) == Some(true) { choice!(M_HFMT, "BF16_V2") } else { choice!(M_HFMT, "F16_V2") }
 }
 
 /// Bits of a lane in a register, where a mask's lanes are as wide as those of a packed word.
@@ -161,9 +169,9 @@ impl Lowering<'_> {
         };
         let [dtype, atype, btype] = types;
         let mut inst = Word::new(opcode);
-        inst.set(DTYPE, sign_choice(&M_DTYPE, dtype));
-        inst.set(ATYPE, sign_choice(&M_ATYPE, atype));
-        inst.set(BTYPE, sign_choice(&M_BTYPE, btype));
+        inst.set(DTYPE, sign_choice!(M_DTYPE, dtype));
+        inst.set(ATYPE, sign_choice!(M_ATYPE, atype));
+        inst.set(BTYPE, sign_choice!(M_BTYPE, btype));
         inst.set(asel, selector(a.map, 0));
         inst.set(bsel, selector(b.map, lanes as u8));
         self.out.read(RA, a.reg);
@@ -174,7 +182,7 @@ impl Lowering<'_> {
     pub(super) fn int_compare(&mut self, cc: IntCC, a: Src, b: Src) -> Word {
         let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cc.swapped(), b, a) } else { (cc, a, b) };
         let inst = self.out.two(ISETP, Number::Int, a, b);
-        inst.with(ICMP, int_condition(cc)).with(SIGN, sign_choice(&M_SIGN, int_sign(cc)))
+        inst.with(ICMP, int_condition(cc)).with(SIGN, sign_choice!(M_SIGN, int_sign(cc)))
     }
 
     pub(super) fn add_words(&mut self, a: Reg, b: Reg, subtract: bool) -> Reg {
@@ -194,10 +202,10 @@ impl Lowering<'_> {
         let a = self.out.reg(a);
         let count = if matches!(count.place, Place::Imm(_)) { count } else { self.out.in_reg(count) };
         // A left shift leaves the low word of the shifted pair, a right shift the high one: the other word is RZ.
-        let (direction, at) = if left { ("L", RA) } else { ("R", R64) };
+        let (direction, at) = if left { (choice!(M_DIR, "L"), RA) } else { (choice!(M_DIR, "R"), R64) };
         let form = if matches!(count.place, Place::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
-        let mut inst = Word::new(form).with(DIR, choice(&M_DIR, direction)).with(HI, (!left).into());
-        inst.set(SIGN, sign_choice(&M_SIGN, sign));
+        let mut inst = Word::new(form).with(DIR, direction).with(HI, (!left).into());
+        inst.set(SIGN, sign_choice!(M_SIGN, sign));
         match count.place {
             Place::Imm(n) => inst.set(IMM32, n.into()),
             Place::Reg(reg) => self.out.read(R32, reg),

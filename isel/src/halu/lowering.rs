@@ -444,7 +444,7 @@ impl Lowering<'_> {
                 self.out.read(RA, byte);
                 let bit = self.out.word(Word::new(Opcode::LOP3_RIR).with(IMM32, 1).with(LUT, 0xc0));
                 self.out.read(RA, bit);
-                let set = Word::new(Opcode::ISETP_RR).with(ICMP, choice(&M_ICMP, "NE"));
+                let set = Word::new(Opcode::ISETP_RR).with(ICMP, choice!(M_ICMP, "NE"));
                 Reg { vreg: self.out.pred(set, PU).vreg, part: 0 }
             }
             _ if ty.is_mask() => return Err("a mask cannot be a parameter"),
@@ -597,7 +597,7 @@ impl Lowering<'_> {
             signature: self.signature.clone(),
             vregs: std::mem::take(&mut self.out.vregs),
             blocks: Vec::with_capacity(drafts.len()),
-            insts: Vec::new(),
+            insts: Vec::with_capacity(drafts.iter().map(|draft| draft.reversed.len()).sum()),
             operands: Vec::with_capacity(self.out.operands.len()),
             pool: Vec::new(),
             parts: Vec::new(),

@@ -52,6 +52,7 @@ impl Lowering<'_> {
         self.kernel
     }
 
+    #[inline(always)]
     fn of_class(&mut self, class: &str, ty: Type) -> Option<Type> {
         (type_class(class, ty) == Some(true)).then_some(ty)
     }
