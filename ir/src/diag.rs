@@ -74,8 +74,17 @@ pub struct Lines<'s> {
 impl<'s> Lines<'s> {
     /// Finds the lines of a text.
     pub fn new(source: &'s str) -> Lines<'s> {
-        // Searching for a character takes many bytes at a time.
-        let starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut starts = vec![0];
+        let (words, rest) = source.as_bytes().as_chunks();
+        for (index, &word) in words.iter().enumerate() {
+            let mut breaks = breaks(u64::from_le_bytes(word));
+            while breaks != 0 {
+                starts.push(8 * index + breaks.trailing_zeros() as usize / 8 + 1);
+                breaks &= breaks - 1;
+            }
+        }
+        let before = source.len() - rest.len();
+        starts.extend(rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| before + at + 1));
         Lines { source, starts }
     }
 
@@ -87,12 +96,12 @@ impl<'s> Lines<'s> {
     /// The same, found at once where it is on this line or next to it.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
         let byte = self.source.floor_char_boundary(byte as usize);
-        let begins = |line: usize| line.checked_sub(1).and_then(|index| self.starts.get(index).copied());
-        let holds = |&line: &usize| {
-            begins(line).is_some_and(|start| start <= byte) && begins(line + 1).is_none_or(|next| byte < next)
-        };
-        let near = [line, line.saturating_sub(1), line + 1].into_iter().find(holds);
-        let line = near.unwrap_or_else(|| self.starts.partition_point(|&start| start <= byte));
+        // The starts of the line before this one, of this one, of the next two; of those that there are.
+        let first = line.saturating_sub(2);
+        let near = self.starts.get(first..self.starts.len().min(line + 2)).unwrap_or_default();
+        let begun = near.iter().take_while(|&&start| start <= byte).count();
+        let is_near = begun > 0 && (begun < near.len() || first + begun == self.starts.len());
+        let line = if is_near { first + begun } else { self.starts.partition_point(|&start| start <= byte) };
         let start = self.start(line);
         Position { line, column: self.source.get(start..byte).map_or(0, |before| before.chars().count()) + 1 }
     }
@@ -109,6 +118,15 @@ impl<'s> Lines<'s> {
         let index = line.wrapping_sub(1);
         self.starts.get(index).copied().unwrap_or(self.source.len())
     }
+}
+
+/// The highest bit of each of eight bytes that is a line break.
+const fn breaks(bytes: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xff;
+    const LOW: u64 = 0x7f * ONES;
+    // Zero where the break is. The sum carries into no other byte, and into the highest bit unless all below are zero.
+    let differ = bytes ^ (b'\n' as u64 * ONES);
+    !((differ & LOW).wrapping_add(LOW) | differ | LOW)
 }
 
 /// Line and column of a byte of a text.
@@ -207,6 +225,19 @@ mod tests {
         }
         assert_eq!(Lines::new(source).text(1), "ab");
         assert_eq!(Lines::new(source).text(9), "");
+    }
+
+    #[test]
+    fn lines_begin_behind_every_break() {
+        // Between the breaks is what differs from one in few bits.
+        let others = ['\u{b}', '\u{8}', '\0', 'é', '\u{8a}', 'J', '*'];
+        for breaks in 0..1u32 << 11 {
+            let char =
+                |at: usize| if breaks >> at & 1 == 1 { '\n' } else { others[(at + breaks as usize) % others.len()] };
+            let text: String = (0..11).map(char).collect();
+            let behind = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+            assert_eq!(Lines::new(&text).starts, [0].into_iter().chain(behind).collect::<Vec<_>>(), "{text:?}");
+        }
     }
 
     #[test]
