@@ -55,13 +55,15 @@ pub struct Options {
     pub passes: Vec<&'static Pass>,
     /// Whether each step's result is verified: kernels after each pass, and the register allocation.
     pub verify: bool,
+    /// Whether steps say how long they took; to ask for the time takes some itself.
+    pub timed: bool,
 }
 
 impl Options {
     /// All passes in order; verified where debug assertions are on.
     pub fn new(target: Target) -> Options {
         let passes = PASSES.iter().filter_map(|name| halfbyte_lower::find(name).ok());
-        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions) }
+        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions), timed: false }
     }
 
     /// Other passes, by name.
@@ -80,7 +82,7 @@ pub struct Step<'a> {
     pub name: &'static str,
     /// The kernel, without `@`.
     pub kernel: &'a str,
-    /// The time it took.
+    /// The time it took; none where [`Options::timed`] is not set.
     pub time: Duration,
     /// Whether it changed anything.
     pub changed: bool,
@@ -152,8 +154,8 @@ pub struct Stats {
     pub spills: u32,
     /// Of a target with bundles, how dense they are, by block.
     pub blocks: Vec<BlockStats>,
-    /// How often each selection rule was taken, by name, in the order of the rules.
-    pub rules: Vec<(&'static str, usize)>,
+    /// The selection rules that were taken, in the order in which they were; [`count_rules`] names them.
+    pub rules: Vec<u32>,
 }
 
 /// Compiled kernels.
@@ -252,7 +254,7 @@ impl<'a> Compiler<'a> {
         let written = ops(&kernel);
         self.run_passes(&mut kernel, watch)?;
         let (func, rules) = self.machine(&kernel, watch)?;
-        let start = Instant::now();
+        let start = self.start();
         let code = layout(&func).map_err(|error| defect(&kernel, error))?;
         watch(&step("layout", &kernel, start, Product::Words(&code)));
         let lowered = ops(&kernel);
@@ -281,23 +283,22 @@ impl<'a> Compiler<'a> {
     }
 
     fn run_passes(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(), Vec<Diagnostic>> {
-        let mut context = Context::new(&self.legality);
-        context.verify = self.options.verify;
+        let mut context = Context::counting(&self.legality, std::mem::take(&mut self.fired.lower));
+        (context.verify, context.timed) = (self.options.verify, self.options.timed);
         let done = halfbyte_lower::run(kernel, &self.options.passes, &mut context, &mut Passes(watch));
-        for (all, &count) in self.fired.lower.iter_mut().zip(context.fired()) {
-            *all += count as usize;
-        }
+        self.fired.lower = context.into_fired();
         done.map_err(|error| match error {
             LowerError::Refused(refused) => diagnostics(&refused),
             error => defect(kernel, error),
         })
     }
 
-    /// From a lowered kernel to machine instructions with registers, and the rules that were taken.
+    /// From a lowered kernel to machine instructions with registers, and the rules that were taken, in the order in which they
+    /// were.
     ///
     /// # Errors
     /// What the target cannot do.
-    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Func, Rules), Vec<Diagnostic>> {
+    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Func, Vec<u32>), Vec<Diagnostic>> {
         let lines = &self.lines;
         // Instructions are asked for one after the other.
         let line = Cell::new(0);
@@ -306,7 +307,7 @@ impl<'a> Compiler<'a> {
             line.set(position.line);
             Loc { line: position.line as u32, column: position.column as u32 }
         };
-        let start = Instant::now();
+        let start = self.start();
         let selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
         watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
         for &rule in &selected.fired {
@@ -314,25 +315,27 @@ impl<'a> Compiler<'a> {
                 *count += 1;
             }
         }
-        let rules = taken(self.options.target, &selected.fired);
-        let start = Instant::now();
+        let start = self.start();
         let options = regalloc::Options { check: self.options.verify };
         let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| match error.is_limit() {
             true => too_large(kernel, self.options.target, error),
             false => defect(kernel, error),
         })?;
         watch(&step("regalloc", kernel, start, Product::Allocated(&func)));
-        Ok((func, rules))
+        Ok((func, selected.fired))
+    }
+
+    /// When a step begins, where that is asked.
+    fn start(&self) -> Option<Instant> {
+        self.options.timed.then(Instant::now)
     }
 }
 
-/// Selection rules by name, with how often each was taken.
-pub type Rules = Vec<(&'static str, usize)>;
-
-fn taken(target: Target, fired: &[u32]) -> Rules {
+/// The selection rules that were taken, by name and in the order of the rules, with how often each was.
+pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> {
     let rules = halfbyte_isel::rules(target);
     let mut counts = vec![0; rules.len()];
-    for &rule in fired {
+    for &rule in taken {
         if let Some(count) = counts.get_mut(rule as usize) {
             *count += 1;
         }
@@ -358,8 +361,9 @@ fn defect(kernel: &Kernel, error: impl Display) -> Vec<Diagnostic> {
     vec![Diagnostic::new(kernel.span, format!("cannot compile @{}: {error}", kernel.name))]
 }
 
-fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Instant, result: Product<'a>) -> Step<'a> {
-    Step { name, kernel: &kernel.name, time: start.elapsed(), changed: true, result }
+fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, result: Product<'a>) -> Step<'a> {
+    let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+    Step { name, kernel: &kernel.name, time, changed: true, result }
 }
 
 /// Shows passes as steps.

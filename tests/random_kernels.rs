@@ -13,7 +13,7 @@ use halfbyte::generate::{Addresses, Machine, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
-use halfbyte::pipeline::{Compiler, Options, Product, Step, compile};
+use halfbyte::pipeline::{Compiler, Options, Product, Step, compile, count_rules};
 use halfbyte::prove::Shard;
 use halfbyte::trial::{Launch, Trial};
 use halfbyte::{Module, Target};
@@ -148,7 +148,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             intrinsics.extend(
                 kernel.intrinsics.values().filter_map(|data| data.text.split(['.', ' ']).next().map(str::to_string)),
             );
-            rules.extend(binary.stats[0].rules.iter().map(|&(name, _)| name));
+            rules.extend(count_rules(target, &binary.stats[0].rules).into_iter().map(|(name, _)| name));
             spilling += usize::from(binary.stats[0].spills > 0);
         }
     }

@@ -53,6 +53,13 @@ impl Flow {
         Flow { search: Search::new(kernel), preds, pred_ends, dominators: OnceCell::new() }
     }
 
+    /// Whether the kernel still has this graph, its blocks in the same order.
+    pub fn is_of(&self, kernel: &Kernel) -> bool {
+        let Flow { search, preds, pred_ends, .. } = Flow::new(kernel);
+        (&search.postorder, &preds) == (&self.search.postorder, &self.preds)
+            && pred_ends.iter().zip(&self.pred_ends).all(|(a, b)| a == b)
+    }
+
     /// The reachable blocks in reverse postorder: the entry first, and a block before all that it dominates.
     pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = Block> + '_ {
         self.search.postorder.iter().rev().copied()
@@ -96,6 +103,9 @@ impl Dominators {
         let search = &flow.search;
         let idom = search.dominators(flow);
         let mut dominators = Dominators { idom: SecondaryMap::new(), tree: SecondaryMap::new() };
+        let blocks = flow.pred_ends.len();
+        dominators.idom.resize(blocks);
+        dominators.tree.resize(blocks);
         for (number, &block) in search.preorder.iter().enumerate().skip(1) {
             dominators.idom[block] = search.preorder.get(idom[number]).copied().into();
         }

@@ -99,6 +99,7 @@ impl Legality {
     }
 
     /// Whether the target has the op on that controlling type.
+    #[inline]
     pub fn is_native(&self, op: Op, ty: Type) -> bool {
         self.native.get(op as usize).is_some_and(|set| set >> ty.index() & 1 == 1)
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use halfbyte_ir::text::closest;
-use halfbyte_ir::{Diagnostic, Kernel, Legality, Refusal, verify};
+use halfbyte_ir::{Diagnostic, Flow, Kernel, Legality, Refusal, verify};
 use smallvec::SmallVec;
 
 use crate::passes::{CONTRACT, PASSES, needs_contraction};
@@ -26,23 +26,37 @@ pub struct Context<'l> {
     pub legality: &'l Legality,
     /// Whether the kernel is verified after each pass.
     pub verify: bool,
+    /// Whether observers are told how long a pass takes; to ask for the time takes some itself.
+    pub timed: bool,
     /// What is told of one op, where that is asked.
     pub trace: Option<Trace>,
     only_expansion: Option<u32>,
-    fired: Vec<u32>,
+    fired: Vec<usize>,
     refusals: Vec<Refusal>,
+    /// The graph of the kernel as it is, where a pass has left one.
+    flow: Option<Flow>,
+    /// Whether the pass at hand has left it.
+    keeps_flow: bool,
 }
 
 impl<'l> Context<'l> {
     /// For a target that has these ops.
     pub fn new(legality: &'l Legality) -> Context<'l> {
+        Context::counting(legality, vec![0; RULES.len()])
+    }
+
+    /// The same, where rules have been applied before: how often each of [`RULES`].
+    pub fn counting(legality: &'l Legality, fired: Vec<usize>) -> Context<'l> {
         Context {
             legality,
             verify: false,
+            timed: false,
             trace: None,
             only_expansion: None,
-            fired: vec![0; RULES.len()],
+            fired,
             refusals: Vec::new(),
+            flow: None,
+            keeps_flow: false,
         }
     }
 
@@ -54,8 +68,31 @@ impl<'l> Context<'l> {
     }
 
     /// How often each rule of [`RULES`] has been applied.
-    pub fn fired(&self) -> &[u32] {
+    pub fn fired(&self) -> &[usize] {
         &self.fired
+    }
+
+    /// The same, for [`Context::counting`].
+    pub fn into_fired(self) -> Vec<usize> {
+        self.fired
+    }
+
+    /// The kernel's graph: the one that a pass has left, or a new one.
+    pub(crate) fn flow(&mut self, kernel: &Kernel) -> Flow {
+        let flow = self.flow.take().unwrap_or_else(|| Flow::new(kernel));
+        debug_assert!(flow.is_of(kernel), "@{} has another graph by now", kernel.name);
+        flow
+    }
+
+    /// Leaves the graph to the passes that follow: the kernel has it still.
+    pub(crate) fn keep_flow(&mut self, flow: Flow) {
+        self.flow = Some(flow);
+        self.keeps_flow = true;
+    }
+
+    /// Leaves no graph to what follows.
+    pub(crate) fn drop_flow(&mut self) {
+        self.flow = None;
     }
 
     /// Notes what the target cannot do. No pass runs after the one that does so.
@@ -102,7 +139,7 @@ pub fn find(name: &str) -> Result<&'static Pass, UnknownPass> {
 
 /// Watches passes.
 pub trait Observer {
-    /// Called after a pass, with the kernel as it left it and the time it took.
+    /// Called after a pass, with the kernel as it left it and the time it took; none where [`Context::timed`] is not set.
     fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration);
 }
 
@@ -141,6 +178,8 @@ pub fn run(
     context: &mut Context<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(), LowerError> {
+    // A graph of another kernel, or of what this one was.
+    context.drop_flow();
     let is_first = passes.first().is_some_and(|pass| pass.name == CONTRACT.name);
     let contract = (!is_first && needs_contraction(kernel)).then_some(&CONTRACT);
     // How many passes have changed the kernel, and how many had when each pass was done.
@@ -153,9 +192,13 @@ pub fn run(
         }
         let told = context.trace.as_mut().map(|trace| trace.begin(pass.name));
         let before = texts(context.trace.as_ref(), kernel);
-        let start = Instant::now();
+        context.keeps_flow = false;
+        let start = context.timed.then(Instant::now);
         let changed = (pass.run)(kernel, context);
-        let time = start.elapsed();
+        let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+        if changed && !context.keeps_flow {
+            context.drop_flow();
+        }
         changes += u32::from(changed);
         done.push((pass.name, changes));
         if let (Some(trace), Some(told)) = (&mut context.trace, told) {

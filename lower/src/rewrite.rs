@@ -186,13 +186,13 @@ pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u6
 
 /// What the evaluator makes of a pure instruction whose operands are all constants, as a constant's words.
 pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
-    let data = kernel.insts[inst];
-    let ty = kernel.ty(data.result.expand()?);
     let args = kernel.args(inst);
-    // Hardly any instruction has constants alone, so that is asked before any lanes are looked at.
-    if !data.op.is_pure() || args.is_empty() || !args.iter().all(|&arg| is_constant(kernel, arg)) {
+    // Hardly any instruction has constants alone, so that is asked before anything else.
+    if args.is_empty() || !args.iter().all(|&arg| is_constant(kernel, arg)) {
         return None;
     }
+    let data = &kernel.insts[inst];
+    let ty = kernel.ty(data.result.expand().filter(|_| data.op.is_pure())?);
     let constants: SmallVec<[(Type, [u64; MAX_LANES]); 4]> =
         args.iter().map(|&arg| constant_lanes(kernel, arg)).collect::<Option<_>>()?;
     let operands: SmallVec<[Operand<'_>; 4]> = constants

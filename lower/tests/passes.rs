@@ -146,6 +146,41 @@ fn an_observer_sees_every_pass() {
 }
 
 #[test]
+fn a_context_serves_one_kernel_after_another() {
+    let branch = "kernel @k(%y: out i32, %c: i1) {\n^entry:\n  %i = item_id\n  br_if %c, ^a, ^b\n^b:\n  ret\n\
+                  ^a:\n  store %i, %y[%i]\n  ret\n}\n";
+    let legality = target(|_, _| false);
+    let passes = ["fold", "dce", "merge", "gvn"].map(|name| find(name).unwrap());
+    let mut context = Context::new(&legality);
+    context.verify = true;
+    for text in [SMALL, branch, SMALL] {
+        let [mut same, mut fresh] = [kernel(text), kernel(text)];
+        run(&mut same, &passes, &mut context, &mut ()).unwrap();
+        run(&mut fresh, &passes, &mut Context::new(&legality), &mut ()).unwrap();
+        assert_eq!(same.to_string(), fresh.to_string());
+    }
+}
+
+#[test]
+fn time_is_told_where_it_is_asked() {
+    struct Times(Duration);
+    impl Observer for Times {
+        fn after(&mut self, _: &Pass, _: &Kernel, _: bool, time: Duration) {
+            self.0 += time;
+        }
+    }
+    let legality = target(|_, _| false);
+    let passes = PASSES.iter().collect::<Vec<_>>();
+    for timed in [false, true] {
+        let mut context = Context::new(&legality);
+        context.timed = timed;
+        let mut times = Times(Duration::ZERO);
+        run(&mut kernel(SMALL), &passes, &mut context, &mut times).unwrap();
+        assert_eq!(times.0 > Duration::ZERO, timed);
+    }
+}
+
+#[test]
 fn a_pass_that_breaks_a_kernel_is_told() {
     static BREAK: Pass = Pass {
         name: "break",

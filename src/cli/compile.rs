@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use halfbyte::Module;
+use halfbyte::Target;
 use halfbyte::emit::listing;
 use halfbyte::ir::Diagnostic;
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step};
+use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, count_rules};
 use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -87,6 +88,7 @@ impl Compile {
             return Err(Failure::Call("no step is taken for `--emit ir`; emit anything else to see the steps".into()));
         }
         let mut options = Options::new(target);
+        options.timed = self.time_passes;
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
@@ -145,7 +147,7 @@ impl Compile {
                 let binary = pipeline::compile_owned(&module, kernels, &options, &mut watch);
                 let binary = binary.map_err(|errors| wrong(&module, errors))?;
                 if self.stats {
-                    say(&statistics(&binary));
+                    say(&statistics(target, &binary));
                 }
                 match self.emit {
                     Kind::Obj => out = binary.object,
@@ -204,7 +206,7 @@ fn timing<'t>(times: impl Iterator<Item = &'t (&'static str, Duration)> + Clone)
     text
 }
 
-fn statistics(binary: &Binary) -> String {
+fn statistics(target: Target, binary: &Binary) -> String {
     let mut text = String::new();
     for (of, code) in binary.stats.iter().zip(&binary.code) {
         let compute = code.words.count(Class::Compute);
@@ -221,7 +223,7 @@ fn statistics(binary: &Binary) -> String {
                 block.block, block.bundles, block.bound
             );
         }
-        for (rule, count) in &of.rules {
+        for (rule, count) in count_rules(target, &of.rules) {
             let _ = writeln!(text, "    {count:>4} {rule}");
         }
     }

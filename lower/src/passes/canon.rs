@@ -6,7 +6,7 @@
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Attr, Flow, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
 
 use crate::pass::Context;
 use crate::passes::{fold, resolve};
@@ -21,18 +21,22 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut changed = false;
     let mut is_replaced = false;
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
+    let flow = context.flow(kernel);
+    let mut keeps_flow = true;
     let mut rewriter = Rewriter::new(kernel);
     let mut work = Vec::new();
     let mut kept = Vec::new();
-    for block in blocks {
+    for block in flow.reverse_postorder() {
+        let end = way_on(rewriter.kernel(), block);
         let mut insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
         kept.reserve(insts.len());
         for inst in insts.drain(..) {
             let mut fuel = FUEL;
             work.push(inst);
             while let Some(inst) = work.pop() {
-                resolve(rewriter.kernel_mut(), inst, &replaced);
+                if is_replaced {
+                    resolve(rewriter.kernel_mut(), inst, &replaced);
+                }
                 let mut before = context.trace.before(rewriter.kernel(), inst);
                 if order(rewriter.kernel_mut(), inst) {
                     changed = true;
@@ -73,16 +77,25 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         // What the block had serves for the next one.
         rewriter.kernel_mut().blocks[block].insts = std::mem::replace(&mut kept, insts);
+        keeps_flow &= way_on(rewriter.kernel(), block) == end;
     }
     if is_replaced {
         kernel.replace_uses(&replaced);
     }
+    if keeps_flow {
+        context.keep_flow(flow);
+    }
     changed
+}
+
+/// Where a block goes on.
+fn way_on(kernel: &Kernel, block: Block) -> Option<Attr> {
+    kernel.terminator(block).map(|inst| kernel.insts[inst].attr)
 }
 
 /// Moves a constant to the right.
 fn order(kernel: &mut Kernel, inst: Inst) -> bool {
-    let data = kernel.insts[inst];
+    let data = &kernel.insts[inst];
     let swapped = match data.attr {
         attr if data.op.row().commutative => attr,
         Attr::IntCC(cc) => Attr::IntCC(cc.swapped()),
@@ -104,7 +117,7 @@ fn order(kernel: &mut Kernel, inst: Inst) -> bool {
 
 /// Adds a constant index to the offset, where that has room for it.
 fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
-    let data = kernel.insts[inst];
+    let data = &kernel.insts[inst];
     let Attr::Mem(mem) = data.attr else { return false };
     let Some((&index, others)) = kernel.args(inst).split_last() else { return false };
     // A load has a base, a store a value and a base, before any index.

@@ -10,12 +10,16 @@ use crate::pass::Context;
 use crate::trace::{How, Tell};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    let flow = Flow::new(kernel);
+    let flow = context.flow(kernel);
     let blocks = kernel.layout.len();
     kernel.layout.retain(|&block| flow.is_reachable(block));
     let mut changed = kernel.layout.len() != blocks;
     let used = used(kernel, &flow);
-    for block in kernel.layout.clone() {
+    if !changed {
+        context.keep_flow(flow);
+    }
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
         let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
         let before = insts.len();
         insts.retain(|&inst| {

@@ -3,7 +3,7 @@
 //!
 //! It asks the evaluator's own functions, so that folding can't disagree with running.
 
-use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, ValueList};
+use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
 use crate::pass::Context;
 use crate::rewrite::{constant_lanes, constant_result};
@@ -11,8 +11,8 @@ use crate::trace::{How, Tell};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut changed = false;
-    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
-    for block in blocks {
+    let flow = context.flow(kernel);
+    for block in flow.reverse_postorder() {
         for at in 0..kernel.blocks[block].insts.len() {
             let Some(&inst) = kernel.blocks[block].insts.get(at) else { continue };
             let mut before = context.trace.before(kernel, inst);
@@ -21,6 +21,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 context.trace.changed(&mut before, How::Computed, kernel, inst);
             }
         }
+    }
+    if !changed {
+        context.keep_flow(flow);
     }
     changed
 }

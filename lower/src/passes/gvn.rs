@@ -26,9 +26,10 @@ use crate::trace::{How, Tell, Trace};
 const ROUNDS: usize = 12;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    let flow = Flow::new(kernel);
+    let flow = context.flow(kernel);
     let numbers = Numbering::of(kernel, &flow);
     let replaced = share(kernel, &flow, &numbers, &mut context.trace);
+    context.keep_flow(flow);
     let Some(replaced) = replaced else { return false };
     kernel.replace_uses(&replaced);
     keep_parameters(kernel, &|param| replaced[param].is_none());
@@ -37,6 +38,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 
 /// A number of each value: one of the values that have it.
 type Numbers = SecondaryMap<Value, PackedOption<Value>>;
+
+/// No number yet for any value of a kernel.
+fn none_of(kernel: &Kernel) -> Numbers {
+    let mut numbers = Numbers::new();
+    numbers.resize(kernel.values.len());
+    numbers
+}
 
 /// The first of the values of a number.
 struct Entry {
@@ -69,7 +77,7 @@ impl Numbering<'_> {
         let mut numbering = Numbering {
             kernel,
             flow,
-            numbers: SecondaryMap::with_capacity(kernel.values.len()),
+            numbers: none_of(kernel),
             table: HashTable::with_capacity(kernel.insts.len()),
             stores: has_stores(kernel),
             memory: SecondaryMap::new(),
@@ -89,7 +97,7 @@ impl Numbering<'_> {
             }
         }
         numbering.is_hopeful = false;
-        numbering.numbers.clear();
+        numbering.numbers = none_of(kernel);
         numbering.round();
         numbering.numbers
     }
@@ -274,8 +282,8 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
     }
     let mut walk = Walk {
         numbers,
-        leaders: SecondaryMap::with_capacity(kernel.values.len()),
-        met: Vec::new(),
+        leaders: none_of(kernel),
+        met: Vec::with_capacity(kernel.values.len()),
         replaced: SecondaryMap::new(),
         changed: false,
         trace,

@@ -10,7 +10,7 @@
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::Context;
 use crate::passes::merge::append;
@@ -25,7 +25,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if kernel.layout.len() < 2 || context.legality.lanes().is_some() {
         return false;
     }
-    let flow = Flow::new(kernel);
+    let flow = context.flow(kernel);
     let mut edges: SecondaryMap<Block, u32> = SecondaryMap::new();
     for block in flow.reverse_postorder() {
         edges[block] = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)).count() as u32;
@@ -43,6 +43,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         // What nothing reaches may go to blocks that are gone.
         kernel.layout.retain(|&block| flow.is_reachable(block) && !gone.contains(block));
         kernel.replace_uses(&replaced);
+    } else {
+        context.keep_flow(flow);
     }
     changed
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Flow, Inst, Kernel, Op, Type, Value};
+use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Type, Value};
 
 use crate::pass::Context;
 use crate::passes::{dce, switch, words};
@@ -24,7 +24,15 @@ const FUEL: u32 = 500;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut changed = switch::run(kernel, context.legality);
-    let blocks: Vec<_> = Flow::new(kernel).reverse_postorder().collect();
+    if changed {
+        context.drop_flow();
+    }
+    // Most kernels are of ops that the target has.
+    let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    if insts.all(|&inst| stays(kernel, context.legality, inst)) {
+        return changed;
+    }
+    let flow = context.flow(kernel);
     let mut legaliser = Legaliser {
         rewriter: Rewriter::new(kernel),
         context,
@@ -37,7 +45,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         fuel: 0,
         changed: false,
     };
-    for block in blocks {
+    for block in flow.reverse_postorder() {
         legaliser.words_here.clear();
         let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
         for inst in insts {
@@ -48,12 +56,32 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         legaliser.kernel_mut().blocks[block].insts = std::mem::take(&mut legaliser.out);
     }
     let Legaliser { replaced, changed: rewritten, .. } = legaliser;
+    context.keep_flow(flow);
     if rewritten {
         kernel.replace_uses(&replaced);
         dce::run(kernel, context);
         changed = true;
     }
     changed
+}
+
+/// Whether the target has the instruction: its op on its type, and the masks among its operands.
+fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    let mut operands = kernel.args(inst).iter().map(|&arg| kernel.ty(arg));
+    legality.is_native(data.op, data.ty) && operands.all(|ty| has_mask(legality, ty))
+}
+
+/// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
+fn has_mask(legality: &Legality, ty: Type) -> bool {
+    let gives = |op, of: Type| of.mask_type() == Some(ty) && legality.is_native(op, of);
+    let mut compared = Type::ALL.iter();
+    !ty.is_mask() || ty.is_scalar() || compared.any(|&of| gives(Op::Icmp, of) || gives(Op::Fcmp, of))
+}
+
+/// Whether an instruction is not to be expanded: the target has it, or it does more than give a result.
+fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure()
 }
 
 /// An op on certain types that is being expanded.
@@ -100,18 +128,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.rewriter.kernel_mut()
     }
 
-    /// Whether the target has the instruction: its op on its type, and the masks among its operands.
     fn has(&self, inst: Inst) -> bool {
-        let data = &self.kernel().insts[inst];
-        let mut operands = self.kernel().args(inst).iter().map(|&arg| self.kernel().ty(arg));
-        self.context.legality.is_native(data.op, data.ty) && operands.all(|ty| self.has_mask(ty))
-    }
-
-    /// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
-    fn has_mask(&self, ty: Type) -> bool {
-        let gives = |op, of: Type| of.mask_type() == Some(ty) && self.context.legality.is_native(op, of);
-        let mut compared = Type::ALL.iter();
-        !ty.is_mask() || ty.is_scalar() || compared.any(|&of| gives(Op::Icmp, of) || gives(Op::Fcmp, of))
+        has(self.kernel(), self.context.legality, inst)
     }
 
     /// The value that stands for this one now.
@@ -132,7 +150,7 @@ impl<'k> Legaliser<'k, '_, '_> {
 
     /// Places an instruction, or what it has to become.
     fn legalise(&mut self, inst: Inst) {
-        if self.has(inst) || !self.kernel().insts[inst].op.is_pure() {
+        if stays(self.kernel(), self.context.legality, inst) {
             self.out.push(inst);
             return;
         }

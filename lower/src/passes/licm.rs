@@ -21,12 +21,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if kernel.layout.len() < 2 {
         return false;
     }
-    let flow = Flow::new(kernel);
+    let flow = context.flow(kernel);
     let Ok(loops) = Loops::new(kernel, &flow) else { return false };
-    if loops.ids().next().is_none() {
+    let leaves = if loops.ids().next().is_some() { leaving(kernel, &flow, &loops) } else { None };
+    let Some(leaves) = leaves else {
+        context.keep_flow(flow);
         return false;
-    }
-    let Some(leaves) = leaving(kernel, &flow, &loops) else { return false };
+    };
+    let blocks = kernel.blocks.len();
     let mut moved: Vec<Vec<Inst>> = loops.ids().map(|_| Vec::new()).collect();
     for block in flow.reverse_postorder().filter(|&block| loops.around(block).is_some()) {
         let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
@@ -51,6 +53,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         let place = kernel.blocks[before].insts.len().saturating_sub(1);
         kernel.blocks[before].insts.splice(place..place, insts);
     }
+    if kernel.blocks.len() == blocks {
+        context.keep_flow(flow);
+    }
     true
 }
 
@@ -62,6 +67,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     let mut stands: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
     // A block from which on each value could be there; none where it always is.
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
+    home.resize(kernel.values.len());
     let mut work = Vec::new();
     for block in flow.reverse_postorder() {
         for &param in kernel.block_params(block) {

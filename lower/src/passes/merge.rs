@@ -10,8 +10,11 @@ use halfbyte_ir::{Block, Flow, Kernel, Op, Value};
 
 use crate::pass::Context;
 
-pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
-    let flow = Flow::new(kernel);
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    if kernel.layout.len() < 2 {
+        return false;
+    }
+    let flow = context.flow(kernel);
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let before = std::mem::take(&mut kernel.layout);
     let blocks = before.len();
@@ -26,6 +29,8 @@ pub(super) fn run(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
     kernel.layout = layout;
     if changed {
         kernel.replace_uses(&replaced);
+    } else {
+        context.keep_flow(flow);
     }
     changed
 }

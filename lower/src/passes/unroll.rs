@@ -43,10 +43,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
 
 /// Unrolls loops in which there is no other.
 fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    let flow = Flow::new(kernel);
+    let flow = context.flow(kernel);
     let Ok(loops) = Loops::new(kernel, &flow) else { return false };
     let mut blocks: Vec<Vec<Block>> = loops.ids().map(|_| Vec::new()).collect();
     if blocks.is_empty() {
+        context.keep_flow(flow);
         return false;
     }
     for block in flow.reverse_postorder() {
@@ -77,6 +78,8 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     if changed {
         unroller.finish(&flow);
+    } else {
+        context.keep_flow(flow);
     }
     changed
 }
