@@ -83,7 +83,7 @@ impl Contents<'_> {
 impl<'a> Section<'a> {
     fn text(code: &'a Code) -> Section<'a> {
         Section {
-            name: format!("{TEXT_PREFIX}{}", code.info.signature.name()),
+            name: [TEXT_PREFIX, code.info.signature.name()].concat(),
             contents: Contents::Words(&code.words),
             flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
             align: TEXT_ALIGN,
@@ -120,8 +120,8 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
     for code in kernels {
         let name = code.info.signature.name();
         sections.push(Section::text(code));
-        sections.push(Section::record(format!("{INFO_PREFIX}{name}"), Contents::Record(code.info.to_bytes())));
-        sections.push(Section::record(format!("{LOC_PREFIX}{name}"), Contents::Locs(&code.locs, &code.parts)));
+        sections.push(Section::record([INFO_PREFIX, name].concat(), Contents::Record(code.info.to_bytes())));
+        sections.push(Section::record([LOC_PREFIX, name].concat(), Contents::Locs(&code.locs, &code.parts)));
     }
 
     let mut bytes = Vec::new();

@@ -127,6 +127,18 @@ impl ElemType {
         ElemType::new(lane, lanes)
     }
 
+    /// Its name in two parts: the lane's name, and how many there are where there are several.
+    pub(crate) const fn name_parts(self) -> [&'static str; 2] {
+        let lanes = match self.lanes {
+            1 => "",
+            2 => "x2",
+            4 => "x4",
+            8 => "x8",
+            _ => "x16",
+        };
+        [self.lane.name(), lanes]
+    }
+
     /// What a lane holds.
     pub const fn lane(self) -> Lane {
         self.lane
@@ -150,11 +162,7 @@ impl ElemType {
 
 impl fmt::Display for ElemType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.lane.name())?;
-        match self.lanes {
-            1 => Ok(()),
-            n => write!(f, "x{n}"),
-        }
+        self.name_parts().into_iter().try_for_each(|part| f.write_str(part))
     }
 }
 

@@ -181,7 +181,8 @@ impl Header {
 impl KernelInfo {
     /// The record.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        // What a few parameters take.
+        let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
         put_u32(&mut out, self.registers);
         put_text(&mut out, self.signature.name());
@@ -191,7 +192,7 @@ impl KernelInfo {
             match param.kind {
                 ParamKind::Scalar(ty) => {
                     out.push(0);
-                    put_text(&mut out, &ty.to_string());
+                    put_type(&mut out, ty);
                 }
                 ParamKind::Buffer { direction, elem, align } => {
                     out.push(match direction {
@@ -199,7 +200,7 @@ impl KernelInfo {
                         Direction::Out => 2,
                         Direction::InOut => 3,
                     });
-                    put_text(&mut out, &elem.to_string());
+                    put_type(&mut out, elem);
                     put_u32(&mut out, align);
                 }
             }
@@ -245,6 +246,14 @@ fn put_u32(out: &mut Vec<u8>, value: u32) {
 fn put_text(out: &mut Vec<u8>, text: &str) {
     put_u32(out, text.len() as u32);
     out.extend(text.as_bytes());
+}
+
+/// The type's name.
+fn put_type(out: &mut Vec<u8>, ty: ElemType) {
+    let [lane, lanes] = ty.name_parts();
+    put_u32(out, (lane.len() + lanes.len()) as u32);
+    out.extend(lane.as_bytes());
+    out.extend(lanes.as_bytes());
 }
 
 /// Takes a record apart from its start.

@@ -121,6 +121,11 @@ impl Cursor<'_> {
         Some(*first)
     }
 
+    /// Where the next move is, if there is one left.
+    pub(super) fn next_point(&self) -> Option<ProgPoint> {
+        self.edits.first().map(|(at, _)| *at)
+    }
+
     /// The next move up to a point: from where to where.
     pub(super) fn next_move(&mut self, point: ProgPoint) -> Option<(Allocation, Allocation)> {
         let ((at, Edit::Move { from, to }), rest) = self.edits.split_first()?;

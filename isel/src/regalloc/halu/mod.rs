@@ -11,7 +11,7 @@ mod banks;
 mod rewrite;
 mod slots;
 
-use halfbyte_isa::row::{Kind, RegFile, Role};
+use halfbyte_isa::row::{RegFile, RegSlot, Role};
 
 use super::each::Each;
 use super::verify::class;
@@ -20,17 +20,18 @@ use crate::mach::{BlockIndex, MachFunc};
 use crate::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use banks::Effort;
-use rewrite::{Part, machine_function};
+use rewrite::{Part, machine_function, spills_registers};
 
 impl Each for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in super::flow::insts(code, block).iter().zip(block.insts.clone()) {
+            let slots = inst.inst.registers();
             for operand in code.operands(inst) {
-                if !belongs(code, inst, operand) {
+                if !belongs(code, slots, operand) {
                     return Err(AllocError::Operand { inst: i, field: operand.place });
                 }
             }
-            if inst.inst.row().operands.iter().any(|o| matches!(o.kind, Kind::AllPreds)) {
+            if inst.inst.opcode().has_all_preds() {
                 return Err(AllocError::AllPreds(i));
             }
         }
@@ -38,8 +39,9 @@ impl Each for Halu {
     }
 
     fn check_branch(code: &VCode<Halu>, block: BlockIndex, branch: &VInst<Halu>) -> Result<(), AllocError> {
-        let is_branch = branch.inst.row().operands.iter().any(|o| matches!(o.kind, Kind::Target(_)));
-        if !is_branch || !code.operands(branch).iter().all(|operand| belongs(code, branch, operand)) {
+        let is_branch = branch.inst.opcode().target().is_some();
+        let slots = branch.inst.registers();
+        if !is_branch || !code.operands(branch).iter().all(|operand| belongs(code, slots, operand)) {
             return Err(AllocError::Branch(block));
         }
         Ok(())
@@ -49,7 +51,7 @@ impl Each for Halu {
         let Allocator { flow, liveness, main, preds, .. } = allocator;
         let mut plan = banks::plan(&code, flow, liveness, Effort::Frugal);
         main.allocate(&code, flow, liveness, &plan.main, options)?;
-        if Part::new(main, &plan.main).spills_registers() {
+        if spills_registers(main, &plan.main) {
             plan = banks::plan(&code, flow, liveness, Effort::Full);
             main.allocate(&code, flow, liveness, &plan.main, options)?;
         }
@@ -64,9 +66,9 @@ impl Each for Halu {
     }
 }
 
-/// Whether the field is a place for such a register, and the part of a wide one is where the instruction wants it.
-fn belongs(code: &VCode<Halu>, inst: &VInst<Halu>, operand: &Operand<Halu>) -> bool {
-    let slot = inst.inst.registers().iter().find(|slot| slot.field == operand.place);
+/// Whether the field is one of the instruction's places for such a register, and the part of a wide one is where it wants it.
+fn belongs(code: &VCode<Halu>, slots: &[RegSlot], operand: &Operand<Halu>) -> bool {
+    let slot = slots.iter().find(|slot| slot.field == operand.place);
     let (Some(held), Some(slot)) = (class(code, operand.reg), slot) else { return false };
     let file = if held == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
     let role = if operand.access == Access::Use { Role::Use } else { Role::Def };

@@ -31,14 +31,6 @@ impl<'a> Part<'a> {
         Part { run, assignment, plan: SlotPlan::new(run, assignment), cursor: run.cursor(), local: 0 }
     }
 
-    /// Whether general registers were too few.
-    pub(super) fn spills_registers(&self) -> bool {
-        self.run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
-            let slot = from.as_reg().and_then(|reg| self.assignment.slot(reg));
-            to.is_stack() && slot.is_some_and(|slot| slot != Slot::Pred)
-        })
-    }
-
     fn place(&self, place: Allocation) -> Place {
         match (place.as_reg(), place.as_stack()) {
             (Some(reg), _) => {
@@ -52,11 +44,19 @@ impl<'a> Part<'a> {
 
     /// The hardware register of the next operand.
     fn number(&mut self, reg: VReg) -> Result<u64, AllocError> {
-        match self.cursor.next_place().map(|place| self.place(place)) {
-            Some(Place::Slot(_, number)) => Ok(number),
-            _ => Err(AllocError::Unsound(format!("{reg:?} has no register"))),
+        match self.cursor.next_place().and_then(Allocation::as_reg) {
+            Some(place) => Ok(self.plan.number(place).into()),
+            None => Err(AllocError::Unsound(format!("{reg:?} has no register"))),
         }
     }
+}
+
+/// Whether general registers were too few in a run.
+pub(super) fn spills_registers(run: &Run, assignment: &Assignment) -> bool {
+    run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
+        let slot = from.as_reg().and_then(|reg| assignment.slot(reg));
+        to.is_stack() && slot.is_some_and(|slot| slot != Slot::Pred)
+    })
 }
 
 /// Where a value lies.
@@ -86,7 +86,8 @@ pub(super) fn machine_function(
         return Err(AllocError::LocalMemory(local_bytes));
     }
     let registers = parts.iter().map(|part| part.plan.registers).max().unwrap_or(0);
-    let mut writer = Writer { parts, moves: Moves { registers, carrier: registers, spills: 0 } };
+    let next_move = next_move(parts);
+    let mut writer = Writer { parts, moves: Moves { registers, carrier: registers, spills: 0 }, next_move };
     let blocks = rewrite(&code, flow, &mut writer)?;
     let Moves { registers, spills, .. } = writer.moves;
     Ok(MachFunc {
@@ -102,6 +103,8 @@ pub(super) fn machine_function(
 struct Writer<'p, 'a> {
     parts: &'p mut [Part<'a>],
     moves: Moves,
+    /// Where the next move is: most code has few.
+    next_move: ProgPoint,
 }
 
 impl Rewriter<Halu> for Writer<'_, '_> {
@@ -122,6 +125,9 @@ impl Rewriter<Halu> for Writer<'_, '_> {
     }
 
     fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(Inst)) -> Result<(), AllocError> {
+        if point < self.next_move {
+            return Ok(());
+        }
         for part in &mut *self.parts {
             while let Some((from, to)) = part.cursor.next_move(point) {
                 if from != to {
@@ -129,8 +135,15 @@ impl Rewriter<Halu> for Writer<'_, '_> {
                 }
             }
         }
+        self.next_move = next_move(self.parts);
         Ok(())
     }
+}
+
+/// Where the next move is; beyond all code where there is none.
+fn next_move(parts: &[Part]) -> ProgPoint {
+    let next = parts.iter().filter_map(|part| part.cursor.next_point()).min();
+    next.unwrap_or_else(ProgPoint::invalid)
 }
 
 /// Makes words of the allocator's moves.
