@@ -82,7 +82,7 @@ fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
         lap(number, 1);
         let (func, _) =
             compiler.machine(&lowered, &mut |step| lap(number, if step.name == "isel" { 2 } else { 3 })).unwrap();
-        code.push(emit::layout(&func).unwrap());
+        code.push(emit::layout(func).unwrap());
         lap(number, 4);
     }
     let header = isa::object::Header { target: Target::Halu, source: module.file().to_owned() };

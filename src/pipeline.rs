@@ -255,7 +255,8 @@ impl<'a> Compiler<'a> {
         self.run_passes(&mut kernel, watch)?;
         let (func, rules) = self.machine(&kernel, watch)?;
         let start = self.start();
-        let code = layout(&func).map_err(|error| defect(&kernel, error))?;
+        let spills = func.spills();
+        let code = layout(func).map_err(|error| defect(&kernel, error))?;
         watch(&step("layout", &kernel, start, Product::Words(&code)));
         let lowered = ops(&kernel);
         let stats = Stats {
@@ -265,7 +266,7 @@ impl<'a> Compiler<'a> {
             words: code.words.len(),
             registers: code.info.registers,
             local_bytes: code.info.local_bytes,
-            spills: func.spills(),
+            spills,
             blocks: code.stats.clone(),
             rules,
         };

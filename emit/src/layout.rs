@@ -1,9 +1,7 @@
 //! Gives every instruction its address and every branch its distance.
 
-use halfbyte_isa::halu::{Inst, Opcode};
+use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
-use halfbyte_isa::row::Kind;
-use halfbyte_isa::word::Field;
 use halfbyte_isel::Func;
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use halfbyte_isel::machine::{Halu, Machine};
@@ -32,16 +30,19 @@ pub struct Code {
 ///
 /// # Errors
 /// A function that breaks the rules of [`MachFunc`].
-pub fn layout(func: &Func) -> Result<Code, LayoutError> {
+pub fn layout(func: Func) -> Result<Code, LayoutError> {
     match func {
         Func::Halu(func) => layout_halu(func),
-        Func::Vp1(func) => vp1::layout(func),
+        Func::Vp1(func) => vp1::layout(&func),
     }
 }
 
-fn layout_halu(func: &MachFunc<Halu>) -> Result<Code, LayoutError> {
-    let kernel = || func.signature.name().to_owned();
-    let mut blocks: Vec<Vec<MachInst<Halu>>> = func.blocks.iter().map(|block| block.insts.clone()).collect();
+fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
+    let MachFunc { signature, blocks, local_bytes, registers, .. } = func;
+    let info = KernelInfo { signature, local_bytes, registers, tiles: None };
+    let kernel = || info.signature.name().to_owned();
+    let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
+    let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
     let lengths = lengths(&blocks);
     let mut starts = Vec::with_capacity(lengths.len());
@@ -54,25 +55,15 @@ fn layout_halu(func: &MachFunc<Halu>) -> Result<Code, LayoutError> {
         return Err(LayoutError::TooLong { kernel: kernel(), words, limit: i32::MAX as usize });
     }
 
-    let mut code = Code {
-        info: KernelInfo {
-            signature: func.signature.clone(),
-            local_bytes: func.local_bytes,
-            registers: func.registers,
-            tiles: None,
-        },
-        words: Words::Halu(Vec::new()),
-        locs: Vec::with_capacity(words),
-        parts: Vec::new(),
-        stats: Vec::new(),
-    };
+    let mut locs = Vec::with_capacity(words);
+    let mut all_parts = Vec::new();
     let mut halu = Vec::with_capacity(words);
-    for ((block, &length), MachBlock { parts, .. }) in blocks.iter().zip(&lengths).zip(&func.blocks) {
+    for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
         // Only branches at the end of a block have gone.
-        code.parts.extend(parts.iter().map(|part| Part { word: halu.len() as u32 + part.word, ..*part }));
+        all_parts.extend(parts.iter().map(|part| Part { word: halu.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();
-            match (target_field(&inst), target) {
+            match (inst.opcode().target(), target) {
                 (None, None) => {}
                 (Some(field), Some(block)) => {
                     let Some(start) = starts.get(block as usize) else {
@@ -90,11 +81,10 @@ fn layout_halu(func: &MachFunc<Halu>) -> Result<Code, LayoutError> {
                 return Err(LayoutError::Invalid { kernel: kernel(), opcode, error, loc });
             }
             halu.push(inst.word());
-            code.locs.push(loc);
+            locs.push(loc);
         }
     }
-    code.words = Words::Halu(halu);
-    Ok(code)
+    Ok(Code { words: Words::Halu(halu), locs, parts: all_parts, stats: Vec::new(), info })
 }
 
 impl Step for MachInst<Halu> {
@@ -120,12 +110,4 @@ impl Step for MachInst<Halu> {
         Halu::invert(&mut branch.inst);
         conditional.then_some(branch)
     }
-}
-
-/// The field of a branch's distance: signed, in words from the branch itself.
-fn target_field(inst: &Inst) -> Option<Field> {
-    inst.row().operands.iter().find_map(|operand| match operand.kind {
-        Kind::Target(field) => Some(field),
-        _ => None,
-    })
 }

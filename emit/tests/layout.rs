@@ -44,7 +44,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
 
 /// The words laid out, as text.
 fn text(blocks: &[&[&str]]) -> String {
-    layout(&Func::Halu(func(blocks))).unwrap().words.disassemble()
+    layout(Func::Halu(func(blocks))).unwrap().words.disassemble()
 }
 
 #[test]
@@ -88,14 +88,14 @@ fn parts_follow_their_words() {
     let mut func = func(blocks);
     func.blocks[0].parts = vec![part(0, 0)];
     func.blocks[2].parts = vec![part(1, 0), part(1, 4)];
-    let code = layout(&Func::Halu(func)).unwrap();
+    let code = layout(Func::Halu(func)).unwrap();
     assert_eq!(code.parts, [part(0, 0), part(2, 0), part(2, 4)]);
 }
 
 #[test]
 fn locations_follow_their_words() {
     let blocks: &[&[&str]] = &[&["NOP ;", "BRA 1"], &["EXIT ;"]];
-    let code = layout(&Func::Halu(func(blocks))).unwrap();
+    let code = layout(Func::Halu(func(blocks))).unwrap();
     assert_eq!(code.locs.iter().map(|loc| loc.line).collect::<Vec<_>>(), [1, 3]);
     assert_eq!(code.info.local_bytes, 8);
     assert_eq!(code.info.registers, 3);
@@ -106,7 +106,7 @@ fn functions_that_break_the_rules() {
     let change = |change: &dyn Fn(&mut MachInst<Halu>)| {
         let mut func = func(&[&["NOP ;"], &["BRA 0"]]);
         func.blocks.iter_mut().flat_map(|block| &mut block.insts).for_each(change);
-        layout(&Func::Halu(func)).unwrap_err()
+        layout(Func::Halu(func)).unwrap_err()
     };
     let error = change(&|inst| inst.target = inst.target.map(|_| 2 as BlockIndex));
     assert_eq!(error.to_string(), "kernel `k`: branch to block 2; there are 2");
@@ -123,7 +123,7 @@ fn functions_that_break_the_rules() {
 
 #[test]
 fn a_listing() {
-    let mut code = layout(&Func::Halu(func(&[&["MOV R0, R2 ;"], &["@P0 BRA 1"], &["NOP ;", "EXIT ;"]]))).unwrap();
+    let mut code = layout(Func::Halu(func(&[&["MOV R0, R2 ;"], &["@P0 BRA 1"], &["NOP ;", "EXIT ;"]]))).unwrap();
     let [first, second, third, fourth] = &mut code.locs[..] else { unreachable!() };
     (first.line, second.line, *third, fourth.line) = (2, 2, Loc::default(), 9);
     let source = "kernel @k(%n: i32, %y: inout i32) {\n  %i = add %n, %n\n";
@@ -151,7 +151,7 @@ L1:
 
 #[test]
 fn an_object_is_a_plain_elf_file() {
-    let code = layout(&Func::Halu(func(&[&["NOP ;", "EXIT ;"]]))).unwrap();
+    let code = layout(Func::Halu(func(&[&["NOP ;", "EXIT ;"]]))).unwrap();
     let header = Header { target: Target::Halu, source: "k.hb".into() };
     let bytes = write_object(&header, std::slice::from_ref(&code)).unwrap();
     assert_eq!(bytes, write_object(&header, &[code]).unwrap());

@@ -63,7 +63,7 @@ fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::machine::
 }
 
 fn laid_out(blocks: &[&[&str]]) -> Code {
-    layout(&Func::Vp1(func(0, blocks))).unwrap()
+    layout(Func::Vp1(func(0, blocks))).unwrap()
 }
 
 fn words_of(code: &Code) -> &[u32] {
@@ -76,7 +76,7 @@ fn text(blocks: &[&[&str]]) -> Vec<String> {
 }
 
 fn error(blocks: &[&[&str]]) -> LayoutError {
-    layout(&Func::Vp1(func(1, blocks))).unwrap_err()
+    layout(Func::Vp1(func(1, blocks))).unwrap_err()
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn streams_and_the_branch_of_groups_are_found() {
         ],
     );
     func.extra.group_latch = Some(2);
-    let code = layout(&Func::Vp1(func)).unwrap();
+    let code = layout(Func::Vp1(func)).unwrap();
     let lines: Vec<String> = code.words.disassemble().lines().map(str::to_owned).collect();
     let tiles = code.info.tiles.unwrap();
     let branch = tiles.group_branch.unwrap() as usize;
@@ -189,7 +189,7 @@ fn functions_that_break_the_rules() {
     assert_eq!(message(&[&["exit 0x0"], &["xdwait st 0x2 0x2"]]), "kernel `k`: what DMA instructions do is not known");
     let mut func = func(0, &[&["exit 0x0"]]);
     func.blocks[0].insts[0].inst.insts.clear();
-    let none = layout(&Func::Vp1(func)).unwrap_err();
+    let none = layout(Func::Vp1(func)).unwrap_err();
     assert!(matches!(none, LayoutError::Operation { error: OpError::Bundle(BundleError::Empty), .. }));
 }
 
@@ -199,7 +199,7 @@ fn no_branch_crosses_more_than_it_can() {
         let mut func = func(0, &[&["bra $c0 zf 0x0 -> 2"], &["add $r1 $r1 0x1"], &["exit 0x0"]]);
         let line = func.blocks[1].insts[0].clone();
         func.blocks[1].insts = vec![line; count];
-        layout(&Func::Vp1(func))
+        layout(Func::Vp1(func))
     };
     assert!(long(65_000).is_ok());
     let error = long(66_000).unwrap_err();

@@ -52,7 +52,7 @@ impl<'k> Selected<'k> {
             Ok(selected) => {
                 let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default());
                 let func = func.map_err(|error| Failed::Defect(error.to_string()));
-                func.and_then(|func| layout(&func).map_err(|error| Failed::Defect(error.to_string())))
+                func.and_then(|func| layout(func).map_err(|error| Failed::Defect(error.to_string())))
             }
             Err(mut refused) => {
                 for refusal in &mut refused {

@@ -298,7 +298,7 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
     let selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
     let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true });
     let func = func.map_err(|error| error.to_string())?;
-    let code = layout(&func).map_err(|error| error.to_string())?;
+    let code = layout(func).map_err(|error| error.to_string())?;
     let header = Header { target, source: "check".to_string() };
     let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
     let program = Program::load(&object).map_err(|error| error.to_string())?;
