@@ -53,6 +53,14 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
     ((low || high) && fits).then_some(inner)
 }
 
+/// What a value is a shift of, rounded by the half that is added before, and the shift's count. The sum may wrap.
+pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
+    let Some((Op::ShrU | Op::ShrS, &[sum, n])) = def(kernel, value) else { return None };
+    let Some((Op::Add, &[shifted, half])) = def(kernel, sum) else { return None };
+    let count = number(kernel, n).filter(|count| (1..i128::from(kernel.ty(value).elem().bits())).contains(count))?;
+    (number(kernel, half)? == 1 << (count - 1)).then_some((shifted, count as i64))
+}
+
 /// The two of which a value is half the sum, rounded up.
 pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     let is_one = |value| number(kernel, value) == Some(1);

@@ -475,6 +475,14 @@ impl generated::Context for Rewriter<'_> {
         holds(range::is_in(&(-range.end()..=-range.start()), &range::unsigned_lanes(ty)))
     }
 
+    fn rounding(&mut self, ty: Type, count: i64) -> Option<i64> {
+        (1..i64::from(ty.elem().bits())).contains(&count).then(|| 1 << (count - 1))
+    }
+
+    fn rounded_shift(&mut self, value: Value) -> Option<(Value, i64)> {
+        idioms::rounded_shift(self.kernel, value)
+    }
+
     fn half_up(&mut self, value: Value) -> Option<(Value, Value)> {
         idioms::half_up(self.kernel, value)
     }

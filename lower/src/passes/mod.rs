@@ -105,7 +105,9 @@ pub fn documentation() -> String {
          order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
          come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
          item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
-         they keep what a kernel means only where none does. `slp` and `widen` come after all that moves, copies or removes accesses.\n\n\
+         they keep what a kernel means only where none does. `slp` and `widen` come after all that moves, copies or removes accesses.\n\
+         Branches around loads and stores are none of `if_convert`: selection guards such instructions of HALU instead\n\
+         (`isel/src/halu/predicate.rs`).\n\n\
          | pass | what it does |\n|---|---|\n",
     );
     for pass in PASSES {

@@ -721,3 +721,69 @@ kernel @average_of_long_bits(%a_in: in i64, %b_in: in i64, %out: out i64) {
 }
 ; no rule: avg_u_of_bits
 ; never: avg
+
+; test: isel vp1
+; A sum in words that is clamped to bytes is narrowed twice: so VP1 can do it.
+kernel @quarter(%x: in i8x16, %z: in i8x16, %y: out i8x16, %t: out i8x16) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  %u = load %z[%i]
+  %a = sext.i32x16 %v
+  %b = sext.i32x16 %u
+  %k = const.i32x16 37
+  %l = const.i32x16 27
+  %p = mul.i32x16 %a, %k
+  %q = mul.i32x16 %b, %l
+  %s = add.i32x16 %p, %q
+  %n = const.i32x16 6
+  %w = shr_s.i32x16 %s, %n
+  %high = const.i32x16 127
+  %low = const.i32x16 -128
+  %c = min_s.i32x16 %w, %high
+  %d = max_s.i32x16 %c, %low
+  %e = trunc.i8x16 %d          ; check: vmad2 s factor rd int 0x2 hi
+  store %e, %y[%i]
+  %255 = const.i32x16 255
+  %0 = const.i32x16 0
+  %f = max_s.i32x16 %w, %0
+  %g = min_s.i32x16 %f, %255
+  %h = trunc.i8x16 %g          ; check: vmad2 u factor rd int 0x2 hi
+  store %h, %t[%i]
+  ret
+}
+; rule: narrow_sat_s_twice, narrow_sat_u_twice
+
+; test: lower
+; Single numbers stay as they are: two narrowings take more than a minimum and a maximum.
+kernel @number(%x: in i32, %y: out i8) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  %high = const.i32 127
+  %low = const.i32 -128
+  %c = min_s.i32 %v, %high
+  %d = max_s.i32 %c, %low
+  %e = trunc.i8 %d             ; check: trunc.i8
+  store %e, %y[%i]
+  ret
+}
+; never: narrow_sat_s
+
+; A range of which one end is another is none of a byte's.
+kernel @short_of_it(%x: in i8x16, %y: out i8x16) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  %a = sext.i32x16 %v
+  %k = const.i32x16 37
+  %p = mul.i32x16 %a, %k
+  %high = const.i32x16 127
+  %low = const.i32x16 -127
+  %c = min_s.i32x16 %p, %high
+  %d = max_s.i32x16 %c, %low
+  %e = trunc.i8x16 %d
+  store %e, %y[%i]
+  ret
+}
+; no rule: narrow_sat_s_twice
