@@ -8,6 +8,7 @@ mod halu;
 mod launch;
 mod load;
 mod native;
+pub mod ptx;
 mod trap;
 mod vp1;
 

@@ -1,0 +1,65 @@
+//! The memories that a work item reaches, and the checks on every access.
+
+use halfbyte_isa::ptx::meaning::Place;
+
+use crate::buffers::{Buffers, range};
+use crate::trap::{Access, Space, TrapKind};
+
+/// All memory of a launch.
+pub(super) struct Memory<'a> {
+    /// The bytes of each parameter.
+    pub params: Vec<Vec<u8>>,
+    /// Global memory.
+    pub buffers: Buffers<'a>,
+}
+
+impl Memory<'_> {
+    /// The bytes at a place.
+    pub fn load(&self, place: Place<u32>, count: usize) -> Result<&[u8], TrapKind> {
+        match place {
+            Place::Parameter { number, offset } => {
+                let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
+                // Loading the kernel has seen that they are there.
+                range(held, offset as u64, count).ok_or(TrapKind::OutOfBounds {
+                    access: Access::Load,
+                    space: Space::Constant(0),
+                    address: offset as u64,
+                    bytes: count as u32,
+                    near: None,
+                })
+            }
+            _ => {
+                let address = self.aligned(Access::Load, place, count)?;
+                let found = self.buffers.get(address, count);
+                found.ok_or_else(|| self.buffers.refusal(Access::Load, address, count))
+            }
+        }
+    }
+
+    /// The bytes at a place, to be written.
+    pub fn store(&mut self, place: Place<u32>, count: usize) -> Result<&mut [u8], TrapKind> {
+        let address = self.aligned(Access::Store, place, count)?;
+        if !self.buffers.allow(Access::Store, address, count) {
+            return Err(self.buffers.refusal(Access::Store, address, count));
+        }
+        Ok(self.buffers.get_mut(address, count).unwrap_or_default())
+    }
+
+    /// The address of a place in global memory, a multiple of what is accessed. There is no constant memory.
+    fn aligned(&self, access: Access, place: Place<u32>, count: usize) -> Result<u64, TrapKind> {
+        let (space, [low, high], offset) = match place {
+            Place::Global { base, offset } => (Space::Global, base, offset),
+            Place::Constant { base, offset } => (Space::Constant(0), base, offset),
+            Place::Parameter { offset, .. } => (Space::Constant(0), [0, 0], offset),
+        };
+        let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into());
+        let bytes = count as u32;
+        if !address.is_multiple_of(count as u64) {
+            return Err(TrapKind::Misaligned { access, space, address, bytes });
+        }
+        match space {
+            Space::Global => Ok(address),
+            _ => Err(TrapKind::OutOfBounds { access, space, address, bytes, near: None }),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! PTX on the host: a kernel's instructions as they are read from text, interpreted, one work item after another.
+//!
+//! Items are independent, so their order shows only in which trap is met first: the lowest item's. There is neither shared
+//! memory nor a barrier in the subset.
+
+mod interp;
+mod memory;
+
+use halfbyte_isa::abi::{DEFAULT_BUDGET, buffer_base};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::text::{Text, inst_text};
+use halfbyte_isa::ptx::{Base, Operand};
+use thiserror::Error;
+
+use crate::buffers::{Buffer, Buffers, Bytes};
+use crate::launch::Stats;
+use crate::trap::{Fault, Trap};
+use interp::{Item, Registers};
+use memory::Memory;
+
+/// An argument of a launch.
+#[derive(Debug)]
+pub enum Arg<'a> {
+    /// A value, by its bytes, as many as the parameter has; low byte first.
+    Value(&'a [u8]),
+    /// The address of memory that is only read.
+    In(&'a [u8]),
+    /// The address of memory.
+    Buffer(&'a mut [u8]),
+}
+
+/// How a kernel is launched: over `grid` blocks of `block` threads, which are the work items.
+#[derive(Debug)]
+pub struct Launch<'a, 'b> {
+    /// The number of blocks, along x.
+    pub grid: u32,
+    /// The threads of a block, along x.
+    pub block: u32,
+    /// The arguments, in the order of the parameters.
+    pub args: &'a mut [Arg<'b>],
+    /// Backward branches that an item may take.
+    pub budget: u64,
+}
+
+impl<'a, 'b> Launch<'a, 'b> {
+    /// A launch with the default budget.
+    pub fn new(grid: u32, block: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
+        Launch { grid, block, args, budget: DEFAULT_BUDGET }
+    }
+}
+
+/// Why a kernel cannot be loaded.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LoadError {
+    /// There is no kernel of that name.
+    #[error("there is no kernel `{0}`")]
+    Name(String),
+    /// An instruction reads beyond its parameter, or at an offset that is not a multiple of what it reads.
+    #[error("{}:{}: `{instruction}` does not read within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
+    Parameter {
+        /// The instruction.
+        instruction: String,
+        /// Its place in the text.
+        loc: Loc,
+        /// The parameter.
+        param: String,
+        /// Bytes that it has.
+        bytes: u64,
+    },
+}
+
+/// Why a launch gave no result.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum LaunchError {
+    /// Not as many arguments as parameters.
+    #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]
+    Count {
+        /// The kernel.
+        kernel: String,
+        /// Its parameters.
+        expected: usize,
+        /// The arguments.
+        found: usize,
+    },
+    /// An argument that has not as many bytes as its parameter; the address of memory has 8.
+    #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
+    Size {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+        /// Bytes of the parameter.
+        expected: u64,
+        /// Bytes of the argument.
+        found: u64,
+    },
+    /// More work items than have numbers of 32 bits.
+    #[error("{grid} blocks of {block} threads are too many")]
+    Items {
+        /// Blocks.
+        grid: u32,
+        /// Threads of a block.
+        block: u32,
+    },
+    /// A work item trapped.
+    #[error(transparent)]
+    Trap(#[from] Box<Trap>),
+}
+
+/// A kernel that can be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    entry: Entry,
+    locs: Vec<Loc>,
+    source: String,
+}
+
+impl Kernel {
+    /// Takes a kernel from what was read of a text; `source` is the text's name, for traps.
+    ///
+    /// # Errors
+    /// There is no such kernel, or it reads beyond a parameter.
+    pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
+        let entries = text.module.entries.iter().zip(&text.locs);
+        let found = entries.into_iter().find(|(entry, _)| entry.name == name);
+        let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
+        let kernel = Kernel { entry: entry.clone(), locs: locs.clone(), source: source.into() };
+        kernel.check_parameters()?;
+        Ok(kernel)
+    }
+
+    /// The kernel as it is in the text.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    fn loc(&self, place: usize) -> Loc {
+        self.locs.get(place).copied().unwrap_or_default()
+    }
+
+    fn check_parameters(&self) -> Result<(), LoadError> {
+        for (place, inst) in self.entry.insts.iter().enumerate() {
+            for operand in &inst.operands {
+                let Operand::Memory(address) = operand else { continue };
+                let Base::Parameter(number) = address.base else { continue };
+                let param = self.entry.params.get(number as usize);
+                let bytes = param.map_or(0, Param::bytes);
+                let size = i64::from(inst.ty(0).bits() / 8);
+                let offset = i64::from(address.offset);
+                if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
+                    let instruction = inst_text(inst, &self.entry);
+                    let param = param.map_or_else(String::new, |param| param.name.clone());
+                    return Err(LoadError::Parameter { instruction, loc: self.loc(place), param, bytes });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the kernel's work items.
+    ///
+    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are. An access is made where it is aligned
+    /// to its size and within one argument's memory, and traps otherwise.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
+    pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
+        let Launch { grid, block, args, budget } = launch;
+        let items = grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
+        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args) };
+        let mut registers = Registers::new(&self.entry.registers);
+        let mut stats = Stats::default();
+        for number in 0..items {
+            registers.clear();
+            let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
+            let done = interp::run_item(&self.entry, item, &mut registers, &mut memory, budget);
+            let done = done.map_err(|fault| Box::new(self.trap(number, fault)))?;
+            stats.issued += done.instructions;
+            stats.backward_branches += done.backward;
+        }
+        Ok(stats)
+    }
+
+    /// The bytes of each parameter.
+    fn parameters(&self, args: &[Arg<'_>]) -> Result<Vec<Vec<u8>>, LaunchError> {
+        let params = &self.entry.params;
+        if params.len() != args.len() {
+            let kernel = self.entry.name.clone();
+            return Err(LaunchError::Count { kernel, expected: params.len(), found: args.len() });
+        }
+        let bytes = |(number, (param, arg)): (usize, (&Param, &Arg<'_>))| {
+            let bytes = match arg {
+                Arg::Value(bytes) => bytes.to_vec(),
+                Arg::In(_) | Arg::Buffer(_) => buffer_base(number).to_le_bytes().to_vec(),
+            };
+            let (expected, found) = (param.bytes(), bytes.len() as u64);
+            if expected == found {
+                return Ok(bytes);
+            }
+            Err(LaunchError::Size { kernel: self.entry.name.clone(), param: param.name.clone(), expected, found })
+        };
+        params.iter().zip(args).enumerate().map(bytes).collect()
+    }
+
+    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
+        let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
+            let bytes = match arg {
+                Arg::Value(_) => return None,
+                Arg::In(bytes) => Bytes::ReadOnly(bytes),
+                Arg::Buffer(bytes) => Bytes::Mutable(bytes),
+            };
+            Some(Buffer { name: &param.name, bytes })
+        };
+        Buffers(self.entry.params.iter().zip(args).map(buffer).collect())
+    }
+
+    fn trap(&self, item: u32, fault: Fault) -> Trap {
+        let Fault { address, kind } = fault;
+        let inst = self.entry.insts.get(address);
+        Trap {
+            kernel: self.entry.name.clone(),
+            item,
+            address: address as u32,
+            instruction: inst.map_or_else(String::new, |inst| inst_text(inst, &self.entry)),
+            source: self.source.clone(),
+            loc: self.loc(address),
+            kind,
+        }
+    }
+}
