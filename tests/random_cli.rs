@@ -3,6 +3,9 @@
 
 mod common;
 
+use std::fs::write;
+use std::path::Path;
+
 use common::halfbyte;
 
 /// The number in the line of the summary that begins like this.
@@ -22,6 +25,19 @@ fn what_was_run_is_summed_up() {
     let one = halfbyte(&["random", "--count", "10", "--seed", "3", "--target", "vp1", "--engine", "interp"]);
     assert_eq!(count(one.output(), "on vp1"), count(output, "on vp1"));
     assert!(!one.output().contains("on halu"));
+}
+
+#[test]
+fn the_folder_is_made_before_any_kernel_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("made").join("here");
+    let out = |path: &Path| halfbyte(&["random", "--count", "1", "--out", path.to_str().unwrap()]);
+    out(&inner).output();
+    assert!(inner.is_dir());
+    let file = folder.path().join("file");
+    write(&file, "").unwrap();
+    out(&file).fails(2, file.to_str().unwrap());
+    out(&file.join("inner")).fails(2, file.to_str().unwrap());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `halfbyte random`
 
+use std::fs::create_dir_all;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -43,7 +44,7 @@ pub(super) struct Random {
     /// Threads; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
-    /// The folder for kernels that fail
+    /// The folder for kernels that fail; it is made if there is none
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     out: PathBuf,
     /// Print the kernels, and do not run them
@@ -75,6 +76,9 @@ impl Random {
             threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
             enough: ENOUGH,
         };
+        // A difference that cannot be written would end a long run.
+        let out = self.out.display();
+        create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
         silence_panics();
         let of = self.count.div_ceil(self.shard.count() as u64);
         let mut meter = Meter::new(Duration::ZERO);
