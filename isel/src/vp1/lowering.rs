@@ -53,8 +53,8 @@ pub(super) struct Lowering<'k> {
     pub uses: Uses,
     /// Factors that are put together before the loop over groups.
     pub factor_words: Vec<FactorWord>,
-    /// Vectors that are copied before it.
-    pub copies: Vec<Copied>,
+    /// Vectors that are copied before it; none once that is reached, where nothing needs a copy.
+    pub copies: Option<Vec<Copied>>,
     needed: EntitySet<Value>,
     /// The register that uses of a value name, from its first use on.
     value_regs: SecondaryMap<Value, Option<VReg>>,
@@ -123,7 +123,7 @@ pub(crate) fn select<'k>(
         uniform: Uniform::new(kernel, &flow, &streams),
         uses: Uses::new(kernel),
         factor_words: Vec::new(),
-        copies: Vec::new(),
+        copies: Some(Vec::new()),
         streams,
         fired: Vec::new(),
         trace,
@@ -353,6 +353,15 @@ impl Lowering<'_> {
         self.out.branch(Word::new(opcode).with(SLCT, bit.into()))
     }
 
+    /// Puts the words of factors together that were asked for.
+    fn factor_words(&mut self, reversed: &mut Vec<VInst<Vp1>>) {
+        for word in std::mem::take(&mut self.factor_words) {
+            let (vreg, at) = self.put_together(&word);
+            self.define(vreg, at);
+            self.drain(reversed);
+        }
+    }
+
     // Around the groups -------------------------------------------------------------------------------------------------
 
     /// The block before the loop over groups, with the data image, and those that end a group; `entry`, which begins one, gets
@@ -361,20 +370,17 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         // Uniform instructions first, as the last of what comes before the loop.
         let mut reversed = Vec::new();
-        for copy in std::mem::take(&mut self.copies) {
+        for copy in self.copies.take().into_iter().flatten() {
             if let Some((vreg, at)) = self.copied(&copy) {
                 self.define(vreg, at);
             }
             self.drain(&mut reversed);
         }
-        for word in std::mem::take(&mut self.factor_words) {
-            let (vreg, at) = self.put_together(&word);
-            self.define(vreg, at);
-            self.drain(&mut reversed);
-        }
+        self.factor_words(&mut reversed);
         for inst in std::mem::take(&mut self.uniform.insts).into_iter().rev() {
             self.instruction(inst);
             self.drain(&mut reversed);
+            self.factor_words(&mut reversed);
         }
         let loc = (self.locate)(kernel.span);
         self.out.loc = loc;

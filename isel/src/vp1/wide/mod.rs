@@ -258,12 +258,10 @@ impl Lowering<'_> {
         let src = rules::constructor_src(self, value);
         let reg = self.reg_of(src);
         let Some(vreg) = reg.vreg.filter(|_| self.uniform.has(self.kernel, value)) else { return reg };
-        let is_first = !self.copies.iter().any(|copy| copy.of == vreg);
-        if self.copies.len() == MAX_COPIES {
-            return reg;
-        }
+        let Some(copies) = self.copies.as_mut().filter(|copies| copies.len() < MAX_COPIES) else { return reg };
+        let is_first = !copies.iter().any(|copy| copy.of == vreg);
         let copy = if is_first { vreg } else { self.out.vreg(Class::V) };
-        self.copies.push(Copied { of: vreg, copy, loc: self.out.loc });
+        copies.push(Copied { of: vreg, copy, loc: self.out.loc });
         Reg::new(copy)
     }
 

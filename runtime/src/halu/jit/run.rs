@@ -18,6 +18,8 @@ use crate::trap::Fault;
 
 /// Words executed by all items that are too few for a second thread.
 const WORDS_OF_A_THREAD: u64 = 1 << 18;
+/// Into so many lots is a thread's share divided, so that one that starts late leaves them to the others.
+const LOTS_OF_A_THREAD: u32 = 16;
 /// Items that are too few for it however long they run.
 const ITEMS_OF_A_THREAD: u32 = 64;
 
@@ -51,7 +53,9 @@ impl Compiled {
         let threads = self.threads(order.items, threads.get().into());
         let width = match threads {
             1 => self.map.width,
-            threads => self.map.width.min((order.items / (4 * threads)).next_multiple_of(ITEMS_OF_A_THREAD)),
+            threads => {
+                self.map.width.min((order.items / (LOTS_OF_A_THREAD * threads)).next_multiple_of(ITEMS_OF_A_THREAD))
+            }
         };
         let rows = Rows::new(order.items, width);
         let launch = Launch {
@@ -59,7 +63,7 @@ impl Compiled {
             kernel,
             shared: &shared,
             order,
-            lot: (rows.count / (4 * threads)).max(1),
+            lot: (rows.count / (LOTS_OF_A_THREAD * threads)).max(1),
             rows,
             next: AtomicU32::new(0),
             faulted: AtomicU32::new(u32::MAX),
@@ -67,7 +71,11 @@ impl Compiled {
         };
         match threads {
             1 => launch.work(),
-            threads => rayon::scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| launch.work()))),
+            // This thread works too: it would only sleep, and waking it takes as long as many rows.
+            threads => rayon::in_place_scope(|scope| {
+                (1..threads).for_each(|_| scope.spawn(|_| launch.work()));
+                launch.work();
+            }),
         }
         let Launch { outcome, .. } = launch;
         memory.constants = shared.constants;

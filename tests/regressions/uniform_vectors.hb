@@ -1,0 +1,28 @@
+; What is the same for all groups of items comes before the loop over them, and asks there for copies and for words of factors.
+kernel @compared_difference(%a: i8x16, %b: i8x16, %out: out i8x16) {
+^entry:
+  %d = absdiff_u.i8x16 %a, %b
+  %c = icmp.eq.i8x16 %d, %a
+  %s = select.i8x16 %c, %b, %a
+  %m = mask_expand.i8x16 %c
+  %r = xor.i8x16 %m, %s
+  store %r, %out
+  ret
+}
+
+kernel @sum_of_products(%a: i8x16, %b: i8x16, %s: i8, %t: i8, %out: out i8x16) {
+^entry:
+  %f = splat.i8x16 %s
+  %g = splat.i8x16 %t
+  %u = mul_wide_s.i8x16 %a, %f
+  %v = mul_wide_s.i8x16 %b, %g
+  %p = sext.i32x16 %u
+  %q = sext.i32x16 %v
+  %x = add.i32x16 %p, %q
+  %k = const.i32x16 6
+  %y = round_shr_s.i32x16 %x, %k
+  %z = narrow_sat_s.i16x16 %y
+  %r = narrow_sat_s.i8x16 %z
+  store %r, %out
+  ret
+}
