@@ -8,6 +8,7 @@ mod classes;
 mod halu;
 pub mod mach;
 pub mod machine;
+pub mod ptx;
 pub mod regalloc;
 pub mod rules;
 mod signature;

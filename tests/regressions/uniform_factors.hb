@@ -1,15 +1,4 @@
-; What is the same for all groups of items comes before the loop over them, and asks there for copies and for words of factors.
-kernel @compared_difference(%a: i8x16, %b: i8x16, %out: out i8x16) {
-^entry:
-  %d = absdiff_u.i8x16 %a, %b
-  %c = icmp.eq.i8x16 %d, %a
-  %s = select.i8x16 %c, %b, %a
-  %m = mask_expand.i8x16 %c
-  %r = xor.i8x16 %m, %s
-  store %r, %out
-  ret
-}
-
+; What is the same for all groups of items comes before the loop over them, and needs its words of factors there.
 kernel @sum_of_products(%a: i8x16, %b: i8x16, %s: i8, %t: i8, %out: out i8x16) {
 ^entry:
   %f = splat.i8x16 %s

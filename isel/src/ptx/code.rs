@@ -1,0 +1,91 @@
+//! Selected PTX: instructions on virtual registers in SSA form with block parameters, and the entry that is made of them.
+//!
+//! Registers are those of the instructions themselves, so nothing is left to allocate: what takes the place of allocation gives
+//! block parameters their values by moves ([`Func`]).
+
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::types::Type;
+use halfbyte_isa::ptx::{Guard, Inst, Reg};
+
+/// An instruction, and the text that it comes from.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// The instruction.
+    pub inst: Inst,
+    /// The text it comes from.
+    pub loc: Loc,
+}
+
+/// A way out of a block.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Where to, by number in [`Code::blocks`].
+    pub block: u32,
+    /// The arguments, one a parameter.
+    pub args: Vec<Reg>,
+}
+
+/// How a block ends. No edge is critical: a block with several ways out has only targets with one way in.
+#[derive(Clone, Debug)]
+pub enum Terminator {
+    /// The work item ends.
+    Exit,
+    /// To one block.
+    Jump(Edge),
+    /// To one of two blocks.
+    Branch {
+        /// Where the branch is taken.
+        guard: Guard,
+        /// Where to if it is taken.
+        then: Edge,
+        /// Where to if it is not.
+        otherwise: Edge,
+    },
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Its parameters.
+    pub params: Vec<Reg>,
+    /// Its instructions, without the terminator.
+    pub insts: Vec<Placed>,
+    /// How it ends.
+    pub terminator: Terminator,
+    /// The text that the terminator comes from.
+    pub loc: Loc,
+}
+
+/// A kernel in PTX instructions, each register defined once.
+///
+/// Until video instructions are expanded for the machine, they stand for what it has not itself.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// The kernel's name and parameters.
+    pub signature: Signature,
+    /// The SM version.
+    pub sm: u16,
+    /// The types of the registers, by number.
+    pub registers: Vec<Type>,
+    /// The blocks in order; the first is the entry and has no parameters.
+    pub blocks: Vec<Block>,
+    /// The most work items of a launch: with more, an address would wrap that is computed without wrapping.
+    pub max_items: u64,
+}
+
+/// A kernel that can be printed.
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// The kernel's name and parameters.
+    pub signature: Signature,
+    /// The SM version.
+    pub sm: u16,
+    /// The kernel.
+    pub entry: Entry,
+    /// Where each instruction comes from.
+    pub locs: Vec<Loc>,
+    /// The most work items of a launch.
+    pub max_items: u64,
+}
