@@ -196,7 +196,13 @@ impl TileRunner<'_> {
             return run(slots);
         }
         let share = slots.len().div_ceil(threads).max(1);
-        rayon::scope(|scope| slots.chunks_mut(share).for_each(|slots| scope.spawn(move |_| run(slots))));
+        // This thread works too: it would only sleep, and waking it takes as long as some tiles.
+        rayon::in_place_scope(|scope| {
+            let mut shares = slots.chunks_mut(share);
+            let own = shares.next();
+            shares.for_each(|slots| scope.spawn(move |_| run(slots)));
+            own.map(run);
+        });
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.
