@@ -16,6 +16,9 @@ pub enum Target {
     },
 }
 
+/// The SM versions that PTX is made for.
+pub const SMS: [u16; 5] = [75, 80, 90, 100, 120];
+
 impl Target {
     /// The name on run lines and on the command line, without the SM version.
     pub const fn name(self) -> &'static str {

@@ -6,9 +6,10 @@ mod random;
 
 use std::collections::BTreeMap;
 
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Module, Suffix, TargetName};
 use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Text, inst_text, read};
+use halfbyte_isa::ptx::text::{Sourced, Text, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 use random::Random;
@@ -154,7 +155,7 @@ fn baselines() -> Vec<(String, String)> {
 #[test]
 fn the_baselines_read_as_they_print() {
     for (path, text) in baselines() {
-        let Text { module, locs } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
+        let Text { module, locs, .. } = read(&text).unwrap_or_else(|errors| panic!("{path}: {errors:?}"));
         assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
         let again = read(&module.to_string()).unwrap();
         assert!(again.module == module, "{path}");
@@ -424,4 +425,42 @@ fn features_are_checked() {
     assert_eq!(needs("sm_120f"), "");
     assert_eq!(needs("sm_120"), "2 PTX 9.2 and sm_120f");
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
+}
+
+#[test]
+fn an_instruction_knows_what_it_was_made_from() {
+    let text = ".version 8.8\n.target sm_90\n.address_size 64\n.file 1 \"a.hb\"\n.file 2 \"b c.cu\", 1700000000, 12\n\
+                .visible .entry k()\n{\n    .reg .b32 %r<2>;\n    mov.b32 %r0, 1;\n    .loc 1 5 3\n    mov.b32 %r1, 2;\n\
+                L: // within the same line\n    add.u32 %r0, %r0, %r1;\n    .loc 2 9 11, function_name L, inlined_at 1 2 3\n    \
+                ret;\n}\n.visible .entry l()\n{\n    ret;\n}\n";
+    let read_back = read(text).unwrap();
+    assert_eq!((read_back.file(1), read_back.file(2), read_back.file(3)), (Some("a.hb"), Some("b c.cu"), None));
+    let places = |entry: usize| {
+        let sources = read_back.sources[entry].iter();
+        sources.map(|source| (source.file, source.loc.line, source.loc.column)).collect::<Vec<_>>()
+    };
+    assert_eq!(places(0), [(0, 0, 0), (1, 5, 3), (1, 5, 3), (2, 9, 11)]);
+    assert_eq!(places(1), [(0, 0, 0)]);
+
+    let loc = |line| Loc { line, column: 2 };
+    let locs = [loc(4), loc(4), loc(6), loc(4)];
+    let printed = Sourced { module: &read_back.module, file: "x\"\n.hb", locs: &[&locs, &[]] }.to_string();
+    assert_eq!(printed.matches(".loc").count(), 3);
+    let again = read(&printed).unwrap();
+    assert_eq!((&again.module, again.file(1)), (&read_back.module, Some("x__.hb")));
+    assert_eq!(again.sources[0].iter().map(|source| source.loc).collect::<Vec<_>>(), locs);
+}
+
+#[test]
+fn what_debuggers_are_told_must_be_whole() {
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    for (line, message) in [
+        (".file a", "4:7: expected a number; found `a`"),
+        (".file 1 a", "4:9: expected the name of a file; found `a`"),
+        (".loc 1 2", "5:1: expected a number; found the end of the text"),
+        (".loc 1 b", "4:8: expected a number; found `b`"),
+    ] {
+        let errors = read(&format!("{head}{line}\n")).unwrap_err();
+        assert_eq!(errors[0].to_string(), message, "{line}");
+    }
 }

@@ -16,6 +16,32 @@ pub struct Module {
     pub entries: Vec<Entry>,
 }
 
+/// A file of one kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// `.version`
+    pub version: (u8, u8),
+    /// `.target`
+    pub target: TargetName,
+    /// The kernel.
+    pub entry: Entry,
+}
+
+impl Kernel {
+    /// A kernel for an SM, in the lowest version and for the widest target that have all its instructions.
+    pub fn new(sm: u16, entry: Entry) -> Kernel {
+        let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
+        let suffix = needs.specific.then_some(Suffix::Family);
+        Kernel { version: needs.version, target: TargetName { sm, suffix }, entry }
+    }
+}
+
+impl From<Kernel> for Module {
+    fn from(Kernel { version, target, entry }: Kernel) -> Module {
+        Module { version, target, entries: vec![entry] }
+    }
+}
+
 /// The name of a machine: `sm_90`, `sm_90a`, `sm_120f`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TargetName {

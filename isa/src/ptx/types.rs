@@ -180,6 +180,21 @@ impl Since {
         Since { version: (major, minor), sm, specific: false }
     }
 
+    /// What the name of an SM alone needs: the version that has it first.
+    pub const fn first(sm: u16) -> Since {
+        let version = match sm {
+            ..80 => (6, 3),
+            80 => (7, 0),
+            81..=86 => (7, 1),
+            87 => (7, 4),
+            88..=90 => (7, 8),
+            91..=100 => (8, 6),
+            120 => (8, 7),
+            _ => (9, 0),
+        };
+        Since { version, sm, specific: false }
+    }
+
     /// What needs both.
     #[must_use]
     pub fn and(self, other: Since) -> Since {

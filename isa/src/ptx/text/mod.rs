@@ -9,7 +9,7 @@ mod printer;
 mod reader;
 
 pub use error::{Error, ErrorKind};
-pub use printer::inst_text;
+pub use printer::{Sourced, inst_text};
 
 use super::module::Module;
 use crate::object::Loc;
@@ -21,6 +21,26 @@ pub struct Text {
     pub module: Module,
     /// Where each instruction of each entry stands: its first character, columns counted in bytes from 1.
     pub locs: Vec<Vec<Loc>>,
+    /// What `.loc` says each instruction of each entry comes from.
+    pub sources: Vec<Vec<Source>>,
+    /// The names that `.file` gives to numbers.
+    pub files: Vec<(u32, String)>,
+}
+
+/// What an instruction was made from, by `.loc`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Source {
+    /// The number of the file.
+    pub file: u32,
+    /// The place in it; not known where no `.loc` stands before.
+    pub loc: Loc,
+}
+
+impl Text {
+    /// The name of a file by its number.
+    pub fn file(&self, number: u32) -> Option<&str> {
+        self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())
+    }
 }
 
 /// Reads a file.

@@ -1,7 +1,8 @@
-//! Prints a module as the text that it reads from.
+//! Prints a module as the text that it reads from, with the source of its instructions or without.
 
 use std::fmt::{self, Write};
 
+use crate::object::Loc;
 use crate::ptx::inst::{Base, Inst, Operand, Reg};
 use crate::ptx::module::{Entry, Linkage, Module, Param};
 use crate::ptx::row::{Lanes, Shape};
@@ -9,14 +10,49 @@ use crate::ptx::types::{Kind, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (major, minor) = self.version;
-        writeln!(f, ".version {major}.{minor}\n.target {}\n.address_size 64", self.target)?;
+        head(f, self)?;
         self.entries.iter().try_for_each(|entry| write!(f, "\n{entry}"))
     }
 }
 
+/// A module as text that tells assembler and debugger what each instruction comes from.
+pub struct Sourced<'a> {
+    /// The module.
+    pub module: &'a Module,
+    /// The name of the source text.
+    pub file: &'a str,
+    /// The place of each instruction of each entry there.
+    pub locs: &'a [&'a [Loc]],
+}
+
+impl fmt::Display for Sourced<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        head(f, self.module)?;
+        // A string ends at its line's end, and nothing stands for a quote in it.
+        let file = self.file.replace(|c: char| c == '"' || c.is_control(), "_");
+        writeln!(f, ".file 1 \"{file}\"")?;
+        let mut locs = self.locs.iter();
+        self.module.entries.iter().try_for_each(|entry| {
+            f.write_char('\n')?;
+            entry.print(f, locs.next().copied().unwrap_or_default())
+        })
+    }
+}
+
+fn head(f: &mut fmt::Formatter<'_>, module: &Module) -> fmt::Result {
+    let (major, minor) = module.version;
+    writeln!(f, ".version {major}.{minor}\n.target {}\n.address_size 64", module.target)
+}
+
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.print(f, &[])
+    }
+}
+
+impl Entry {
+    /// With `.loc` before each instruction whose place is another one than before.
+    fn print(&self, f: &mut fmt::Formatter<'_>, locs: &[Loc]) -> fmt::Result {
         f.write_str(match self.linkage {
             Linkage::Plain => "",
             Linkage::Visible => ".visible ",
@@ -33,9 +69,15 @@ impl fmt::Display for Entry {
             f.write_str(";\n")?;
         }
         let mut labels = self.labels.iter().peekable();
+        let mut told = Loc::default();
         for (place, inst) in self.insts.iter().enumerate() {
             while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
                 writeln!(f, "{}:", label.name)?;
+            }
+            let loc = locs.get(place).copied().unwrap_or_default();
+            if loc.is_known() && loc != told {
+                writeln!(f, "    .loc 1 {} {}", loc.line, loc.column)?;
+                told = loc;
             }
             f.write_str("    ")?;
             print(f, inst, self)?;

@@ -1,10 +1,10 @@
 //! Reads a file: its head, its kernels, and their declarations.
 
-use super::Text;
 use super::error::{Error, ErrorKind};
 use super::lexer::{Lexer, Spanned, Token};
 use super::names::Names;
 use super::number::Literal;
+use super::{Source, Text};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Entry, Linkage, Module, Param, Suffix, TargetName};
@@ -18,6 +18,8 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         lexer: Lexer::new(text),
         ahead: Spanned { token: Token::End, at: Loc::default() },
         errors: Vec::new(),
+        source: Source::default(),
+        files: Vec::new(),
     };
     let read = reader.bump().and_then(|()| reader.file());
     match read {
@@ -36,6 +38,9 @@ pub(super) struct Reader<'a> {
     /// The token that comes next.
     pub ahead: Spanned<'a>,
     errors: Vec<Error>,
+    /// What the last `.loc` says.
+    source: Source,
+    files: Vec<(u32, String)>,
 }
 
 impl<'a> Reader<'a> {
@@ -89,9 +94,15 @@ impl<'a> Reader<'a> {
 
     /// Takes a number of at most 32 bits.
     fn number(&mut self) -> Result<u32, Error> {
+        let value = self.number_here()?;
+        self.bump()?;
+        Ok(value)
+    }
+
+    /// The number that is next, of at most 32 bits.
+    fn number_here(&self) -> Result<u32, Error> {
         let Token::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
         let value = Literal { negative: false, text }.integer().map_err(|kind| self.error(kind))?;
-        self.bump()?;
         Ok(value as u32)
     }
 
@@ -131,10 +142,13 @@ impl<'a> Reader<'a> {
     }
 
     fn file(&mut self) -> Result<Text, Error> {
-        let mut text = Text { module: self.head()?, locs: Vec::new() };
+        let mut text = Text { module: self.head()?, locs: Vec::new(), sources: Vec::new(), files: Vec::new() };
         loop {
             match self.ahead.token {
-                Token::End => return Ok(text),
+                Token::End => {
+                    text.files = std::mem::take(&mut self.files);
+                    return Ok(text);
+                }
                 // The end of something that was not understood.
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
                 _ => match self.top(&mut text) {
@@ -201,7 +215,21 @@ impl<'a> Reader<'a> {
     /// A directive that says nothing about what the program does.
     fn about_debugging(&mut self, word: &str) -> Result<(), Error> {
         match word {
-            "file" | "loc" => {
+            "file" => {
+                self.bump()?;
+                let number = self.number()?;
+                let Token::String(name) = self.ahead.token else { return Err(self.expected("the name of a file")) };
+                self.files.push((number, name.to_owned()));
+                // A time and a size may follow.
+                self.lexer.skip_line();
+                self.bump()
+            }
+            "loc" => {
+                self.bump()?;
+                let (file, line) = (self.number()?, self.number()?);
+                let column = self.number_here()?;
+                self.source = Source { file, loc: Loc { line, column } };
+                // What was inlined here may follow.
                 self.lexer.skip_line();
                 self.bump()
             }
@@ -259,7 +287,8 @@ impl<'a> Reader<'a> {
             }
         }
         self.expect('{', "`{`")?;
-        let (mut insts, mut locs) = (Vec::new(), Vec::new());
+        let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        self.source = Source::default();
         loop {
             match self.ahead.token {
                 Token::Punct('}') => break,
@@ -268,6 +297,7 @@ impl<'a> Reader<'a> {
                     Ok(Some((inst, at))) => {
                         insts.push(inst);
                         locs.push(at);
+                        sources.push(self.source);
                     }
                     Ok(None) => {}
                     Err(error) => self.recover(error)?,
@@ -278,6 +308,7 @@ impl<'a> Reader<'a> {
         let (registers, labels) = names.finish(&mut insts, &mut self.errors);
         text.module.entries.push(Entry { name: name.to_owned(), linkage, params, registers, insts, labels });
         text.locs.push(locs);
+        text.sources.push(sources);
         Ok(())
     }
 
