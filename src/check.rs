@@ -13,6 +13,7 @@ use crate::compare::compare;
 use crate::launch::{Bound, Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
 use crate::report::Report;
 use crate::runlines::{self, RefuseLine, RunLine, RunLines};
+use crate::target::DEFAULT_SM;
 use crate::values::brief;
 use crate::{Module, pipeline};
 
@@ -25,8 +26,6 @@ pub struct Outcome {
     pub refusals: usize,
     /// What results were computed on, by name, beside `ir`.
     pub compared: BTreeSet<&'static str>,
-    /// Targets that the file names and that cannot be compiled for yet.
-    pub skipped: BTreeSet<&'static str>,
     /// What is wrong; none where all is well.
     pub failures: Option<Report>,
 }
@@ -34,15 +33,21 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the file asks for nothing but to be well formed.
     pub fn is_empty(&self) -> bool {
-        self.runs == 0 && self.refusals == 0 && self.skipped.is_empty()
+        self.runs == 0 && self.refusals == 0
     }
 }
 
 /// Checks the text of a file. Files that it names lie in the folder.
 pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
+    check_for_sm(DEFAULT_SM, file, text, folder, engines)
+}
+
+/// The same, where PTX is made for another SM.
+pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     let mut outcome = Outcome::default();
     let failures = match (Module::named(file, text), runlines::read(text)) {
-        (Ok(module), Ok(lines)) => {
+        (Ok(module), Ok(mut lines)) => {
+            lines.set_sm(sm);
             let checker = Checker {
                 module: &module,
                 lines: Lines::new(text),
@@ -108,9 +113,6 @@ impl Checker<'_> {
             let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.start);
             match before.last() {
                 None => self.failures.push(Diagnostic::new(refusal.span, "no kernel stands before this line")),
-                Some(_) if !pipeline::TARGETS.contains(&refusal.target) => {
-                    self.outcome.skipped.insert(refusal.target.name());
-                }
                 Some((kernel, _)) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
             }
         }
@@ -172,9 +174,7 @@ impl Checker<'_> {
         let launch =
             Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
         for &target in &run.targets {
-            if !pipeline::TARGETS.contains(&target) {
-                self.outcome.skipped.insert(target.name());
-            } else if refused.contains(&(number, target.name())) {
+            if refused.contains(&(number, target.name())) {
                 let message = format!("@{name} cannot run on {target}: a refusal is expected in it");
                 self.failures.push(Diagnostic::new(run.span, message));
             } else {
@@ -187,7 +187,7 @@ impl Checker<'_> {
     fn run_on(&mut self, target: Target, launch: &Reference<'_>) {
         let Reference { run, params, writers, .. } = *launch;
         let name = &run.kernel.0;
-        for &engine in self.engines {
+        for &engine in self.engines.iter().filter(|engine| engine.runs(target)) {
             let on = format!("{target} ({engine})");
             let program = match self.program(launch.kernel, target) {
                 Ok(program) => program,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Direction, ParamKind, Span, Type};
-use halfbyte_isa::abi::{self, DEFAULT_BUDGET, buffer_base};
+use halfbyte_isa::abi::{self, DEFAULT_BUDGET, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
@@ -191,7 +191,8 @@ pub fn evaluate_within(
             ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
-    let launch = eval::Launch { budget, intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
+    let group_size = group_size(items);
+    let launch = eval::Launch { group_size, budget, intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
     Prepared::new(kernel).run_watched(&launch, &mut bound)
 }
 

@@ -18,6 +18,7 @@ use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
 use crate::Module;
 use crate::print::{Allocated, Selected};
+use crate::target::DEFAULT_SM;
 
 /// The passes over the IR, in order.
 pub const PASSES: &[&str] = &[
@@ -43,8 +44,8 @@ pub const PASSES: &[&str] = &[
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
 pub const STEPS: [&str; 3] = ["isel", "regalloc", "layout"];
 
-/// The targets that there are.
-pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1];
+/// The targets that there are; PTX for the SM that it is made for where none is given.
+pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1, Target::Ptx { sm: DEFAULT_SM }];
 
 /// How to compile.
 #[derive(Clone)]

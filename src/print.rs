@@ -2,13 +2,19 @@
 
 use std::fmt;
 
+use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::Reg;
+use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Param, Registers};
+use halfbyte_isa::ptx::names::register_prefix;
+use halfbyte_isa::ptx::text::inst_text;
+use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::word::Field;
 use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::machine::{Halu, Machine, RegClass, Vp1};
 use halfbyte_isel::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
 use halfbyte_isel::vp1::{Class, Place};
-use halfbyte_isel::{Code, Func};
+use halfbyte_isel::{Code, Func, ptx};
 
 /// Selected instructions. Beside each stands what its register fields become: `rd=v3 def` is a definition in field `rd`.
 pub struct Selected<'a>(pub &'a Code);
@@ -63,6 +69,7 @@ impl fmt::Display for Selected<'_> {
         match self.0 {
             Code::Halu(code) => selected(f, code),
             Code::Vp1(code) => selected(f, code),
+            Code::Ptx(code) => selected_ptx(f, code),
         }
     }
 }
@@ -72,6 +79,7 @@ impl fmt::Display for Allocated<'_> {
         match self.0 {
             Func::Halu(func) => allocated(f, func),
             Func::Vp1(func) => allocated(f, func),
+            Func::Ptx(func) => finished_ptx(f, func),
         }
     }
 }
@@ -126,6 +134,67 @@ fn allocated<M: Machine>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt:
         }
     }
     Ok(())
+}
+
+fn selected_ptx(f: &mut fmt::Formatter<'_>, code: &ptx::Code) -> fmt::Result {
+    writeln!(f, "@{}", code.signature.name())?;
+    let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+    let list = |regs: &[Reg]| regs.iter().map(|&reg| register(&code.registers, reg)).collect::<Vec<_>>().join(", ");
+    let edge = |edge: &ptx::Edge| format!("b{}({})", edge.block, list(&edge.args));
+    for (number, block) in code.blocks.iter().enumerate() {
+        writeln!(f, "b{number}({}):", list(&block.params))?;
+        block.insts.iter().try_for_each(|placed| line(f, &inst_text(&placed.inst, &names), placed.loc))?;
+        let terminator = match &block.terminator {
+            ptx::Terminator::Exit => "exit".to_owned(),
+            ptx::Terminator::Jump(to) => format!("jump {}", edge(to)),
+            ptx::Terminator::Branch { guard, then, otherwise } => {
+                let not = if guard.not { "!" } else { "" };
+                let guard = register(&code.registers, guard.reg);
+                format!("@{not}{guard} to {}, else {}", edge(then), edge(otherwise))
+            }
+        };
+        line(f, &terminator, block.loc)?;
+    }
+    Ok(())
+}
+
+fn finished_ptx(f: &mut fmt::Formatter<'_>, func: &ptx::Func) -> fmt::Result {
+    writeln!(f, "@{}", func.signature.name())?;
+    let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
+    for (number, block) in func.blocks.iter().enumerate() {
+        writeln!(f, "b{number}:")?;
+        block.iter().try_for_each(|placed| line(f, &inst_text(&placed.inst, &names), placed.loc))?;
+    }
+    Ok(())
+}
+
+/// The name of a register: its type's letter, and its number among all.
+fn register(registers: &[Type], reg: Reg) -> String {
+    let ty = registers.get(reg.0 as usize).copied().unwrap_or(Type::B32);
+    format!("{}{}", register_prefix(ty), reg.0)
+}
+
+/// An entry without instructions, whose names those of a kernel are shown by.
+pub(crate) fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry {
+    let mut declared = Registers::default();
+    for (number, &ty) in (0..).zip(registers) {
+        declared.declare(register(registers, Reg(number)), ty, None);
+    }
+    let param = |param: &halfbyte_isa::abi::Param| Param {
+        name: param.name.clone(),
+        ty: Type::B8,
+        count: None,
+        align: None,
+        pointer: None,
+    };
+    Entry {
+        name: signature.name().to_owned(),
+        linkage: Linkage::Plain,
+        params: signature.params().iter().map(param).collect(),
+        registers: declared,
+        insts: Vec::new(),
+        labels: (0..blocks as u32).map(|at| LabelName { name: format!("b{at}"), at }).collect(),
+    }
 }
 
 fn line(f: &mut fmt::Formatter<'_>, text: &str, loc: Loc) -> fmt::Result {

@@ -59,6 +59,18 @@ pub struct RunLines {
     pub refusals: Vec<RefuseLine>,
 }
 
+impl RunLines {
+    /// Has PTX made for an SM.
+    pub fn set_sm(&mut self, sm: u16) {
+        let runs = self.runs.iter_mut().flat_map(|run| &mut run.targets);
+        for target in runs.chain(self.refusals.iter_mut().map(|refusal| &mut refusal.target)) {
+            if let Target::Ptx { .. } = target {
+                *target = Target::Ptx { sm };
+            }
+        }
+    }
+}
+
 /// Finds and reads the run lines and refuse lines of a text.
 ///
 /// # Errors

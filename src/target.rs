@@ -14,7 +14,7 @@ pub enum On {
 }
 
 /// The SM version where none is given.
-const DEFAULT_SM: u16 = 90;
+pub const DEFAULT_SM: u16 = 90;
 
 impl On {
     const ALL: [On; 4] =

@@ -170,7 +170,7 @@ impl Trial<'_> {
             let Some(program) = program else { continue };
             for (launch, (args, outcome)) in launches.iter().zip(&expected) {
                 let reference = Reference { module, kernel, launch, args, outcome, target, budget: self.budget };
-                tally.launches += self.engines.len() as u64;
+                tally.launches += self.engines.iter().filter(|engine| engine.runs(target)).count() as u64;
                 reference.check(&program, self.engines).map_err(|mut failure| {
                     if options.passes.len() != Options::new(target).passes.len() {
                         let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
@@ -225,7 +225,7 @@ impl Reference<'_> {
             return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
         };
         let mut first: Option<(Engine, Outcome)> = None;
-        for &engine in engines {
+        for &engine in engines.iter().filter(|engine| engine.runs(target)) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
             let how = How { budget: self.budget.into(), ..How::from(engine) };

@@ -84,7 +84,10 @@ impl<'a> Section<'a> {
     fn text(code: &'a Code) -> Section<'a> {
         Section {
             name: [TEXT_PREFIX, code.info.signature.name()].concat(),
-            contents: Contents::Words(&code.words),
+            contents: match &code.words {
+                Words::Ptx(_) => Contents::Record(code.words.to_bytes()),
+                words => Contents::Words(words),
+            },
             flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
             align: TEXT_ALIGN,
         }
@@ -120,7 +123,8 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
     for code in kernels {
         let name = code.info.signature.name();
         sections.push(Section::text(code));
-        sections.push(Section::record([INFO_PREFIX, name].concat(), Contents::Record(code.info.to_bytes())));
+        sections
+            .push(Section::record([INFO_PREFIX, name].concat(), Contents::Record(code.info.to_bytes(header.target))));
         sections.push(Section::record([LOC_PREFIX, name].concat(), Contents::Locs(&code.locs, &code.parts)));
     }
 

@@ -1,6 +1,7 @@
 //! Why a machine function has no words.
 
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::MAX_REGISTERS;
 use halfbyte_isa::row::EncodeError;
 use halfbyte_isel::mach::BlockIndex;
 use thiserror::Error;
@@ -53,6 +54,12 @@ pub enum LayoutError {
         words: usize,
         /// How many are possible.
         limit: usize,
+    },
+    /// More registers than a kernel of PTX may declare.
+    #[error("kernel `{kernel}` has more than {MAX_REGISTERS} registers")]
+    Registers {
+        /// The kernel.
+        kernel: String,
     },
     /// Instructions that cannot be in one bundle, or whose effect is not known.
     #[error("kernel `{kernel}`: {error}")]

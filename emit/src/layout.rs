@@ -7,6 +7,7 @@ use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use halfbyte_isel::machine::{Halu, Machine};
 
 use crate::error::LayoutError;
+use crate::ptx;
 use crate::straighten::{Step, lengths, straighten};
 use crate::vp1::{self, BlockStats};
 
@@ -34,12 +35,13 @@ pub fn layout(func: Func) -> Result<Code, LayoutError> {
     match func {
         Func::Halu(func) => layout_halu(func),
         Func::Vp1(func) => vp1::layout(&func),
+        Func::Ptx(func) => ptx::layout(func),
     }
 }
 
 fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let MachFunc { signature, blocks, local_bytes, registers, .. } = func;
-    let info = KernelInfo { signature, local_bytes, registers, tiles: None };
+    let info = KernelInfo { signature, local_bytes, registers, tiles: None, max_items: u32::MAX };
     let kernel = || info.signature.name().to_owned();
     let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
     let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();

@@ -1,10 +1,11 @@
 //! Emission: machine functions become words in a fixed order ([`layout`]); words become object files ([`write_object`]) and
-//! listings ([`listing`]).
+//! listings ([`listing`]), and PTX text ([`ptx_text`]).
 
 mod elf;
 mod error;
 mod layout;
 mod listing;
+mod ptx;
 mod straighten;
 mod vp1;
 
@@ -12,4 +13,5 @@ pub use elf::{ObjectError, write_object};
 pub use error::LayoutError;
 pub use layout::{Code, layout};
 pub use listing::listing;
+pub use ptx::ptx_text;
 pub use vp1::{BlockStats, OpError};

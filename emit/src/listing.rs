@@ -5,6 +5,8 @@ mod streams;
 use std::fmt::{self, Write};
 
 use halfbyte_isa::object::Words;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::vp1::bundles;
 
 use crate::layout::Code;
@@ -38,11 +40,17 @@ fn write_listing(out: &mut String, code: &Code, source: &str, text: Option<&str>
             write!(out, " in {} bundles", bundles(words).count())?;
             streams::write_head(out, &code.info)?;
         }
+        Words::Ptx(kernel) => {
+            let (major, minor) = kernel.version;
+            writeln!(out, " of PTX {major}.{minor} for {}", kernel.target)?;
+            kernel.entry.params.iter().try_for_each(|param| writeln!(out, "// {param}"))?;
+        }
     }
 
     let lines = match &code.words {
         Words::Halu(_) => code.words.disassemble(),
         Words::Vp1(words) => in_braces(words, &code.words),
+        Words::Ptx(kernel) => labelled(&kernel.entry),
     };
     let source_lines: Vec<&str> = text.unwrap_or_default().lines().collect();
     let mut shown = 0;
@@ -55,7 +63,11 @@ fn write_listing(out: &mut String, code: &Code, source: &str, text: Option<&str>
         let Some((address, loc)) = locs.next() else {
             break;
         };
-        write!(out, "{address:04x}  {}  {assembly}", code.words.digits(address))?;
+        write!(out, "{address:04x}  ")?;
+        if code.words.get(address).is_some() {
+            write!(out, "{}  ", code.words.digits(address))?;
+        }
+        out.push_str(assembly);
         if loc.is_known() {
             let width = ASSEMBLY_WIDTH.saturating_sub(assembly.len());
             write!(out, "{:width$}  // {}:{}", "", loc.line, loc.column)?;
@@ -73,6 +85,19 @@ fn write_listing(out: &mut String, code: &Code, source: &str, text: Option<&str>
 
 /// What the line of a word begins with, unlike that of a label.
 const WORD: &str = "    ";
+
+/// The instructions of an entry, a line each, with labels on lines of their own.
+fn labelled(entry: &Entry) -> String {
+    let mut lines = String::new();
+    let mut labels = entry.labels.iter().peekable();
+    for (place, inst) in entry.insts.iter().enumerate() {
+        while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
+            lines += &format!("{}:\n", label.name);
+        }
+        lines += &format!("{WORD}{}\n", inst_text(inst, entry));
+    }
+    lines
+}
 
 /// The assembly of VP1 words, a line each, with braces around bundles.
 fn in_braces(vp1: &[u32], words: &Words) -> String {

@@ -55,6 +55,7 @@ fn code() -> Code {
             local_bytes: 32,
             registers: 0,
             tiles: Some(Tiles { items: 4, group_branch: Some(4), image: (1..=18).collect(), streams }),
+            max_items: u32::MAX,
         },
         words: Words::Vp1(words),
         locs: vec![loc(2), loc(2), Loc::default(), loc(1), loc(1), Loc::default(), loc(2)],

@@ -20,6 +20,14 @@ pub const MAX_LOCAL_BYTES: u32 = 1 << 24;
 /// Backward branches an item may take in one launch unless the launcher says otherwise.
 pub const DEFAULT_BUDGET: u64 = 1 << 20;
 
+/// The most work items of a group.
+const MAX_GROUP: u32 = 256;
+
+/// The work items of a group in a launch of so many: all groups of a launch have as many, and as many as can be.
+pub fn group_size(items: u32) -> u32 {
+    (1..=items.min(MAX_GROUP)).rev().find(|size| items.is_multiple_of(*size)).unwrap_or(1)
+}
+
 /// Addresses from one buffer's base to the next one's, as a power of two.
 const BUFFER_SPACING_LOG2: u32 = 40;
 

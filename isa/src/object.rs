@@ -77,7 +77,8 @@ pub struct Header {
 /// name, the number of parameters, each 32 bits or a text; then the parameters.
 ///
 /// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`); the name of its type; of a
-/// buffer its alignment, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters.
+/// buffer its alignment, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
+/// bits. On PTX the section of words is the text of the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
     /// Its name and parameters.
@@ -89,6 +90,8 @@ pub struct KernelInfo {
     pub registers: u32,
     /// How a kernel is run a tile at a time: present on VP1 and nowhere else.
     pub tiles: Option<Tiles>,
+    /// The most work items of a launch. The record has it on PTX; elsewhere all numbers of items can be launched.
+    pub max_items: u32,
 }
 
 /// Why a record cannot be read.
@@ -179,8 +182,8 @@ impl Header {
 }
 
 impl KernelInfo {
-    /// The record.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// The record for a target.
+    pub fn to_bytes(&self, target: Target) -> Vec<u8> {
         // What a few parameters take.
         let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
@@ -208,6 +211,9 @@ impl KernelInfo {
         if let Some(tiles) = &self.tiles {
             tiles::put(&mut out, tiles);
         }
+        if let Target::Ptx { .. } = target {
+            put_u32(&mut out, self.max_items);
+        }
         out
     }
 
@@ -230,12 +236,13 @@ impl KernelInfo {
             params.push(fields.param()?);
         }
         let tiles = if target == Target::Vp1 { Some(fields.tiles()?) } else { None };
+        let max_items = if let Target::Ptx { .. } = target { fields.u32()? } else { u32::MAX };
         fields.finish()?;
         let signature = Signature::new(name, params)?;
         if let Some(tiles) = &tiles {
             tiles.check(&signature, local_bytes)?;
         }
-        Ok(KernelInfo { signature, local_bytes, registers, tiles })
+        Ok(KernelInfo { signature, local_bytes, registers, tiles, max_items })
     }
 }
 
@@ -349,13 +356,21 @@ mod tests {
             param("größe", buffer(Direction::Out, "i8", 1)),
             param("z", buffer(Direction::InOut, "bf16x2", 4)),
         ];
-        KernelInfo { signature: Signature::new("axpy", params).unwrap(), local_bytes: 64, registers: 7, tiles: None }
+        KernelInfo {
+            signature: Signature::new("axpy", params).unwrap(),
+            local_bytes: 64,
+            registers: 7,
+            tiles: None,
+            max_items: u32::MAX,
+        }
     }
 
     #[test]
     fn records_come_back() {
         let info = info();
-        assert_eq!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes()), Ok(info));
+        assert_eq!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes(Target::Halu)), Ok(info.clone()));
+        let (ptx, info) = (Target::Ptx { sm: 90 }, KernelInfo { max_items: 5, ..info });
+        assert_eq!(KernelInfo::from_bytes(ptx, &info.to_bytes(ptx)), Ok(info));
         let header = Header { target: Target::Ptx { sm: 90 }, source: "kernels/axpy.hb".into() };
         assert_eq!(Header::from_bytes(&header.to_bytes()), Ok(header));
         let loc = Loc { line: 3, column: u32::MAX };
@@ -365,7 +380,7 @@ mod tests {
 
     #[test]
     fn every_truncation_and_any_trailing_byte_is_refused() {
-        let mut bytes = info().to_bytes();
+        let mut bytes = info().to_bytes(Target::Halu);
         for length in 0..bytes.len() {
             let error = KernelInfo::from_bytes(Target::Halu, &bytes[..length]).unwrap_err();
             assert_eq!(error, RecordError::Truncated(length));
@@ -377,7 +392,7 @@ mod tests {
 
     #[test]
     fn each_bad_field_has_its_error() {
-        let bytes = info().to_bytes();
+        let bytes = info().to_bytes(Target::Halu);
         let with = |at: usize, value: &[u8]| {
             let mut bytes = bytes.clone();
             bytes[at..at + value.len()].copy_from_slice(value);

@@ -36,10 +36,12 @@ pub enum Code {
     Halu(VCode<Halu>),
     /// Of VP1.
     Vp1(VCode<Vp1>),
+    /// Of PTX.
+    Ptx(ptx::Code),
 }
 
 impl Code {
-    /// Allocates its registers.
+    /// Allocates its registers; of PTX, whose registers are as many as are named, it leaves SSA form.
     ///
     /// # Errors
     /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
@@ -47,6 +49,7 @@ impl Code {
         match self {
             Code::Halu(code) => allocator.allocate(code, options).map(Func::Halu),
             Code::Vp1(code) => allocator.allocate(code, options).map(Func::Vp1),
+            Code::Ptx(code) => Ok(Func::Ptx(ptx::finish(code)?)),
         }
     }
 }
@@ -58,6 +61,8 @@ pub enum Func {
     Halu(MachFunc<Halu>),
     /// Of VP1.
     Vp1(MachFunc<Vp1>),
+    /// Of PTX.
+    Ptx(ptx::Func),
 }
 
 impl Func {
@@ -66,6 +71,8 @@ impl Func {
         match self {
             Func::Halu(func) => func.spills,
             Func::Vp1(func) => func.spills,
+            // The assembler gives registers to these.
+            Func::Ptx(_) => 0,
         }
     }
 }

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
 use crate::load::{Code, Kernel};
 use crate::native::{NativeError, Translation};
+use crate::ptx;
 use crate::trap::{Fault, Trap};
 
 /// An argument of a launch.
@@ -43,6 +45,11 @@ impl Engine {
     pub const JIT: Engine = Engine::Jit { threads: NonZero::<u16>::MIN };
     /// Every engine, on one thread.
     pub const ALL: [Engine; 2] = [Engine::Interp, Engine::JIT];
+
+    /// Whether it runs what is for a target.
+    pub const fn runs(self, target: Target) -> bool {
+        !matches!((self, target), (Engine::Jit { .. }, Target::Ptx { .. }))
+    }
 
     /// `interp` or `jit`.
     pub const fn name(self) -> &'static str {
@@ -166,6 +173,26 @@ pub enum LaunchError {
     /// Not even the smallest tile fits the data store of VP1.
     #[error(transparent)]
     Tile(#[from] Box<TooLarge>),
+    /// More work items than the kernel's addresses are computed for.
+    #[error("kernel `{kernel}`: {items} work items are too many; it can be launched over {limit} at most")]
+    Items {
+        /// The kernel.
+        kernel: String,
+        /// The work items.
+        items: u32,
+        /// How many there can be.
+        limit: u32,
+    },
+    /// An engine that does not run what is for the target.
+    #[error("kernel `{kernel}` is for {target}, which engine `{engine}` does not run")]
+    Engine {
+        /// The kernel.
+        kernel: String,
+        /// The target.
+        target: Target,
+        /// The engine.
+        engine: Engine,
+    },
     /// No native code could be made of the kernel.
     #[error("kernel `{kernel}`: {error}")]
     Native {
@@ -228,10 +255,19 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { items, args, budget, engine, done } = launch;
         self.check_args(args)?;
+        let (target, kernel) = (self.words.target(), || self.signature().name().to_owned());
+        if !engine.runs(target) {
+            return Err(LaunchError::Engine { kernel: kernel(), target, engine });
+        }
+        let limit = self.info.max_items;
+        if items > limit {
+            return Err(LaunchError::Items { kernel: kernel(), items, limit });
+        }
         let order = Order { items, budget, engine, done };
         match &self.code {
             Code::Halu(code) => code.launch(self, order, args),
             Code::Vp1(code) => code.launch(self, order, args),
+            Code::Ptx(entry) => ptx::launch(self, entry, order, args),
         }
     }
 
@@ -241,6 +277,7 @@ impl Kernel {
         match &self.code {
             Code::Halu(code) => code.translation(),
             Code::Vp1(code) => code.translation(),
+            Code::Ptx(_) => None,
         }
     }
 

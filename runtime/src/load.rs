@@ -9,13 +9,14 @@ use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,
     TEXT_PREFIX, Words,
 };
+use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::target::Target;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use thiserror::Error;
 
-use crate::{halu, vp1};
+use crate::{halu, ptx, vp1};
 
 /// The kernels of an object.
 #[derive(Clone, Debug)]
@@ -40,6 +41,7 @@ pub struct Kernel {
 pub(crate) enum Code {
     Halu(halu::Code),
     Vp1(vp1::Code),
+    Ptx(Box<Entry>),
 }
 
 /// Why bytes are no object that can be run here.
@@ -54,9 +56,6 @@ pub enum LoadError {
     /// Another version of the layout.
     #[error("the object has layout version {0}; expected {E_FLAGS}")]
     Version(u32),
-    /// An object for a target that this runtime does not run.
-    #[error("the object is for target {0}, which cannot be run here")]
-    Target(Target),
     /// The sections hold more bytes than the file.
     #[error("the object's sections overlap")]
     Overlap,
@@ -83,6 +82,22 @@ pub enum LoadError {
         bytes: usize,
         /// Bytes of a word.
         word_bytes: usize,
+    },
+    /// A text section that is not the text of one kernel for the object's SM.
+    #[error("section `{section}` is no text of a kernel for {target}")]
+    Lines {
+        /// The section.
+        section: String,
+        /// The object's target.
+        target: Target,
+    },
+    /// A kernel of PTX with other parameters than its record says, or one that reads beyond them.
+    #[error("section `{section}`: {error}")]
+    Parameters {
+        /// The section.
+        section: String,
+        /// What is wrong.
+        error: ptx::LoadError,
     },
     /// A record that tells of a word which the kernel does not have.
     #[error("section `{section}` is about word {address}; the kernel has {words}")]
@@ -142,9 +157,7 @@ impl Program {
 
         let (section, data) = find(HEADER_SECTION.to_owned())?;
         let header = Header::from_bytes(data).map_err(|error| LoadError::Record { section, error })?;
-        let Some(no_words) = Words::from_bytes(header.target, &[]) else {
-            return Err(LoadError::Target(header.target));
-        };
+        let target = header.target;
 
         let source: Arc<str> = header.source.as_str().into();
         let kernel = |name: &str| {
@@ -157,10 +170,7 @@ impl Program {
                 Err(error) => return Err(LoadError::Record { section, error }),
             };
             let (section, text) = find(format!("{TEXT_PREFIX}{name}"))?;
-            let words = match Words::from_bytes(header.target, text) {
-                Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => words,
-                _ => return Err(LoadError::Text { section, bytes: text.len(), word_bytes: no_words.word_bytes() }),
-            };
+            let words = words(target, section, text)?;
             let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
             let (locs, parts) = locations(section, data, words.len())?;
             let tiles = info.tiles.iter();
@@ -173,6 +183,12 @@ impl Program {
                 Words::Halu(words) => Code::Halu(halu::Code::new(words)),
                 // Their records have tiles.
                 Words::Vp1(words) => Code::Vp1(vp1::Code::new(words, info.tiles.clone().unwrap_or_default())),
+                Words::Ptx(kernel) => {
+                    let section = || format!("{TEXT_PREFIX}{name}");
+                    ptx::check(&kernel.entry, &locs, &info.signature)
+                        .map_err(|error| LoadError::Parameters { section: section(), error })?;
+                    Code::Ptx(Box::new(kernel.entry.clone()))
+                }
             };
             Ok(Kernel { info, source: source.clone(), words, locs, parts, code })
         };
@@ -220,6 +236,17 @@ impl Kernel {
     /// What words stand for that access more than one thing of the text, in the order of their addresses.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+}
+
+/// Reads the words of a kernel, at least one.
+fn words(target: Target, section: String, text: &[u8]) -> Result<Words, LoadError> {
+    match Words::from_bytes(target, text) {
+        Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => Ok(words),
+        _ => Err(match Words::from_bytes(target, &[]) {
+            Some(none) => LoadError::Text { section, bytes: text.len(), word_bytes: none.word_bytes() },
+            None => LoadError::Lines { section, target },
+        }),
     }
 }
 

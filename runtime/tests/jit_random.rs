@@ -354,6 +354,7 @@ fn agree(seed: u64) -> bool {
             local_bytes: LOCAL_BYTES,
             registers: 32,
             tiles: None,
+            max_items: u32::MAX,
         },
         locs: words.iter().map(|_| Loc::default()).collect(),
         parts: Vec::new(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use halfbyte::Module;
 use halfbyte::Target;
-use halfbyte::emit::listing;
+use halfbyte::emit::{listing, ptx_text};
 use halfbyte::ir::Diagnostic;
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, count_rules};
@@ -61,7 +61,7 @@ enum Kind {
     Lowered,
     /// Machine instructions by blocks, with registers
     Mach,
-    /// Assembly that `asm` turns into the same words
+    /// Assembly that `asm` turns into the same words; PTX text
     Asm,
     /// A word a line
     Words,
@@ -75,11 +75,15 @@ enum Kind {
 
 impl Compile {
     pub(super) fn run(self) -> Done {
-        let On::Words(target) = self.on.on()? else {
+        let On::Words(target) = self.on.on() else {
             return Err(Failure::Call("`ir` is run as it is; compile for halu".into()));
         };
-        if self.emit == Kind::Ptx {
+        let is_ptx = matches!(target, Target::Ptx { .. });
+        if self.emit == Kind::Ptx && !is_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
+        }
+        if self.emit == Kind::Words && is_ptx {
+            return Err(Failure::Call(format!("target `{target}` has PTX text, not words; emit ptx or asm")));
         }
         if self.stats && matches!(self.emit, Kind::Ir | Kind::Lowered | Kind::Mach) {
             return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
@@ -149,15 +153,16 @@ impl Compile {
                 if self.stats {
                     say(&statistics(target, &binary));
                 }
-                match self.emit {
-                    Kind::Obj => out = binary.object,
-                    Kind::Words => {
+                match (self.emit, target) {
+                    (Kind::Asm | Kind::Ptx, Target::Ptx { sm }) => out = ptx_text(&binary.code, sm, &name).into_bytes(),
+                    (Kind::Obj, _) => out = binary.object,
+                    (Kind::Words, _) => {
                         for code in &binary.code {
                             let words = (0..code.words.len()).map(|address| code.words.digits(address) + "\n");
                             out.extend(words.flat_map(String::into_bytes));
                         }
                     }
-                    Kind::Listing => {
+                    (Kind::Listing, _) => {
                         let listings = binary.code.iter().map(|code| listing(code, &name, Some(module.text())));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use halfbyte::Module;
 use halfbyte::explain::{ExplainError, Question, Text, explain};
 use halfbyte::pipeline::Options;
-use halfbyte::{Module, Target};
 
 use super::io::{Input, print};
-use super::{Done, Failure, Machine};
+use super::{Done, Failure, SmArgs, TargetName};
 
 /// Says why an op became the words that it became, and which rules nearly matched
 #[derive(clap::Args)]
@@ -19,7 +19,9 @@ pub(super) struct Explain {
     at: String,
     /// What it is compiled for
     #[arg(long, value_enum, default_value = "halu")]
-    target: Machine,
+    target: TargetName,
+    #[command(flatten)]
+    sm: SmArgs,
     /// The kernel, where several have such a value
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -36,10 +38,7 @@ pub(super) struct Explain {
 
 impl Explain {
     pub(super) fn run(self) -> Done {
-        let mut options = Options::new(match self.target {
-            Machine::Halu => Target::Halu,
-            Machine::Vp1 => Target::Vp1,
-        });
+        let mut options = Options::new(self.sm.target(self.target));
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;

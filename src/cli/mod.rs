@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::Target;
+use halfbyte::isa::target::SMS;
 use halfbyte::isa::text::{AsmError, Program};
 use halfbyte::isa::{halu, vp1};
 use halfbyte::launch::Engine;
@@ -169,9 +170,8 @@ struct OnArgs {
     /// What to run on
     #[arg(long, value_enum)]
     target: OnName,
-    /// The SM version that PTX is for
-    #[arg(long, value_name = "N", default_value_t = 90)]
-    sm: u16,
+    #[command(flatten)]
+    sm: SmArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -187,25 +187,55 @@ enum OnName {
 }
 
 impl OnArgs {
-    fn on(&self) -> Result<On, Failure> {
+    fn on(&self) -> On {
         let target = match self.target {
-            OnName::Ir => return Ok(On::Ir),
-            OnName::Halu => Target::Halu,
-            OnName::Vp1 => Target::Vp1,
-            OnName::Ptx => Target::Ptx { sm: self.sm },
+            OnName::Ir => return On::Ir,
+            OnName::Halu => TargetName::Halu,
+            OnName::Vp1 => TargetName::Vp1,
+            OnName::Ptx => TargetName::Ptx,
         };
-        implemented(target).map(On::Words)
+        On::Words(self.sm.target(target))
     }
 }
 
-/// Refuses a target that is not there yet.
-fn implemented(target: Target) -> Result<Target, Failure> {
-    if halfbyte::pipeline::TARGETS.contains(&target) {
-        return Ok(target);
+/// What a kernel is compiled for.
+#[derive(Clone, Copy, ValueEnum)]
+enum TargetName {
+    /// 128-bit words
+    Halu,
+    /// 32-bit words in bundles
+    Vp1,
+    /// Text for NVIDIA GPUs
+    Ptx,
+}
+
+#[derive(Args)]
+struct SmArgs {
+    /// The SM version that PTX is for
+    #[arg(long, value_name = "N", default_value = "90", value_parser = sm_version)]
+    sm: u16,
+}
+
+impl SmArgs {
+    fn target(&self, name: TargetName) -> Target {
+        match name {
+            TargetName::Halu => Target::Halu,
+            TargetName::Vp1 => Target::Vp1,
+            TargetName::Ptx => Target::Ptx { sm: self.sm },
+        }
     }
-    let there: Vec<&str> = halfbyte::pipeline::TARGETS.iter().map(|target| target.name()).collect();
-    let message = format!("target `{}` is not there yet; there are ir, {}", target.name(), there.join(", "));
-    Err(Failure::Call(message))
+
+    /// One target, or every one there is.
+    fn targets(&self, name: Option<TargetName>) -> Vec<Target> {
+        let all = [TargetName::Halu, TargetName::Vp1, TargetName::Ptx];
+        name.as_ref().map_or(all.as_slice(), std::slice::from_ref).iter().map(|&name| self.target(name)).collect()
+    }
+}
+
+/// The number of an SM version that PTX is made for.
+fn sm_version(text: &str) -> Result<u16, String> {
+    let known = text.parse().ok().filter(|sm| SMS.contains(sm));
+    known.ok_or_else(|| format!("expected one of {}", SMS.map(|sm| sm.to_string()).join(", ")))
 }
 
 /// A machine with words.
@@ -218,13 +248,6 @@ enum Machine {
 }
 
 impl Machine {
-    fn target(self) -> Target {
-        match self {
-            Machine::Halu => Target::Halu,
-            Machine::Vp1 => Target::Vp1,
-        }
-    }
-
     /// The words of a program, as the command line writes them.
     fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
         fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {

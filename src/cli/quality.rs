@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use halfbyte::pipeline::TARGETS;
+use halfbyte::Module;
 use halfbyte::quality::page;
-use halfbyte::{Module, Target};
 
 use super::io::{Input, kernel_files, write};
 use super::meter::Meter;
-use super::{Done, Failure, OnName};
+use super::{Done, SmArgs, TargetName};
 
 /// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
 ///
@@ -23,7 +22,9 @@ pub(super) struct Quality {
     paths: Vec<PathBuf>,
     /// Only this target
     #[arg(long, value_enum)]
-    target: Option<OnName>,
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -31,13 +32,7 @@ pub(super) struct Quality {
 
 impl Quality {
     pub(super) fn run(self) -> Done {
-        let targets = match self.target {
-            None => TARGETS.to_vec(),
-            Some(OnName::Ir) => return Err(Failure::Call("`ir` is run as it is, it becomes no words".into())),
-            Some(OnName::Halu) => vec![Target::Halu],
-            Some(OnName::Vp1) => vec![Target::Vp1],
-            Some(OnName::Ptx) => return Err(Failure::Call("`ptx` has no words to count".into())),
-        };
+        let targets = self.sm.targets(self.target);
         let files = kernel_files(&self.paths)?;
         let mut meter = Meter::new(Duration::from_secs(1));
         let mut modules = Vec::with_capacity(files.len());

@@ -11,7 +11,7 @@ use halfbyte::prove::Shard;
 
 use super::io::{print, write};
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Machine, Message, say, silence_panics};
+use super::{Done, EngineName, Failure, Message, SmArgs, TargetName, say, silence_panics};
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -37,7 +37,9 @@ pub(super) struct Random {
     shard: Shard,
     /// One target, not every target there is
     #[arg(long, value_enum)]
-    target: Option<Machine>,
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
     /// One engine, not every engine there is
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
@@ -65,10 +67,7 @@ impl Random {
             seed: self.seed,
             kernels,
             shard: self.shard,
-            targets: match self.target {
-                Some(machine) => vec![machine.target()],
-                None => halfbyte::pipeline::TARGETS.to_vec(),
-            },
+            targets: self.sm.targets(self.target),
             engines: match self.engine {
                 Some(engine) => vec![engine.engine()],
                 None => Engine::ALL.to_vec(),

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use halfbyte::Module;
 use halfbyte::launch::Engine;
 use halfbyte::reduce::{Case, FindError, Found, Limits, Progress, Question, Suspect, find, reduce, suspects};
+use halfbyte::{Module, Target};
 
 use super::io::{Input, write};
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Machine, say, silence_panics};
+use super::{Done, EngineName, Failure, SmArgs, TargetName, say, silence_panics};
 
 /// Makes a kernel that fails as small as it can be
 ///
@@ -29,7 +29,9 @@ pub(super) struct Reduce {
     output: Option<PathBuf>,
     /// One target, not every target that the run lines name
     #[arg(long, value_enum)]
-    target: Option<Machine>,
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
     /// One engine, not every engine there is
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
@@ -61,7 +63,7 @@ impl Reduce {
             None => Engine::ALL.to_vec(),
         };
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
-        let target = self.target.map(Machine::target);
+        let target = self.target.map(|name| self.sm.target(name));
         let question = Question { kernel: name, target, engines: &engines };
         let suspects = suspects(&module, &input.folder, question).map_err(failure)?;
         silence_panics();
@@ -160,7 +162,11 @@ impl Watched {
     fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["check", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["check", "-"]);
+        if let Target::Ptx { sm } = suspect.target {
+            command.args(["--sm", &sm.to_string()]);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(engine) = self.engine {
             command.args(["--engine", engine.engine().name()]);
         }

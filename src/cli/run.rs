@@ -64,7 +64,7 @@ enum Ready<'a> {
 
 impl Run {
     pub(super) fn run(self) -> Done {
-        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
+        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
@@ -185,7 +185,7 @@ impl Run {
     }
 
     fn target_name(&self) -> &'static str {
-        self.on.on().map_or("", On::name)
+        self.on.on().name()
     }
 
     /// Where buffers go, by name.

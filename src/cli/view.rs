@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use halfbyte::Module;
-use halfbyte::pipeline::TARGETS;
 use halfbyte::report::Report;
 use halfbyte::view::page;
 
 use super::compile::select;
 use super::io::{Input, write};
-use super::{Done, Machine};
+use super::{Done, SmArgs, TargetName};
 
 /// Shows kernels on their way to words, as one HTML page
 ///
@@ -20,7 +19,9 @@ pub(super) struct View {
     file: PathBuf,
     /// Only this target, not every one that takes a kernel
     #[arg(long, value_enum)]
-    target: Option<Machine>,
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
     /// Only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -36,7 +37,7 @@ impl View {
         let module = Module::named(&input.name, text)?;
         let selected = select(&module, self.kernel.as_deref())?;
         let kernels = module.ir().kernels.get(selected).unwrap_or_default();
-        let targets = self.target.map_or(TARGETS.to_vec(), |machine| vec![machine.target()]);
+        let targets = self.sm.targets(self.target);
         let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         write(self.output.as_deref().or(Some(Path::new("-"))), page.as_bytes())
     }

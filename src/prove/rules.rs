@@ -206,7 +206,8 @@ impl Sides<'_> {
                     execute(loaded, engine, items, &mut found).map_err(|error| format!("on {target}: {error}"))?;
                     Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
                 };
-                let first = Engine::ALL.into_iter().find_map(|engine| run(engine).transpose()).transpose()?;
+                let engines = Engine::ALL.into_iter().filter(|engine| engine.runs(*target));
+                let first = { engines }.find_map(|engine| run(engine).transpose()).transpose()?;
                 first.map(|d| (d.item, d.to_string()))
             }
         };

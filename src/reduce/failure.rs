@@ -103,9 +103,12 @@ pub fn suspects(module: &Module, folder: &Path, question: Question<'_>) -> Resul
         let params = Param::of_kernel(kernel);
         let Bound { args, .. } = bind(&params, &run.args, &run.results, folder, *place).map_err(report)?;
         let Some(case) = Case::new(kernel, Launch { items: run.items, args }) else { continue };
-        let targets = run.targets.iter().filter(|target| TARGETS.contains(target));
-        let targets = targets.filter(|&&target| question.target.is_none_or(|wanted| wanted == target));
-        suspects.extend(targets.map(|&target| Suspect { case: case.clone(), target }));
+        let asked = |target: Target| match question.target {
+            Some(wanted) => (wanted.name() == target.name()).then_some(wanted),
+            None => Some(target),
+        };
+        let targets = run.targets.iter().filter_map(|&target| asked(target));
+        suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));
     }
     if suspects.is_empty() {
         let kernel = question.kernel.map_or("a kernel".to_owned(), |name| format!("@{name}"));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use halfbyte_isa::docs::Set;
+use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::target::Target;
 use halfbyte_isel::Code;
 
@@ -10,6 +11,7 @@ use super::coverage::{self, Coverage, RuleId};
 use super::why;
 use crate::Module;
 use crate::pipeline::{Compiler, Options, Product};
+use crate::print::ptx_names;
 use crate::report::Report;
 
 /// What a text's kernels are in a target's instructions.
@@ -100,6 +102,11 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
                 match code {
                     Code::Halu(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
                     Code::Vp1(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
+                    Code::Ptx(code) => {
+                        let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+                        let insts = code.blocks.iter().flat_map(|block| &block.insts);
+                        instructions.extend(insts.map(|placed| inst_text(&placed.inst, &names)));
+                    }
                 }
             }
         });
@@ -142,11 +149,12 @@ struct Asked<'n> {
 impl<'n> Asked<'n> {
     fn new(name: &'n str, target: Target) -> Result<Asked<'n>, SelectsError> {
         let rules = coverage::find(name, Some(target)).unwrap_or_default();
-        let set = match target {
-            Target::Vp1 => Set::Vp1,
-            Target::Halu | Target::Ptx { .. } => Set::Halu,
+        let mnemonics = match target {
+            Target::Vp1 => Set::Vp1.mnemonics(),
+            Target::Halu => Set::Halu.mnemonics(),
+            Target::Ptx { .. } => halfbyte_isa::ptx::docs::mnemonics(),
         };
-        if rules.is_empty() && !set.mnemonics().into_iter().any(|mnemonic| begins(name, mnemonic)) {
+        if rules.is_empty() && !mnemonics.into_iter().any(|mnemonic| begins(name, mnemonic)) {
             return Err(SelectsError::Unknown { name: name.to_owned(), target });
         }
         Ok(Asked { name, rules })

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use halfbyte_isa::halu;
 use halfbyte_isa::object::{Loc, Words};
+use halfbyte_isa::ptx::{self, text::inst_text};
 use halfbyte_isa::row::{Kind, RegFile, Role};
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
@@ -16,6 +17,7 @@ use halfbyte_isel::machine::Machine;
 use super::model::{Entry, Line, Place, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, tokens, touched, uses};
 use crate::emit::Code;
+use crate::print::ptx_names;
 
 /// Bits of a `$c`.
 const FLAGS: u8 = 16;
@@ -33,6 +35,8 @@ pub(super) fn nodes(func: &Func) -> (Vec<Node>, Vec<usize>) {
             let ends = matches!(footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return);
             (Node { reads: cells(footprint.reads).collect(), writes, ..Node::default() }, ends)
         }),
+        // Its registers are not the machine's.
+        Func::Ptx(_) => (Vec::new(), Vec::new()),
     }
 }
 
@@ -75,7 +79,21 @@ pub(super) fn of_func(func: &Func, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
             }
             line
         }),
+        Func::Ptx(func) => {
+            let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
+            let mut lines = Vec::new();
+            for (number, block) in func.blocks.iter().enumerate() {
+                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+                lines.extend(block.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+            }
+            lines
+        }
     }
+}
+
+/// The line of an instruction of PTX.
+pub(super) fn ptx_line(inst: &ptx::Inst, names: &ptx::module::Entry, loc: Loc) -> Line {
+    Line::new(Shape::Inst, Place::of_loc(loc), vec![Token::Plain(inst_text(inst, names))])
 }
 
 fn lines<M: Machine>(
@@ -103,11 +121,12 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
     let nodes = match &code.words {
         Words::Halu(words) => halu_nodes(words, &code.locs),
         Words::Vp1(words) => vp1_nodes(words, &code.locs),
+        Words::Ptx(_) => Vec::new(),
     };
     let all = touched(&nodes, &uses(&nodes));
     let none = Touched::default();
     let starts: Vec<u32> = match &code.words {
-        Words::Halu(_) => Vec::new(),
+        Words::Halu(_) | Words::Ptx(_) => Vec::new(),
         Words::Vp1(words) => bundles(words).map(|(start, _)| start).collect(),
     };
     let mut lines = Vec::with_capacity(code.words.len());
@@ -121,6 +140,7 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
                 words.get(address).and_then(|&word| halu::Inst::decode(word)).as_ref().map(halu_entry)
             }
             Words::Vp1(words) => words.get(address).and_then(|&word| vp1::Inst::decode(word)).as_ref().map(vp1_entry),
+            Words::Ptx(_) => None,
         };
         // A nop has the place of its neighbour, but nothing of it.
         let nop = matches!(&code.words, Words::Vp1(words) if words.get(address).is_some_and(|&word| is_nop(word)));
@@ -128,7 +148,7 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
         let of_node = all.get(node).unwrap_or(&none);
         // Of what a bundle writes, a word writes only its own.
         let of_word = match &code.words {
-            Words::Halu(_) => None,
+            Words::Halu(_) | Words::Ptx(_) => None,
             Words::Vp1(words) => Some(Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) }),
         };
         let tokens = tokens(&code.words.text(address), entry, of_word.as_ref().unwrap_or(of_node), place);

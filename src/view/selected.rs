@@ -5,9 +5,10 @@ use halfbyte_isa::word::Field;
 use halfbyte_isel::Code;
 use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg};
 
+use super::machine::ptx_line;
 use super::model::{Entry, Line, Place, Places, Shape, Token};
 use super::registers::{parts, without_end};
-use crate::print::Shown;
+use crate::print::{Shown, ptx_names};
 
 /// The lines of selected code.
 pub(super) fn of_code(code: &Code) -> Vec<Line> {
@@ -16,6 +17,15 @@ pub(super) fn of_code(code: &Code) -> Vec<Line> {
         Code::Vp1(code) => lines(code, |group| {
             group.insts.iter().map(|inst| Entry { opcode: inst.opcode().name(), row: inst.row() }).collect()
         }),
+        Code::Ptx(code) => {
+            let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+            let mut lines = Vec::new();
+            for (number, block) in code.blocks.iter().enumerate() {
+                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+                lines.extend(block.insts.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+            }
+            lines
+        }
     }
 }
 

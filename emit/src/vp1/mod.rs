@@ -82,6 +82,7 @@ pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
         local_bytes: func.local_bytes,
         registers: general.max().unwrap_or(0).max(func.registers),
         tiles: Some(tiles),
+        max_items: u32::MAX,
     };
     let locs = words.iter().map(|word| word.loc).collect();
     let words = words.iter().map(|word| word.inst.word()).collect::<Vec<u32>>();

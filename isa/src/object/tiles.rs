@@ -148,7 +148,7 @@ mod tests {
     use crate::target::Target;
 
     fn read(info: &KernelInfo) -> Result<KernelInfo, RecordError> {
-        KernelInfo::from_bytes(Target::Vp1, &info.to_bytes())
+        KernelInfo::from_bytes(Target::Vp1, &info.to_bytes(Target::Vp1))
     }
 
     fn tiles(info: &mut KernelInfo) -> &mut Tiles {
@@ -190,7 +190,7 @@ mod tests {
         let image = (0..48).collect();
         let tiles = Tiles { items: 4, group_branch: Some(9), image, streams: vec![read, guard, written, table] };
         let signature = Signature::new("k", params).unwrap();
-        KernelInfo { signature, local_bytes: 64, registers: 3, tiles: Some(tiles) }
+        KernelInfo { signature, local_bytes: 64, registers: 3, tiles: Some(tiles), max_items: u32::MAX }
     }
 
     #[test]
@@ -204,14 +204,17 @@ mod tests {
     #[test]
     fn a_record_is_its_targets() {
         let mut info = info();
-        assert!(matches!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes()), Err(RecordError::Trailing(_))));
+        assert!(matches!(
+            KernelInfo::from_bytes(Target::Halu, &info.to_bytes(Target::Vp1)),
+            Err(RecordError::Trailing(_))
+        ));
         info.tiles = None;
         assert!(matches!(read(&info), Err(RecordError::Truncated(_))));
     }
 
     #[test]
     fn every_truncation_is_refused_and_any_bit_may_flip() {
-        let bytes = info().to_bytes();
+        let bytes = info().to_bytes(Target::Vp1);
         for length in 0..bytes.len() {
             assert_eq!(KernelInfo::from_bytes(Target::Vp1, &bytes[..length]), Err(RecordError::Truncated(length)));
         }
@@ -219,7 +222,7 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             if let Ok(info) = KernelInfo::from_bytes(Target::Vp1, &bytes) {
-                assert_eq!(info.to_bytes(), bytes);
+                assert_eq!(info.to_bytes(Target::Vp1), bytes);
             }
         }
     }
@@ -290,7 +293,7 @@ mod tests {
 
     #[test]
     fn tags_and_counts_are_held_to_what_there_is() {
-        let (info, bytes) = (info(), info().to_bytes());
+        let (info, bytes) = (info(), info().to_bytes(Target::Vp1));
         let at = bytes.len() - {
             let mut tiles = Vec::new();
             super::put(&mut tiles, info.tiles.as_ref().unwrap());

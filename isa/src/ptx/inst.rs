@@ -137,6 +137,22 @@ impl Inst {
         guard.into_iter().chain(operands)
     }
 
+    /// Gives each register that it names another name, those of its guard included.
+    pub fn rename(&mut self, name: impl Fn(Reg) -> Reg) {
+        if let Some(guard) = &mut self.guard {
+            guard.reg = name(guard.reg);
+        }
+        for operand in &mut self.operands {
+            match operand {
+                Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => *reg = name(*reg),
+                Operand::Pair(both) => both.iter_mut().flatten().for_each(|reg| *reg = name(*reg)),
+                Operand::Vector(regs) => regs.iter_mut().flatten().for_each(|reg| *reg = name(*reg)),
+                Operand::Memory(Address { base: Base::Register(reg), .. }) => *reg = name(*reg),
+                Operand::Memory(_) | Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => {}
+            }
+        }
+    }
+
     /// What the instruction needs of assembler and machine.
     pub fn since(&self) -> Since {
         self.row().since(&self.words)

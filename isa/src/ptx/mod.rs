@@ -7,6 +7,7 @@ pub mod docs;
 pub mod inst;
 pub mod meaning;
 pub mod module;
+pub mod names;
 mod random;
 pub mod row;
 mod rows;

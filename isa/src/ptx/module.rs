@@ -27,12 +27,21 @@ pub struct Kernel {
     pub entry: Entry,
 }
 
+/// The lowest version and the widest target that have all of an SM's instructions that kernels use.
+fn head(sm: u16, entries: &[Entry]) -> ((u8, u8), TargetName) {
+    let insts = entries.iter().flat_map(|entry| &entry.insts);
+    let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);
+    let suffix = needs.specific.then_some(Suffix::Family);
+    // A family has names from this version on.
+    let version = if needs.specific { needs.version.max((8, 8)) } else { needs.version };
+    (version, TargetName { sm, suffix })
+}
+
 impl Kernel {
-    /// A kernel for an SM, in the lowest version and for the widest target that have all its instructions.
-    pub fn new(sm: u16, entry: Entry) -> Kernel {
-        let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
-        let suffix = needs.specific.then_some(Suffix::Family);
-        Kernel { version: needs.version, target: TargetName { sm, suffix }, entry }
+    /// A kernel for an SM, with what of version and target its instructions need.
+    pub fn for_sm(sm: u16, entry: Entry) -> Kernel {
+        let (version, target) = head(sm, std::slice::from_ref(&entry));
+        Kernel { version, target, entry }
     }
 }
 
@@ -206,6 +215,12 @@ pub struct Missing {
 }
 
 impl Module {
+    /// Kernels for an SM, with what of version and target their instructions need.
+    pub fn for_sm(sm: u16, entries: Vec<Entry>) -> Module {
+        let (version, target) = head(sm, &entries);
+        Module { version, target, entries }
+    }
+
     /// Whether version and target are enough for what needs so much.
     pub fn provides(&self, since: Since) -> bool {
         self.version >= since.version && self.target.sm >= since.sm && (!since.specific || self.target.suffix.is_some())

@@ -1,11 +1,10 @@
-//! Selected PTX: instructions on virtual registers in SSA form with block parameters, and the entry that is made of them.
+//! Selected PTX: instructions on virtual registers in SSA form with block parameters, and what is made of them.
 //!
 //! Registers are those of the instructions themselves, so nothing is left to allocate: what takes the place of allocation gives
 //! block parameters their values by moves ([`Func`]).
 
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Guard, Inst, Reg};
 
@@ -75,17 +74,18 @@ pub struct Code {
     pub max_items: u64,
 }
 
-/// A kernel that can be printed.
+/// A kernel in PTX instructions, with registers that may be defined anywhere.
 #[derive(Clone, Debug)]
 pub struct Func {
     /// The kernel's name and parameters.
     pub signature: Signature,
     /// The SM version.
     pub sm: u16,
-    /// The kernel.
-    pub entry: Entry,
-    /// Where each instruction comes from.
-    pub locs: Vec<Loc>,
+    /// The types of the registers, by number.
+    pub registers: Vec<Type>,
+    /// The blocks in order; the first is the entry. Each ends with branches, of which the last is always taken, or with `ret`.
+    /// A label is the number of a block.
+    pub blocks: Vec<Vec<Placed>>,
     /// The most work items of a launch.
     pub max_items: u64,
 }

@@ -24,6 +24,7 @@ use halfbyte_isa::word::Field;
 use thiserror::Error;
 
 use crate::mach::{BlockIndex, MachFunc};
+use crate::ptx::CodeError;
 use crate::vcode::{VCode, VReg};
 use adapter::Run;
 use each::Each;
@@ -132,6 +133,9 @@ pub enum AllocError {
     /// The allocation is wrong: a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
+    /// Code for PTX that is not what it should be.
+    #[error(transparent)]
+    Ptx(#[from] CodeError),
 }
 
 impl AllocError {

@@ -6,7 +6,7 @@
 mod interp;
 mod memory;
 
-use halfbyte_isa::abi::{DEFAULT_BUDGET, buffer_base};
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Param};
 use halfbyte_isa::ptx::text::{Text, inst_text};
@@ -14,7 +14,8 @@ use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::launch::Stats;
+use crate::launch::{self, Order, Stats};
+use crate::load;
 use crate::trap::{Fault, Trap};
 use interp::{Item, Registers};
 use memory::Memory;
@@ -28,6 +29,27 @@ pub enum Arg<'a> {
     In(&'a [u8]),
     /// The address of memory.
     Buffer(&'a mut [u8]),
+}
+
+/// Runs the items of so many blocks of so many threads, in order. `done` is called after each. A fault comes with its item.
+fn run_items(
+    entry: &Entry,
+    [grid, block]: [u32; 2],
+    memory: &mut Memory<'_>,
+    budget: u64,
+    done: &mut dyn FnMut(),
+) -> Result<Stats, (u32, Fault)> {
+    let mut registers = Registers::new(&entry.registers);
+    let mut stats = Stats::default();
+    for number in 0..grid * block {
+        registers.clear();
+        let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
+        let of_item = interp::run_item(entry, item, &mut registers, memory, budget).map_err(|fault| (number, fault))?;
+        stats.issued += of_item.instructions;
+        stats.backward_branches += of_item.backward;
+        done();
+    }
+    Ok(stats)
 }
 
 /// How a kernel is launched: over `grid` blocks of `block` threads, which are the work items.
@@ -56,6 +78,9 @@ pub enum LoadError {
     /// There is no kernel of that name.
     #[error("there is no kernel `{0}`")]
     Name(String),
+    /// The parameters are not those of the signature.
+    #[error("the kernel has not the parameters of its signature")]
+    Signature,
     /// An instruction reads beyond its parameter, or at an offset that is not a multiple of what it reads.
     #[error("{}:{}: `{instruction}` does not read within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
     Parameter {
@@ -108,6 +133,57 @@ pub enum LaunchError {
     Trap(#[from] Box<Trap>),
 }
 
+/// Whether an entry reads within its parameters.
+fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
+    for (place, inst) in entry.insts.iter().enumerate() {
+        for operand in &inst.operands {
+            let Operand::Memory(address) = operand else { continue };
+            let Base::Parameter(number) = address.base else { continue };
+            let param = entry.params.get(number as usize);
+            let bytes = param.map_or(0, Param::bytes);
+            let size = i64::from(inst.ty(0).bits() / 8);
+            let offset = i64::from(address.offset);
+            if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
+                let instruction = inst_text(inst, entry);
+                let param = param.map_or_else(String::new, |param| param.name.clone());
+                let loc = locs.get(place).copied().unwrap_or_default();
+                return Err(LoadError::Parameter { instruction, loc, param, bytes });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the entry of an object's kernel is one of its signature.
+pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Result<(), LoadError> {
+    let sizes = signature.params().iter().map(|param| u64::from(param.kind.bytes()));
+    if !entry.params.iter().map(Param::bytes).eq(sizes) {
+        return Err(LoadError::Signature);
+    }
+    check_reads(entry, locs)
+}
+
+/// Launches an object's kernel, whose arguments fit.
+pub(crate) fn launch(
+    kernel: &load::Kernel,
+    entry: &Entry,
+    order: Order<'_>,
+    args: &mut [launch::Arg<'_>],
+) -> Result<Stats, launch::LaunchError> {
+    let params = kernel.signature().params().iter().zip(&*args).enumerate();
+    let params = params.map(|(number, (param, arg))| {
+        let bits = match arg {
+            launch::Arg::Scalar(bits) => *bits,
+            launch::Arg::In(_) | launch::Arg::Buffer(_) => buffer_base(number).into(),
+        };
+        bits.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec()
+    });
+    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args) };
+    let block = group_size(order.items);
+    let ran = run_items(entry, [order.items / block, block], &mut memory, order.budget, &mut || order.advance(1));
+    ran.map_err(|(item, fault)| Box::new(kernel.trap(item, fault)).into())
+}
+
 /// A kernel that can be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -125,9 +201,8 @@ impl Kernel {
         let entries = text.module.entries.iter().zip(&text.locs);
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
         let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
-        let kernel = Kernel { entry: entry.clone(), locs: locs.clone(), source: source.into() };
-        kernel.check_parameters()?;
-        Ok(kernel)
+        check_reads(entry, locs)?;
+        Ok(Kernel { entry: entry.clone(), locs: locs.clone(), source: source.into() })
     }
 
     /// The kernel as it is in the text.
@@ -139,25 +214,6 @@ impl Kernel {
         self.locs.get(place).copied().unwrap_or_default()
     }
 
-    fn check_parameters(&self) -> Result<(), LoadError> {
-        for (place, inst) in self.entry.insts.iter().enumerate() {
-            for operand in &inst.operands {
-                let Operand::Memory(address) = operand else { continue };
-                let Base::Parameter(number) = address.base else { continue };
-                let param = self.entry.params.get(number as usize);
-                let bytes = param.map_or(0, Param::bytes);
-                let size = i64::from(inst.ty(0).bits() / 8);
-                let offset = i64::from(address.offset);
-                if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
-                    let instruction = inst_text(inst, &self.entry);
-                    let param = param.map_or_else(String::new, |param| param.name.clone());
-                    return Err(LoadError::Parameter { instruction, loc: self.loc(place), param, bytes });
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Runs the kernel's work items.
     ///
     /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are. An access is made where it is aligned
@@ -167,19 +223,10 @@ impl Kernel {
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { grid, block, args, budget } = launch;
-        let items = grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
+        grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
         let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args) };
-        let mut registers = Registers::new(&self.entry.registers);
-        let mut stats = Stats::default();
-        for number in 0..items {
-            registers.clear();
-            let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
-            let done = interp::run_item(&self.entry, item, &mut registers, &mut memory, budget);
-            let done = done.map_err(|fault| Box::new(self.trap(number, fault)))?;
-            stats.issued += done.instructions;
-            stats.backward_branches += done.backward;
-        }
-        Ok(stats)
+        let ran = run_items(&self.entry, [grid, block], &mut memory, budget, &mut || {});
+        ran.map_err(|(item, fault)| Box::new(self.trap(item, fault)).into())
     }
 
     /// The bytes of each parameter.

@@ -43,6 +43,7 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
             local_bytes,
             registers: 16,
             tiles: None,
+            max_items: u32::MAX,
         },
         words: program.words.into(),
         locs: program.lines.iter().map(loc).collect(),

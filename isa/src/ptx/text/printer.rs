@@ -4,13 +4,13 @@ use std::fmt::{self, Write};
 
 use crate::object::Loc;
 use crate::ptx::inst::{Base, Inst, Operand, Reg};
-use crate::ptx::module::{Entry, Linkage, Module, Param};
+use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName};
 use crate::ptx::row::{Lanes, Shape};
 use crate::ptx::types::{Kind, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        head(f, self)?;
+        head(f, self.version, self.target)?;
         self.entries.iter().try_for_each(|entry| write!(f, "\n{entry}"))
     }
 }
@@ -27,7 +27,7 @@ pub struct Sourced<'a> {
 
 impl fmt::Display for Sourced<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        head(f, self.module)?;
+        head(f, self.module.version, self.module.target)?;
         // A string ends at its line's end, and nothing stands for a quote in it.
         let file = self.file.replace(|c: char| c == '"' || c.is_control(), "_");
         writeln!(f, ".file 1 \"{file}\"")?;
@@ -39,9 +39,15 @@ impl fmt::Display for Sourced<'_> {
     }
 }
 
-fn head(f: &mut fmt::Formatter<'_>, module: &Module) -> fmt::Result {
-    let (major, minor) = module.version;
-    writeln!(f, ".version {major}.{minor}\n.target {}\n.address_size 64", module.target)
+fn head(f: &mut fmt::Formatter<'_>, (major, minor): (u8, u8), target: TargetName) -> fmt::Result {
+    writeln!(f, ".version {major}.{minor}\n.target {target}\n.address_size 64")
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        head(f, self.version, self.target)?;
+        write!(f, "\n{}", self.entry)
+    }
 }
 
 impl fmt::Display for Entry {

@@ -1,0 +1,167 @@
+//! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
+
+use halfbyte_isa::abi::{self, ParamKind};
+use halfbyte_isa::object::{KernelInfo, Loc, Words};
+use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Module, Param, Registers};
+use halfbyte_isa::ptx::names::{identifier, register_prefix};
+use halfbyte_isa::ptx::text::Sourced;
+use halfbyte_isa::ptx::types::Type;
+use halfbyte_isa::ptx::{Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isel::mach::BlockIndex;
+use halfbyte_isel::ptx::{Func, Placed};
+
+use crate::error::LayoutError;
+use crate::layout::Code;
+use crate::straighten::{Step, lengths, straighten};
+
+/// Bytes of the largest parameter that has a type of its own.
+const LARGEST_TYPE: u16 = 8;
+
+pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
+    let Func { signature, sm, registers, mut blocks, max_items } = func;
+    straighten(&mut blocks);
+    let lengths = lengths(&blocks);
+    let mut placed: Vec<Placed> = Vec::with_capacity(lengths.iter().sum());
+    let mut starts = Vec::with_capacity(blocks.len());
+    for (block, length) in blocks.into_iter().zip(lengths) {
+        starts.push(placed.len() as u32);
+        placed.extend(block.into_iter().take(length));
+    }
+    let (mut insts, locs): (Vec<Inst>, Vec<Loc>) = placed.into_iter().map(|Placed { inst, loc }| (inst, loc)).unzip();
+    let kernel = || signature.name().to_owned();
+    let labels = place_labels(&mut insts, &starts).map_err(|block| {
+        let blocks = starts.len();
+        LayoutError::Block { kernel: kernel(), block, blocks }
+    })?;
+    let registers = number_registers(&mut insts, &registers);
+    let registers = registers.ok_or_else(|| LayoutError::Registers { kernel: kernel() })?;
+    let entry = Entry {
+        name: identifier(signature.name()).into_owned(),
+        linkage: Linkage::Visible,
+        params: signature.params().iter().map(param).collect(),
+        registers,
+        insts,
+        labels,
+    };
+    let kernel = Kernel::for_sm(sm, entry);
+    let info = KernelInfo {
+        registers: kernel.entry.registers.count(),
+        signature,
+        local_bytes: 0,
+        tiles: None,
+        max_items: u32::try_from(max_items).unwrap_or(u32::MAX),
+    };
+    Ok(Code { info, words: Words::Ptx(Box::new(kernel)), locs, parts: Vec::new(), stats: Vec::new() })
+}
+
+/// A parameter as kernels find it: a buffer's address, a number, or the bytes of a vector.
+fn param(param: &abi::Param) -> Param {
+    let name = identifier(&param.name).into_owned();
+    let plain = |ty| Param { name: name.clone(), ty, count: None, align: None, pointer: None };
+    match param.kind {
+        ParamKind::Buffer { align, .. } => Param { pointer: Some(Some(align)), ..plain(Type::U64) },
+        ParamKind::Scalar(ty) => match ty.bytes() {
+            1 => plain(Type::B8),
+            2 => plain(Type::B16),
+            4 => plain(Type::B32),
+            LARGEST_TYPE => plain(Type::B64),
+            bytes => Param { count: Some(bytes.into()), align: Some(bytes.into()), ..plain(Type::B8) },
+        },
+    }
+}
+
+/// Numbers the blocks that are branched to, and turns the branches to these numbers.
+fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u32> {
+    let mut is_target = vec![false; starts.len()];
+    for label in insts.iter_mut().flat_map(targets) {
+        *is_target.get_mut(label.0 as usize).ok_or(label.0)? = true;
+    }
+    let mut numbers = vec![Label(0); starts.len()];
+    let mut labels = Vec::new();
+    for ((number, &at), _) in numbers.iter_mut().zip(starts).zip(&is_target).filter(|&(_, &is_target)| is_target) {
+        *number = Label(labels.len() as u32);
+        // No name of a kernel's or a parameter's begins so.
+        labels.push(LabelName { name: format!("$L_{}", labels.len()), at });
+    }
+    for label in insts.iter_mut().flat_map(targets) {
+        *label = numbers.get(label.0 as usize).copied().unwrap_or(*label);
+    }
+    Ok(labels)
+}
+
+fn targets(inst: &mut Inst) -> impl Iterator<Item = &mut Label> {
+    inst.operands.iter_mut().filter_map(|operand| match operand {
+        Operand::Label(label) => Some(label),
+        _ => None,
+    })
+}
+
+/// Declares the registers that instructions name, those of a type together and in the order in which they are first met.
+fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
+    let ty = |reg: Reg| types.get(reg.0 as usize).copied().unwrap_or(Type::B32);
+    let mut counts = [0u32; Type::ALL.len()];
+    let mut places: Vec<Option<u32>> = vec![None; types.len()];
+    for (_, reg) in insts.iter().flat_map(|inst| inst.registers()) {
+        if let (Some(place @ None), Some(count)) = (places.get_mut(reg.0 as usize), counts.get_mut(ty(reg) as usize)) {
+            *place = Some(*count);
+            *count += 1;
+        }
+    }
+    let mut registers = Registers::default();
+    let mut firsts = [Reg(0); Type::ALL.len()];
+    for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
+        *first = registers.declare(register_prefix(ty), ty, Some(count))?;
+    }
+    let name = |reg: Reg| {
+        let first = firsts.get(ty(reg) as usize).map_or(0, |first| first.0);
+        Reg(first + places.get(reg.0 as usize).copied().flatten().unwrap_or(0))
+    };
+    insts.iter_mut().for_each(|inst| inst.rename(name));
+    Some(registers)
+}
+
+impl Step for Placed {
+    fn target(&self) -> Option<BlockIndex> {
+        match self.inst.operands.first() {
+            Some(&Operand::Label(Label(block))) => Some(block),
+            _ => None,
+        }
+    }
+
+    fn set_target(&mut self, target: BlockIndex) {
+        if let Some(Operand::Label(label)) = self.inst.operands.first_mut() {
+            *label = Label(target);
+        }
+    }
+
+    fn is_jump(&self) -> bool {
+        self.inst.opcode == Opcode::BRA && self.inst.guard.is_none()
+    }
+
+    fn is_end(&self) -> bool {
+        matches!(self.inst.opcode, Opcode::BRA | Opcode::RET | Opcode::EXIT) && self.inst.guard.is_none()
+    }
+
+    fn inverted(&self) -> Option<Placed> {
+        let mut branch = self.clone();
+        let guard = branch.inst.guard.as_mut()?;
+        guard.not = !guard.not;
+        (branch.inst.opcode == Opcode::BRA).then_some(branch)
+    }
+}
+
+/// The kernels that are for an SM as the text of a file; `source` is the name of what they were made from.
+pub fn ptx_text(kernels: &[Code], sm: u16, source: &str) -> String {
+    let mut locs: Vec<&[Loc]> = Vec::with_capacity(kernels.len());
+    let mut entries = Vec::with_capacity(kernels.len());
+    for code in kernels {
+        if let Words::Ptx(kernel) = &code.words
+            && kernel.target.sm == sm
+        {
+            entries.push(kernel.entry.clone());
+            locs.push(&code.locs);
+        }
+    }
+    let module = Module::for_sm(sm, entries);
+    Sourced { module: &module, file: source, locs: &locs }.to_string()
+}
