@@ -40,6 +40,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
+    /// Clamps two integers, the second lowest, and puts them below `c` if there is one.
+    pub(super) fn pack_clamped(&mut self, bits: u32) {
+        let ty = self.ty(0);
+        let mut word = if bits == 16 { self.d.word(0) } else { self.word(3) };
+        for i in [1, 2] {
+            let value = self.wide_int(i, Type::S32);
+            let clamped = self.clamp(value, true, ty);
+            let part = wide::extend_word(self.d, bits, false, clamped[0]);
+            let count = self.d.word(bits);
+            let above = self.d.shl(word, count);
+            word = self.d.or(above, part);
+        }
+        self.define_word(word);
+    }
+
     pub(super) fn int_to_float(&mut self) {
         let rounding = self.rounding();
         let float = self.float_of_int(Inexact::Round(rounding));

@@ -122,6 +122,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
+    /// The distance of two integers, added to a third.
+    pub(super) fn sad(&mut self) {
+        let ty = self.ty(0);
+        let (a, b, c) = (self.wide_int(1, ty), self.wide_int(2, ty), self.value(3));
+        let less = wide::less(self.d, ty.is_signed(), a, b);
+        let up = wide::sub(self.d, b, a);
+        let down = wide::sub(self.d, a, b);
+        let distance = wide::select(self.d, less, up, down);
+        let result = wide::add(self.d, distance, c);
+        self.define(result);
+    }
+
     pub(super) fn dp4a(&mut self) {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         let elements = [0, 8, 16, 24].map(|start| Element { start, bits: 8 });
@@ -154,6 +166,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Packed integers: the video instruction on all lanes.
     pub(super) fn packed(&mut self, kind: VideoKind, lanes: Lanes) {
+        let (a, b) = (self.word(1), self.word(2));
+        let result = self.all_lanes(kind, lanes, a, b);
+        self.define_word(result);
+    }
+
+    /// Signed half-words, and what is negative becomes 0.
+    pub(super) fn packed_relu(&mut self, kind: VideoKind) {
+        let (a, b, zero) = (self.word(1), self.word(2), self.d.word(0));
+        let extremum = self.all_lanes(kind, Lanes::Two, a, b);
+        let result = self.all_lanes(VideoKind::Max, Lanes::Two, extremum, zero);
+        self.define_word(result);
+    }
+
+    fn all_lanes(&mut self, kind: VideoKind, lanes: Lanes, a: D::Word, b: D::Word) -> D::Word {
         let signed = self.ty(0).is_signed();
         let count = lanes.count() as u8;
         let op = VideoOp {
@@ -167,9 +193,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             mask: lanes.all() as u8,
             merge: if self.has(Token::Sat) { VideoMerge::Saturate } else { VideoMerge::Wrap },
         };
-        let (a, b, c) = (self.word(1), self.word(2), self.d.word(0));
-        let result = self.d.video(&op, a, b, c);
-        self.define_word(result);
+        let c = self.d.word(0);
+        self.d.video(&op, a, b, c)
     }
 
     pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {

@@ -11,6 +11,8 @@ const MUST_RELU: Slot = Slot::one_of("clamping", &[since(SM_80, Token::Relu)]);
 const MAYBE_RELU: Slot = Slot::optional("clamping", &[since(SM_80, Token::Relu)]);
 const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
 
+const PACK: Slot = Slot::one_of("packing", words!(Pack));
+
 const S: Ty = Ty::Named(1);
 /// Both may be wider registers.
 const INT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
@@ -21,6 +23,8 @@ const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
 const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", S)];
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", T), reg("a", S)];
+const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
+const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
 const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
 
 const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), towards zero (`.rzi`), down (`.rmi`), up (`.rpi`). What is out of \
@@ -58,6 +62,10 @@ convert! {
         "cvt.u32.u16 %d, %a;" "cvt.s64.s32 %d, %a;";
     CVT_INT_SAT "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
         "Makes an integer of another, clamped to its range. An assembler refuses `.sat` where all values of the source are in range.", "cvt.sat.u8.s32 %d, %a;";
+    CVT_PACK "cvt" Compute &[PACK, MUST_SAT, ty(types!(U16 S16)), source_ty(types!(S32))], PACKED, PACKING,
+        "Clamps two integers to half-words and packs them: `a` becomes the high one, `b` the low one.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
+    CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8)), source_ty(types!(S32)), Slot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
+        "Clamps two integers to bytes and packs them below the low half of `c`: `a` becomes byte 1, `b` byte 0.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
     CVT_F32_INT "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f32.s32 %d, %a;";
     CVT_F16_INT "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f16.u16 %d, %a;";
     CVT_BF16_INT "cvt" Compute &[ROUND, ty(BF16S), source_ty(EXACT_INTEGERS)], BF16_INT, BF16, TO_FLOAT, "cvt.rn.bf16.s32 %d, %a;";

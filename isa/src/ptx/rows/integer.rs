@@ -9,6 +9,7 @@ const HALF: Slot = Slot::one_of("half of the product", words!(Lo Hi));
 const WIDE: Slot = Slot::one_of("half of the product", words!(Wide));
 const S32: Slot = ty(types!(S32));
 const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
+const MUST_RELU: Slot = Slot::one_of("clamping", words!(Relu));
 const BYTES: Slot = ty(types!(U8x4 S8x4));
 
 macro_rules! integer {
@@ -43,6 +44,7 @@ integer! {
     MAX "max" &[INTEGERS], D_A_B, "The greater of two integers.", "max.s32 %d, %a, 0;";
     ABS "abs" &[SIGNED], D_A, "The absolute value of an integer; that of the least one is itself.", "abs.s32 %d, %a;";
     NEG "neg" &[SIGNED], D_A, "The opposite of an integer; that of the least one is itself.", "neg.s32 %d, %a;";
+    SAD "sad" &[INTEGERS], D_A_B_C, "Adds the distance of two integers to a third: `|a - b| + c`, which wraps.", "sad.u32 %d, %a, %b, %c;";
     DP4A "dp4a" &[FIRST, SECOND], DOT,
         "Multiplies four bytes by four bytes and adds the products to `c`, modulo 2^32. The bytes of `a` and of `b` are extended each by its own type.",
         "dp4a.u32.s32 %d, %a, %b, %c;";
@@ -52,6 +54,7 @@ integer! {
 }
 
 const HALFWORDS: Slot = ty(types!(U16x2 S16x2));
+const SIGNED_HALFWORDS: Slot = ty(types!(S16x2));
 
 macro_rules! packed {
     ($($name:ident $mnemonic:literal $slots:expr, $since:expr, $doc:literal, $example:literal;)*) => { $(
@@ -70,7 +73,9 @@ macro_rules! packed {
 packed! {
     ADD_X2 "add" &[HALFWORDS], PACKED_16, "Adds half-words lane by lane; sums wrap.", "add.u16x2 %d, %a, %b;";
     MIN_X2 "min" &[HALFWORDS], PACKED_16, "The lesser half-word of each lane.", "min.s16x2 %d, %a, %b;";
+    MIN_RELU_X2 "min" &[MUST_RELU, SIGNED_HALFWORDS], PACKED_16, "The lesser half-word of each lane, or 0 where it is negative.", "min.relu.s16x2 %d, %a, %b;";
     MAX_X2 "max" &[HALFWORDS], PACKED_16, "The greater half-word of each lane.", "max.s16x2 %d, %a, %b;";
+    MAX_RELU_X2 "max" &[MUST_RELU, SIGNED_HALFWORDS], PACKED_16, "The greater half-word of each lane, or 0 where it is negative.", "max.relu.s16x2 %d, %a, %b;";
     ADD_X4 "add" &[SAT, BYTES], PACKED_8, "Adds bytes lane by lane; sums wrap, or with `.sat` are clamped to the type.", "add.sat.u8x4 %d, %a, %b;";
     SUB_X4 "sub" &[SAT, BYTES], PACKED_8, "Subtracts bytes lane by lane; differences wrap, or with `.sat` are clamped to the type.", "sub.sat.s8x4 %d, %a, %b;";
     MIN_X4 "min" &[BYTES], PACKED_8, "The lesser byte of each lane.", "min.u8x4 %d, %a, %b;";
