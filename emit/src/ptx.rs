@@ -116,7 +116,7 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
         let first = firsts.get(ty(reg) as usize).map_or(0, |first| first.0);
         Reg(first + places.get(reg.0 as usize).copied().flatten().unwrap_or(0))
     };
-    insts.iter_mut().for_each(|inst| inst.rename(name));
+    insts.iter_mut().for_each(|inst| inst.rename(|_, reg| name(reg)));
     Some(registers)
 }
 

@@ -108,6 +108,17 @@ impl Operand {
             Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => SmallVec::new(),
         }
     }
+
+    /// Each register that the operand names, to be changed.
+    pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
+        match self {
+            Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => each(reg),
+            Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
+            Operand::Vector(regs) => regs.iter_mut().flatten().for_each(each),
+            Operand::Memory(Address { base: Base::Register(reg), .. }) => each(reg),
+            Operand::Memory(_) | Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => {}
+        }
+    }
 }
 
 impl Inst {
@@ -137,19 +148,13 @@ impl Inst {
         guard.into_iter().chain(operands)
     }
 
-    /// Gives each register that it names another name, those of its guard included.
-    pub fn rename(&mut self, name: impl Fn(Reg) -> Reg) {
+    /// Replaces each register that the instruction reads or writes.
+    pub fn rename(&mut self, mut to: impl FnMut(Role, Reg) -> Reg) {
         if let Some(guard) = &mut self.guard {
-            guard.reg = name(guard.reg);
+            guard.reg = to(Role::Use, guard.reg);
         }
-        for operand in &mut self.operands {
-            match operand {
-                Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => *reg = name(*reg),
-                Operand::Pair(both) => both.iter_mut().flatten().for_each(|reg| *reg = name(*reg)),
-                Operand::Vector(regs) => regs.iter_mut().flatten().for_each(|reg| *reg = name(*reg)),
-                Operand::Memory(Address { base: Base::Register(reg), .. }) => *reg = name(*reg),
-                Operand::Memory(_) | Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => {}
-            }
+        for (o, operand) in self.opcode.row().operands_with(&self.words).zip(&mut self.operands) {
+            operand.registers_mut(|reg| *reg = to(o.role, *reg));
         }
     }
 

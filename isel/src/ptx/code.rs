@@ -44,6 +44,39 @@ pub enum Terminator {
     },
 }
 
+impl Terminator {
+    /// The ways out.
+    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+        let (first, second) = match self {
+            Terminator::Exit => (None, None),
+            Terminator::Jump(edge) => (Some(edge), None),
+            Terminator::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// Each register that it reads, to be changed.
+    pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
+        match self {
+            Terminator::Exit => {}
+            Terminator::Jump(edge) => edge.args.iter_mut().for_each(each),
+            Terminator::Branch { guard, then, otherwise } => {
+                each(&mut guard.reg);
+                then.args.iter_mut().chain(&mut otherwise.args).for_each(each);
+            }
+        }
+    }
+
+    /// Each register that it reads.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> {
+        let guard = match self {
+            Terminator::Branch { guard, .. } => Some(guard.reg),
+            _ => None,
+        };
+        guard.into_iter().chain(self.edges().flat_map(|edge| edge.args.iter().copied()))
+    }
+}
+
 /// A block.
 #[derive(Clone, Debug)]
 pub struct Block {

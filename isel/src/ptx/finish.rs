@@ -106,7 +106,7 @@ pub fn finish(code: Code) -> Result<Func, CodeError> {
     }
     let blocks = blocks.into_iter().zip(starts).zip(ends).map(|((block, mut insts), end)| {
         insts.extend(block.insts.into_iter().map(|mut placed| {
-            placed.inst.rename(name);
+            placed.inst.rename(|_, reg| name(reg));
             placed
         }));
         insts.extend(end);

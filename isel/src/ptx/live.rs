@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::row::Role;
 
-use super::code::{Block, Code, Edge, Terminator};
+use super::code::{Block, Code, Terminator};
 
 /// A point of a block: its parameters are defined at 0, its instructions are 1 and up, its terminator is last.
 type Point = u32;
@@ -27,18 +27,6 @@ pub(super) struct Liveness {
     ranges: Vec<Range>,
     /// Blocks at whose end a register is live, arguments aside.
     out: HashSet<(u32, u32)>,
-}
-
-impl Terminator {
-    /// The ways out.
-    pub(super) fn edges(&self) -> impl Iterator<Item = &Edge> {
-        let [first, second] = match self {
-            Terminator::Exit => [None, None],
-            Terminator::Jump(edge) => [Some(edge), None],
-            Terminator::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
-        };
-        first.into_iter().chain(second)
-    }
 }
 
 impl Liveness {

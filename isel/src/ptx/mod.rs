@@ -1,10 +1,10 @@
 //! Selection for PTX.
 
 mod code;
+pub mod expand;
 mod finish;
 mod live;
 mod moves;
 
-pub use finish::{CodeError, finish};
-
 pub use code::{Block, Code, Edge, Func, Placed, Terminator};
+pub use finish::{CodeError, finish};

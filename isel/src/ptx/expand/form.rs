@@ -1,0 +1,62 @@
+//! The forms of video instructions.
+
+use std::fmt;
+
+use halfbyte_isa::ptx::row::{Lanes, Shape};
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode};
+
+/// A video instruction but for its operands: what there are sequences for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Form {
+    /// The operation.
+    pub opcode: Opcode,
+    /// The types of the result and of the two operands, `u32` or `s32`.
+    pub types: [Type; 3],
+    /// `.sat`, `.add`, or neither.
+    pub merge: Option<Token>,
+}
+
+impl Form {
+    /// The form of an instruction, if it is a video instruction.
+    pub fn of(inst: &Inst) -> Option<Form> {
+        lanes(inst.opcode)?;
+        let merge = [Token::Sat, Token::Add].into_iter().find(|&token| inst.has(token));
+        Some(Form { opcode: inst.opcode, types: [0, 1, 2].map(|n| inst.ty(n)), merge })
+    }
+
+    /// All 288: each operation, its types, and its merges.
+    pub fn all() -> impl Iterator<Item = Form> {
+        let signs = [Type::U32, Type::S32];
+        let triples = signs
+            .into_iter()
+            .flat_map(move |d| signs.into_iter().flat_map(move |a| signs.into_iter().map(move |b| [d, a, b])));
+        let operations = Opcode::ALL.iter().copied().filter(|&opcode| lanes(opcode).is_some());
+        operations.flat_map(move |opcode| {
+            triples.clone().flat_map(move |types| {
+                [None, Some(Token::Sat), Some(Token::Add)].map(|merge| Form { opcode, types, merge })
+            })
+        })
+    }
+
+    /// How a word is divided.
+    pub fn lanes(self) -> Lanes {
+        lanes(self.opcode).unwrap_or(Lanes::Four)
+    }
+}
+
+/// How a video instruction divides a word; `None` of any other instruction.
+fn lanes(opcode: Opcode) -> Option<Lanes> {
+    match opcode.row().operands.first().map(|o| o.shape) {
+        Some(Shape::Masked(lanes)) => Some(lanes),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [d, a, b] = self.types;
+        write!(f, "{}{d}{a}{b}", self.opcode.row().mnemonic)?;
+        self.merge.map_or(Ok(()), |merge| write!(f, "{merge}"))
+    }
+}

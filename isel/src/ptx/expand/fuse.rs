@@ -1,0 +1,122 @@
+//! Computing again what the assembler takes into its users.
+//!
+//! NVIDIA's assembler makes one instruction of a sum and the sum that it goes into (IADD3), of a shift and a sum (LEA,
+//! LEA.HI), and of a sum and the extremum of half-words that it goes into (VIADDMNMX), but only where the inner value has
+//! this one use. With a copy of it for each such use there is never one instruction more.
+
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::FxHashMap;
+
+use super::flow::{pure, read, uses};
+use super::registers::Registers;
+use crate::ptx::{Code, Placed};
+
+/// Copies what fuses to each use where it does.
+pub fn fuse(code: &mut Code) {
+    let mut values = Values { uses: uses(code), inner: FxHashMap::default(), outer: FxHashMap::default() };
+    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
+        if let Some(d) = pure(&placed.inst).filter(|_| kind(&placed.inst).is_some()) {
+            values.inner.insert(d, placed.inst.clone());
+            read(&placed.inst).for_each(|reg| drop(values.outer.insert(reg, placed.inst.clone())));
+        }
+    }
+    for block in &mut code.blocks {
+        let mut insts = Vec::with_capacity(block.insts.len());
+        for mut placed in block.insts.drain(..) {
+            if let Some((shared, mut copy)) = values.to_copy(&placed.inst) {
+                let fresh = Registers(&mut code.registers).fresh(Type::B32);
+                copy.rename(|_, reg| if reg == shared { fresh } else { reg });
+                placed.inst.rename(|_, reg| if reg == shared { fresh } else { reg });
+                values.count(shared, -1);
+                read(&copy).for_each(|reg| values.count(reg, 1));
+                insts.push(Placed { inst: copy, loc: placed.loc });
+            }
+            insts.push(placed);
+        }
+        block.insts = insts;
+    }
+}
+
+/// What is known of registers.
+struct Values {
+    /// How often each is read, by number.
+    uses: Vec<u32>,
+    /// What computes it, where that may be fused.
+    inner: FxHashMap<Reg, Inst>,
+    /// One that reads it, where that may fuse.
+    outer: FxHashMap<Reg, Inst>,
+}
+
+impl Values {
+    fn count(&mut self, reg: Reg, by: i32) {
+        if let Some(n) = self.uses.get_mut(reg.0 as usize) {
+            *n = n.saturating_add_signed(by);
+        }
+    }
+
+    fn is_used_once(&self, reg: Reg) -> bool {
+        self.uses.get(reg.0 as usize) == Some(&1)
+    }
+
+    /// The values that an instruction could take in.
+    fn candidates<'a>(&'a self, outer: &'a Inst) -> impl Iterator<Item = (Reg, &'a Inst)> {
+        read(outer).filter_map(|reg| Some((reg, self.inner.get(&reg).filter(|inner| takes(outer, reg, inner))?)))
+    }
+
+    /// Whether an instruction takes in a value that has no other use.
+    fn takes_one(&self, outer: &Inst) -> bool {
+        self.candidates(outer).any(|(reg, _)| self.is_used_once(reg))
+    }
+
+    /// What computes a value that an instruction would take in if it had no other use. What takes one in already takes no
+    /// other, what is itself taken in takes none, and what takes is not taken.
+    fn to_copy(&self, outer: &Inst) -> Option<(Reg, Inst)> {
+        let d = pure(outer)?;
+        let is_taken = self.is_used_once(d) && self.outer.get(&d).is_some_and(|user| takes(user, d, outer));
+        if is_taken || self.takes_one(outer) {
+            return None;
+        }
+        let (reg, inner) = self.candidates(outer).find(|(_, inner)| !self.takes_one(inner))?;
+        Some((reg, inner.clone()))
+    }
+}
+
+/// What may be fused, or fuse.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Add,
+    Sub,
+    /// By a number.
+    Shift,
+    /// Of half-words.
+    Sum,
+    /// Of half-words, likewise.
+    Extremum,
+}
+
+fn kind(inst: &Inst) -> Option<Kind> {
+    let is_word = inst.words.iter().any(|word| matches!(word, Token::Type(Type::U32 | Type::S32 | Type::B32)));
+    match inst.opcode {
+        Opcode::ADD if is_word => Some(Kind::Add),
+        Opcode::SUB if is_word => Some(Kind::Sub),
+        Opcode::SHL | Opcode::SHR if is_word && matches!(inst.operands.get(2), Some(Operand::Number(_))) => {
+            Some(Kind::Shift)
+        }
+        Opcode::ADD_X2 => Some(Kind::Sum),
+        Opcode::MIN_X2 | Opcode::MAX_X2 | Opcode::MIN_RELU_X2 | Opcode::MAX_RELU_X2 => Some(Kind::Extremum),
+        _ => None,
+    }
+}
+
+/// Whether the assembler takes an inner instruction's result, which `outer` reads, into it.
+fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
+    let reads = |n: usize| outer.operands.get(n) == Some(&Operand::Register(result));
+    let once = reads(1) != reads(2);
+    match (kind(inner), kind(outer)) {
+        (Some(Kind::Add | Kind::Sub | Kind::Shift), Some(Kind::Add)) => once,
+        (Some(Kind::Add | Kind::Sub), Some(Kind::Sub)) => once && reads(1),
+        (Some(Kind::Sum), Some(Kind::Extremum)) => once,
+        _ => false,
+    }
+}

@@ -1,0 +1,224 @@
+//! Minima and maxima of bytes on machines that have them of half-words.
+//!
+//! The odd bytes of a word decide the order of its half-words, and the even bytes below them only between equal ones, so
+//! `min.u16x2` of whole words gives the odd bytes of the minima, and of words shifted by a byte the even ones. What takes
+//! four instructions takes two, once a shift for each value that comes in and a permutation for each that goes out are paid.
+
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flow::{Dominators, read};
+use super::form::Form;
+use super::registers::Registers;
+use crate::ptx::{Code, Placed};
+
+/// From this SM on there are minima and maxima of half-words.
+const HALFWORDS: u16 = 90;
+/// And from this one of bytes.
+const BYTES: u16 = 120;
+
+/// An extremum of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Extremum {
+    is_min: bool,
+    signed: bool,
+    sources: [Reg; 2],
+}
+
+impl Extremum {
+    fn of(inst: &Inst) -> Option<(Reg, Extremum)> {
+        let form = Form::of(inst).filter(|_| inst.guard.is_none())?;
+        let [d, a, b] = form.types;
+        let is_min = match form.opcode {
+            Opcode::VMIN4 => true,
+            Opcode::VMAX4 => false,
+            _ => return None,
+        };
+        let exact = form.merge.is_none() || (form.merge == Some(Token::Sat) && d == a);
+        match inst.operands.as_slice() {
+            &[Operand::Register(d), Operand::Register(x), Operand::Register(y), Operand::Register(_)]
+                if a == b && exact =>
+            {
+                Some((d, Extremum { is_min, signed: a.is_signed(), sources: [x.min(y), x.max(y)] }))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Extrema of which one goes into another, and what splitting them saves.
+#[derive(Default)]
+struct Tree {
+    extrema: u32,
+    /// Pairs of a minimum and a maximum of the same values, which share half of their sequences.
+    pairs: FxHashMap<[Reg; 2], [bool; 2]>,
+    /// What comes in, but for constants, whose shifts the assembler makes.
+    leaves: FxHashSet<Reg>,
+    roots: FxHashSet<Reg>,
+}
+
+impl Tree {
+    fn is_worth_it(&self) -> bool {
+        let pairs = self.pairs.values().filter(|both| **both == [true; 2]).count() as u32;
+        let whole = 4 * self.extrema - 2 * pairs;
+        2 * self.extrema + self.leaves.len() as u32 + (self.roots.len() as u32) < whole
+    }
+}
+
+/// Splits trees of extrema where it pays.
+pub fn split(code: &mut Code) {
+    if !(HALFWORDS..BYTES).contains(&code.sm) {
+        return;
+    }
+    let mut extrema: FxHashMap<Reg, Extremum> = FxHashMap::default();
+    let mut constants: FxHashSet<Reg> = FxHashSet::default();
+    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
+        extrema.extend(Extremum::of(&placed.inst));
+        if let (Opcode::MOV, [Operand::Register(d), Operand::Number(_)]) =
+            (placed.inst.opcode, placed.inst.operands.as_slice())
+        {
+            constants.insert(*d);
+        }
+    }
+    if extrema.is_empty() {
+        return;
+    }
+    let trees = trees(code, &extrema, &constants);
+    // What is split is met before its users.
+    let mut order = Dominators::of(code).order;
+    order.extend((0..code.blocks.len() as u32).filter(|block| !order.contains(block)).collect::<Vec<_>>());
+    let mut writer = Writer {
+        registers: Registers(&mut code.registers),
+        split: FxHashMap::default(),
+        shifted: FxHashMap::default(),
+        out: Vec::new(),
+    };
+    for number in order {
+        let Some(block) = code.blocks.get_mut(number as usize) else { continue };
+        for placed in block.insts.drain(..) {
+            let split = Extremum::of(&placed.inst).and_then(|(d, e)| Some((d, e, trees.of(d)?)));
+            match split {
+                Some((d, extremum, tree)) if tree.is_worth_it() => {
+                    writer.extremum(&placed, d, extremum, tree.roots.contains(&d));
+                }
+                _ => writer.out.push(placed),
+            }
+        }
+        block.insts = std::mem::take(&mut writer.out);
+        // What comes in is shifted in every block that needs it; sharing follows.
+        writer.shifted.clear();
+    }
+}
+
+/// Trees, and which each extremum is of.
+struct Trees {
+    number: FxHashMap<Reg, usize>,
+    trees: Vec<Tree>,
+}
+
+impl Trees {
+    fn of(&self, extremum: Reg) -> Option<&Tree> {
+        self.trees.get(*self.number.get(&extremum)?)
+    }
+}
+
+fn trees(code: &Code, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<Reg>) -> Trees {
+    // Union by smaller register.
+    let mut parent: FxHashMap<Reg, Reg> = extrema.keys().map(|&reg| (reg, reg)).collect();
+    fn root(parent: &FxHashMap<Reg, Reg>, mut reg: Reg) -> Reg {
+        while let Some(&up) = parent.get(&reg).filter(|&&up| up != reg) {
+            reg = up;
+        }
+        reg
+    }
+    let joins = |outer: &Extremum, source: Reg| extrema.get(&source).is_some_and(|inner| inner.signed == outer.signed);
+    for (&d, extremum) in extrema {
+        for source in extremum.sources {
+            if joins(extremum, source) {
+                let (a, b) = (root(&parent, d), root(&parent, source));
+                parent.insert(a.max(b), a.min(b));
+            }
+        }
+    }
+    let mut trees = Trees { number: FxHashMap::default(), trees: Vec::new() };
+    let mut of_root: FxHashMap<Reg, usize> = FxHashMap::default();
+    for (&d, extremum) in extrema {
+        let number = *of_root.entry(root(&parent, d)).or_insert_with(|| {
+            trees.trees.push(Tree::default());
+            trees.trees.len() - 1
+        });
+        trees.number.insert(d, number);
+        let Some(tree) = trees.trees.get_mut(number) else { continue };
+        tree.extrema += 1;
+        let [min, max] = tree.pairs.entry(extremum.sources).or_default();
+        *(if extremum.is_min { min } else { max }) = true;
+        let leaves = extremum.sources.into_iter().filter(|&s| !joins(extremum, s) && !constants.contains(&s));
+        tree.leaves.extend(leaves);
+    }
+    let mut goes_out = |reg: Reg| {
+        if let Some(tree) = trees.number.get(&reg).and_then(|&n| trees.trees.get_mut(n)) {
+            tree.roots.insert(reg);
+        }
+    };
+    for block in &code.blocks {
+        for placed in &block.insts {
+            let user = Extremum::of(&placed.inst).map(|(_, extremum)| extremum);
+            for reg in read(&placed.inst) {
+                let stays = user.is_some_and(|user| user.sources.contains(&reg) && joins(&user, reg));
+                if !stays {
+                    goes_out(reg);
+                }
+            }
+        }
+        block.terminator.registers().for_each(&mut goes_out);
+    }
+    trees
+}
+
+/// Writes extrema of half-words.
+struct Writer<'a> {
+    registers: Registers<'a>,
+    /// By extremum: the registers that hold its even bytes and its odd bytes as the high ones of half-words.
+    split: FxHashMap<Reg, [Reg; 2]>,
+    /// By other value: its even bytes likewise, in the block at hand.
+    shifted: FxHashMap<Reg, Reg>,
+    out: Vec<Placed>,
+}
+
+impl Writer<'_> {
+    fn extremum(&mut self, placed: &Placed, d: Reg, extremum: Extremum, goes_out: bool) {
+        let [a, b] = extremum.sources.map(|source| self.halves(placed, source));
+        let opcode = if extremum.is_min { Opcode::MIN_X2 } else { Opcode::MAX_X2 };
+        let ty = if extremum.signed { Type::S16x2 } else { Type::U16x2 };
+        let both = [0, 1].map(|half: usize| {
+            let sources = [a, b].map(|halves| if half == 0 { halves[0] } else { halves[1] });
+            self.push(placed, opcode, ty, None, &sources.map(Operand::Register))
+        });
+        self.split.insert(d, both);
+        if goes_out {
+            let [even, odd] = both.map(Operand::Register);
+            self.push(placed, Opcode::PRMT, Type::B32, Some(d), &[even, odd, Operand::Number(0x7351)]);
+        }
+    }
+
+    fn halves(&mut self, placed: &Placed, value: Reg) -> [Reg; 2] {
+        if let Some(&halves) = self.split.get(&value) {
+            return halves;
+        }
+        if let Some(&even) = self.shifted.get(&value) {
+            return [even, value];
+        }
+        let even = self.push(placed, Opcode::SHL, Type::B32, None, &[Operand::Register(value), Operand::Number(8)]);
+        self.shifted.insert(value, even);
+        [even, value]
+    }
+
+    fn push(&mut self, placed: &Placed, opcode: Opcode, ty: Type, d: Option<Reg>, sources: &[Operand]) -> Reg {
+        let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
+        let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
+        let words = [Token::Type(ty)].into_iter().collect();
+        self.out.push(Placed { inst: Inst { opcode, words, guard: None, operands }, loc: placed.loc });
+        d
+    }
+}

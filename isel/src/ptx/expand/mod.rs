@@ -1,0 +1,42 @@
+//! Video instructions become what the machine has.
+//!
+//! Selection takes video instructions as if every machine had them. Here each becomes the shortest sequence known that has
+//! its bits on the SM (`rules/ptx/video`), trees of byte minima and maxima are taken apart into half-words, and what several
+//! sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
+
+mod flow;
+mod form;
+mod fuse;
+mod halves;
+mod registers;
+mod share;
+mod table;
+mod video;
+
+pub use form::Form;
+pub use table::{D, OPERANDS, Sequence, TableError, sequence};
+
+use registers::Registers;
+
+use super::Code;
+
+/// Expands all video instructions that are under no guard.
+///
+/// # Errors
+/// What is wrong with the table of sequences, which its tests say is nothing.
+pub fn expand(code: &mut Code) -> Result<(), TableError> {
+    halves::split(code);
+    let mut sequences = video::Sequences::new(code.sm);
+    let mut registers = Registers(&mut code.registers);
+    for block in &mut code.blocks {
+        let mut insts = Vec::with_capacity(block.insts.len() * 2);
+        for placed in block.insts.drain(..) {
+            sequences.append(placed, &mut registers, &mut insts)?;
+        }
+        block.insts = insts;
+    }
+    share::share(code);
+    fuse::fuse(code);
+    flow::remove_unused(code);
+    Ok(())
+}

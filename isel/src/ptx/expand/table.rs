@@ -1,0 +1,231 @@
+//! The table of sequences: `rules/ptx/video`, a file an operation.
+//!
+//! A line such as `vmin2.*.u32.s32, vmin2.*.s32.u32(b, a) @ sm_90:` names the forms that the lines below it are for, from an
+//! SM on: `*` is either type, and `(b, a)` says that the form's operands come exchanged. The lines below are PTX, on `a`, `b`
+//! and `c`, the operands, and `d`, the result; other names are temporaries. A type `.A`, `.B` or `.D` there is that of `a`,
+//! `b` or `d`, of 32 bits or of what follows: `.A16x2` is `.u16x2` or `.s16x2`.
+
+use std::sync::LazyLock;
+
+use halfbyte_isa::ptx::text;
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Reg};
+use thiserror::Error;
+
+use super::form::Form;
+
+const FILES: &[(&str, &str)] = &[
+    ("vadd2", include_str!("../../../rules/ptx/video/vadd2.seq")),
+    ("vsub2", include_str!("../../../rules/ptx/video/vsub2.seq")),
+    ("vavrg2", include_str!("../../../rules/ptx/video/vavrg2.seq")),
+    ("vabsdiff2", include_str!("../../../rules/ptx/video/vabsdiff2.seq")),
+    ("vmin2", include_str!("../../../rules/ptx/video/vmin2.seq")),
+    ("vmax2", include_str!("../../../rules/ptx/video/vmax2.seq")),
+    ("vadd4", include_str!("../../../rules/ptx/video/vadd4.seq")),
+    ("vsub4", include_str!("../../../rules/ptx/video/vsub4.seq")),
+    ("vavrg4", include_str!("../../../rules/ptx/video/vavrg4.seq")),
+    ("vabsdiff4", include_str!("../../../rules/ptx/video/vabsdiff4.seq")),
+    ("vmin4", include_str!("../../../rules/ptx/video/vmin4.seq")),
+    ("vmax4", include_str!("../../../rules/ptx/video/vmax4.seq")),
+];
+
+/// The registers of every sequence, in this order; temporaries follow.
+const REGISTERS: &str = "d, a, b, c, zero, k0, k1, t<16>";
+
+/// The result of a sequence.
+pub const D: Reg = Reg(0);
+/// The operands of a sequence.
+pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
+
+/// What is wrong with the table.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TableError {
+    /// A line of forms that does not read as such.
+    #[error("{0}.seq:{1}: expected forms, `@ sm_NN` where not all machines have it, and `:`")]
+    Forms(&'static str, usize),
+    /// Instructions that no forms stand above.
+    #[error("{0}.seq:{1}: instructions of no form")]
+    Homeless(&'static str, usize),
+    /// Instructions that are no PTX.
+    #[error("{0}.seq:{1}: {2}")]
+    Instructions(&'static str, usize, String),
+    /// A form that is not there.
+    #[error("{0} has no sequence")]
+    Missing(String),
+}
+
+/// A sequence of one form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sequence {
+    /// The instructions, on [`OPERANDS`], [`D`], and temporaries of 32 bits.
+    pub insts: Vec<Inst>,
+    /// The least SM that it is for.
+    pub sm: u16,
+    /// Where in the table it stands: `vadd2.seq:12`.
+    pub place: String,
+}
+
+/// Forms and the instructions below them.
+struct Block {
+    file: &'static str,
+    line: usize,
+    patterns: Vec<Pattern>,
+    sm: u16,
+    body: String,
+}
+
+/// `vmin2.*.u32.s32(b, a)`
+struct Pattern {
+    opcode: Opcode,
+    types: [Option<Type>; 3],
+    merge: Option<Token>,
+    exchanged: bool,
+}
+
+static TABLE: LazyLock<Result<Vec<Block>, TableError>> = LazyLock::new(|| {
+    let mut blocks = Vec::new();
+    FILES.iter().try_for_each(|&(file, text)| read(file, text, &mut blocks))?;
+    Ok(blocks)
+});
+
+/// The sequence of a form for an SM.
+///
+/// # Errors
+/// What is wrong with the table; nothing is.
+pub fn sequence(form: Form, sm: u16) -> Result<Sequence, TableError> {
+    let blocks = TABLE.as_ref().map_err(Clone::clone)?;
+    let chosen = blocks
+        .iter()
+        .filter(|block| block.sm <= sm)
+        .filter_map(|block| Some((block, block.patterns.iter().find(|pattern| pattern.admits(form))?)))
+        .max_by_key(|(block, _)| block.sm);
+    let (block, pattern) = chosen.ok_or_else(|| TableError::Missing(form.to_string()))?;
+    block.sequence(pattern, form)
+}
+
+fn read(file: &'static str, text: &str, blocks: &mut Vec<Block>) -> Result<(), TableError> {
+    // Forms may take several lines.
+    let mut forms = String::new();
+    let first = blocks.len();
+    for (number, line) in text.lines().enumerate() {
+        let line_number = number + 1;
+        match line.trim() {
+            "" => {}
+            comment if comment.starts_with("//") => {}
+            instruction if line.starts_with(' ') => {
+                let own = blocks.get_mut(first..).and_then(<[Block]>::last_mut).filter(|_| forms.is_empty());
+                let block = own.ok_or(TableError::Homeless(file, line_number))?;
+                block.body.push_str(instruction);
+                block.body.push('\n');
+            }
+            part => {
+                if !forms.is_empty() {
+                    forms.push(' ');
+                }
+                forms.push_str(part);
+                if let Some(all) = forms.strip_suffix(':') {
+                    let (patterns, sm) = patterns(all).ok_or(TableError::Forms(file, line_number))?;
+                    blocks.push(Block { file, line: line_number, patterns, sm, body: String::new() });
+                    forms.clear();
+                }
+            }
+        }
+    }
+    if forms.is_empty() { Ok(()) } else { Err(TableError::Forms(file, text.lines().count())) }
+}
+
+/// The forms of a line, and the SM.
+fn patterns(line: &str) -> Option<(Vec<Pattern>, u16)> {
+    let (forms, sm) = match line.split_once(" @ sm_") {
+        Some((forms, sm)) => (forms, sm.parse().ok()?),
+        None => (line, 75),
+    };
+    // The comma of `(b, a)` separates no forms.
+    let forms = forms.split(',').filter(|part| part.trim() != "a)");
+    Some((forms.map(|form| Pattern::read(form.trim())).collect::<Option<_>>()?, sm))
+}
+
+impl Pattern {
+    fn read(text: &str) -> Option<Pattern> {
+        let (name, exchanged) = text.strip_suffix("(b").map_or((text, false), |name| (name, true));
+        let mut words = name.split('.');
+        let mnemonic = words.next()?;
+        let opcode = Opcode::ALL.iter().copied().find(|opcode| opcode.row().mnemonic == mnemonic)?;
+        let mut ty = || match words.next()? {
+            "*" => Some(None),
+            name => Type::from_name(name).map(Some),
+        };
+        let types = [ty()?, ty()?, ty()?];
+        let merge = match words.next() {
+            None => None,
+            Some(word) => Some(Token::from_text(word).filter(|t| matches!(t, Token::Sat | Token::Add))?),
+        };
+        Some(Pattern { opcode, types, merge, exchanged })
+    }
+
+    fn admits(&self, form: Form) -> bool {
+        let types = self.types.iter().zip(form.types);
+        self.opcode == form.opcode
+            && self.merge == form.merge
+            && types.into_iter().all(|(&wanted, ty)| wanted.is_none_or(|wanted| wanted == ty))
+    }
+}
+
+impl Block {
+    /// The sequence for a form that a pattern of the block admits.
+    fn sequence(&self, pattern: &Pattern, form: Form) -> Result<Sequence, TableError> {
+        let [d, mut a, mut b] = form.types;
+        if pattern.exchanged {
+            (a, b) = (b, a);
+        }
+        let body = typed(&self.body, |name| match name {
+            'D' => Some(d),
+            'A' => Some(a),
+            'B' => Some(b),
+            _ => None,
+        });
+        let module = format!(
+            ".version 9.2\n.target sm_120f\n.address_size 64\n.entry s() {{\n.reg .b32 {REGISTERS};\n{body}}}\n"
+        );
+        let read = text::read(&module).map_err(|errors| {
+            let what = errors.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; ");
+            TableError::Instructions(self.file, self.line, what)
+        })?;
+        let mut insts: Vec<Inst> = read.module.entries.into_iter().flat_map(|entry| entry.insts).collect();
+        if pattern.exchanged {
+            let [a, b, _] = OPERANDS;
+            let exchange = |reg| {
+                if reg == a {
+                    b
+                } else if reg == b {
+                    a
+                } else {
+                    reg
+                }
+            };
+            insts.iter_mut().for_each(|inst| inst.rename(|_, reg| exchange(reg)));
+        }
+        Ok(Sequence { insts, sm: self.sm, place: format!("{}.seq:{}", self.file, self.line) })
+    }
+}
+
+/// A text with the types of operands for their names.
+fn typed(body: &str, ty: impl Fn(char) -> Option<Type>) -> String {
+    let mut text = String::with_capacity(body.len() + 32);
+    let mut rest = body;
+    while let Some((before, after)) = rest.split_once('.') {
+        text.push_str(before);
+        text.push('.');
+        rest = after;
+        let mut letters = after.chars();
+        if let Some(ty) = letters.next().and_then(&ty) {
+            text.push(if ty.is_signed() { 's' } else { 'u' });
+            rest = letters.as_str();
+            if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+                text.push_str("32");
+            }
+        }
+    }
+    text.push_str(rest);
+    text
+}

@@ -1,0 +1,171 @@
+//! A video instruction becomes its sequence.
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::row::{Lanes, Shape};
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::FxHashMap;
+
+use super::form::Form;
+use super::registers::Registers;
+use super::table::{D, OPERANDS, Sequence, TableError, sequence};
+use crate::ptx::Placed;
+
+/// Sequences that were looked up.
+pub struct Sequences {
+    sm: u16,
+    known: FxHashMap<Form, Sequence>,
+}
+
+/// A video instruction's operands.
+struct Operands {
+    /// The result.
+    d: Reg,
+    /// The lanes that are written, or summed.
+    mask: u16,
+    /// The two registers of elements.
+    sources: [Reg; 2],
+    /// The element of each lane, by operand.
+    selectors: [u16; 2],
+    /// What the result is merged into or added to.
+    c: Reg,
+}
+
+impl Operands {
+    fn of(inst: &Inst, lanes: Lanes) -> Option<Operands> {
+        let [d, a, b, c] = inst.operands.as_slice() else { return None };
+        let with = |operand: &Operand, plain: u16| match *operand {
+            Operand::Register(reg) => Some((reg, plain)),
+            Operand::Lanes { reg, digits } => Some((reg, digits)),
+            _ => None,
+        };
+        let default = |n: usize| match inst.row().operands.get(n).map(|o| o.shape) {
+            Some(Shape::Selected(_, default)) => default,
+            _ => 0,
+        };
+        let (d, mask) = with(d, lanes.all())?;
+        let (a, of_a) = with(a, default(1))?;
+        let (b, of_b) = with(b, default(2))?;
+        let (c, _) = with(c, 0)?;
+        Some(Operands { d, mask, sources: [a, b], selectors: [of_a, of_b], c })
+    }
+}
+
+impl Sequences {
+    /// Those of an SM.
+    pub fn new(sm: u16) -> Sequences {
+        Sequences { sm, known: FxHashMap::default() }
+    }
+
+    /// Appends an instruction, or what it becomes. One under a guard stays, for where it does not act its result is not that of
+    /// a sequence.
+    ///
+    /// # Errors
+    /// What is wrong with the table.
+    pub fn append(
+        &mut self,
+        placed: Placed,
+        registers: &mut Registers<'_>,
+        out: &mut Vec<Placed>,
+    ) -> Result<(), TableError> {
+        let form = Form::of(&placed.inst).filter(|_| placed.inst.guard.is_none());
+        let parts = form.and_then(|form| Some((form, Operands::of(&placed.inst, form.lanes())?)));
+        let Some((form, operands)) = parts else {
+            out.push(placed);
+            return Ok(());
+        };
+        let mut writer = Writer { registers, loc: placed.loc, out };
+        let all = operands.mask == form.lanes().all();
+        let sums = form.merge == Some(Token::Add);
+        let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
+        if sums && !all {
+            // Lanes of zeros add nothing, whatever the operation.
+            let mask = bits_of(operands.mask, form.lanes());
+            sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
+        }
+        // In one order, so that a minimum and a maximum of the same values share what they can.
+        let [_, of_a, of_b] = form.types;
+        if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
+            sources.sort_unstable();
+        }
+        let merges = !sums && !all;
+        let d = if merges { writer.registers.fresh(Type::B32) } else { operands.d };
+        writer.sequence(self.get(form)?, d, [sources[0], sources[1], operands.c]);
+        if merges {
+            // d, where the mask is, else c.
+            let mask = Operand::Number(bits_of(operands.mask, form.lanes()).into());
+            let [t, c] = [d, operands.c].map(Operand::Register);
+            writer.push(Opcode::LOP3, operands.d, &[t, c, mask, Operand::Number(0xE4)]);
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, form: Form) -> Result<&Sequence, TableError> {
+        if !self.known.contains_key(&form) {
+            self.known.insert(form, sequence(form, self.sm)?);
+        }
+        self.known.get(&form).ok_or_else(|| TableError::Missing(form.to_string()))
+    }
+}
+
+/// All bits of the lanes of a mask.
+fn bits_of(mask: u16, lanes: Lanes) -> u32 {
+    let lane = 32 / lanes.count();
+    (0..lanes.count()).filter(|i| mask >> i & 1 != 0).map(|i| (u32::MAX >> (32 - lane)) << (i * lane)).sum()
+}
+
+/// Appends instructions that come from one.
+struct Writer<'a, 'r> {
+    registers: &'a mut Registers<'r>,
+    loc: Loc,
+    out: &'a mut Vec<Placed>,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, opcode: Opcode, d: Reg, sources: &[Operand]) {
+        let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
+        let words = [Token::Type(Type::B32)].into_iter().collect();
+        self.out.push(Placed { inst: Inst { opcode, words, guard: None, operands }, loc: self.loc });
+    }
+
+    fn binary(&mut self, opcode: Opcode, a: Reg, b: u32) -> Reg {
+        let d = self.registers.fresh(Type::B32);
+        self.push(opcode, d, &[Operand::Register(a), Operand::Number(b.into())]);
+        d
+    }
+
+    /// The elements that an operand selects.
+    fn selected(&mut self, operands: &Operands, n: usize, lanes: Lanes) -> Reg {
+        let selector = operands.selectors.get(n).copied().unwrap_or(0);
+        let (count, bits) = (lanes.count(), lanes.index_bits());
+        let width = 4 / count;
+        // The byte of a word and the next that each byte of the operand is.
+        let bytes = (0..4).map(|i| {
+            let element = u32::from(selector) >> (i / width * bits) & ((1 << bits) - 1);
+            (element * width + i % width) << (4 * i)
+        });
+        let selector: u32 = bytes.sum();
+        let [a, b] = operands.sources;
+        match selector {
+            0x3210 => a,
+            0x7654 => b,
+            _ => {
+                let d = self.registers.fresh(Type::B32);
+                let [a, b] = [a, b].map(Operand::Register);
+                self.push(Opcode::PRMT, d, &[a, b, Operand::Number(selector.into())]);
+                d
+            }
+        }
+    }
+
+    /// A sequence on these registers.
+    fn sequence(&mut self, sequence: &Sequence, d: Reg, operands: [Reg; 3]) {
+        let mut names: FxHashMap<Reg, Reg> = OPERANDS.into_iter().zip(operands).collect();
+        names.insert(D, d);
+        for inst in &sequence.insts {
+            let mut inst = inst.clone();
+            inst.rename(|_, reg| *names.entry(reg).or_insert_with(|| self.registers.fresh(Type::B32)));
+            self.out.push(Placed { inst, loc: self.loc });
+        }
+    }
+}

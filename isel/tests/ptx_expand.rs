@@ -1,0 +1,203 @@
+//! Video instructions and what they are expanded to, run side by side.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::HashMap;
+
+use halfbyte_ir::witness::Random;
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
+use halfbyte_isa::ptx::row::Lanes;
+use halfbyte_isa::ptx::text::read;
+use halfbyte_isa::ptx::types::{Special, Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isel::ptx::expand::{Form, expand, sequence};
+use halfbyte_isel::ptx::{Block, Code, Placed, Terminator};
+
+const SMS: [u16; 5] = [75, 80, 90, 100, 120];
+
+/// Registers of 32 bits.
+struct Machine<'a>(&'a [u32]);
+
+impl Reader<Concrete> for Machine<'_> {
+    fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+        [self.0[reg.0 as usize], 0]
+    }
+
+    fn predicate(&mut self, _: &mut Concrete, _: Reg) -> bool {
+        false
+    }
+
+    fn special(&mut self, _: &mut Concrete, _: Special) -> u32 {
+        0
+    }
+}
+
+fn run<'a>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [u32]) {
+    for inst in insts {
+        for write in meaning(inst, &mut Concrete, &mut Machine(registers)).writes {
+            let Write::Register(reg, [low, _]) = write else { panic!("{inst:?}") };
+            registers[reg.0 as usize] = low;
+        }
+    }
+}
+
+/// Code of one block that computes on 32 registers, of which it returns those named last.
+fn code(sm: u16, text: &str) -> Code {
+    let module =
+        format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<32>;\n{text}\n}}\n");
+    let entry = read(&module).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module.entries.remove(0);
+    let insts = entry.insts.into_iter().map(|inst| Placed { inst, loc: Loc::default() }).collect();
+    let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
+    let signature = Signature::new("k", Vec::new()).unwrap();
+    Code { signature, sm, registers: vec![Type::B32; 32], blocks: vec![block], max_items: u64::MAX }
+}
+
+fn insts(code: &Code) -> impl Iterator<Item = &Inst> {
+    code.blocks.iter().flat_map(|block| &block.insts).map(|placed| &placed.inst)
+}
+
+fn opcodes(code: &Code) -> Vec<Opcode> {
+    insts(code).map(|inst| inst.opcode).collect()
+}
+
+/// A word for a form whose lanes are near edges as often as anywhere.
+fn word(random: &mut Random, lanes: Lanes) -> u32 {
+    let lane = 32 / lanes.count();
+    let edges = [0, 1, 2, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF];
+    (0..lanes.count()).fold(0, |word, i| {
+        let bits = random.bits() as u32;
+        let value = if bits & 0x700 == 0 { edges[random.below(edges.len())] } else { bits >> 16 };
+        word | (value & (u32::MAX >> (32 - lane))) << (i * lane)
+    })
+}
+
+/// That the code, expanded, leaves in `results` what it leaves as it is.
+fn agrees(mut code: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
+    let plain = code.clone();
+    // What is read at the end is kept.
+    let kept: Vec<Reg> = results.iter().map(|&n| Reg(n)).collect();
+    code.blocks[0].terminator = Terminator::Jump(halfbyte_isel::ptx::Edge { block: 0, args: kept });
+    expand(&mut code).unwrap();
+    for inst in insts(&code) {
+        assert!(inst.is_valid(|reg| code.registers.get(reg.0 as usize).copied()), "{inst:?}");
+        let needs = inst.since();
+        assert!(needs.sm <= code.sm, "{inst:?} on sm_{}", code.sm);
+    }
+    let mut random = Random(1);
+    let Terminator::Jump(edge) = &code.blocks[0].terminator else { panic!() };
+    for _ in 0..cases {
+        let before: Vec<u32> = (0..32).map(|_| word(&mut random, lanes)).collect();
+        let mut expected = before.clone();
+        run(insts(&plain), &mut expected);
+        let mut found = before.clone();
+        found.resize(code.registers.len(), 0xDEAD_BEEF);
+        run(insts(&code), &mut found);
+        for (&n, reg) in results.iter().zip(&edge.args) {
+            let (expected, found) = (expected[n as usize], found[reg.0 as usize]);
+            assert!(expected == found, "{:?}\n{before:x?}: r{n} is {found:#x}, not {expected:#x}", opcodes(&code));
+        }
+    }
+    code
+}
+
+#[test]
+fn every_form_has_a_sequence_with_its_bits() {
+    assert_eq!(Form::all().count(), 288);
+    for form in Form::all() {
+        for sm in SMS {
+            let found = sequence(form, sm).unwrap();
+            // An SM that has no sequence of its own has been run already.
+            if sm != SMS[0] && found.sm <= SMS[SMS.iter().position(|&s| s == sm).unwrap() - 1] {
+                continue;
+            }
+            agrees(code(sm, &format!("{form} r0, r1, r2, r3;")), &[0], form.lanes(), 3000);
+        }
+    }
+}
+
+#[test]
+fn lanes_are_selected_and_merged() {
+    for form in Form::all() {
+        let (letter, last) = (form.lanes().letter(), form.lanes().count() * 2);
+        let mut random = Random(form.opcode as u64);
+        for _ in 0..3 {
+            let mut digits = |count: u32, below: u32| -> String {
+                (0..count).map(|_| char::from_digit(random.below(below as usize) as u32, 10).unwrap()).collect()
+            };
+            let (a, b) = (digits(form.lanes().count(), last), digits(form.lanes().count(), last));
+            let mask: String = "3210".chars().filter(|&c| c < if last == 8 { '4' } else { '2' }).collect();
+            let dropped = digits(1, last / 2);
+            let mask = mask.replace(&dropped, "");
+            let line = format!("{form} r0.{letter}{mask}, r1.{letter}{a}, r2.{letter}{b}, r3;");
+            agrees(code(75, &line), &[0], form.lanes(), 200);
+        }
+    }
+}
+
+#[test]
+fn minimum_and_maximum_share_their_compare() {
+    let text = "vmin4.u32.u32.u32 r0, r1, r2, r3; vmax4.s32.u32.u32 r4, r2, r1, r3;";
+    let expanded = agrees(code(75, text), &[0, 4], Lanes::Four, 1000);
+    assert_eq!(insts(&expanded).count(), 5, "{:?}", opcodes(&expanded));
+}
+
+#[test]
+fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
+    let text = "vmin4.s32.s32.s32 r10, r1, r2, r0; vmax4.s32.s32.s32.sat r11, r1, r2, r0;
+        vmin4.s32.s32.s32 r12, r11, r3, r0; vmax4.s32.s32.s32 r13, r10, r12, r0;
+        vmax4.s32.s32.s32 r14, r13, r4, r0;";
+    let split = agrees(code(90, text), &[14], Lanes::Four, 2000);
+    let expected = [(Opcode::SHL, 4), (Opcode::PRMT, 1)];
+    let counts = opcodes(&split).into_iter().fold(HashMap::new(), |mut counts: HashMap<Opcode, u32>, opcode| {
+        *counts.entry(opcode).or_default() += 1;
+        counts
+    });
+    for (opcode, count) in expected {
+        assert_eq!(counts[&opcode], count);
+    }
+    assert_eq!(counts[&Opcode::MIN_X2] + counts[&Opcode::MAX_X2], 10);
+    // What goes out on the way is joined there.
+    agrees(code(100, text), &[14, 12], Lanes::Four, 2000);
+    // A single one is shorter whole.
+    let single = agrees(code(90, "vmin4.u32.u32.u32 r10, r1, r2, r0;"), &[10], Lanes::Four, 1000);
+    assert!(!opcodes(&single).contains(&Opcode::MIN_X2));
+    // So is one that is mixed with the other sign.
+    let mixed = "vmin4.s32.s32.s32 r10, r1, r2, r0; vmin4.u32.u32.u32 r11, r10, r3, r0;";
+    agrees(code(90, mixed), &[11], Lanes::Four, 1000);
+    let old = agrees(code(75, text), &[14], Lanes::Four, 1000);
+    assert!(!opcodes(&old).contains(&Opcode::MIN_X2));
+    let new = agrees(code(120, text), &[14], Lanes::Four, 1000);
+    assert!(opcodes(&new).contains(&Opcode::MIN_X4));
+}
+
+#[test]
+fn sums_are_computed_again_where_they_fuse() {
+    let text =
+        "vadd2.s32.s32.s32 r10, r1, r2, r0; vmax2.s32.s32.s32 r11, r10, r3, r0; vmin2.s32.s32.s32 r12, r10, r4, r0;";
+    let fused = agrees(code(90, text), &[11, 12], Lanes::Two, 1000);
+    assert_eq!(opcodes(&fused).iter().filter(|&&opcode| opcode == Opcode::ADD_X2).count(), 2);
+    let text = "vadd2.s32.s32.s32 r10, r1, r2, r0; vmax2.s32.s32.s32 r11, r10, r3, r0;";
+    let once = agrees(code(90, text), &[11], Lanes::Two, 1000);
+    assert_eq!(opcodes(&once), [Opcode::ADD_X2, Opcode::MAX_X2]);
+}
+
+#[test]
+fn what_is_guarded_stays() {
+    let mut guarded = code(75, "vadd4.u32.u32.u32 r0, r1, r2, r3;");
+    guarded.registers.push(Type::Pred);
+    guarded.blocks[0].insts[0].inst.guard = Some(halfbyte_isa::ptx::Guard { reg: Reg(32), not: false });
+    expand(&mut guarded).unwrap();
+    assert_eq!(opcodes(&guarded), [Opcode::VADD4]);
+}
+
+#[test]
+fn constants_are_written_once() {
+    let text = "vabsdiff4.s32.s32.s32.sat r10, r1, r2, r0; vabsdiff4.u32.u32.u32 r11, r3, r4, r0; mov.b32 r12, 0;";
+    let expanded = agrees(code(75, text), &[10, 11, 12], Lanes::Four, 1000);
+    let moves: Vec<&Inst> = insts(&expanded).filter(|inst| inst.opcode == Opcode::MOV).collect();
+    assert_eq!(moves.len(), 1);
+    assert_eq!(moves[0].operands[1], Operand::Number(0));
+    assert!(moves[0].words.contains(&Token::Type(Type::B32)));
+}
