@@ -231,20 +231,108 @@ end:
 }
 
 #[test]
+fn blocks_have_names_of_their_own() {
+    let body = ".reg .b32 %r<4>; .reg .b32 t; .reg .pred p;
+{ .reg .b32 t, %r1; .reg .pred p<2>; L: mov.b32 t, %r1; @p1 bra L; { .reg .b32 t; @p0 bra out; mov.b32 t, %r2; bra L; } }
+{ .reg .b32 t; L: mov.b32 t, 1; bra L; }
+mov.b32 t, %r1; @p bra out;
+out: ret;";
+    let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let text = read_once.to_string();
+    let expected = ".version 9.2
+.target sm_120f
+.address_size 64
+
+.entry k(.param .u64 p0)
+{
+    .reg .b32 %r<4>;
+    .reg .b32 t;
+    .reg .pred p;
+    .reg .b32 t_1_;
+    .reg .b32 %r1_1_;
+    .reg .pred p_1_<2>;
+    .reg .b32 t_2_;
+    .reg .b32 t_3_;
+L:
+    mov.b32 t_1_, %r1_1_;
+    @p_1_1 bra L;
+    @p_1_0 bra out;
+    mov.b32 t_2_, %r2;
+    bra L;
+L_1_:
+    mov.b32 t_3_, 1;
+    bra L_1_;
+    mov.b32 t, %r1;
+    @p bra out;
+out:
+    ret;
+}
+";
+    assert_eq!(text, expected);
+    assert!(read(&text).unwrap().module == read_once);
+
+    // What a block declares ends with it.
+    let errors = |body: &str| read(&kernel(body)).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(errors("{ .reg .b32 t; } mov.b32 t, 0;"), ["6:26: unknown name `t`"]);
+    assert_eq!(errors("{ bra L; } { L: ret; }"), ["6:7: label `L` is not defined"]);
+    assert_eq!(errors("{ ret;"), ["8:1: expected `}`; found the end of the text"]);
+    assert_eq!(errors("ret; } }"), ["6:8: expected a directive; found `}`"]);
+}
+
+#[test]
+fn what_is_outside_the_subset_is_named_each_time() {
+    let text = ".version 8.0 .target sm_90 .address_size 64
+.extern .func (.param .b32 r) f (.param .b32 a);
+.func g(.reg .b32 x) { .reg .b32 y; { ret; } }
+.global .align 4 .u32 counter = 1;
+.entry k() {
+.shared .align 4 .b8 s[64];
+.reg .b32 %r<4>; .reg .b64 %d<2>; .reg .f64 %e<2>;
+bar.sync 0;
+shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1;
+{ call.uni (r), f, (a); }
+add.s32 %r1, %r2, %r3;
+rem.u32 %r1, %r2, %r3;
+div.s32 %r1, %r2, %r3;
+st.shared.b32 [%d1], %r1;
+fma.rn.f64 %e1, %e1, %e1, %e1;
+ret;
+}
+.entry h() { tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}]; }
+";
+    let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
+    let expected = [
+        "2:1: what another file defines (`.extern`) is not supported",
+        "3:1: a function (`.func`) is not supported",
+        "4:1: a variable (`.global`) is not supported",
+        "6:1: shared memory (`.shared`) is not supported",
+        "8:1: a barrier (`bar`) is not supported",
+        "9:1: an exchange between threads (`shfl`) is not supported",
+        "10:3: a call (`call`) is not supported",
+        "12:1: an integer division (`rem`) is not supported",
+        "13:4: an integer division (`div.s32`) is not supported",
+        "14:3: shared memory (`st.shared`) is not supported",
+        "15:7: double precision (`fma.f64`) is not supported",
+        "18:14: a texture (`tex`) is not supported",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn errors_are_where_they_are() {
     // A body, whose first line is line 6, and the errors.
     let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
     let cases: &[(&str, &str)] = &[
         ("frob.b32 %r1, %r2;", "7:1: unknown instruction `frob`"),
-        ("  atom.global.add.u32 %r1, [%d1], %r2;", "7:3: unknown instruction `atom`"),
-        ("bar.sync 0;", "7:1: unknown instruction `bar`"),
-        ("ld.shared.b32 %r1, [%d1];", "7:3: unknown modifier `.shared` of `ld`"),
+        ("  atom.global.add.u32 %r1, [%d1], %r2;", "7:3: an atomic operation (`atom`) is not supported"),
+        ("bar.sync 0;", "7:1: a barrier (`bar`) is not supported"),
+        ("ld.shared.b32 %r1, [%d1];", "7:3: shared memory (`ld.shared`) is not supported"),
         ("add.rn.s32 %r1, %r2, %r3;", "7:7: `.s32` cannot stand here in `add`"),
         ("add %r1, %r2, %r3;", "7:4: `add` needs a modifier for type here"),
         ("mul.s32 %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
         ("mul.lo %r1, %r2, %r3;", "7:7: `mul` needs a modifier for type here"),
         ("add.s32.sat %r1, %r2, %r3;", "7:8: `.sat` cannot stand here in `add`"),
-        ("add.f64 %d1, %d2, %d3;", "7:4: `.f64` cannot stand here in `add`"),
+        ("add.f64 %d1, %d2, %d3;", "7:4: double precision (`add.f64`) is not supported"),
         ("fma.f16x2 %r1, %r2, %r3, %r0;", "7:4: `.f16x2` cannot stand here in `fma`"),
         ("add.s32 %r1, %r2;", "7:17: `add` takes 3 operands; found 2"),
         ("add.s32 %r1, %r2, %r3, %r0;", "7:24: `add` takes 3 operands; found 4"),
@@ -324,8 +412,7 @@ fn errors_are_where_they_are() {
         ("bra %r1;", "7:5: operand `target` of `bra` must be a label"),
         ("a: ret; a:", "7:9: `a` is already defined"),
         ("ret", "8:1: expected an operand; found `}`"),
-        ("ret; {", "7:6: a nested block is not supported"),
-        (".shared .b32 x[4];", "7:1: `.shared` is not supported"),
+        (".shared .b32 x[4];", "7:1: shared memory (`.shared`) is not supported"),
         (".reg .b8 %x;", "7:6: a register of type .b8 is not supported"),
         (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
         (".reg .b32 %s;", "7:11: `%s` is already defined"),
@@ -364,9 +451,9 @@ fn errors_outside_kernels() {
         (".version 8.8 .target compute_90", "1:22: expected a target such as `sm_90`; found `compute_90`"),
         (".version 8.8 .target sm_90b", "1:22: expected a target such as `sm_90`; found `sm_90b`"),
         (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
-        ("{head}.global .b32 x;", "4:1: `.global` is not supported"),
-        ("{head}.visible .func f() { ret; }", "4:10: `.func` is not supported"),
-        ("{head}.extern .shared .b8 s[];", "4:1: `.extern` is not supported"),
+        ("{head}.global .b32 x;", "4:1: a variable (`.global`) is not supported"),
+        ("{head}.visible .func f() { ret; }", "4:10: a function (`.func`) is not supported"),
+        ("{head}.extern .shared .b8 s[];", "4:1: what another file defines (`.extern`) is not supported"),
         ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
         ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
         ("{head}.entry k(.param .align 3 .u64 p) { ret; }", "4:24: `3` does not fit a power of two up to 128"),

@@ -177,6 +177,13 @@ impl Registers {
         Some(first)
     }
 
+    /// Gives the declaration of that number another name.
+    pub(super) fn rename(&mut self, declaration: usize, name: String) {
+        if let Some(family) = self.families.get_mut(declaration) {
+            family.name = name;
+        }
+    }
+
     /// The declarations, in order.
     pub fn families(&self) -> &[Family] {
         &self.families

@@ -8,6 +8,7 @@ use super::error::{Error, ErrorKind};
 use super::lexer::Token as Lexeme;
 use super::names::Names;
 use super::number::Literal;
+use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::Opcode;
@@ -79,7 +80,8 @@ impl<'a> Reader<'a> {
     ) -> Result<Inst, Error> {
         let found = BY_MNEMONIC.binary_search_by_key(&mnemonic, |entry| entry.0).ok();
         let Some((mnemonic, opcodes)) = found.and_then(|i| BY_MNEMONIC.get(i)) else {
-            return Err(Error { at, kind: ErrorKind::Mnemonic(mnemonic.to_owned()) });
+            let kind = outside::instruction(mnemonic).unwrap_or_else(|| ErrorKind::Mnemonic(mnemonic.to_owned()));
+            return Err(Error { at, kind });
         };
         let mut parts = Parts {
             mnemonic,
@@ -90,6 +92,9 @@ impl<'a> Reader<'a> {
             end: at,
         };
         while let Some((word, at)) = self.word()? {
+            if let Some(kind) = outside::word(mnemonic, word) {
+                return Err(Error { at, kind });
+            }
             let token = Token::from_text(word).filter(|_| !parts.words.is_full());
             let Some(token) = token else {
                 let kind = ErrorKind::UnknownWord { mnemonic: (*mnemonic).to_owned(), word: word.to_owned() };

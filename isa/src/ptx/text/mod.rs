@@ -5,6 +5,7 @@ mod instruction;
 mod lexer;
 mod names;
 mod number;
+mod outside;
 mod printer;
 mod reader;
 

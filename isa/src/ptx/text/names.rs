@@ -1,6 +1,9 @@
 //! What the names in a kernel stand for.
+//!
+//! A block in braces has names of its own, for registers and for labels. A label that is mentioned in a block and does not
+//! stand there is one of a block around it, which may come later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
@@ -24,6 +27,10 @@ pub(super) struct Names<'a> {
     mentioned: Vec<Mention<'a>>,
     /// Labels in the order in which they stand.
     placed: Vec<Label>,
+    /// The blocks that are open, outermost first.
+    scopes: Vec<Scope<'a>>,
+    /// The registers that were declared in blocks, by the number of their declaration.
+    nested: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -31,22 +38,41 @@ struct Declared {
     first: Reg,
     count: u32,
     at: Loc,
+    /// How many blocks are around it.
+    depth: usize,
 }
 
 struct Mention<'a> {
     name: &'a str,
     at: Loc,
     place: Option<u32>,
+    /// The label of a block around this one that it has turned out to be.
+    alias: Option<Label>,
+}
+
+/// What a block hides of the names around it.
+#[derive(Default)]
+struct Scope<'a> {
+    single: Vec<(&'a str, Option<Declared>)>,
+    families: Vec<(&'a str, Option<Declared>)>,
+    labels: HashMap<&'a str, Label>,
 }
 
 impl<'a> Names<'a> {
-    /// The register of a name.
+    /// The register of a name: that of the innermost block that has one.
     pub(super) fn register(&self, name: &str) -> Option<Reg> {
-        self.single.get(name).map(|declared| declared.first).or_else(|| self.numbered(name))
+        let single = self.single.get(name).map(|declared| (declared.depth, declared.first));
+        // Outside of blocks a name has one meaning; where it has two in blocks, the inner one counts.
+        match (single, self.scopes.is_empty()) {
+            (Some((_, reg)), true) => Some(reg),
+            (single, _) => {
+                single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth).map(|(_, reg)| reg)
+            }
+        }
     }
 
     /// The register of a name that is one of several, `%r12`. Where the name's digits start is not told.
-    fn numbered(&self, name: &str) -> Option<Reg> {
+    fn numbered(&self, name: &str) -> Option<(usize, Reg)> {
         let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         (1..=digits).rev().find_map(|digits| {
             let (prefix, number) = name.split_at_checked(name.len() - digits)?;
@@ -55,21 +81,59 @@ impl<'a> Names<'a> {
             }
             let number: u32 = number.parse().ok()?;
             let family = self.families.get(prefix).filter(|family| number < family.count)?;
-            Some(Reg(family.first.0 + number))
+            Some((family.depth, Reg(family.first.0 + number)))
         })
     }
 
     /// Declares a register, or a number of them.
     pub(super) fn declare(&mut self, name: &'a str, ty: Type, count: Option<u32>, at: Loc) -> Result<(), Error> {
+        let depth = self.scopes.len();
         let table = if count.is_some() { &self.families } else { &self.single };
-        if table.contains_key(name) {
+        if table.get(name).is_some_and(|declared| declared.depth == depth) {
             return Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
         let first = self.registers.declare(name, ty, count).ok_or(Error { at, kind: ErrorKind::Registers })?;
-        let declared = Declared { first, count: count.unwrap_or(1), at };
+        let declared = Declared { first, count: count.unwrap_or(1), at, depth };
         let table = if count.is_some() { &mut self.families } else { &mut self.single };
-        table.insert(name, declared);
+        let hidden = table.insert(name, declared);
+        if let Some(scope) = self.scopes.last_mut() {
+            let list = if count.is_some() { &mut scope.families } else { &mut scope.single };
+            list.push((name, hidden));
+            self.nested.push(self.registers.families().len() - 1);
+        }
         Ok(())
+    }
+
+    /// Opens a block.
+    pub(super) fn open(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Closes a block, and says whether one was open.
+    pub(super) fn close(&mut self) -> bool {
+        let Some(scope) = self.scopes.pop() else { return false };
+        let restore = |table: &mut HashMap<&'a str, Declared>, hidden: Vec<(&'a str, Option<Declared>)>| {
+            for (name, before) in hidden.into_iter().rev() {
+                match before {
+                    Some(before) => drop(table.insert(name, before)),
+                    None => drop(table.remove(name)),
+                }
+            }
+        };
+        restore(&mut self.single, scope.single);
+        restore(&mut self.families, scope.families);
+        let outer = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
+        // In the order in which they were mentioned, so that what follows from it is always the same.
+        let mut labels: Vec<(&'a str, Label)> = scope.labels.into_iter().collect();
+        labels.sort_by_key(|(_, label)| *label);
+        for (name, label) in labels {
+            let Some(mention) = self.mentioned.get_mut(label.0 as usize) else { continue };
+            if mention.place.is_none() {
+                let around = *outer.entry(name).or_insert(label);
+                mention.alias = (around != label).then_some(around);
+            }
+        }
+        true
     }
 
     /// Names a parameter.
@@ -88,8 +152,9 @@ impl<'a> Names<'a> {
     /// A label, by the order in which labels are mentioned.
     pub(super) fn label(&mut self, name: &'a str, at: Loc) -> Label {
         let mentioned = &mut self.mentioned;
-        *self.labels.entry(name).or_insert_with(|| {
-            mentioned.push(Mention { name, at, place: None });
+        let labels = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
+        *labels.entry(name).or_insert_with(|| {
+            mentioned.push(Mention { name, at, place: None, alias: None });
             Label(mentioned.len() as u32 - 1)
         })
     }
@@ -107,9 +172,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The registers, and the labels as they stand, to which branches are turned.
-    pub(super) fn finish(self, insts: &mut [Inst], errors: &mut Vec<Error>) -> (Registers, Vec<LabelName>) {
-        let undefined = self.mentioned.iter().filter(|mention| mention.place.is_none());
+    /// The registers, and the labels as they stand, to which branches are turned. Names of blocks that others have too are
+    /// made different.
+    pub(super) fn finish(mut self, insts: &mut [Inst], errors: &mut Vec<Error>) -> (Registers, Vec<LabelName>) {
+        let undefined = self.mentioned.iter().filter(|mention| mention.place.is_none() && mention.alias.is_none());
         errors.extend(undefined.map(|m| Error { at: m.at, kind: ErrorKind::Label(m.name.to_owned()) }));
         // A register of its own and one of several may go by one name.
         let twice = self.single.iter().filter(|(name, _)| self.numbered(name).is_some());
@@ -117,13 +183,26 @@ impl<'a> Names<'a> {
 
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
+        let mut taken = Taken::default();
         for (label, number) in self.placed.iter().zip(0..) {
             let (Some(slot), Some(mention)) = (order.get_mut(label.0 as usize), self.mentioned.get(label.0 as usize))
             else {
                 continue;
             };
             *slot = Label(number);
-            labels.push(LabelName { name: mention.name.to_owned(), at: mention.place.unwrap_or(0) });
+            labels.push(LabelName { name: taken.unused(mention.name), at: mention.place.unwrap_or(0) });
+        }
+        // A block around another is closed after it, so that what a label is an alias of is no further on.
+        for (number, mention) in self.mentioned.iter().enumerate() {
+            let mut label = mention.alias;
+            while let Some(next) = label.and_then(|l| self.mentioned.get(l.0 as usize)).and_then(|m| m.alias) {
+                label = Some(next);
+            }
+            if let Some(target) = label.and_then(|l| order.get(l.0 as usize)).copied()
+                && let Some(slot) = order.get_mut(number)
+            {
+                *slot = target;
+            }
         }
         for operand in insts.iter_mut().flat_map(|inst| &mut inst.operands) {
             if let Operand::Label(label) = operand
@@ -132,6 +211,68 @@ impl<'a> Names<'a> {
                 *label = standing;
             }
         }
+        self.rename_nested();
         (self.registers, labels)
     }
+
+    /// Gives the registers of blocks names that no others have.
+    fn rename_nested(&mut self) {
+        if self.nested.is_empty() {
+            return;
+        }
+        let mut taken = Taken { stems: Some(HashSet::new()), ..Taken::default() };
+        for (number, family) in self.registers.families().iter().enumerate() {
+            if self.nested.binary_search(&number).is_err() {
+                taken.insert(family.name.clone());
+            }
+        }
+        for &number in &self.nested {
+            if let Some(family) = self.registers.families().get(number) {
+                let name = taken.unused(&family.name);
+                self.registers.rename(number, name);
+            }
+        }
+    }
+}
+
+/// Names that are taken.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// Of registers, what is left of those that end in digits: several may not be called so.
+    stems: Option<HashSet<String>>,
+    /// By name, how many others have been made of it.
+    made: HashMap<String, u32>,
+}
+
+impl Taken {
+    fn insert(&mut self, name: String) {
+        let stem = stem(&name);
+        if let Some(stems) = self.stems.as_mut().filter(|_| stem.len() < name.len()) {
+            stems.insert(stem.to_owned());
+        }
+        self.names.insert(name);
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        let numbered = |stems: &HashSet<String>| stems.contains(name) || self.names.contains(stem(name));
+        !self.names.contains(name) && !self.stems.as_ref().is_some_and(numbered)
+    }
+
+    /// Takes the name, or where it is taken the name with a suffix.
+    fn unused(&mut self, name: &str) -> String {
+        let mut chosen = name.to_owned();
+        while !self.is_free(&chosen) {
+            let made = self.made.entry(name.to_owned()).or_default();
+            *made += 1;
+            chosen = format!("{name}_{made}_");
+        }
+        self.insert(chosen.clone());
+        chosen
+    }
+}
+
+/// A name without the digits at its end.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
 }

@@ -4,7 +4,7 @@ use super::error::{Error, ErrorKind};
 use super::lexer::{Lexer, Spanned, Token};
 use super::names::Names;
 use super::number::Literal;
-use super::{Source, Text};
+use super::{Source, Text, outside};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Entry, Linkage, Module, Param, Suffix, TargetName};
@@ -113,12 +113,34 @@ impl<'a> Reader<'a> {
         Ok(ty)
     }
 
+    /// Keeps an error, or gives up.
+    fn keep(&mut self, error: Error) -> Result<(), Error> {
+        self.errors.push(error);
+        if self.errors.len() >= MAX_ERRORS { Err(self.error(ErrorKind::TooMany)) } else { Ok(()) }
+    }
+
+    /// Keeps an error outside kernels and goes to where the next directive starts: behind a `;`, or behind a body.
+    fn recover_outside(&mut self, error: Error) -> Result<(), Error> {
+        self.keep(error)?;
+        let mut depth = 0u32;
+        loop {
+            match self.ahead.token {
+                Token::End => return Ok(()),
+                Token::Punct('{') => depth += 1,
+                Token::Punct('}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            let ends = depth == 0 && matches!(self.ahead.token, Token::Punct(';' | '}'));
+            self.skip();
+            if ends {
+                return Ok(());
+            }
+        }
+    }
+
     /// Keeps an error and goes to where the next statement starts; or gives up.
     fn recover(&mut self, error: Error) -> Result<(), Error> {
-        self.errors.push(error);
-        if self.errors.len() >= MAX_ERRORS {
-            return Err(self.error(ErrorKind::TooMany));
-        }
+        self.keep(error)?;
         let mut depth = 0u32;
         loop {
             match self.ahead.token {
@@ -153,7 +175,7 @@ impl<'a> Reader<'a> {
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
                 _ => match self.top(&mut text) {
                     Ok(()) => {}
-                    Err(error) => self.recover(error)?,
+                    Err(error) => self.recover_outside(error)?,
                 },
             }
         }
@@ -207,7 +229,7 @@ impl<'a> Reader<'a> {
         self.bump()?;
         match self.ahead.token {
             Token::Dotted("entry") => self.entry(linkage, text),
-            Token::Dotted(word) => Err(self.error(ErrorKind::Unsupported(format!("`.{word}`")))),
+            Token::Dotted(word) => Err(self.error(outside::directive(word))),
             _ => Err(self.expected("`.entry`")),
         }
     }
@@ -249,7 +271,7 @@ impl<'a> Reader<'a> {
                 }
                 self.expect('}', "`}`")
             }
-            _ => Err(self.error(ErrorKind::Unsupported(format!("`.{word}`")))),
+            _ => Err(self.error(outside::directive(word))),
         }
     }
 
@@ -291,6 +313,7 @@ impl<'a> Reader<'a> {
         self.source = Source::default();
         loop {
             match self.ahead.token {
+                Token::Punct('}') if names.close() => self.bump()?,
                 Token::Punct('}') => break,
                 Token::End => return Err(self.expected("`}`")),
                 _ => match self.statement(&mut names, insts.len() as u32) {
@@ -363,7 +386,10 @@ impl<'a> Reader<'a> {
             Token::Dotted("reg") => self.registers(names).map(|()| None),
             Token::Dotted(word) => self.about_debugging(word).map(|()| None),
             Token::Punct(';') => self.bump().map(|()| None),
-            Token::Punct('{') => Err(self.error(ErrorKind::Unsupported("a nested block".to_owned()))),
+            Token::Punct('{') => {
+                names.open();
+                self.bump().map(|()| None)
+            }
             Token::Punct('@') => {
                 let guard = self.guard(names)?;
                 let mnemonic = self.name("an instruction")?;
