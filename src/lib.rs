@@ -106,11 +106,6 @@ impl Module {
         &self.ir
     }
 
-    /// Takes the kernels out of the module, which keeps the text: so each can be given up as soon as it is compiled.
-    pub fn take_kernels(&mut self) -> Vec<ir::Kernel> {
-        std::mem::take(&mut self.ir.kernels)
-    }
-
     /// Compiles all kernels by all passes.
     ///
     /// # Errors

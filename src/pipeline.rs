@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use halfbyte_emit::{BlockStats, Code, layout, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
@@ -180,37 +181,63 @@ pub fn compile(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
-    compile_owned(module, kernels.iter().cloned(), options, watch)
+    let mut compiled = Compiled::default();
+    let mut compiler = Compiler::new(module, options);
+    for kernel in kernels {
+        compiled.add(compiler.compile(kernel, watch));
+    }
+    compiled.link(module.file(), options)
 }
 
-/// The same where the kernels are not needed afterwards: each is given up as soon as it is compiled.
+/// Compiles all kernels of a text, each as soon as it is read, so that there is never more than one of them.
 ///
 /// # Errors
-/// What the target cannot do, over all kernels.
-pub fn compile_owned(
-    module: &Module,
-    kernels: impl IntoIterator<Item = Kernel>,
+/// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
+pub fn compile_text(
+    file: &str,
+    text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
-    let mut compiler = Compiler::new(module, options);
-    let (mut code, mut stats, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for kernel in kernels {
-        match compiler.compile_owned(kernel, watch) {
-            Ok((compiled, of)) => {
-                code.push(compiled);
-                stats.push(of);
+    let mut compiled = Compiled::default();
+    let mut compiler = Compiler::for_text(text, options, legality(options.target));
+    let mut kernels = Kernels::new(text);
+    while let Some(kernel) = kernels.read() {
+        compiled.add(compiler.compile_in_place(kernel, watch));
+    }
+    kernels.finish()?;
+    compiled.link(file, options)
+}
+
+/// What became of the kernels so far.
+#[derive(Default)]
+struct Compiled {
+    code: Vec<Code>,
+    stats: Vec<Stats>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Compiled {
+    fn add(&mut self, kernel: Result<(Code, Stats), Vec<Diagnostic>>) {
+        match kernel {
+            Ok((code, stats)) => {
+                self.code.push(code);
+                self.stats.push(stats);
             }
-            Err(refused) => errors.extend(refused),
+            Err(refused) => self.errors.extend(refused),
         }
     }
-    if !errors.is_empty() {
-        return Err(errors);
+
+    fn link(self, file: &str, options: &Options) -> Result<Binary, Vec<Diagnostic>> {
+        let Compiled { code, stats, errors } = self;
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let header = Header { target: options.target, source: file.to_owned() };
+        let object = write_object(&header, &code);
+        let object = object.map_err(|error| vec![Diagnostic::new(Span::default(), error.to_string())])?;
+        Ok(Binary { object, code, stats })
     }
-    let header = Header { target: options.target, source: module.file().to_owned() };
-    let object = write_object(&header, &code);
-    let object = object.map_err(|error| vec![Diagnostic::new(Span::default(), error.to_string())])?;
-    Ok(Binary { object, code, stats })
 }
 
 impl<'a> Compiler<'a> {
@@ -221,9 +248,13 @@ impl<'a> Compiler<'a> {
 
     /// The same, where the passes are told of a target that can do other things.
     pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
+        Compiler::for_text(module.text(), options, legality)
+    }
+
+    fn for_text(text: &'a str, options: &'a Options, legality: Legality) -> Compiler<'a> {
         let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
         let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(halfbyte_isel::rules(options.target)) };
-        Compiler { options, legality, lines: Lines::new(module.text()), allocator: Allocator::default(), fired }
+        Compiler { options, legality, lines: Lines::new(text), allocator: Allocator::default(), fired }
     }
 
     /// The rules that were taken so far, also those for kernels that the target cannot do.
@@ -236,32 +267,29 @@ impl<'a> Compiler<'a> {
     /// # Errors
     /// What the target cannot do.
     pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), Vec<Diagnostic>> {
-        self.compile_owned(kernel.clone(), watch)
+        self.compile_in_place(&mut kernel.clone(), watch)
     }
 
-    /// The same where the kernel is not needed afterwards.
-    ///
-    /// # Errors
-    /// What the target cannot do.
-    pub fn compile_owned(
+    /// The same where the kernel is not needed afterwards: it is left as the passes have made it.
+    fn compile_in_place(
         &mut self,
-        mut kernel: Kernel,
+        kernel: &mut Kernel,
         watch: &mut Watch<'_>,
     ) -> Result<(Code, Stats), Vec<Diagnostic>> {
-        let refused = check_intrinsics(&kernel, self.options.target);
+        let refused = check_intrinsics(kernel, self.options.target);
         if !refused.is_empty() {
             return Err(diagnostics(&refused));
         }
-        let written = ops(&kernel);
-        self.run_passes(&mut kernel, watch)?;
-        let (func, rules) = self.machine(&kernel, watch)?;
+        let written = ops(kernel);
+        self.run_passes(kernel, watch)?;
+        let (func, rules) = self.machine(kernel, watch)?;
         let start = self.start();
         let spills = func.spills();
-        let code = layout(func).map_err(|error| defect(&kernel, error))?;
-        watch(&step("layout", &kernel, start, Product::Words(&code)));
-        let lowered = ops(&kernel);
+        let code = layout(func).map_err(|error| defect(kernel, error))?;
+        watch(&step("layout", kernel, start, Product::Words(&code)));
+        let lowered = ops(kernel);
         let stats = Stats {
-            kernel: kernel.name,
+            kernel: kernel.name.clone(),
             ops: written,
             lowered,
             words: code.words.len(),

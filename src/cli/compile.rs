@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,9 +9,9 @@ use clap::ValueEnum;
 use halfbyte::Module;
 use halfbyte::Target;
 use halfbyte::emit::{listing, ptx_text};
-use halfbyte::ir::Diagnostic;
+use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, count_rules};
+use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules};
 use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -106,9 +105,7 @@ impl Compile {
         }
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
-        let mut module = Module::named(&name, input.into_text()?)?;
-        let selected = select(&module, self.kernel.as_deref())?;
-        let kernels = module.ir().kernels.get(selected.clone()).unwrap_or_default();
+        let text = input.into_text()?;
         let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
         let mut watch = |step: &Step<'_>| {
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
@@ -121,14 +118,17 @@ impl Compile {
             let order = PASSES.iter().chain(&STEPS).position(|name| *name == step.name).unwrap_or(usize::MAX);
             times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
         };
-        let wrong = |module: &Module, errors: Vec<Diagnostic>| Report::new(name.clone(), module.text(), errors);
         let mut out = Vec::new();
         match self.emit {
             Kind::Ir => {
+                let module = Module::named(&name, text)?;
+                let kernels = select(&module, self.kernel.as_deref())?;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
+                let module = Module::named(&name, text)?;
+                let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
                 for kernel in kernels {
@@ -142,14 +142,12 @@ impl Compile {
                     }
                 }
                 if !errors.is_empty() {
-                    return Err(wrong(&module, errors).into());
+                    return Err(Report::new(name, module.text(), errors).into());
                 }
                 out = texts.join("\n").into_bytes();
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
-                let kernels = module.take_kernels().into_iter().skip(selected.start).take(selected.len());
-                let binary = pipeline::compile_owned(&module, kernels, &options, &mut watch);
-                let binary = binary.map_err(|errors| wrong(&module, errors))?;
+                let binary = self.words(&name, &text, &options, &mut watch)?;
                 if self.stats {
                     say(&statistics(target, &binary));
                 }
@@ -163,7 +161,7 @@ impl Compile {
                         }
                     }
                     (Kind::Listing, _) => {
-                        let listings = binary.code.iter().map(|code| listing(code, &name, Some(module.text())));
+                        let listings = binary.code.iter().map(|code| listing(code, &name, Some(&text)));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }
                     _ => {
@@ -180,17 +178,28 @@ impl Compile {
         }
         write(self.output.as_deref().or(Some(Path::new("-"))), &out)
     }
+
+    fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Binary, Failure> {
+        let binary = match &self.kernel {
+            None => pipeline::compile_text(name, text, options, watch),
+            kernel => {
+                let module = Module::named(name, text)?;
+                pipeline::compile(&module, select(&module, kernel.as_deref())?, options, watch)
+            }
+        };
+        binary.map_err(|errors| Report::new(name, text, errors).into())
+    }
 }
 
-/// The numbers of all kernels, or of the one of that name.
-pub(super) fn select(module: &Module, name: Option<&str>) -> Result<Range<usize>, Failure> {
+/// All kernels, or the one of that name.
+pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
     let Some(name) = name else {
-        return Ok(0..kernels.len());
+        return Ok(kernels);
     };
     let name = name.strip_prefix('@').unwrap_or(name);
-    let found = kernels.iter().position(|kernel| kernel.name == name);
-    found.map(|number| number..number + 1).ok_or_else(|| no_kernel(module, name))
+    let found = kernels.iter().find(|kernel| kernel.name == name).map(std::slice::from_ref);
+    found.ok_or_else(|| no_kernel(module, name))
 }
 
 /// There is no kernel of that name.

@@ -35,8 +35,7 @@ impl View {
         let input = Input::read(&self.file)?;
         let text = input.text()?;
         let module = Module::named(&input.name, text)?;
-        let selected = select(&module, self.kernel.as_deref())?;
-        let kernels = module.ir().kernels.get(selected).unwrap_or_default();
+        let kernels = select(&module, self.kernel.as_deref())?;
         let targets = self.sm.targets(self.target);
         let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         write(self.output.as_deref().or(Some(Path::new("-"))), page.as_bytes())

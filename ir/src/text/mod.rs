@@ -2,6 +2,7 @@
 //! printing them again gives the same text.
 
 mod inst;
+mod kernels;
 mod lexer;
 mod literal;
 mod names;
@@ -10,9 +11,9 @@ mod read;
 mod streams;
 mod suggest;
 
+pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, lane as number, magnitude};
 pub use print::{print, print_inst};
-pub use read::read;
 pub use suggest::closest;
 
 /// Whether this can be a name of a kernel, block or value, or a parameter, after its sigil.

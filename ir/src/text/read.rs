@@ -3,35 +3,13 @@
 //! One pass over the tokens with one token of lookahead. After an error it goes on at the next line, and what the lost
 //! statement defined counts as being of unknown type. At the end of a kernel the verifier checks it.
 
-use hashbrown::HashMap;
-
 use super::lexer::{Lexer, Name, Tok};
 use super::names::{Named, Names};
 use crate::diag::Diagnostic;
-use crate::kernel::{Block, BlockData, Direction, Inst, Kernel, Module, ParamKind, Span, Value, ValueData, ValueDef};
+use crate::kernel::{Block, BlockData, Direction, Inst, Kernel, ParamKind, Span, Value, ValueData, ValueDef};
 use crate::text::suggest::closest;
 use crate::types::Type;
 use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, Place, StreamPart};
-
-/// Reads a module and verifies its kernels.
-///
-/// # Errors
-/// All that is wrong with the text, in its order; after [`MAX_DIAGNOSTICS`] the reader gives up.
-pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
-    if u32::try_from(source.len()).is_err() {
-        let message = "the text has 4 GiB or more";
-        return Err(vec![Diagnostic::new(Span::default(), message).expected("a shorter text")]);
-    }
-    let mut reader = Reader::new(source);
-    let module = reader.module();
-    if reader.diagnostics.is_empty() {
-        return Ok(module);
-    }
-    let mut diagnostics = reader.diagnostics;
-    diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
-    diagnostics.truncate(MAX_DIAGNOSTICS);
-    Err(diagnostics)
-}
 
 /// Says that something was wrong and has been reported.
 pub(super) struct Failed;
@@ -143,9 +121,6 @@ impl<'s> Body<'s> {
     }
 }
 
-/// The bytes of text that a kernel of a few dozen instructions has.
-const USUAL_KERNEL: usize = 1000;
-
 /// Among more names than this none is suggested, so that the time for it is bounded.
 const MOST_SUGGESTIONS: usize = 1000;
 
@@ -168,7 +143,7 @@ pub(super) struct Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    fn new(source: &'s str) -> Reader<'s> {
+    pub fn new(source: &'s str) -> Reader<'s> {
         Reader {
             source,
             lexer: Lexer::new(source),
@@ -324,6 +299,16 @@ impl<'s> Reader<'s> {
         self.error(span, message, expected)
     }
 
+    /// Whether something was wrong so far.
+    pub fn has_faults(&self) -> bool {
+        !self.diagnostics.is_empty()
+    }
+
+    /// What was wrong, in the order in which it was found.
+    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.diagnostics
+    }
+
     fn gives_up(&self) -> bool {
         self.diagnostics.len() >= MAX_DIAGNOSTICS
     }
@@ -346,30 +331,22 @@ impl<'s> Reader<'s> {
         }
     }
 
-    // Module and kernels.
+    // Kernels.
 
-    fn module(&mut self) -> Module {
-        let mut module = Module::default();
-        let mut names: HashMap<&'s str, Span> = HashMap::with_capacity(self.source.len() / USUAL_KERNEL);
+    /// Goes to the next kernel; false where there is none, or where so much is wrong that the rest is not read.
+    pub fn find_kernel(&mut self) -> bool {
         while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
             self.lexer.begin();
-            if !self.at_word("kernel") {
-                self.unexpected("`kernel`");
-                self.skip_line();
-                while self.lexer.tok_of_any_line() != Tok::End && !(self.lexer.fresh_line() && self.at_kernel()) {
-                    self.bump();
-                }
-                continue;
+            if self.at_word("kernel") {
+                return true;
             }
-            let (name, span) = self.kernel_with_parts();
-            if let Some(&first) = names.get(name) {
-                let diagnostic = Diagnostic::new(span, format!("a second kernel @{name}"));
-                self.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
+            self.unexpected("`kernel`");
+            self.skip_line();
+            while self.lexer.tok_of_any_line() != Tok::End && !(self.lexer.fresh_line() && self.at_kernel()) {
+                self.bump();
             }
-            names.entry(name).or_insert(span);
-            module.kernels.push(self.body.kernel.take());
         }
-        module
+        false
     }
 
     fn at_kernel(&self) -> bool {
@@ -377,7 +354,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a kernel. The first that is faulty is read again: it takes the parts of instructions to say where.
-    fn kernel_with_parts(&mut self) -> (&'s str, Span) {
+    pub fn kernel_with_parts(&mut self) -> (&'s str, Span) {
         let (start, reported) = (self.lexer.clone(), self.diagnostics.len());
         let (name, span) = self.kernel();
         if self.notes_parts || self.diagnostics.len() == reported {

@@ -1,0 +1,122 @@
+//! The kernels of a text, one after another. Each is read by [`super::read`].
+
+use hashbrown::HashMap;
+
+use super::read::Reader;
+use crate::diag::Diagnostic;
+use crate::kernel::{Kernel, Module, Span};
+use crate::verify::MAX_DIAGNOSTICS;
+
+/// Reads a module and verifies its kernels.
+///
+/// # Errors
+/// All that is wrong with the text, in its order; after [`MAX_DIAGNOSTICS`] the reader gives up.
+pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
+    let mut module = Module::default();
+    let mut kernels = Kernels::new(source);
+    while let Some(kernel) = kernels.read() {
+        module.kernels.push(kernel.take());
+    }
+    kernels.finish().map(|()| module)
+}
+
+/// The bytes of text that a kernel of a few dozen instructions has.
+const USUAL_KERNEL: usize = 1000;
+
+/// The kernels of a text, read and verified one after another, each in the memory of the one before: so a text with many
+/// kernels takes little more memory than one with few.
+pub struct Kernels<'s> {
+    reader: Reader<'s>,
+    names: HashMap<&'s str, Span>,
+}
+
+impl<'s> Kernels<'s> {
+    /// Those of a text, from the first on.
+    pub fn new(source: &'s str) -> Kernels<'s> {
+        // Places have 32 bits.
+        let is_too_long = u32::try_from(source.len()).is_err();
+        let mut reader = Reader::new(if is_too_long { "" } else { source });
+        if is_too_long {
+            let message = "the text has 4 GiB or more";
+            reader.report(Diagnostic::new(Span::default(), message).expected("a shorter text"));
+        }
+        Kernels { reader, names: HashMap::with_capacity(source.len() / USUAL_KERNEL) }
+    }
+
+    /// The next kernel, which can be changed at will; none at the end, and none from the first fault on.
+    pub fn read(&mut self) -> Option<&mut Kernel> {
+        let is_kernel = self.next();
+        (is_kernel && !self.reader.has_faults()).then_some(&mut self.reader.body.kernel)
+    }
+
+    /// Whether the text has no faults. What has not been read yet is read first.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn finish(mut self) -> Result<(), Vec<Diagnostic>> {
+        while self.next() {}
+        let mut diagnostics = self.reader.into_diagnostics();
+        if diagnostics.is_empty() {
+            return Ok(());
+        }
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        Err(diagnostics)
+    }
+
+    /// Reads the next kernel, if there is one.
+    fn next(&mut self) -> bool {
+        let Kernels { reader, names } = self;
+        if !reader.find_kernel() {
+            return false;
+        }
+        let (name, span) = reader.kernel_with_parts();
+        if let Some(&first) = names.get(name) {
+            let diagnostic = Diagnostic::new(span, format!("a second kernel @{name}"));
+            reader.report(diagnostic.expected("another name").note(Some(first), "the first is here"));
+        }
+        names.entry(name).or_insert(span);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const GOOD: &str = "kernel @a(%x: i32) {\n^entry:\n  ret\n}\nkernel @b() {\n^entry:\n  %i = item_id\n  ret\n}\n";
+
+    #[test]
+    fn kernels_are_those_of_the_module_whatever_becomes_of_the_one_before() {
+        let module = read(GOOD).unwrap();
+        let mut kernels = Kernels::new(GOOD);
+        for expected in &module.kernels {
+            let kernel = kernels.read().unwrap();
+            assert_eq!(kernel.to_string(), expected.to_string());
+            let block = kernel.add_block();
+            kernel.set_block_name(block, "other");
+            kernel.layout.reverse();
+        }
+        assert!(kernels.read().is_none());
+        assert_eq!(kernels.finish(), Ok(()));
+    }
+
+    #[test]
+    fn there_is_no_kernel_behind_a_fault_but_its_own_faults_are_found() {
+        let text =
+            format!("{GOOD}kernel @a() {{\n^entry:\n  ret\n}}\nkernel @c() {{\n^entry:\n  %i = item\n  ret\n}}\n");
+        let mut kernels = Kernels::new(&text);
+        assert_eq!(kernels.read().unwrap().name, "a");
+        assert_eq!(kernels.read().unwrap().name, "b");
+        assert!(kernels.read().is_none());
+        assert!(kernels.read().is_none());
+        let errors = kernels.finish().unwrap_err();
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert_eq!(errors, read(&text).unwrap_err());
+        assert_eq!(errors[0].message, "a second kernel @a");
+        // Nor is one that was not asked for before the end.
+        assert_eq!(Kernels::new(&text).finish(), Err(errors));
+    }
+}
