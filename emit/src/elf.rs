@@ -1,13 +1,13 @@
 //! Writes object files ([`halfbyte_isa::object`] has their layout).
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
 use halfbyte_isa::object::{
-    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, Part, TEXT_ALIGN, TEXT_PREFIX, Words,
+    E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, Part, TEXT_ALIGN, TEXT_PREFIX,
 };
 use halfbyte_isa::target::Target;
-use object::elf;
-use object::write::elf::{FileHeader, SectionHeader, SectionIndex, Sym, Writer};
+use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader, Sym};
+use object::{LittleEndian, elf};
 use thiserror::Error;
 
 use crate::layout::Code;
@@ -42,75 +42,38 @@ impl From<object::write::Error> for ObjectError {
     }
 }
 
-/// A section to be.
-struct Section<'a> {
-    name: String,
-    contents: Contents<'a>,
-    flags: elf::SectionFlags,
-    align: u64,
-}
-
-/// What is in a section. Words and places become bytes when they are written, so that they are there once.
-enum Contents<'a> {
-    Words(&'a Words),
-    Locs(&'a [Loc], &'a [Part]),
-    Record(Vec<u8>),
-}
-
-impl Contents<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Contents::Words(words) => words.len() * words.word_bytes(),
-            Contents::Locs(locs, parts) => locs.len() * Loc::BYTES + parts.len() * Part::BYTES,
-            Contents::Record(bytes) => bytes.len(),
-        }
-    }
-
-    fn bytes(&self) -> Cow<'_, [u8]> {
-        match self {
-            Contents::Words(words) => words.to_bytes().into(),
-            Contents::Locs(locs, parts) => {
-                let mut bytes = Vec::with_capacity(self.len());
-                locs.iter().for_each(|loc| bytes.extend_from_slice(&loc.to_bytes()));
-                parts.iter().for_each(|part| bytes.extend_from_slice(&part.to_bytes()));
-                bytes.into()
-            }
-            Contents::Record(bytes) => bytes.into(),
-        }
-    }
-}
-
-impl<'a> Section<'a> {
-    fn text(code: &'a Code) -> Section<'a> {
-        Section {
-            name: [TEXT_PREFIX, code.info.signature.name()].concat(),
-            contents: match &code.words {
-                Words::Ptx(_) => Contents::Record(code.words.to_bytes()),
-                words => Contents::Words(words),
-            },
-            flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
-            align: TEXT_ALIGN,
-        }
-    }
-
-    fn record(name: String, contents: Contents<'a>) -> Section<'a> {
-        Section { name, contents, flags: elf::SectionFlags(0), align: 4 }
-    }
-}
-
 /// The bytes of an object with these kernels, in this order. The same arguments give the same bytes.
 ///
 /// # Errors
 /// Two kernels of one name; words or records of another target; more than the format can hold.
 pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, ObjectError> {
-    let mut names: Vec<&str> = kernels.iter().map(|code| code.info.signature.name()).collect();
-    names.sort_unstable();
-    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(ObjectError::Duplicate(pair[0].to_owned()));
+    check(header, kernels)?;
+    let record = || SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 4, ..SectionHeader::default() };
+    let text = || SectionHeader { sh_flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR, sh_addralign: TEXT_ALIGN, ..record() };
+    let (mut file, mut symbols) = (File::new(kernels)?, Symbols::new());
+    file.section([HEADER_SECTION, ""], record(), |bytes| bytes.extend(header.to_bytes()))?;
+    for code in kernels {
+        let name = code.info.signature.name();
+        let words = code.words.to_bytes();
+        let section = file.section([TEXT_PREFIX, name], text(), |bytes| bytes.extend_from_slice(&words))?;
+        file.section([INFO_PREFIX, name], record(), |bytes| bytes.extend(code.info.to_bytes(header.target)))?;
+        file.section([LOC_PREFIX, name], record(), |bytes| {
+            code.locs.iter().for_each(|loc| bytes.extend_from_slice(&loc.to_bytes()));
+            code.parts.iter().for_each(|part| bytes.extend_from_slice(&part.to_bytes()));
+        })?;
+        symbols.add(name, section, words.len())?;
     }
+    symbols.write(&mut file)?;
+    file.finish()
+}
 
+fn check(header: &Header, kernels: &[Code]) -> Result<(), ObjectError> {
+    let mut names = HashSet::with_capacity(kernels.len());
     for code in kernels {
         let (words, kernel) = (code.words.target(), || code.info.signature.name().to_owned());
+        if !names.insert(code.info.signature.name()) {
+            return Err(ObjectError::Duplicate(kernel()));
+        }
         if words != header.target {
             return Err(ObjectError::Target { kernel: kernel(), words, object: header.target });
         }
@@ -118,100 +81,154 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
             return Err(ObjectError::Tiles(kernel()));
         }
     }
+    Ok(())
+}
 
-    let mut sections = vec![Section::record(HEADER_SECTION.to_owned(), Contents::Record(header.to_bytes()))];
-    for code in kernels {
-        let name = code.info.signature.name();
-        sections.push(Section::text(code));
-        sections
-            .push(Section::record([INFO_PREFIX, name].concat(), Contents::Record(code.info.to_bytes(header.target))));
-        sections.push(Section::record([LOC_PREFIX, name].concat(), Contents::Locs(&code.locs, &code.parts)));
+/// How records of the format are written.
+fn encoder() -> Encoder<LittleEndian> {
+    Encoder::new(LittleEndian, true, elf::Machine(E_MACHINE))
+}
+
+/// Texts, each of which is named by its place.
+struct Strings(Vec<u8>);
+
+impl Strings {
+    /// At 0 is the empty one.
+    fn new() -> Strings {
+        Strings(vec![0])
     }
 
-    let mut bytes = Vec::new();
-    let mut writer = Writer::new(object::Endianness::Little, true, &mut bytes);
-
-    // Everything is given its place first.
-    writer.reserve_null_section_index();
-    let section_names: Vec<_> =
-        sections.iter().map(|section| writer.add_section_name(section.name.as_bytes())).collect();
-    let indices: Vec<SectionIndex> = sections.iter().map(|_| writer.reserve_section_index()).collect();
-    // The kernel's text is the first of its three sections, after the header's.
-    let texts = || sections.iter().zip(&indices).skip(1).step_by(3);
-    writer.reserve_null_symbol_index();
-    let symbols: Vec<_> = kernels
-        .iter()
-        .zip(texts())
-        .map(|(code, (text, &index))| {
-            writer.reserve_symbol_index(Some(index));
-            let name = writer.add_string(code.info.signature.name().as_bytes());
-            (name, index, text.contents.len() as u64)
-        })
-        .collect();
-    writer.reserve_symtab_section_index();
-    if writer.symtab_shndx_needed() {
-        writer.reserve_symtab_shndx_section_index();
+    /// Adds the text of these parts.
+    fn add(&mut self, parts: [&str; 2]) -> Result<u32, ObjectError> {
+        let place = u32::try_from(self.0.len());
+        parts.iter().for_each(|part| self.0.extend_from_slice(part.as_bytes()));
+        self.0.push(0);
+        place.map_err(|_| ObjectError::Format("the names take 4 GiB or more".to_owned()))
     }
-    writer.reserve_strtab_section_index();
-    writer.reserve_shstrtab_section_index();
+}
 
-    writer.reserve_file_header();
-    let offsets: Vec<u64> =
-        sections.iter().map(|section| writer.reserve(section.contents.len() as u64, section.align)).collect();
-    writer.reserve_symtab();
-    writer.reserve_symtab_shndx();
-    writer.reserve_strtab()?;
-    writer.reserve_shstrtab()?;
-    writer.reserve_section_headers();
+/// An object being written, section after section.
+struct File {
+    bytes: Vec<u8>,
+    names: Strings,
+    /// The section of the names has this one.
+    own_name: u32,
+    /// How many sections there are. For more than 32 bits can count there is no room in the names.
+    sections: u32,
+    /// The headers of all sections but the first.
+    headers: Vec<u8>,
+}
 
-    writer.write_file_header(&FileHeader {
-        os_abi: elf::ELFOSABI_NONE,
-        abi_version: 0,
-        e_type: elf::ET_REL,
-        e_machine: elf::Machine(E_MACHINE),
-        e_entry: 0,
-        e_flags: elf::FileFlags(E_FLAGS),
-    })?;
-    for section in &sections {
-        writer.write_align(section.align);
-        writer.write(&section.contents.bytes());
+impl File {
+    /// What a kernel takes besides words and places, unless its names are long or its parameters many.
+    const USUAL_RECORDS: usize = 512;
+
+    /// One that has room for its header, and its first section, which is none.
+    fn new(kernels: &[Code]) -> Result<File, ObjectError> {
+        let places = |code: &Code| code.locs.len() * Loc::BYTES + code.parts.len() * Part::BYTES;
+        let len = |code: &Code| code.words.len() * code.words.word_bytes() + places(code) + File::USUAL_RECORDS;
+        let mut bytes = Vec::with_capacity(kernels.iter().map(len).sum::<usize>() + File::USUAL_RECORDS);
+        bytes.resize(encoder().file_header_size() as usize, 0);
+        let mut names = Strings::new();
+        let own_name = names.add([".shstrtab", ""])?;
+        Ok(File { bytes, names, own_name, sections: 1, headers: Vec::new() })
     }
-    writer.write_null_symbol();
-    for (name, index, st_size) in symbols {
-        let st_name = writer.string_offset(Some(name));
-        writer.write_symbol(&Sym {
-            section: Some(index.0),
-            st_name,
+
+    /// Writes a section, whose header lacks its name and its place, and gives its number.
+    fn section(
+        &mut self,
+        name: [&str; 2],
+        header: SectionHeader,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<u32, ObjectError> {
+        let sh_name = self.names.add(name)?;
+        Ok(self.named_section(SectionHeader { sh_name, ..header }, write))
+    }
+
+    fn named_section(&mut self, header: SectionHeader, write: impl FnOnce(&mut Vec<u8>)) -> u32 {
+        self.align(header.sh_addralign);
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        let (sh_offset, sh_size) = (start as u64, (self.bytes.len() - start) as u64);
+        encoder().section_header(&mut self.headers, &SectionHeader { sh_offset, sh_size, ..header });
+        self.sections += 1;
+        self.sections - 1
+    }
+
+    fn align(&mut self, to: u64) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(to.max(1) as usize), 0);
+    }
+
+    /// Writes the names and the headers of sections and, at the start, where they are.
+    fn finish(mut self) -> Result<Vec<u8>, ObjectError> {
+        let encoder = encoder();
+        let names = std::mem::take(&mut self.names.0);
+        let header = SectionHeader { sh_name: self.own_name, ..encoder.strtab_section_header() };
+        let shstrtab_index = self.named_section(header, |bytes| bytes.extend(names));
+
+        self.align(encoder.address_size());
+        let (e_shoff, section_num) = (self.bytes.len() as u64, self.sections);
+        let layout = FileHeaderLayout { e_shoff, section_num, shstrtab_index, ..FileHeaderLayout::default() };
+        encoder.null_section_header(&mut self.bytes, &layout);
+        self.bytes.append(&mut self.headers);
+
+        let header = FileHeader {
+            e_type: elf::ET_REL,
+            e_machine: elf::Machine(E_MACHINE),
+            e_flags: elf::FileFlags(E_FLAGS),
+            ..FileHeader::default()
+        };
+        let mut start = Vec::new();
+        encoder.file_header(&mut start, &header, &layout)?;
+        self.bytes.splice(..start.len(), start);
+        Ok(self.bytes)
+    }
+}
+
+/// The functions of an object.
+struct Symbols {
+    bytes: Vec<u8>,
+    names: Strings,
+    /// The section of each, where a symbol has no room for one of them.
+    sections: Vec<u8>,
+    is_too_large: bool,
+}
+
+impl Symbols {
+    /// The first is none.
+    fn new() -> Symbols {
+        let mut bytes = Vec::new();
+        encoder().null_symbol(&mut bytes);
+        Symbols { bytes, names: Strings::new(), sections: vec![0; 4], is_too_large: false }
+    }
+
+    fn add(&mut self, name: &str, section: u32, len: usize) -> Result<(), ObjectError> {
+        let symbol = Sym {
+            section: Some(section),
+            st_name: self.names.add([name, ""])?,
             st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_FUNC),
             st_other: elf::SymbolOther(0),
             st_shndx: elf::SymbolSection(0),
             st_value: 0,
-            st_size,
-        });
+            st_size: len as u64,
+        };
+        let too_large = encoder().symbol(&mut self.bytes, &symbol);
+        self.is_too_large |= too_large.is_some();
+        self.sections.extend(too_large.unwrap_or(0).to_le_bytes());
+        Ok(())
     }
-    writer.write_symtab_shndx();
-    writer.write_strtab();
-    writer.write_shstrtab();
-    writer.write_null_section_header();
-    for ((section, name), sh_offset) in sections.iter().zip(section_names).zip(offsets) {
-        let sh_name = writer.section_name_offset(Some(name));
-        writer.write_section_header(&SectionHeader {
-            sh_name,
-            sh_type: elf::SHT_PROGBITS,
-            sh_flags: section.flags,
-            sh_addr: 0,
-            sh_offset,
-            sh_size: section.contents.len() as u64,
-            sh_link: 0,
-            sh_info: 0,
-            sh_addralign: section.align,
-            sh_entsize: 0,
-        });
+
+    fn write(self, file: &mut File) -> Result<(), ObjectError> {
+        let encoder = encoder();
+        let symtab = file.sections;
+        let strtab = symtab + 1 + u32::from(self.is_too_large);
+        // All but the first are global.
+        file.section([".symtab", ""], encoder.symtab_section_header(strtab, 1), |bytes| bytes.extend(self.bytes))?;
+        if self.is_too_large {
+            let header = encoder.symtab_shndx_section_header(symtab);
+            file.section([".symtab_shndx", ""], header, |bytes| bytes.extend(self.sections))?;
+        }
+        file.section([".strtab", ""], encoder.strtab_section_header(), |bytes| bytes.extend(self.names.0))?;
+        Ok(())
     }
-    // All symbols but the null one are global.
-    writer.write_symtab_section_header(1);
-    writer.write_symtab_shndx_section_header();
-    writer.write_strtab_section_header();
-    writer.write_shstrtab_section_header();
-    Ok(bytes)
 }
