@@ -1,0 +1,320 @@
+//! Leaving SSA form does not change what PTX computes: random code with loops, joins and moves in circles, against a walk of the
+//! code itself.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::HashMap;
+
+use halfbyte::emit::{layout, write_object};
+use halfbyte::isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte::isa::object::{Header, Loc};
+use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
+use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
+use halfbyte::runtime::{Arg, Launch, Program};
+use halfbyte::{Target, isa};
+use halfbyte_isel::Func;
+use halfbyte_isel::ptx::{Block, Code, CodeError, Edge, Placed, Terminator, finish};
+
+const SM: u16 = 90;
+const ITEMS: u32 = 6;
+/// Blocks that an item goes through at most.
+const FUEL: u64 = 40;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn of(&mut self, all: &[Reg]) -> Reg {
+        all[self.below(all.len())]
+    }
+}
+
+fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
+    Inst { opcode, words: words.iter().copied().collect(), guard: None, operands: operands.iter().cloned().collect() }
+}
+
+/// Code on its way.
+struct Builder {
+    registers: Vec<Type>,
+    blocks: Vec<Block>,
+    random: Random,
+}
+
+impl Builder {
+    fn register(&mut self, ty: Type) -> Reg {
+        self.registers.push(ty);
+        Reg(self.registers.len() as u32 - 1)
+    }
+
+    fn block(&mut self, params: Vec<Reg>) -> u32 {
+        let loc = Loc { line: self.blocks.len() as u32 + 1, column: 1 };
+        self.blocks.push(Block { params, insts: Vec::new(), terminator: Terminator::Exit, loc });
+        self.blocks.len() as u32 - 1
+    }
+
+    fn push(&mut self, block: u32, inst: Inst) {
+        let block = &mut self.blocks[block as usize];
+        block.insts.push(Placed { inst, loc: block.loc });
+    }
+
+    /// `d = a op b`, a word.
+    fn compute(&mut self, block: u32, opcode: Opcode, ty: Type, a: Reg, b: Operand) -> Reg {
+        let d = self.register(Type::B32);
+        let operands = [Operand::Register(d), Operand::Register(a), b];
+        let words = [Token::Lo, Token::Type(ty)];
+        let words = if opcode == Opcode::MUL { &words[..] } else { &words[1..] };
+        self.push(block, inst(opcode, words, &operands));
+        d
+    }
+
+    /// Whether two words compare so.
+    fn test(&mut self, block: u32, compare: Token, a: Reg, b: Operand) -> Reg {
+        let p = self.register(Type::Pred);
+        let operands = [Operand::Register(p), Operand::Register(a), b];
+        self.push(block, inst(Opcode::SETP_BITS, &[compare, Token::Type(Type::B32)], &operands));
+        p
+    }
+
+    /// A block that goes on to another with some of these values.
+    fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Edge {
+        let count = self.blocks[to as usize].params.len();
+        let mut args: Vec<Reg> = (0..count).map(|_| self.random.of(values)).collect();
+        args[0] = fuel;
+        let block = self.block(Vec::new());
+        self.blocks[block as usize].terminator = Terminator::Jump(Edge { block: to, args });
+        Edge { block, args: Vec::new() }
+    }
+}
+
+fn signature() -> Signature {
+    let elem = ElemType::from_name("i32").unwrap();
+    let kind = ParamKind::Buffer { direction: Direction::Out, elem, align: 4 };
+    Signature::new("k", vec![Param { name: "0y".to_owned(), kind }]).unwrap()
+}
+
+/// Blocks with loops among them, each of which has fuel left as its first parameter.
+fn code(seed: u64) -> Code {
+    let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(seed) };
+    let entry = b.block(Vec::new());
+    let (item, fuel) = (b.register(Type::B32), b.register(Type::B32));
+    let thread = Operand::Special(Special { group: SpecialGroup::Thread, axis: 0 });
+    b.push(entry, inst(Opcode::MOV_SPECIAL, &[Token::Type(Type::U32)], &[Operand::Register(item), thread]));
+    let number = Operand::Number(FUEL);
+    b.push(entry, inst(Opcode::MOV, &[Token::Type(Type::B32)], &[Operand::Register(fuel), number]));
+    let mut global = vec![item];
+    for step in 1..4 {
+        let last = *global.last().unwrap();
+        let value = b.compute(entry, Opcode::MUL, Type::U32, last, Operand::Number(0x9e37_79b9 + step));
+        global.push(value);
+    }
+
+    let count = 1 + b.random.below(5);
+    let mut mains = Vec::new();
+    for _ in 0..=count {
+        let params = (0..2 + b.random.below(5)).map(|_| b.register(Type::B32)).collect();
+        mains.push(b.block(params));
+    }
+    let last = mains.pop().unwrap();
+    let start = b.way(mains[0], fuel, &global);
+    b.blocks[entry as usize].terminator = Terminator::Jump(start);
+
+    for &main in &mains {
+        let mut values = b.blocks[main as usize].params.clone();
+        let fuel = values[0];
+        let left = b.compute(main, Opcode::ADD, Type::U32, fuel, Operand::Number(0xffff_ffff));
+        values.extend(&global);
+        for _ in 0..b.random.below(4) {
+            let (x, y) = (b.random.of(&values), b.random.of(&values));
+            let (opcode, ty) = [(Opcode::ADD, Type::U32), (Opcode::XOR, Type::B32)][b.random.below(2)];
+            values.push(b.compute(main, opcode, ty, x, Operand::Register(y)));
+        }
+        let empty = b.test(main, Token::Eq, left, Operand::Number(0));
+        let out = b.way(last, left, &values);
+        // One way on, or two.
+        let mut on = {
+            let to = mains[b.random.below(mains.len())];
+            b.way(to, left, &values)
+        };
+        if b.random.below(3) > 0 {
+            let block = b.block(Vec::new());
+            let (x, y) = (b.random.of(&values), b.random.of(&values));
+            let guard = Guard { reg: b.test(block, Token::Ne, x, Operand::Register(y)), not: b.random.below(2) == 0 };
+            let to = mains[b.random.below(mains.len())];
+            let otherwise = b.way(to, left, &values);
+            b.blocks[block as usize].terminator = Terminator::Branch { guard, then: on, otherwise };
+            on = Edge { block, args: Vec::new() };
+        }
+        let guard = Guard { reg: empty, not: b.random.below(2) == 0 };
+        let (then, otherwise) = if guard.not { (on, out) } else { (out, on) };
+        b.blocks[main as usize].terminator = Terminator::Branch { guard, then, otherwise };
+    }
+
+    // A word of all that arrives.
+    let params = b.blocks[last as usize].params.clone();
+    let mut all = params[0];
+    for &param in &params[1..] {
+        let turned = b.compute(last, Opcode::MUL, Type::U32, all, Operand::Number(31));
+        all = b.compute(last, Opcode::ADD, Type::U32, turned, Operand::Register(param));
+    }
+    let [base, wide, address] = [(); 3].map(|()| b.register(Type::B64));
+    let param = Operand::Memory(Address { base: Base::Parameter(0), offset: 0 });
+    let of = |ty| Token::Type(ty);
+    b.push(last, inst(Opcode::LD_PARAM, &[Token::Param, of(Type::U64)], &[Operand::Register(base), param]));
+    let operands = [Operand::Register(wide), Operand::Register(item), Operand::Number(4)];
+    b.push(last, inst(Opcode::MUL_WIDE, &[Token::Wide, of(Type::U32)], &operands));
+    let operands = [address, base, wide].map(Operand::Register);
+    b.push(last, inst(Opcode::ADD, &[of(Type::U64)], &operands));
+    let place = Operand::Memory(Address { base: Base::Register(address), offset: 0 });
+    b.push(last, inst(Opcode::ST, &[Token::Global, of(Type::B32)], &[place, Operand::Register(all)]));
+    let Builder { registers, blocks, .. } = b;
+    Code { signature: signature(), sm: SM, registers, blocks, max_items: 1 << 20 }
+}
+
+/// What an item stores, by SSA's own rules.
+fn walk(code: &Code, item: u32) -> u32 {
+    let mut held: HashMap<Reg, u32> = HashMap::new();
+    let mut at = 0;
+    loop {
+        let block = &code.blocks[at as usize];
+        for Placed { inst, .. } in &block.insts {
+            let value = |operand: &Operand, held: &HashMap<Reg, u32>| match *operand {
+                Operand::Register(reg) => held[&reg],
+                Operand::Number(bits) => bits as u32,
+                _ => item,
+            };
+            let operands = &inst.operands;
+            let Operand::Register(d) = operands[0] else { return value(&operands[1], &held) };
+            let result = match inst.opcode {
+                Opcode::MOV | Opcode::MOV_SPECIAL => value(&operands[1], &held),
+                Opcode::LD_PARAM | Opcode::MUL_WIDE => continue,
+                Opcode::ADD if inst.ty(0) == Type::U64 => continue,
+                opcode => {
+                    let (a, b) = (value(&operands[1], &held), value(&operands[2], &held));
+                    match opcode {
+                        Opcode::ADD => a.wrapping_add(b),
+                        Opcode::MUL => a.wrapping_mul(b),
+                        Opcode::XOR => a ^ b,
+                        _ if inst.has(Token::Eq) => (a == b).into(),
+                        _ => (a != b).into(),
+                    }
+                }
+            };
+            held.insert(d, result);
+        }
+        let edge = match &block.terminator {
+            Terminator::Exit => panic!("what is stored comes first"),
+            Terminator::Jump(edge) => edge,
+            Terminator::Branch { guard, then, otherwise } => {
+                if (held[&guard.reg] != 0) != guard.not {
+                    then
+                } else {
+                    otherwise
+                }
+            }
+        };
+        let args: Vec<u32> = edge.args.iter().map(|arg| held[arg]).collect();
+        held.extend(code.blocks[edge.block as usize].params.iter().copied().zip(args));
+        at = edge.block;
+    }
+}
+
+fn program(code: Code) -> (Program, isa::object::Words) {
+    let compiled = layout(Func::Ptx(finish(code).unwrap())).unwrap();
+    let header = Header { target: Target::Ptx { sm: SM }, source: "k.hb".to_owned() };
+    let words = compiled.words.clone();
+    (Program::load(&write_object(&header, &[compiled]).unwrap()).unwrap(), words)
+}
+
+#[test]
+fn code_out_of_ssa_form_computes_the_same() {
+    let mut moves = 0;
+    for seed in 0..400 {
+        let code = code(seed);
+        let expected: Vec<u32> = (0..ITEMS).map(|item| walk(&code, item)).collect();
+        let edges = code.blocks.iter().map(|block| block.params.len()).sum::<usize>();
+        let (program, words) = program(code);
+        let mut bytes = [0; 4 * ITEMS as usize];
+        program.kernels()[0].launch(Launch::new(ITEMS, &mut [Arg::Buffer(&mut bytes)])).unwrap();
+        let found: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        assert_eq!(found, expected, "seed {seed}, {edges} parameters\n{}", words.disassemble());
+        moves += words.disassemble().matches("mov.b32").count();
+    }
+    assert!(moves > 400, "{moves}: there is something to move");
+}
+
+#[test]
+fn a_loop_keeps_its_counter_in_one_register() {
+    // One turn after another: nothing is left to move.
+    let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(0) };
+    let entry = b.block(Vec::new());
+    let start = b.register(Type::B32);
+    b.push(entry, inst(Opcode::MOV, &[Token::Type(Type::B32)], &[Operand::Register(start), Operand::Number(9)]));
+    let counter = b.register(Type::B32);
+    let head = b.block(vec![counter]);
+    let next = b.compute(head, Opcode::ADD, Type::U32, counter, Operand::Number(0xffff_ffff));
+    let p = b.test(head, Token::Ne, next, Operand::Number(0));
+    let (back, done) = (b.block(Vec::new()), b.block(Vec::new()));
+    let edge = |block, args: &[Reg]| Edge { block, args: args.to_vec() };
+    b.blocks[entry as usize].terminator = Terminator::Jump(edge(head, &[start]));
+    b.blocks[head as usize].terminator =
+        Terminator::Branch { guard: Guard { reg: p, not: false }, then: edge(back, &[]), otherwise: edge(done, &[]) };
+    b.blocks[back as usize].terminator = Terminator::Jump(edge(head, &[next]));
+    let Builder { registers, blocks, .. } = b;
+    let code = Code { signature: signature(), sm: SM, registers, blocks, max_items: u64::MAX };
+    let (_, words) = program(code);
+    assert_eq!(
+        words.disassemble(),
+        ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 .ptr .global .align 4 $0y)\n{\n    \
+         .reg .pred %p<1>;\n    .reg .b32 %r<1>;\n    mov.b32 %r0, 9;\n$L_0:\n    add.u32 %r0, %r0, -1;\n    \
+         setp.ne.b32 %p0, %r0, 0;\n    @%p0 bra $L_0;\n    ret;\n}\n"
+            .replace("-1", "4294967295")
+    );
+}
+
+#[test]
+fn code_that_is_none_is_refused() {
+    let wrong = |change: &dyn Fn(&mut Code)| {
+        let mut code = code(3);
+        change(&mut code);
+        finish(code).unwrap_err()
+    };
+    assert_eq!(wrong(&|code| code.blocks[0].insts[1] = code.blocks[0].insts[0].clone()), CodeError::Redefined(0));
+    assert!(matches!(wrong(&|code| code.blocks[0].insts.truncate(1)), CodeError::Undefined(_)));
+    assert_eq!(
+        wrong(&|code| code.blocks[0].insts[1].inst.operands.truncate(1)),
+        CodeError::Inst { block: 0, inst: 1, name: "MOV" }
+    );
+    let jump = |block, args: &[Reg]| Terminator::Jump(Edge { block, args: args.to_vec() });
+    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(99, &[])), CodeError::Edge { block: 0, to: 99 });
+    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(1, &[])), CodeError::Edge { block: 0, to: 1 });
+    let critical = |code: &mut Code| {
+        for block in &mut code.blocks {
+            if let Terminator::Branch { then, otherwise, .. } = &mut block.terminator {
+                *then = otherwise.clone();
+            }
+        }
+    };
+    assert!(matches!(wrong(&critical), CodeError::Critical { .. }));
+}
+
+#[test]
+fn no_more_items_than_addresses_are_computed_for() {
+    let (program, _) = program(Code { max_items: 5, ..code(1) });
+    let mut bytes = [0; 24];
+    let error = program.kernels()[0].launch(Launch::new(6, &mut [Arg::Buffer(&mut bytes)])).unwrap_err();
+    assert_eq!(error.to_string(), "kernel `k`: 6 work items are too many; it can be launched over 5 at most");
+    program.kernels()[0].launch(Launch::new(5, &mut [Arg::Buffer(&mut bytes)])).unwrap();
+}
+
+#[test]
+fn there_is_no_native_engine() {
+    let (program, _) = program(code(1));
+    let mut bytes = [0; 4];
+    let mut args = [Arg::Buffer(&mut bytes)];
+    let launch = Launch { engine: halfbyte::runtime::Engine::JIT, ..Launch::new(1, &mut args) };
+    let error = program.kernels()[0].launch(launch).unwrap_err();
+    assert_eq!(error.to_string(), "kernel `k` is for ptx sm_90, which engine `jit` does not run");
+}
