@@ -42,8 +42,14 @@ pub const PASSES: &[&str] = &[
     "dce",
 ];
 
-/// The steps after the passes, by the names that `--print-after` and `--time-passes` know.
-pub const STEPS: [&str; 3] = ["isel", "regalloc", "layout"];
+/// The steps after the passes, by the names that `--print-after` and `--time-passes` know. PTX has as many registers as are
+/// named: in place of allocating them its code leaves SSA form.
+pub const STEPS: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
+
+/// Whether a step is taken for a target: instructions are expanded for PTX alone.
+pub fn is_taken(step: &str, target: Target) -> bool {
+    step != "expand" || matches!(target, Target::Ptx { .. })
+}
 
 /// The targets that there are; PTX for the SM that it is made for where none is given.
 pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1, Target::Ptx { sm: DEFAULT_SM }];
@@ -338,12 +344,17 @@ impl<'a> Compiler<'a> {
             Loc { line: position.line as u32, column: position.column as u32 }
         };
         let start = self.start();
-        let selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
+        let mut selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
         watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
         for &rule in &selected.fired {
             if let Some(count) = self.fired.isel.get_mut(rule as usize) {
                 *count += 1;
             }
+        }
+        if is_taken("expand", self.options.target) {
+            let start = self.start();
+            selected.code.expand().map_err(|error| defect(kernel, error))?;
+            watch(&step("expand", kernel, start, Product::Selected(&selected.code)));
         }
         let start = self.start();
         let options = regalloc::Options { check: self.options.verify };

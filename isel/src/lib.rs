@@ -41,6 +41,17 @@ pub enum Code {
 }
 
 impl Code {
+    /// Puts instructions of the machine in place of those that it lacks. Only PTX is selected with such.
+    ///
+    /// # Errors
+    /// What is wrong with the table of sequences.
+    pub fn expand(&mut self) -> Result<(), ptx::expand::TableError> {
+        match self {
+            Code::Halu(_) | Code::Vp1(_) => Ok(()),
+            Code::Ptx(code) => ptx::expand::expand(code),
+        }
+    }
+
     /// Allocates its registers; of PTX, whose registers are as many as are named, it leaves SSA form.
     ///
     /// # Errors

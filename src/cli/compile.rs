@@ -11,7 +11,7 @@ use halfbyte::Target;
 use halfbyte::emit::{listing, ptx_text};
 use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules};
+use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
 use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -96,10 +96,11 @@ impl Compile {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
         }
+        let steps = || STEPS.into_iter().filter(|step| is_taken(step, target));
         let known =
-            |name: &String| options.passes.iter().any(|pass| pass.name == *name) || STEPS.contains(&name.as_str());
+            |name: &String| options.passes.iter().any(|pass| pass.name == *name) || steps().any(|step| step == name);
         if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
-            let steps: Vec<&str> = options.passes.iter().map(|pass| pass.name).chain(STEPS).collect();
+            let steps: Vec<&str> = options.passes.iter().map(|pass| pass.name).chain(steps()).collect();
             let message = format!("no step `{unknown}` is taken; the steps are {}", steps.join(", "));
             return Err(Failure::Call(message));
         }

@@ -49,10 +49,11 @@ impl<'k> Selected<'k> {
         let mut trace = Trace::new(asked);
         let selected = select_traced(&numbered, target, &locate, &mut trace);
         let result = match selected {
-            Ok(selected) => {
+            Ok(mut selected) => {
+                let expanded = selected.code.expand().map_err(|error| Failed::Defect(error.to_string()));
                 let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default());
                 let func = func.map_err(|error| Failed::Defect(error.to_string()));
-                func.and_then(|func| layout(func).map_err(|error| Failed::Defect(error.to_string())))
+                expanded.and(func).and_then(|func| layout(func).map_err(|error| Failed::Defect(error.to_string())))
             }
             Err(mut refused) => {
                 for refusal in &mut refused {

@@ -11,7 +11,7 @@ use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
 use halfbyte_ir::{Kernel, ParamKind, Type};
 use halfbyte_isa::object::{Header, Loc};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::target::{SMS, Target};
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Refusal, legality, select};
 use halfbyte_lower::Context;
@@ -46,8 +46,22 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         for (number, rule) in halfbyte_isel::rules(target).iter().enumerate() {
             let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
-                let (program, fired) = assemble(target, kernel)?;
-                Ok(Translated { after: After::Words(target, program), is_taken: fired.contains(&(number as u32)) })
+                let mut is_taken = false;
+                let mut programs = Vec::new();
+                let mut wrong = None;
+                for machine in machines(target) {
+                    match assemble(machine, kernel) {
+                        Ok((program, fired)) => {
+                            is_taken |= fired.contains(&(number as u32));
+                            programs.push((machine, program));
+                        }
+                        Err(reason) => wrong = wrong.or(Some(reason)),
+                    }
+                }
+                match wrong {
+                    Some(reason) if programs.is_empty() => Err(reason),
+                    _ => Ok(Translated { after: After::Words(programs), is_taken }),
+                }
             }));
         }
     }
@@ -60,6 +74,14 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         }));
     }
     subjects
+}
+
+/// The machines that a target's rules are for: every SM, of which some may lack what a rule needs.
+fn machines(target: Target) -> Vec<Target> {
+    match target {
+        Target::Halu | Target::Vp1 => vec![target],
+        Target::Ptx { .. } => SMS.map(|sm| Target::Ptx { sm }).to_vec(),
+    }
 }
 
 /// Where a rule stands.
@@ -117,7 +139,8 @@ struct Translated {
 /// What a rule makes of a kernel.
 enum After {
     Kernel(Box<Kernel>),
-    Words(Target, Program),
+    /// Words, by machine.
+    Words(Vec<(Target, Program)>),
 }
 
 /// What is wrong with a witness.
@@ -199,15 +222,21 @@ impl Sides<'_> {
                 evaluate(after, items, &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
                 differ("ir, rewritten", &found).map(|d| (d.item, format!("{d}\nrewritten:\n{after}")))
             }
-            After::Words(target, program) => {
-                let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
-                let mut run = |engine| {
+            After::Words(programs) => {
+                let mut run = |(target, program, engine): (&Target, &Program, Engine)| {
+                    let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
                     found.clone_from_slice(args);
                     execute(loaded, engine, items, &mut found).map_err(|error| format!("on {target}: {error}"))?;
                     Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
                 };
-                let engines = Engine::ALL.into_iter().filter(|engine| engine.runs(*target));
-                let first = { engines }.find_map(|engine| run(engine).transpose()).transpose()?;
+                let engines = |target: &Target| {
+                    let target = *target;
+                    Engine::ALL.into_iter().filter(move |engine| engine.runs(target))
+                };
+                let mut runs = programs
+                    .iter()
+                    .flat_map(|(target, program)| engines(target).map(move |engine| (target, program, engine)));
+                let first = runs.find_map(|of| run(of).transpose()).transpose()?;
                 first.map(|d| (d.item, d.to_string()))
             }
         };
@@ -240,10 +269,14 @@ impl Sides<'_> {
     /// the rule has made.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
         let targets = match self.after {
-            After::Words(target, _) => vec![target],
+            After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
             After::Kernel(_) => TARGETS.to_vec(),
         };
-        let names = |targets: &[Target]| targets.iter().map(|target| target.name()).collect::<Vec<_>>().join(", ");
+        let names = |targets: &[Target]| {
+            let mut names: Vec<&str> = targets.iter().map(|target| target.name()).collect();
+            names.dedup();
+            names.join(", ")
+        };
         let shown: Vec<Target> = targets.iter().copied().filter(|&target| self.differs(target, items, args)).collect();
         let mut file = self.module.text().to_owned();
         match &self.after {
@@ -296,7 +329,8 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
     let pass = halfbyte_lower::find("pack").map_err(|error| error.to_string())?;
     halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&legality(target)), &mut ())
         .map_err(|error| error.to_string())?;
-    let selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
+    let mut selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
+    selected.code.expand().map_err(|error| error.to_string())?;
     let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true });
     let func = func.map_err(|error| error.to_string())?;
     let code = layout(func).map_err(|error| error.to_string())?;
@@ -323,7 +357,7 @@ mod tests {
             let mut wrong = kernel.clone();
             fault(&mut wrong);
             let (program, _) = assemble(Target::Halu, &wrong)?;
-            Ok(Translated { after: After::Words(Target::Halu, program), is_taken })
+            Ok(Translated { after: After::Words(vec![(Target::Halu, program)]), is_taken })
         })
     }
 

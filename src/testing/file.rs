@@ -24,19 +24,21 @@ pub(super) const MARK: &str = ";=";
 pub(super) enum Stage {
     Lower,
     Isel,
+    Expand,
     Regalloc,
     Asm,
     Refuse,
 }
 
 impl Stage {
-    const ALL: [Stage; 5] = [Stage::Lower, Stage::Isel, Stage::Regalloc, Stage::Asm, Stage::Refuse];
-    const NAMES: &str = "lower, isel, regalloc, asm or refuse";
+    const ALL: [Stage; 6] = [Stage::Lower, Stage::Isel, Stage::Expand, Stage::Regalloc, Stage::Asm, Stage::Refuse];
+    const NAMES: &str = "lower, isel, expand, regalloc, asm or refuse";
 
     const fn name(self) -> &'static str {
         match self {
             Stage::Lower => "lower",
             Stage::Isel => "isel",
+            Stage::Expand => "expand",
             Stage::Regalloc => "regalloc",
             Stage::Asm => "asm",
             Stage::Refuse => "refuse",
@@ -278,6 +280,12 @@ impl Parser<'_> {
                 return Err(wrong.expected(format!("{} after it", targets())));
             }
         };
+        if let (Stage::Expand, Some(target)) = (stage, target)
+            && !pipeline::is_taken(name, target)
+        {
+            let wrong = Diagnostic::new(span, format!("`{target}` has nothing to expand"));
+            return Err(wrong.expected("`expand ptx`"));
+        }
         let mut header = Header { stage, target, passes: None, without: Vec::new() };
         for (word, span) in words {
             match word.split_once('=') {

@@ -159,6 +159,7 @@ fn output(test: &Test, module: &Module, kernel: &Kernel, taken: &mut Coverage) -
             return Ok(lowered.map_err(Failed::Refused)?.to_string());
         }
         Stage::Isel => "isel",
+        Stage::Expand => "expand",
         Stage::Regalloc => "regalloc",
         Stage::Asm | Stage::Refuse => "layout",
     };
