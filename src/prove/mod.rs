@@ -12,6 +12,7 @@ mod instruction;
 mod oracle;
 mod rules;
 mod selectors;
+mod video;
 
 use std::fmt;
 use std::str::FromStr;
@@ -136,6 +137,7 @@ pub fn subjects(effort: Effort) -> Vec<Subject> {
     subjects.extend(halves::subjects(effort));
     subjects.extend(engine::subjects(effort));
     subjects.extend(selectors::subjects());
+    subjects.extend(video::subjects(effort));
     subjects.extend(assembly::subjects(effort));
     subjects.extend(bundles::subjects(effort));
     subjects

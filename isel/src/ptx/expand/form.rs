@@ -4,7 +4,7 @@ use std::fmt;
 
 use halfbyte_isa::ptx::row::{Lanes, Shape};
 use halfbyte_isa::ptx::types::{Token, Type};
-use halfbyte_isa::ptx::{Inst, Opcode};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 /// A video instruction but for its operands: what there are sequences for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,6 +37,13 @@ impl Form {
                 [None, Some(Token::Sat), Some(Token::Add)].map(|merge| Form { opcode, types, merge })
             })
         })
+    }
+
+    /// The instruction on registers: all lanes, each of its own elements.
+    pub fn inst(self, d: Reg, operands: [Reg; 3]) -> Inst {
+        let words = self.types.map(Token::Type).into_iter().chain(self.merge).collect();
+        let operands = std::iter::once(d).chain(operands).map(Operand::Register).collect();
+        Inst { opcode: self.opcode, words, guard: None, operands }
     }
 
     /// How a word is divided.
