@@ -29,6 +29,7 @@ pub mod check;
 pub mod compare;
 pub mod explain;
 pub mod generate;
+pub mod import_ptx;
 pub mod intrinsics;
 pub mod launch;
 pub mod pipeline;
@@ -89,6 +90,11 @@ impl Module {
             Ok(ir) => Ok(Module { file: file.to_owned(), text, ir }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
+    }
+
+    /// Kernels that were made of the text of a file in another language; places in them are places of that text.
+    fn of_kernels(file: &str, text: &str, kernels: Vec<ir::Kernel>) -> Module {
+        Module { file: file.to_owned(), text: text.to_owned(), ir: ir::Module { kernels } }
     }
 
     /// The file's name.

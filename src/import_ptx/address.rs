@@ -1,0 +1,342 @@
+//! Addresses as elements of buffers.
+//!
+//! An address in PTX is 64 bits; an index in the IR is 32 bits, and what it counts wraps at 2^32. The two agree where the
+//! numbers that make up the index are shown to be so small that nothing wraps and nothing is negative. Where that is not
+//! shown, the address is computed as PTX computes it, in 64 bits, and is exact all the same.
+
+use halfbyte_ir::{MemAttr, Op, Type, Value};
+use halfbyte_isa::ptx::types::{SpecialGroup, Token, Type as PtxType};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+
+use super::emit::Import;
+use super::sources::{Source, loaded};
+use super::ssa::{Def, Val};
+use super::{MAX_BLOCK, MAX_ITEMS};
+
+/// How far definitions are followed.
+const DEPTH: u32 = 48;
+
+/// A number of bytes: multiples of values, extended from fewer bits, and a constant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Offset {
+    terms: Vec<Term>,
+    constant: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    val: Val,
+    signed: bool,
+    scale: u64,
+}
+
+/// A place in memory, as the IR names it.
+pub(super) struct Address {
+    pub base: Value,
+    pub index: Option<Value>,
+    pub mem: MemAttr,
+}
+
+impl Import<'_> {
+    /// The address that a register holds, and so many bytes on, for an access of this size.
+    pub fn address(&mut self, val: Val, offset: i32, align: u32) -> Address {
+        self.element(val, offset, align).unwrap_or_else(|| {
+            let value = self.value(val);
+            let base = self.code.cast(value, Type::PTR);
+            let scale = step(64, [offset.unsigned_abs().into()]);
+            Address { base, index: None, mem: MemAttr { scale, offset, align } }
+        })
+    }
+
+    /// The address as an element of a buffer, where it is shown to be one.
+    fn element(&mut self, val: Val, offset: i32, align: u32) -> Option<Address> {
+        let (source, bytes) = self.base(val, DEPTH)?;
+        let constant = i32::try_from(bytes.constant.checked_add(offset.into())?).ok()?;
+        let mut most: u64 = 0;
+        for term in &bytes.terms {
+            let (_, high) = self.range(term.val, DEPTH);
+            let bits = self.types.get(term.val).bits();
+            if term.signed && high >> (bits - 1) != 0 {
+                return None;
+            }
+            most = most.checked_add(high.checked_mul(term.scale)?)?;
+        }
+        if most > u32::MAX.into() {
+            return None;
+        }
+        let base = *self.params.get(source as usize)?;
+        let element = self.code.builder.kernel().default_mem(base, Type::I8).scale;
+        let numbers = bytes.terms.iter().map(|term| term.scale).chain([constant.unsigned_abs().into()]);
+        let scale = step(element, numbers);
+        let mut index = None;
+        for term in &bytes.terms {
+            let value = self.value(term.val);
+            let value = self.convert(value, Type::I32);
+            let steps = term.scale / u64::from(scale);
+            let value = match steps {
+                1 => value,
+                _ => {
+                    let steps = self.code.constant(Type::I32, steps);
+                    self.code.op(Op::Mul, Type::I32, &[value, steps])
+                }
+            };
+            index = Some(match index {
+                None => value,
+                Some(sum) => self.code.op(Op::Add, Type::I32, &[sum, value]),
+            });
+        }
+        Some(Address { base, index, mem: MemAttr { scale, offset: constant, align } })
+    }
+
+    /// The buffer that an address lies in, and how far in it.
+    fn base(&self, val: Val, depth: u32) -> Option<(Source, Offset)> {
+        let depth = depth.checked_sub(1)?;
+        let &Def::Inst(number, None) = self.function.def(val) else { return None };
+        let inst = self.function.inst(number)?;
+        let read = |i: usize| self.read_of(number, inst, i);
+        match inst.opcode {
+            Opcode::LD_PARAM => {
+                let (param, offset) = loaded(inst)?;
+                let (source, place) = self.parameters.place(param, offset)?;
+                place.is_buffer.then(|| (source, Offset::default()))
+            }
+            Opcode::MOV | Opcode::CVTA => self.base(read(1)?, depth),
+            Opcode::ADD if inst.ty(0).bits() == 64 => {
+                let (base, other) = match (read(1), read(2)) {
+                    (Some(a), _) if self.parameters.is_address(a) => (a, 2),
+                    (_, Some(b)) if self.parameters.is_address(b) => (b, 1),
+                    _ => return None,
+                };
+                if read(other).is_some_and(|val| self.parameters.is_address(val)) {
+                    return None;
+                }
+                let (source, offset) = self.base(base, depth)?;
+                Some((source, offset.plus(self.offset_of(number, inst, other, depth)?)?))
+            }
+            Opcode::SUB if inst.ty(0).bits() == 64 => {
+                let Some(&Operand::Number(bits)) = inst.operands.get(2) else { return None };
+                let (source, offset) = self.base(read(1)?, depth)?;
+                let constant = (bits as i64).checked_neg()?;
+                Some((source, offset.plus(Offset { terms: Vec::new(), constant })?))
+            }
+            Opcode::MAD_WIDE if matches!(inst.ty(0).bits(), 32) => {
+                let (source, offset) = self.base(read(3)?, depth)?;
+                Some((source, offset.plus(self.scaled(number, inst)?)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// An operand of 64 bits as a number of bytes.
+    fn offset_of(&self, number: usize, inst: &Inst, i: usize, depth: u32) -> Option<Offset> {
+        if let Some(&Operand::Number(bits)) = inst.operands.get(i) {
+            return Some(Offset { terms: Vec::new(), constant: bits as i64 });
+        }
+        self.offset(self.read_of(number, inst, i)?, depth)
+    }
+
+    fn offset(&self, val: Val, depth: u32) -> Option<Offset> {
+        let depth = depth.checked_sub(1)?;
+        let &Def::Inst(number, None) = self.function.def(val) else { return None };
+        let inst = self.function.inst(number)?;
+        let of = |i: usize| self.offset_of(number, inst, i, depth);
+        match inst.opcode {
+            Opcode::MOV => of(1),
+            Opcode::MUL_WIDE if inst.ty(0).bits() == 32 => self.scaled(number, inst),
+            Opcode::ADD if inst.ty(0).bits() == 64 => of(1)?.plus(of(2)?),
+            Opcode::SHL if inst.ty(0).bits() == 64 => {
+                let count = self.number_at(number, inst, 2).filter(|&count| count < 32)?;
+                of(1)?.times(1 << count)
+            }
+            Opcode::MUL if inst.ty(0).bits() == 64 && inst.has(Token::Lo) => {
+                let factor = self.number_at(number, inst, 2).filter(|&factor| factor >> 32 == 0)?;
+                of(1)?.times(factor)
+            }
+            Opcode::CVT_INT if inst.ty(0).bits() == 64 && inst.ty(1).bits() <= 32 => {
+                let val = self.read_of(number, inst, 1)?;
+                // A register may have more bits than are converted.
+                let bits = self.function.entry.registers.ty(self.function.reg(val)).map_or(0, PtxType::bits);
+                (bits == inst.ty(1).bits())
+                    .then(|| Offset { terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }], constant: 0 })
+            }
+            _ => None,
+        }
+    }
+
+    /// What `mul.wide` or `mad.wide` multiplies, where one of the factors is a number.
+    fn scaled(&self, number: usize, inst: &Inst) -> Option<Offset> {
+        let signed = inst.ty(0).is_signed();
+        let (val, factor) = match (self.number_at(number, inst, 1), self.number_at(number, inst, 2)) {
+            (_, Some(factor)) => (self.read_of(number, inst, 1)?, factor),
+            (Some(factor), _) => (self.read_of(number, inst, 2)?, factor),
+            _ => return None,
+        };
+        if signed && factor >> 31 != 0 {
+            return None;
+        }
+        Some(Offset { terms: vec![Term { val, signed, scale: factor }], constant: 0 })
+    }
+
+    fn read_of(&self, number: usize, inst: &Inst, i: usize) -> Option<Val> {
+        match inst.operands.get(i) {
+            Some(&Operand::Register(reg)) => self.function.read(number, reg),
+            _ => None,
+        }
+    }
+
+    fn number_at(&self, number: usize, inst: &Inst, i: usize) -> Option<u64> {
+        match inst.operands.get(i) {
+            Some(&Operand::Number(bits)) => Some(bits),
+            _ => self.constant_of(self.read_of(number, inst, i)?),
+        }
+    }
+
+    /// The number that a value is, whatever way leads there.
+    pub fn constant_of(&self, val: Val) -> Option<u64> {
+        let mut val = val;
+        for _ in 0..DEPTH {
+            let &Def::Inst(number, None) = self.function.def(val) else { return None };
+            let inst = self.function.inst(number).filter(|inst| inst.opcode == Opcode::MOV)?;
+            match inst.operands.get(1) {
+                Some(&Operand::Number(bits)) => return Some(bits),
+                _ => val = self.read_of(number, inst, 1)?,
+            }
+        }
+        None
+    }
+
+    /// The special register that a value is.
+    pub fn special_of(&self, val: Val) -> Option<SpecialGroup> {
+        let mut val = val;
+        for _ in 0..DEPTH {
+            let &Def::Inst(number, None) = self.function.def(val) else { return None };
+            let inst = self.function.inst(number)?;
+            match (inst.opcode, inst.operands.get(1)) {
+                (Opcode::MOV_SPECIAL, Some(&Operand::Special(special))) if inst.ty(0).bits() == 32 => {
+                    return (special.axis == 0).then_some(special.group);
+                }
+                (Opcode::MOV, _) => val = self.read_of(number, inst, 1)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether a value is the number of the work item: that of the block times the threads of a block, and that of the thread.
+    pub fn is_item(&self, val: Val) -> bool {
+        let &Def::Inst(number, None) = self.function.def(val) else { return false };
+        self.function.inst(number).is_some_and(|inst| self.makes_item(number, inst))
+    }
+
+    /// Whether an instruction computes it.
+    pub fn makes_item(&self, number: usize, inst: &Inst) -> bool {
+        let read = |i: usize| self.read_of(number, inst, i);
+        let is_thread = |i: usize| read(i).is_some_and(|val| self.special_of(val) == Some(SpecialGroup::Thread));
+        match inst.opcode {
+            Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => is_thread(3) && self.is_start(number, inst),
+            Opcode::ADD if inst.ty(0).bits() == 32 => [(1, 2), (2, 1)].into_iter().any(|(start, thread)| {
+                let start = read(start).map(|val| self.function.def(val));
+                let Some(&Def::Inst(product, None)) = start else { return false };
+                let of = self.function.inst(product);
+                let is_product = |of: &Inst| matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32) || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32);
+                is_thread(thread) && of.is_some_and(|of| is_product(of) && self.is_start(product, of))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether the first two operands are the number of the block and the threads of a block.
+    fn is_start(&self, number: usize, inst: &Inst) -> bool {
+        let special = |i: usize| self.read_of(number, inst, i).and_then(|val| self.special_of(val));
+        let is_size = |i: usize| {
+            let known = self.number_at(number, inst, i);
+            let known = if inst.opcode == Opcode::SHL { known.filter(|&n| n < 32).map(|n| 1 << n) } else { known };
+            let block = self.shape.block.map(u64::from);
+            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize) || known.is_some() && known == block
+        };
+        let commutes = inst.opcode != Opcode::SHL;
+        [(1, 2), (2, 1)]
+            .into_iter()
+            .take(if commutes { 2 } else { 1 })
+            .any(|(block, size)| special(block) == Some(SpecialGroup::Block) && is_size(size))
+    }
+
+    /// Least and greatest number that a value of at most 32 bits can be, unsigned.
+    fn range(&self, val: Val, depth: u32) -> (u64, u64) {
+        let bits = self.function.entry.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits).min(63);
+        let all = (0, (1 << bits) - 1);
+        let Some(depth) = depth.checked_sub(1) else { return all };
+        let &Def::Inst(number, None) = self.function.def(val) else { return all };
+        let Some(inst) = self.function.inst(number) else { return all };
+        if self.makes_item(number, inst) {
+            return (0, (MAX_ITEMS - 1).into());
+        }
+        let operand = |i: usize| match self.number_at(number, inst, i) {
+            Some(known) => (known, known),
+            None => self.read_of(number, inst, i).map_or(all, |val| self.range(val, depth)),
+        };
+        let within = |(low, high): (u64, u64)| if high <= all.1 { (low, high) } else { all };
+        let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_mul(c), b.saturating_mul(d));
+        let sum = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
+        match inst.opcode {
+            Opcode::MOV => operand(1),
+            Opcode::MOV_SPECIAL => {
+                let Some(&Operand::Special(special)) = inst.operands.get(1) else { return all };
+                let most = match special.group {
+                    SpecialGroup::Thread => MAX_BLOCK - 1,
+                    SpecialGroup::BlockSize => MAX_BLOCK,
+                    SpecialGroup::Block => MAX_ITEMS - 1,
+                    SpecialGroup::GridSize => MAX_ITEMS,
+                };
+                within((0, most.into()))
+            }
+            Opcode::ADD => within(sum(operand(1), operand(2))),
+            Opcode::MUL if inst.has(Token::Lo) => within(product(operand(1), operand(2))),
+            Opcode::MAD if inst.has(Token::Lo) => within(sum(product(operand(1), operand(2)), operand(3))),
+            Opcode::SHL => match operand(2) {
+                (count, same) if count == same && count < 32 => within(product(operand(1), (1 << count, 1 << count))),
+                _ => all,
+            },
+            Opcode::SHR if !inst.ty(0).is_signed() => match operand(2) {
+                (count, same) if count == same && count < 32 => {
+                    let (low, high) = operand(1);
+                    (low >> count, high >> count)
+                }
+                _ => all,
+            },
+            Opcode::AND => (0, operand(1).1.min(operand(2).1)),
+            Opcode::MIN if !inst.ty(0).is_signed() => (0, operand(1).1.min(operand(2).1)),
+            Opcode::CVT_INT if !inst.ty(1).is_signed() && inst.ty(0).bits() >= inst.ty(1).bits() => {
+                let (low, high) = operand(1);
+                let most = (1 << inst.ty(1).bits().min(63)) - 1;
+                if high <= most { (low, high) } else { (0, most) }
+            }
+            Opcode::LD | Opcode::LD_NC | Opcode::LD_PARAM if !inst.ty(0).is_signed() => {
+                within((0, (1 << inst.ty(0).bits().min(63)) - 1))
+            }
+            _ => all,
+        }
+    }
+}
+
+impl Offset {
+    fn plus(mut self, other: Offset) -> Option<Offset> {
+        self.terms.extend(other.terms);
+        self.constant = self.constant.checked_add(other.constant)?;
+        Some(self)
+    }
+
+    fn times(mut self, factor: u64) -> Option<Offset> {
+        for term in &mut self.terms {
+            term.scale = term.scale.checked_mul(factor)?;
+        }
+        self.constant = self.constant.checked_mul(i64::try_from(factor).ok()?)?;
+        Some(self)
+    }
+}
+
+/// The greatest power of two, up to 64, that all the numbers are multiples of; the size of an element where it is one.
+fn step(element: u32, numbers: impl IntoIterator<Item = u64>) -> u32 {
+    let all = numbers.into_iter().fold(0, |all, number| all | number);
+    if all % u64::from(element) == 0 { element } else { 1 << all.trailing_zeros().min(6) }
+}

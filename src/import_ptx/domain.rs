@@ -1,0 +1,403 @@
+//! The IR as a machine's words: what an instruction means, said in ops.
+//!
+//! Instructions that no op stands for are imported by their meaning, which is written over any [`Domain`]. Here words are
+//! values of type `i32` and truth values of type `i1`. What is known is computed at once, so that what a meaning says of
+//! all operands comes down to what these operands need.
+
+use std::collections::HashMap;
+
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, Value};
+use halfbyte_isa::half::{self, Compare, Format};
+use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+
+/// The IR in the making, and the constants of the block at hand.
+pub(super) struct Code {
+    pub builder: Builder,
+    constants: HashMap<(Type, u64), Value>,
+    casts: HashMap<(Value, Type), Value>,
+}
+
+impl Code {
+    pub fn new(builder: Builder) -> Code {
+        Code { builder, constants: HashMap::new(), casts: HashMap::new() }
+    }
+
+    /// Goes to a block, which knows nothing of the constants of others.
+    pub fn go_to(&mut self, block: halfbyte_ir::Block) {
+        self.builder.go_to(block);
+        self.constants.clear();
+        self.casts.clear();
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.builder.kernel().ty(value)
+    }
+
+    /// A constant by the bits of all its lanes together.
+    pub fn constant(&mut self, ty: Type, bits: u64) -> Value {
+        if let Some(&value) = self.constants.get(&(ty, bits)) {
+            return value;
+        }
+        let width = ty.elem().bits() as usize;
+        let lanes: Vec<u64> = (0..ty.lanes()).map(|lane| bits >> (lane * width) & ty.elem().mask()).collect();
+        let value = self.builder.constant(ty, &lanes);
+        self.constants.insert((ty, bits), value);
+        value
+    }
+
+    /// The bits of a constant.
+    pub fn known(&self, value: Value) -> Option<u64> {
+        let kernel = self.builder.kernel();
+        let inst = kernel.def_inst(value)?;
+        let data = kernel.insts.get(inst)?;
+        match (data.op, data.attr) {
+            (Op::Const, Attr::Bits(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// An op.
+    pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
+        self.builder.op(op, ty, args)
+    }
+
+    /// The same bits as another type.
+    pub fn cast(&mut self, value: Value, ty: Type) -> Value {
+        if self.ty(value) == ty {
+            return value;
+        }
+        if let (Some(bits), false) = (self.known(value), ty == Type::PTR) {
+            return self.constant(ty, bits);
+        }
+        if let Some(&cast) = self.casts.get(&(value, ty)) {
+            return cast;
+        }
+        let cast = self.op(Op::Bitcast, ty, &[value]);
+        self.casts.insert((value, ty), cast);
+        self.casts.insert((cast, self.ty(value)), value);
+        cast
+    }
+
+    /// A value of at most 32 bits as a word, the bits beyond it zero.
+    pub fn to_word(&mut self, value: Value) -> Value {
+        match self.ty(value).bits() {
+            32 => self.cast(value, Type::I32),
+            bits => {
+                let narrow = self.cast(value, super::types::integer(bits));
+                match self.known(narrow) {
+                    Some(bits) => self.constant(Type::I32, bits),
+                    None => self.op(Op::Zext, Type::I32, &[narrow]),
+                }
+            }
+        }
+    }
+
+    /// The low bits of a word, as a type of at most 32 bits.
+    pub fn of_word(&mut self, word: Value, ty: Type) -> Value {
+        match ty.bits() {
+            32 => self.cast(word, ty),
+            bits => {
+                let narrow = super::types::integer(bits);
+                let value = match self.known(word) {
+                    Some(known) => self.constant(narrow, known & narrow.elem().mask()),
+                    None => self.op(Op::Trunc, narrow, &[word]),
+                };
+                self.cast(value, ty)
+            }
+        }
+    }
+
+    /// An operation on two words, at once where both are known.
+    fn binary(&mut self, op: Op, a: Value, b: Value, known: impl Fn(u32, u32) -> u32) -> Value {
+        match (self.known(a), self.known(b)) {
+            (Some(a), Some(b)) => self.word(known(a as u32, b as u32)),
+            _ => self.op(op, Type::I32, &[a, b]),
+        }
+    }
+
+    /// The operand that is known, if one is, and the other.
+    fn one_known(&self, a: Value, b: Value) -> Option<(u32, Value)> {
+        let known = |value: Value| self.known(value).map(|bits| bits as u32);
+        known(a).map(|bits| (bits, b)).or_else(|| known(b).map(|bits| (bits, a)))
+    }
+
+    fn shift(&mut self, op: Op, a: Value, count: Value, known: impl Fn(u32, u32) -> u32) -> Value {
+        match (self.known(a), self.known(count)) {
+            (_, Some(count)) if count % 32 == 0 => a,
+            (Some(0), _) => a,
+            _ => self.binary(op, a, count, known),
+        }
+    }
+
+    fn float(&mut self, op: Op, args: &[Value]) -> Value {
+        let args: Vec<Value> = args.iter().map(|&arg| self.cast(arg, Type::F32)).collect();
+        let result = self.op(op, Type::F32, &args);
+        self.cast(result, Type::I32)
+    }
+}
+
+/// The type of two halves.
+pub(super) fn halves(format: Format) -> Type {
+    match format {
+        Format::F16 => Type::F16X2,
+        Format::Bf16 => Type::BF16X2,
+    }
+}
+
+/// A rounding of the machine in the IR.
+pub(super) fn rounding(rounding: half::Rounding) -> Rounding {
+    match rounding {
+        half::Rounding::Nearest => Rounding::Rn,
+        half::Rounding::Down => Rounding::Rm,
+        half::Rounding::Up => Rounding::Rp,
+        half::Rounding::Zero => Rounding::Rz,
+    }
+}
+
+/// A comparison of the machine in the IR: none of those that are always so.
+fn condition(compare: Compare) -> Option<FloatCC> {
+    let pairs = [
+        (Compare::LT, FloatCC::Lt),
+        (Compare::EQ, FloatCC::Eq),
+        (Compare::LE, FloatCC::Le),
+        (Compare::GT, FloatCC::Gt),
+        (Compare::NE, FloatCC::Ne),
+        (Compare::GE, FloatCC::Ge),
+        (Compare::NUM, FloatCC::Num),
+        (Compare::NAN, FloatCC::Nan),
+        (Compare::LTU, FloatCC::Ltu),
+        (Compare::EQU, FloatCC::Equ),
+        (Compare::LEU, FloatCC::Leu),
+        (Compare::GTU, FloatCC::Gtu),
+        (Compare::NEU, FloatCC::Neu),
+        (Compare::GEU, FloatCC::Geu),
+    ];
+    pairs.into_iter().find(|(of, _)| *of == compare).map(|(_, cc)| cc)
+}
+
+impl Domain for Code {
+    type Word = Value;
+    type Pred = Value;
+
+    fn word(&mut self, value: u32) -> Value {
+        self.constant(Type::I32, value.into())
+    }
+
+    fn truth(&mut self, value: bool) -> Value {
+        self.constant(Type::I1, value.into())
+    }
+
+    fn and(&mut self, a: Value, b: Value) -> Value {
+        match self.one_known(a, b) {
+            Some((0, _)) => self.word(0),
+            Some((u32::MAX, other)) => other,
+            _ => self.binary(Op::And, a, b, |a, b| a & b),
+        }
+    }
+
+    fn or(&mut self, a: Value, b: Value) -> Value {
+        match self.one_known(a, b) {
+            Some((0, other)) => other,
+            Some((u32::MAX, _)) => self.word(u32::MAX),
+            _ => self.binary(Op::Or, a, b, |a, b| a | b),
+        }
+    }
+
+    fn xor(&mut self, a: Value, b: Value) -> Value {
+        match self.one_known(a, b) {
+            Some((0, other)) => other,
+            Some((u32::MAX, other)) => self.not(other),
+            _ => self.binary(Op::Xor, a, b, |a, b| a ^ b),
+        }
+    }
+
+    fn not(&mut self, a: Value) -> Value {
+        match self.known(a) {
+            Some(bits) => self.word(!(bits as u32)),
+            None => self.op(Op::Not, Type::I32, &[a]),
+        }
+    }
+
+    fn shl(&mut self, a: Value, count: Value) -> Value {
+        self.shift(Op::Shl, a, count, u32::wrapping_shl)
+    }
+
+    fn shr(&mut self, a: Value, count: Value) -> Value {
+        self.shift(Op::ShrU, a, count, u32::wrapping_shr)
+    }
+
+    fn sar(&mut self, a: Value, count: Value) -> Value {
+        self.shift(Op::ShrS, a, count, |a, count| (a as i32).wrapping_shr(count) as u32)
+    }
+
+    fn add(&mut self, a: Value, b: Value) -> Value {
+        match self.one_known(a, b) {
+            Some((0, other)) => other,
+            _ => self.binary(Op::Add, a, b, u32::wrapping_add),
+        }
+    }
+
+    fn sub(&mut self, a: Value, b: Value) -> Value {
+        match self.known(b) {
+            Some(0) => a,
+            _ => self.binary(Op::Sub, a, b, u32::wrapping_sub),
+        }
+    }
+
+    fn mul(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Mul, a, b, u32::wrapping_mul)
+    }
+
+    fn mul_high(&mut self, signed: bool, a: Value, b: Value) -> Value {
+        self.op(if signed { Op::MulHiS } else { Op::MulHiU }, Type::I32, &[a, b])
+    }
+
+    fn equal(&mut self, a: Value, b: Value) -> Value {
+        match (self.known(a), self.known(b)) {
+            (Some(a), Some(b)) => self.truth(a == b),
+            _ if a == b => self.truth(true),
+            _ => self.builder.icmp(IntCC::Eq, Type::I32, a, b),
+        }
+    }
+
+    fn less(&mut self, signed: bool, a: Value, b: Value) -> Value {
+        match (self.known(a), self.known(b)) {
+            (Some(a), Some(b)) if signed => self.truth((a as i32) < b as i32),
+            (Some(a), Some(b)) => self.truth(a < b),
+            (_, Some(0)) if !signed => self.truth(false),
+            _ => self.builder.icmp(if signed { IntCC::LtS } else { IntCC::LtU }, Type::I32, a, b),
+        }
+    }
+
+    fn both(&mut self, p: Value, q: Value) -> Value {
+        match (self.known(p), self.known(q)) {
+            (Some(0), _) | (_, Some(1)) => p,
+            (_, Some(0)) | (Some(1), _) => q,
+            _ => self.op(Op::And, Type::I1, &[p, q]),
+        }
+    }
+
+    fn either(&mut self, p: Value, q: Value) -> Value {
+        match (self.known(p), self.known(q)) {
+            (Some(1), _) | (_, Some(0)) => p,
+            (_, Some(1)) | (Some(0), _) => q,
+            _ => self.op(Op::Or, Type::I1, &[p, q]),
+        }
+    }
+
+    fn differ(&mut self, p: Value, q: Value) -> Value {
+        match (self.known(p), self.known(q)) {
+            (Some(0), _) => q,
+            (_, Some(0)) => p,
+            (Some(1), _) => self.negate(q),
+            (_, Some(1)) => self.negate(p),
+            _ => self.op(Op::Xor, Type::I1, &[p, q]),
+        }
+    }
+
+    fn negate(&mut self, p: Value) -> Value {
+        match self.known(p) {
+            Some(bits) => self.truth(bits == 0),
+            None => self.op(Op::Not, Type::I1, &[p]),
+        }
+    }
+
+    fn select(&mut self, p: Value, a: Value, b: Value) -> Value {
+        match self.known(p) {
+            Some(0) => b,
+            Some(_) => a,
+            None if a == b => a,
+            None => self.op(Op::Select, self.ty(a), &[p, a, b]),
+        }
+    }
+
+    fn fadd(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::Fadd, &[a, b])
+    }
+
+    fn fmul(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::Fmul, &[a, b])
+    }
+
+    fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.float(Op::Ffma, &[a, b, c])
+    }
+
+    fn fdiv(&mut self, a: Value, b: Value) -> Value {
+        self.float(Op::Fdiv, &[a, b])
+    }
+
+    fn fsqrt(&mut self, a: Value) -> Value {
+        self.float(Op::Fsqrt, &[a])
+    }
+
+    fn fcompare(&mut self, compare: Compare, a: Value, b: Value) -> Value {
+        let Some(cc) = condition(compare) else { return self.truth(compare.code() != 0) };
+        let (a, b) = (self.cast(a, Type::F32), self.cast(b, Type::F32));
+        self.builder.fcmp(Op::Fcmp, cc, false, Type::F32, a, b)
+    }
+
+    fn int_to_float(&mut self, signed: bool, a: Value) -> Value {
+        let op = if signed { Op::FcvtFromS } else { Op::FcvtFromU };
+        let result = self.op(op, Type::F32, &[a]);
+        self.cast(result, Type::I32)
+    }
+
+    fn float_to_int(&mut self, signed: bool, a: Value) -> Value {
+        let a = self.cast(a, Type::F32);
+        self.op(if signed { Op::FcvtToS } else { Op::FcvtToU }, Type::I32, &[a])
+    }
+
+    fn narrow(&mut self, format: Format, mode: half::Rounding, a: Value) -> Value {
+        let a = self.cast(a, Type::F32);
+        let flags = FloatFlags { rounding: rounding(mode), ..FloatFlags::default() };
+        let half = self.builder.float(Op::Fcvt, halves(format).lane_type(), flags, &[a]);
+        self.to_word(half)
+    }
+
+    fn widen(&mut self, format: Format, a: Value) -> Value {
+        let half = self.of_word(a, halves(format).lane_type());
+        let result = self.op(Op::Fcvt, Type::F32, &[half]);
+        self.cast(result, Type::I32)
+    }
+
+    fn half(&mut self, op: &HalfOp, a: Value, b: Value, c: Value) -> Value {
+        let ty = halves(op.mode.format);
+        let flags = FloatFlags {
+            rounding: rounding(op.mode.rounding),
+            ftz: op.mode.ftz,
+            clamp: match op.mode.clamp {
+                half::Clamp::None => Clamp::None,
+                half::Clamp::Sat => Clamp::Sat,
+                half::Clamp::Relu => Clamp::Relu,
+            },
+            ..FloatFlags::default()
+        };
+        let [a, b, c] = [a, b, c].map(|word| self.cast(word, ty));
+        let result = match op.kind {
+            HalfKind::Add => self.builder.float(Op::Fadd, ty, flags, &[a, b]),
+            HalfKind::Mul => self.builder.float(Op::Fmul, ty, flags, &[a, b]),
+            HalfKind::Fma => self.builder.float(Op::Ffma, ty, flags, &[a, b, c]),
+        };
+        self.cast(result, Type::I32)
+    }
+
+    fn half_minmax(&mut self, op: &HalfMinMax, min: Value, a: Value, b: Value) -> Value {
+        let ty = halves(op.format);
+        let flags = FloatFlags { ftz: op.ftz, nan: op.nan, ..FloatFlags::default() };
+        let [a, b] = [a, b].map(|word| self.cast(word, ty));
+        let [least, greatest] = [Op::Fmin, Op::Fmax].map(|op| self.builder.float(op, ty, flags, &[a, b]));
+        let result = self.select(min, least, greatest);
+        self.cast(result, Type::I32)
+    }
+
+    fn half_compare(&mut self, op: &HalfCompare, a: Value, b: Value) -> [Value; 2] {
+        let ty = halves(op.format);
+        let Some(cc) = condition(op.compare) else { return [self.truth(op.compare.code() != 0); 2] };
+        let [a, b] = [a, b].map(|word| self.cast(word, ty));
+        let mask = self.builder.fcmp(Op::Fcmp, cc, op.ftz, ty, a, b);
+        [0, 1].map(|lane| self.builder.lane(Op::Extract, Type::I1X2, &[mask], lane))
+    }
+}

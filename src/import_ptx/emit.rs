@@ -1,0 +1,430 @@
+//! Makes a kernel of the IR of a kernel in PTX, instruction by instruction.
+
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Type, Value};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::text::inst_text;
+use halfbyte_isa::ptx::types::{Special, Type as PtxType};
+use halfbyte_isa::ptx::{Inst, Operand, Reg};
+use halfbyte_isa::halu::domain::Domain;
+
+use super::domain::Code;
+use super::flow::End;
+use super::sources::{Parameters, Wrong};
+use super::ssa::{Def, Function, Val};
+use super::types::{Types, integer};
+use super::{Places, Shape};
+
+/// A kernel on its way.
+pub(super) struct Import<'a> {
+    pub function: &'a Function<'a>,
+    pub parameters: &'a Parameters,
+    pub types: &'a Types,
+    pub shape: Shape,
+    pub code: Code,
+    /// The parameters of the IR, in the order of [`Parameters::places`].
+    pub params: Vec<Value>,
+    /// By value in PTX.
+    values: Vec<Option<Value>>,
+    /// The number of the instruction at hand.
+    pub number: usize,
+    pub errors: Vec<Diagnostic>,
+    locs: &'a [Loc],
+    places: &'a Places<'a>,
+}
+
+/// Imports a kernel.
+///
+/// # Errors
+/// What no kernel of the IR can say.
+pub(super) fn kernel(entry: &Entry, locs: &[Loc], places: &Places<'_>, shape: Shape) -> Result<Kernel, Vec<Diagnostic>> {
+    let function = Function::new(entry);
+    let mut wrong = Vec::new();
+    let parameters = Parameters::new(&function, &mut wrong);
+    if !wrong.is_empty() {
+        return Err(wrong.iter().map(|wrong| diagnostic(wrong, entry, locs, places)).collect());
+    }
+    let types = Types::new(&function, &parameters);
+    let mut import = Import {
+        function: &function,
+        parameters: &parameters,
+        types: &types,
+        shape,
+        code: Code::new(Builder::new(super::ir_name(&entry.name))),
+        params: Vec::new(),
+        values: vec![None; function.defs.len()],
+        number: 0,
+        errors: Vec::new(),
+        locs,
+        places,
+    };
+    import.declare();
+    import.blocks();
+    if !import.errors.is_empty() {
+        return Err(import.errors);
+    }
+    let mut kernel = import.code.builder.finish();
+    drop_unused(&mut kernel);
+    Ok(kernel)
+}
+
+fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Diagnostic {
+    let at = |inst: usize| places.span(locs.get(inst).copied().unwrap_or_default());
+    match wrong {
+        Wrong::Overlap { inst, param } => {
+            let name = entry.params.get(*param as usize).map_or("", |param| &param.name);
+            let message = format!("this loads a part of what another instruction loads of parameter `{name}`");
+            Diagnostic::new(at(*inst), message).expected("each byte of a structure to be loaded by one instruction or more of one kind")
+        }
+        Wrong::Untraced { inst } => Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
+            .expected("a parameter of 64 bits to which the kernel adds"),
+        Wrong::Ambiguous { inst, names } => {
+            let message = format!("which of {} is the address here and which are numbers is not known", names.join(", "));
+            Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
+        }
+    }
+}
+
+impl<'a> Import<'a> {
+    /// The blocks in order, the first after one that declares nothing and is reached but once.
+    fn blocks(&mut self) {
+        let function = self.function;
+        let entry = self.code.builder.begin("entry", &[]);
+        let is_first_alone = function.preds.first().is_none_or(Vec::is_empty);
+        let mut blocks: Vec<Option<Block>> = vec![None; function.nodes.len()];
+        let mut names = Vec::new();
+        for &node in &function.order {
+            let block = if node == 0 && is_first_alone {
+                entry
+            } else {
+                let name = self.block_name(node);
+                let name = if names.contains(&name) { format!("{name}_{node}") } else { name };
+                let phis = function.phis.get(node).into_iter().flatten();
+                let types: Vec<Type> = phis.map(|&phi| self.types.get(phi)).collect();
+                let block = self.code.builder.block(&name, &types);
+                names.push(name);
+                let params = self.code.builder.params(block).to_vec();
+                for (&phi, param) in function.phis.get(node).into_iter().flatten().zip(params) {
+                    self.set(phi, param);
+                }
+                block
+            };
+            if let Some(of) = blocks.get_mut(node) {
+                *of = Some(block);
+            }
+        }
+        if !is_first_alone && let Some(&Some(first)) = blocks.first() {
+            self.code.go_to(entry);
+            let args = self.arguments(0, 0);
+            self.code.builder.br(first, &args);
+        }
+        for &node in &function.order {
+            let (Some(of), Some(&Some(block))) = (function.nodes.get(node), blocks.get(node)) else { continue };
+            self.code.go_to(block);
+            for number in of.insts.clone() {
+                self.number = number;
+                self.code.builder.set_span(self.places.span(self.loc(number)));
+                if let Some(inst) = function.inst(number) {
+                    self.inst(inst);
+                }
+            }
+            if let Some(number) = of.ended_by {
+                self.code.builder.set_span(self.places.span(self.loc(number)));
+            }
+            self.end(node, of.end, &blocks);
+        }
+    }
+
+    fn end(&mut self, node: usize, end: End, blocks: &[Option<Block>]) {
+        let block = |to: usize| blocks.get(to).copied().flatten();
+        match end {
+            End::Exit => {
+                self.code.builder.ret();
+            }
+            End::Jump(to) => {
+                let args = self.arguments(to, self.edge(node, to, 0));
+                if let Some(to) = block(to) {
+                    self.code.builder.br(to, &args);
+                }
+            }
+            End::Branch(guard, then, otherwise) => {
+                let condition = self.function.conditions.get(&node).copied();
+                let condition = match condition {
+                    Some(val) => self.value(val),
+                    None => self.code.truth(false),
+                };
+                let first = self.edge(node, then, 0);
+                let second = self.edge(node, otherwise, usize::from(then == otherwise));
+                let (first, second) = (self.arguments(then, first), self.arguments(otherwise, second));
+                let (Some(then), Some(otherwise)) = (block(then), block(otherwise)) else { return };
+                let (then, otherwise) = ((then, first.as_slice()), (otherwise, second.as_slice()));
+                let (yes, no) = if guard.not { (otherwise, then) } else { (then, otherwise) };
+                self.code.builder.br_if(condition, yes, no);
+            }
+        }
+    }
+
+    /// The number, among what leads to a block, of the way from another; of several the `nth`.
+    fn edge(&self, from: usize, to: usize, nth: usize) -> usize {
+        let preds = self.function.preds.get(to).into_iter().flatten().enumerate();
+        let found = preds.filter(|(_, pred)| **pred == from).map(|(number, _)| number).nth(nth).unwrap_or(0);
+        // The kernel's start leads to the first block before all others.
+        found + usize::from(to == 0)
+    }
+
+    /// The values of a block's phis on one of the ways that lead there.
+    fn arguments(&mut self, to: usize, edge: usize) -> Vec<Value> {
+        let function = self.function;
+        let phis = function.phis.get(to).into_iter().flatten();
+        phis.map(|&phi| {
+            let val = match function.def(phi) {
+                Def::Phi(vals) => vals.get(edge).copied(),
+                _ => None,
+            };
+            let ty = self.types.get(phi);
+            match val {
+                Some(val) => {
+                    let value = self.value(val);
+                    self.convert(value, ty)
+                }
+                None => self.zero(ty),
+            }
+        })
+        .collect()
+    }
+
+    fn block_name(&self, node: usize) -> String {
+        let start = self.function.nodes.get(node).map_or(0, |node| node.insts.start);
+        let starts_text = node == 0 || self.function.nodes.get(node - 1).is_none_or(|before| before.insts.start < start || before.ended_by.is_some_and(|place| place < start));
+        let label = self.function.entry.labels.iter().find(|label| label.at as usize == start && starts_text);
+        let name = label.map_or_else(|| format!("b{node}"), |label| super::ir_name(&label.name));
+        if name == "entry" { "entry_".to_owned() } else { name }
+    }
+
+    fn loc(&self, number: usize) -> Loc {
+        self.locs.get(number).copied().unwrap_or_default()
+    }
+
+    /// Says that an instruction cannot be imported.
+    pub fn refuse(&mut self, message: impl Into<String>, expected: &str) {
+        let span = self.places.span(self.loc(self.number));
+        self.errors.push(Diagnostic::new(span, message).expected(expected));
+    }
+
+    fn set(&mut self, val: Val, value: Value) {
+        if let Some(of) = self.values.get_mut(val.0 as usize) {
+            *of = Some(value);
+        }
+    }
+
+    /// Zero.
+    fn zero(&mut self, ty: Type) -> Value {
+        if ty == Type::PTR {
+            let zero = self.code.constant(Type::I64, 0);
+            return self.code.cast(zero, ty);
+        }
+        self.code.constant(ty, 0)
+    }
+
+    /// What a value in PTX is in the IR.
+    pub fn value(&mut self, val: Val) -> Value {
+        let val = self.function.resolve(val);
+        match self.values.get(val.0 as usize).copied().flatten() {
+            Some(value) => value,
+            None => self.zero(self.types.get(val)),
+        }
+    }
+
+    /// What a register holds before the instruction at hand.
+    pub fn register(&mut self, reg: Reg) -> Value {
+        match self.function.read(self.number, reg) {
+            Some(val) => self.value(val),
+            None => self.code.constant(Type::I32, 0),
+        }
+    }
+
+    /// The value in PTX of an operand that is a register.
+    pub fn operand_val(&self, inst: &Inst, i: usize) -> Option<Val> {
+        match inst.operands.get(i) {
+            Some(&Operand::Register(reg)) => self.function.read(self.number, reg),
+            _ => None,
+        }
+    }
+
+    /// The same bits as a type: those beyond it are cut off, and zero where it has more.
+    pub fn convert(&mut self, value: Value, ty: Type) -> Value {
+        let (from, to) = (self.code.ty(value).bits(), ty.bits());
+        if from == to {
+            return self.code.cast(value, ty);
+        }
+        let whole = self.code.cast(value, integer(from));
+        let known = self.code.known(whole);
+        let narrow = match (known, from < to) {
+            (Some(bits), _) => self.code.constant(integer(to), bits & (u64::MAX >> (64 - to))),
+            (None, true) => self.code.op(Op::Zext, integer(to), &[whole]),
+            (None, false) => self.code.op(Op::Trunc, integer(to), &[whole]),
+        };
+        self.code.cast(narrow, ty)
+    }
+
+    /// An operand, a register or a number, as a type.
+    pub fn operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
+        match inst.operands.get(i) {
+            Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => {
+                let value = self.register(reg);
+                self.convert(value, ty)
+            }
+            Some(&Operand::Not(reg)) => {
+                let value = self.register(reg);
+                self.code.negate(value)
+            }
+            Some(&Operand::Number(bits)) => {
+                let value = self.code.constant(integer(ty.bits()), bits & (u64::MAX >> (64 - ty.bits())));
+                self.code.cast(value, ty)
+            }
+            _ => self.zero(ty),
+        }
+    }
+
+    /// The number that an operand is.
+    pub fn known(&self, inst: &Inst, i: usize) -> Option<u64> {
+        match inst.operands.get(i) {
+            Some(&Operand::Number(bits)) => Some(bits),
+            _ => {
+                let val = self.operand_val(inst, i)?;
+                self.constant_of(val)
+            }
+        }
+    }
+
+    /// Gives a register that the instruction at hand writes its value, the one it had where the guard is false.
+    pub fn define(&mut self, reg: Reg, value: Value) {
+        let Some((_, val)) = self.function.writes(self.number).find(|(written, _)| *written == reg) else { return };
+        let ty = self.types.get(val);
+        let mut value = self.convert(value, ty);
+        if let (Def::Inst(_, Some(old)), Some(guard)) =
+            (self.function.def(val), self.function.inst(self.number).and_then(|inst| inst.guard))
+        {
+            let (condition, old) = (self.register(guard.reg), self.value(*old));
+            let old = self.convert(old, ty);
+            let (yes, no) = if guard.not { (old, value) } else { (value, old) };
+            value = self.code.select(condition, yes, no);
+        }
+        self.set(val, value);
+    }
+
+    /// Gives the first operand its value.
+    pub fn result(&mut self, inst: &Inst, value: Value) {
+        if let Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) = inst.operands.first() {
+            self.define(reg, value);
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        let done = self.memory(inst)
+            || self.special_inst(inst)
+            || self.integer(inst)
+            || self.float(inst)
+            || self.video(inst);
+        if !done {
+            self.written_out(inst);
+        }
+    }
+
+    /// Imports an instruction by its meaning.
+    fn written_out(&mut self, inst: &Inst) {
+        let mut view = View { values: Vec::new() };
+        for reg in inst.operands.iter().flat_map(Operand::registers) {
+            if self.function.read(self.number, reg).is_some() {
+                let value = self.register(reg);
+                view.values.push((reg, value));
+            }
+        }
+        let effects = meaning(inst, &mut self.code, &mut view);
+        if effects.access.is_some() || effects.next != halfbyte_isa::ptx::meaning::Next::Fall {
+            self.refuse(format!("`{}` has no counterpart in the IR", inst_text(inst, self.function.entry)), "another instruction");
+            return;
+        }
+        for write in effects.writes {
+            match write {
+                Write::Register(reg, [low, high]) => {
+                    let bits = self.function.entry.registers.ty(reg).map_or(32, PtxType::bits);
+                    let value = match bits {
+                        64 => self.code.op(Op::Concat, Type::I64, &[low, high]),
+                        bits => self.code.of_word(low, integer(bits)),
+                    };
+                    self.define(reg, value);
+                }
+                Write::Predicate(reg, p) => self.define(reg, p),
+            }
+        }
+    }
+}
+
+/// What an instruction reads, where it is imported by its meaning.
+struct View {
+    values: Vec<(Reg, Value)>,
+}
+
+impl View {
+    fn get(&self, reg: Reg) -> Option<Value> {
+        self.values.iter().find(|(read, _)| *read == reg).map(|(_, value)| *value)
+    }
+}
+
+impl Reader<Code> for View {
+    fn register(&mut self, code: &mut Code, reg: Reg) -> [Value; 2] {
+        let zero = code.word(0);
+        let Some(value) = self.get(reg) else { return [zero; 2] };
+        if code.ty(value).bits() < 64 {
+            return [code.to_word(value), zero];
+        }
+        let whole = code.cast(value, Type::I64);
+        match code.known(whole) {
+            Some(bits) => [code.word(bits as u32), code.word((bits >> 32) as u32)],
+            None => [0, 1].map(|part| code.builder.lane(Op::Split, Type::I32, &[whole], part)),
+        }
+    }
+
+    fn predicate(&mut self, code: &mut Code, reg: Reg) -> Value {
+        self.get(reg).unwrap_or_else(|| code.truth(false))
+    }
+
+    fn special(&mut self, code: &mut Code, _: Special) -> Value {
+        // Special registers are only read by moves, which are imported as what they read.
+        code.word(0)
+    }
+}
+
+/// Takes out what only makes values that nobody uses.
+fn drop_unused(kernel: &mut Kernel) {
+    let mut used = vec![false; kernel.values.len()];
+    let mut work: Vec<Value> = Vec::new();
+    for &block in &kernel.layout {
+        for &inst in &kernel.blocks[block].insts {
+            if !kernel.insts[inst].op.is_pure() {
+                work.extend(kernel.args(inst));
+                work.extend(kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call)));
+            }
+        }
+    }
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut used[cranelift_entity::EntityRef::index(value)], true) {
+            continue;
+        }
+        if let Some(inst) = kernel.def_inst(value) {
+            work.extend(kernel.args(inst));
+        }
+    }
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        let mut insts = std::mem::take(&mut kernel.blocks[block].insts);
+        insts.retain(|&inst| {
+            let result = kernel.result(inst).map(cranelift_entity::EntityRef::index);
+            !kernel.insts[inst].op.is_pure() || result.is_some_and(|result| used[result])
+        });
+        kernel.blocks[block].insts = insts;
+    }
+}

@@ -1,0 +1,188 @@
+//! Halves and single precision.
+
+use halfbyte_ir::{Clamp, FloatCC, FloatFlags, Op, Rounding, Type, Value};
+use halfbyte_isa::ptx::types::{Token, Type as PtxType};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+
+use super::emit::Import;
+use super::types::{integer, of_ptx};
+
+impl Import<'_> {
+    /// Imports what has ops of its own; the rest is left.
+    pub fn float(&mut self, inst: &Inst) -> bool {
+        use Opcode::*;
+        let value = match inst.opcode {
+            ADD_F16 | ADD_BF16 | ADD_F32 => self.arithmetic(inst, Op::Fadd),
+            SUB_F16 | SUB_BF16 | SUB_F32 => self.arithmetic(inst, Op::Fsub),
+            MUL_F16 | MUL_BF16 | MUL_F32 => self.arithmetic(inst, Op::Fmul),
+            FMA_F16 | FMA_BF16 | FMA_F32 => self.arithmetic(inst, Op::Ffma),
+            MIN_F16 | MIN_BF16 | MIN_F32 => self.arithmetic(inst, Op::Fmin),
+            MAX_F16 | MAX_BF16 | MAX_F32 => self.arithmetic(inst, Op::Fmax),
+            NEG_F16 | NEG_BF16 | NEG_F32 => self.plain(inst, Op::Fneg),
+            ABS_F16 | ABS_BF16 | ABS_F32 => self.plain(inst, Op::Fabs),
+            DIV_F32 => self.plain(inst, Op::Fdiv),
+            SQRT_F32 => self.plain(inst, Op::Fsqrt),
+            SETP_F32 | SETP_F16 | SETP_BF16 => {
+                let Some(p) = self.float_compare(inst, inst.ty(0)) else { return false };
+                self.define_predicates(inst, p);
+                return true;
+            }
+            SETP_F16X2 | SETP_BF16X2 => {
+                let Some(mask) = self.float_compare(inst, inst.ty(0)) else { return false };
+                self.define_lanes(inst, mask);
+                return true;
+            }
+            SET_F32 | SET_F16 | SET_BF16 => self.float_compare(inst, inst.ty(1)).map(|p| {
+                let p = self.combined(inst, p);
+                self.truth(inst, p)
+            }),
+            SET_F16X2 | SET_BF16X2 => self.set_lanes(inst),
+            CVT_F16_F32 | CVT_BF16_F32 | CVT_F32_F16 | CVT_F32_BF16 => self.float_to_float(inst),
+            CVT_F32_INT | CVT_F16_INT | CVT_BF16_INT => self.int_to_float(inst),
+            CVT_INT_F32 | CVT_INT_F16 | CVT_INT_BF16 => self.float_to_int(inst),
+            CVT_F16X2_F32 => self.two_halves(inst),
+            _ => return false,
+        };
+        let Some(value) = value else { return false };
+        self.result(inst, value);
+        true
+    }
+
+    /// Single precision has no modifiers of its own but one.
+    fn flags(&self, inst: &Inst, ty: Type) -> Option<FloatFlags> {
+        let clamp = match () {
+            () if inst.has(Token::Sat) => Clamp::Sat,
+            () if inst.has(Token::Relu) => Clamp::Relu,
+            () => Clamp::None,
+        };
+        let flags = FloatFlags { ftz: inst.has(Token::Ftz), nan: inst.has(Token::Nan), clamp, ..FloatFlags::default() };
+        (ty != Type::F32 || !flags.ftz && clamp == Clamp::None).then_some(flags)
+    }
+
+    fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
+        let ty = of_ptx(inst.ty(0))?;
+        let flags = self.flags(inst, ty)?;
+        let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
+        Some(self.code.builder.float(op, ty, flags, &args))
+    }
+
+    /// What takes no modifiers.
+    fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
+        let ty = of_ptx(inst.ty(0))?;
+        (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
+    }
+
+    /// A comparison: a truth value, or one a lane.
+    fn float_compare(&mut self, inst: &Inst, of: PtxType) -> Option<Value> {
+        let ty = of_ptx(of)?;
+        let ftz = inst.has(Token::Ftz);
+        if ty == Type::F32 && ftz {
+            return None;
+        }
+        // What follows the comparison may have a name that is one too.
+        let cc = inst.words.first().and_then(|token| FloatCC::from_name(token.text()))?;
+        let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
+        Some(self.code.builder.fcmp(Op::Fcmp, cc, ftz, ty, a, b))
+    }
+
+    /// Writes the answers of two lanes, each combined.
+    fn define_lanes(&mut self, inst: &Inst, mask: Value) {
+        let regs = match inst.operands.first() {
+            Some(&Operand::Pair(regs)) => regs,
+            Some(&Operand::Register(reg)) => [Some(reg), None],
+            _ => return,
+        };
+        for (lane, reg) in (0..).zip(regs) {
+            let Some(reg) = reg else { continue };
+            let p = self.code.builder.lane(Op::Extract, Type::I1X2, &[mask], lane);
+            let p = self.combined(inst, p);
+            self.define(reg, p);
+        }
+    }
+
+    /// Answers of two lanes as lanes; those that are combined are left.
+    fn set_lanes(&mut self, inst: &Inst) -> Option<Value> {
+        if [Token::And, Token::Or, Token::Xor].into_iter().any(|token| inst.has(token)) {
+            return None;
+        }
+        let (to, from) = (of_ptx(inst.ty(0))?, of_ptx(inst.ty(1))?);
+        if to == from {
+            let cc = inst.words.first().and_then(|token| FloatCC::from_name(token.text()))?;
+            let (a, b) = (self.operand(inst, 1, from), self.operand(inst, 2, from));
+            return Some(self.code.builder.fcmp(Op::Fset, cc, inst.has(Token::Ftz), from, a, b));
+        }
+        let mask = self.float_compare(inst, inst.ty(1))?;
+        Some(self.code.op(Op::MaskExpand, Type::I16X2, &[mask]))
+    }
+
+    fn rounding(inst: &Inst) -> Rounding {
+        match () {
+            () if inst.has(Token::Rz) => Rounding::Rz,
+            () if inst.has(Token::Rm) => Rounding::Rm,
+            () if inst.has(Token::Rp) => Rounding::Rp,
+            () => Rounding::Rn,
+        }
+    }
+
+    fn converted(&mut self, inst: &Inst, op: Op, from: Type) -> Option<Value> {
+        if [Token::Ftz, Token::Sat, Token::Relu].into_iter().any(|token| inst.has(token)) {
+            return None;
+        }
+        let to = of_ptx(inst.ty(0))?;
+        let value = self.operand(inst, 1, from);
+        Some(self.round(inst, op, to, value))
+    }
+
+    fn round(&mut self, inst: &Inst, op: Op, to: Type, value: Value) -> Value {
+        let flags = FloatFlags { rounding: Self::rounding(inst), ..FloatFlags::default() };
+        self.code.builder.float(op, to, flags, &[value])
+    }
+
+    fn float_to_float(&mut self, inst: &Inst) -> Option<Value> {
+        self.converted(inst, Op::Fcvt, of_ptx(inst.ty(1))?)
+    }
+
+    /// Of integers of up to 32 bits, rounded by the conversion itself; single precision only to nearest.
+    fn int_to_float(&mut self, inst: &Inst) -> Option<Value> {
+        let (to, from) = (inst.ty(0), inst.ty(1));
+        if from.bits() > 32 || to == PtxType::F32 && Self::rounding(inst) != Rounding::Rn {
+            return None;
+        }
+        if inst.has(Token::Sat) || inst.has(Token::Ftz) {
+            return None;
+        }
+        let value = self.operand(inst, 1, integer(from.bits()));
+        let value = self.extended(value, from, 32);
+        let op = if from.is_signed() { Op::FcvtFromS } else { Op::FcvtFromU };
+        Some(self.round(inst, op, of_ptx(to)?, value))
+    }
+
+    /// To integers of 32 bits, towards zero.
+    fn float_to_int(&mut self, inst: &Inst) -> Option<Value> {
+        let to = inst.ty(0);
+        if to.bits() != 32 || !inst.has(Token::Rzi) || inst.has(Token::Ftz) {
+            return None;
+        }
+        let register = match inst.operands.first() {
+            Some(&Operand::Register(reg)) => self.function.entry.registers.ty(reg).map_or(32, PtxType::bits),
+            _ => 32,
+        };
+        let value = self.operand(inst, 1, of_ptx(inst.ty(1))?);
+        let op = if to.is_signed() { Op::FcvtToS } else { Op::FcvtToU };
+        let value = self.code.op(op, Type::I32, &[value]);
+        Some(self.extended(value, to, register))
+    }
+
+    /// Two halves of two floats, the first one high.
+    fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
+        if inst.has(Token::Relu) {
+            return None;
+        }
+        let ty = of_ptx(inst.ty(0))?;
+        let [high, low] = [1, 2].map(|i| {
+            let value = self.operand(inst, i, Type::F32);
+            self.round(inst, Op::Fcvt, ty.lane_type(), value)
+        });
+        Some(self.code.op(Op::Concat, ty, &[low, high]))
+    }
+}

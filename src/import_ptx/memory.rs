@@ -1,0 +1,237 @@
+//! Parameters, loads and stores.
+
+use halfbyte_ir::{Attr, Direction, Op, Type, Value};
+use halfbyte_isa::ptx::types::Type as PtxType;
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isa::row::{Class, Role};
+
+use super::address::Address;
+use super::emit::Import;
+use super::sources::{address, loaded, reached};
+use super::ssa::Val;
+use super::types::{integer, of_ptx};
+
+/// How a buffer is accessed.
+#[derive(Clone, Default)]
+struct Accesses {
+    /// The types of the values.
+    types: Vec<Type>,
+    /// The greatest alignment that an access asks for, in bytes.
+    align: u32,
+    stored: bool,
+}
+
+impl Import<'_> {
+    /// Declares the kernel's parameters.
+    pub fn declare(&mut self) {
+        let parameters = self.parameters;
+        let accesses = self.accesses();
+        let scalars = self.scalars();
+        for ((place, of), scalar) in parameters.places.iter().zip(accesses).zip(scalars) {
+            let entry = self.function.entry;
+            let param = entry.params.get(place.param as usize);
+            let builder = &mut self.code.builder;
+            let value = if place.is_buffer {
+                let elem = element(&of.types);
+                let direction = if of.stored { Direction::InOut } else { Direction::In };
+                let promised = param.and_then(|param| param.pointer).flatten().unwrap_or(1);
+                builder.buffer_aligned(&place.name, direction, elem, elem.bytes().max(of.align).max(promised))
+            } else {
+                builder.scalar(&place.name, scalar)
+            };
+            self.params.push(value);
+        }
+    }
+
+    fn accesses(&self) -> Vec<Accesses> {
+        let mut accesses = vec![Accesses::default(); self.parameters.places.len()];
+        for number in reached(self.function) {
+            let Some(inst) = self.function.inst(number) else { continue };
+            let Some(val) = address(inst).and_then(|reg| self.function.read(number, reg)) else { continue };
+            let element = inst.ty(0);
+            let mut types = Vec::new();
+            for (o, operand) in inst.row().operands_with(&inst.words).zip(&inst.operands) {
+                if matches!(operand, Operand::Memory(_)) {
+                    continue;
+                }
+                let vals = operand.registers().into_iter().filter_map(|reg| match o.role {
+                    Role::Def => self.function.writes(number).find(|(of, _)| *of == reg).map(|(_, val)| val),
+                    _ => self.function.read(number, reg),
+                });
+                types.extend(vals.map(|val| self.in_memory(val, element)));
+            }
+            if types.is_empty() {
+                types.push(of_memory(element));
+            }
+            let stored = matches!(inst.opcode, Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4);
+            let bytes = element.bits() / 8 * count(inst);
+            for source in self.parameters.buffers(val) {
+                if let Some(of) = accesses.get_mut(source as usize) {
+                    of.types.extend(&types);
+                    of.align = of.align.max(bytes);
+                    of.stored |= stored;
+                }
+            }
+        }
+        accesses
+    }
+
+    /// The types of parameters that are no buffers.
+    fn scalars(&self) -> Vec<Type> {
+        let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
+        for number in reached(self.function) {
+            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
+            let Some((source, place)) = loaded(inst).and_then(|(param, at)| self.parameters.place(param, at)) else {
+                continue;
+            };
+            let Some((_, val)) = self.function.writes(number).next() else { continue };
+            let ty = self.in_memory(val, inst.ty(0));
+            let whole = integer(8 * place.bytes);
+            let ty = if ty.bits() == whole.bits() { ty } else { whole };
+            if let Some(of) = types.get_mut(source as usize) {
+                *of = Some(match *of {
+                    Some(before) if before != ty => whole,
+                    _ => ty,
+                });
+            }
+        }
+        types.iter().zip(&self.parameters.places).map(|(ty, place)| ty.unwrap_or(integer(8 * place.bytes))).collect()
+    }
+
+    /// The type that a value has in memory, where it is an element of this type there.
+    fn in_memory(&self, val: Val, element: PtxType) -> Type {
+        match self.types.get(val) {
+            ty if ty.bits() == element.bits() && ty != Type::PTR => ty,
+            _ => of_memory(element),
+        }
+    }
+
+    /// Imports what accesses memory.
+    pub fn memory(&mut self, inst: &Inst) -> bool {
+        if inst.row().class != Class::Memory {
+            return false;
+        }
+        match inst.opcode {
+            Opcode::LD_PARAM => self.load_param(inst),
+            Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4 => self.store(inst),
+            _ => self.load(inst),
+        }
+        true
+    }
+
+    fn load_param(&mut self, inst: &Inst) {
+        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset)) else {
+            return;
+        };
+        let (Some(&value), Some((_, offset))) = (self.params.get(source as usize), loaded(inst)) else { return };
+        let element = inst.ty(0);
+        let part = offset - place.offset;
+        if part + element.bits() / 8 > place.bytes || part % (element.bits() / 8) != 0 {
+            self.refuse("this does not load within the parameter", "a multiple of its size, inside");
+            return;
+        }
+        let value = match 8 * place.bytes == element.bits() {
+            true => value,
+            false => {
+                let whole = self.code.cast(value, integer(8 * place.bytes));
+                let number = part / (element.bits() / 8);
+                self.code.builder.lane(Op::Split, integer(element.bits()), &[whole], number as u8)
+            }
+        };
+        if let Some(&Operand::Register(reg)) = inst.operands.first() {
+            self.extend(reg, value, element);
+        }
+    }
+
+    fn load(&mut self, inst: &Inst) {
+        let element = inst.ty(0);
+        let regs: Vec<Option<Reg>> = match inst.operands.first() {
+            Some(&Operand::Register(reg)) => vec![Some(reg)],
+            Some(Operand::Vector(regs)) => regs.to_vec(),
+            _ => return,
+        };
+        for (i, reg) in (0..).zip(regs) {
+            let Some(address) = self.place_of(inst, i) else { return };
+            let val = reg.and_then(|reg| self.function.writes(self.number).find(|(of, _)| *of == reg));
+            let ty = val.map_or(of_memory(element), |(_, val)| self.in_memory(val, element));
+            let args: Vec<Value> = [address.base].into_iter().chain(address.index).collect();
+            let value = self.code.builder.value(Op::Load, ty, Attr::Mem(address.mem), &args);
+            if let Some(reg) = reg {
+                self.extend(reg, value, element);
+            }
+        }
+    }
+
+    fn store(&mut self, inst: &Inst) {
+        let element = inst.ty(0);
+        let values: Vec<Value> = match inst.operands.get(1) {
+            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|&reg| self.register(reg)).collect(),
+            _ => vec![self.operand(inst, 1, integer(element.bits()))],
+        };
+        for (i, value) in (0..).zip(values) {
+            let plain = match inst.operands.get(1) {
+                // As it is, where it has the width.
+                Some(&Operand::Register(reg)) => self.register(reg),
+                _ => value,
+            };
+            let ty = self.code.ty(plain);
+            let ty = if ty.bits() == element.bits() && ty != Type::PTR { ty } else { of_memory(element) };
+            let value = self.convert(plain, ty);
+            let Some(address) = self.place_of(inst, i) else { return };
+            let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
+            self.code.builder.inst(Op::Store, ty, Attr::Mem(address.mem), &args);
+        }
+    }
+
+    /// Where the element of that number lies. All elements together are aligned to their size, as the first one is.
+    fn place_of(&mut self, inst: &Inst, i: u32) -> Option<Address> {
+        let operand = inst.operands.iter().find_map(|operand| match operand {
+            Operand::Memory(address) => Some(*address),
+            _ => None,
+        })?;
+        let val = self.function.read(self.number, operand.register()?)?;
+        let bytes = inst.ty(0).bits() / 8;
+        let Some(offset) = operand.offset.checked_add((i * bytes) as i32) else {
+            self.refuse("this offset does not fit 32 bits", "less");
+            return None;
+        };
+        let align = if i == 0 { bytes * count(inst) } else { bytes };
+        Some(self.address(val, offset, align))
+    }
+
+    /// Gives a register what was loaded, extended to all that it has.
+    fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
+        let bits = self.function.entry.registers.ty(reg).map_or(32, PtxType::bits);
+        let value = if bits > element.bits() {
+            let narrow = self.code.cast(value, integer(element.bits()));
+            let op = if element.is_signed() { Op::Sext } else { Op::Zext };
+            self.code.op(op, integer(bits), &[narrow])
+        } else {
+            value
+        };
+        self.define(reg, value);
+    }
+}
+
+/// How many elements an access has.
+fn count(inst: &Inst) -> u32 {
+    match inst.opcode {
+        Opcode::LD_V2 | Opcode::LD_NC_V2 | Opcode::ST_V2 => 2,
+        Opcode::LD_V4 | Opcode::LD_NC_V4 | Opcode::ST_V4 => 4,
+        _ => 1,
+    }
+}
+
+/// The type of an element of which only its own type is known.
+fn of_memory(element: PtxType) -> Type {
+    of_ptx(element).unwrap_or(integer(element.bits()))
+}
+
+/// The type of a buffer's elements: that of all values, or else an integer as narrow as the narrowest.
+fn element(types: &[Type]) -> Type {
+    match types {
+        [] => Type::I8,
+        [first, rest @ ..] if rest.iter().all(|ty| ty == first) => *first,
+        types => integer(types.iter().map(|ty| ty.bits()).min().unwrap_or(8)),
+    }
+}

@@ -1,0 +1,140 @@
+//! PTX in: kernels that people already have become kernels of the IR.
+//!
+//! ```
+//! let text = ".version 8.8 .target sm_90 .address_size 64
+//! .visible .entry twice(.param .u64 x) {
+//!   .reg .b32 %r<6>; .reg .b64 %d<4>;
+//!   mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+//!   mad.lo.s32 %r4, %r1, %r2, %r3;
+//!   ld.param.u64 %d1, [x];
+//!   mul.wide.s32 %d2, %r4, 4;
+//!   add.s64 %d3, %d1, %d2;
+//!   ld.global.b32 %r5, [%d3];
+//!   add.rn.f16x2 %r5, %r5, %r5;
+//!   st.global.b32 [%d3], %r5;
+//!   ret;
+//! }";
+//! let module = halfbyte::import_ptx::import("twice.ptx", text, Default::default())?;
+//! assert_eq!(module.ir().kernels[0].to_string(), "\
+//! kernel @twice(%x: inout f16x2) {
+//! ^entry:
+//!   %0 = item_id
+//!   %1 = load %x[%0]
+//!   %2 = fadd.f16x2 %1, %1
+//!   store %2, %x[%0]
+//!   ret
+//! }
+//! ");
+//! # Ok::<(), halfbyte::Report>(())
+//! ```
+//!
+//! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
+//! ([`domain`]). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
+//! values ([`ssa`]) with the types that the instructions take them for ([`types`]); parameters become values and buffers
+//! ([`sources`]), and addresses become elements of buffers where their numbers are shown to be in range ([`address`]).
+
+mod address;
+mod domain;
+mod emit;
+mod flow;
+mod float;
+mod integer;
+mod memory;
+mod sources;
+mod special;
+mod ssa;
+mod types;
+mod video;
+
+use halfbyte_ir::{Diagnostic, Kernel, Span};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::text::{self, Text};
+
+use crate::{Module, Report};
+
+/// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
+pub const MAX_ITEMS: u32 = 1 << 26;
+
+/// Threads that a block has at most.
+pub const MAX_BLOCK: u32 = 1024;
+
+/// How a kernel is launched, as far as it is known: over blocks of threads, which are the work items.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shape {
+    /// The number of blocks, along x.
+    pub grid: Option<u32>,
+    /// The threads of a block, along x.
+    pub block: Option<u32>,
+}
+
+/// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
+///
+/// # Errors
+/// All that is wrong with the text, and what no kernel of the IR can say.
+pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
+    let read = read(file, text)?;
+    let places = Places::new(text);
+    let (mut kernels, mut errors) = (Vec::new(), Vec::new());
+    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
+        match emit::kernel(entry, locs, &places, shape) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    if errors.is_empty() {
+        errors.extend(kernels.iter().flat_map(defects));
+    }
+    if errors.is_empty() {
+        return Ok(Module::of_kernels(file, text, kernels));
+    }
+    errors.sort_by_key(|error| error.span.start);
+    Err(Report::new(file, text, errors))
+}
+
+/// Reads a text in PTX.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read(file: &str, text: &str) -> Result<Text, Report> {
+    text::read(text).map_err(|errors| {
+        let places = Places::new(text);
+        let diagnostic = |error: &text::Error| Diagnostic::new(places.span(error.at), error.kind.to_string());
+        Report::new(file, text, errors.iter().map(diagnostic).collect())
+    })
+}
+
+/// What the verifier finds wrong with a kernel that was imported, which is none of the text's faults.
+fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
+    let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
+    let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("a defect of the import: {error}"));
+    found.iter().map(message).collect()
+}
+
+/// A name that the IR takes.
+fn ir_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// Places of a text, in bytes.
+struct Places<'t> {
+    text: &'t str,
+    /// Where each line starts.
+    lines: Vec<usize>,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Places<'t> {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Places { text, lines: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    /// From a place to the end of its instruction, or of its line.
+    fn span(&self, at: Loc) -> Span {
+        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
+        let rest = self.text.get(start..).unwrap_or_default();
+        let end = rest.find([';', '\n']).unwrap_or(rest.len());
+        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
+        Span { start: start as u32, end: (start + length) as u32 }
+    }
+}

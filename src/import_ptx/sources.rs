@@ -1,0 +1,284 @@
+//! What a kernel's parameters are: values, and addresses of buffers.
+//!
+//! A parameter in PTX is bytes. It becomes one parameter of the IR where it is loaded as a whole, and one for each place
+//! that is loaded where it is a structure. A parameter of 64 bits is a buffer where an address comes of it: one to which
+//! the kernel only adds.
+
+use std::collections::BTreeSet;
+
+use halfbyte_isa::ptx::module::Param;
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
+use halfbyte_isa::row::Class;
+use smallvec::SmallVec;
+
+use super::ssa::{Def, Function, Val};
+
+/// A parameter of the IR, by number.
+pub(super) type Source = u32;
+
+/// The parameters of the IR that a value may be the address of, or an offset to.
+pub(super) type Sources = SmallVec<[Source; 2]>;
+
+/// A parameter of the IR.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The parameter in PTX.
+    pub param: u32,
+    /// Where in it, in bytes.
+    pub offset: u32,
+    /// How many.
+    pub bytes: u32,
+    /// Its name in the IR.
+    pub name: String,
+    /// It is the address of a buffer.
+    pub is_buffer: bool,
+}
+
+/// The parameters, and what each value may be an address of.
+pub(super) struct Parameters {
+    pub places: Vec<Place>,
+    /// By value.
+    of: Vec<Sources>,
+}
+
+/// What cannot be made a parameter, or an address.
+pub(super) enum Wrong {
+    /// An instruction loads a part of what another loads.
+    Overlap { inst: usize, param: u32 },
+    /// An address of an instruction that comes of no parameter.
+    Untraced { inst: usize },
+    /// An address that comes of several, of which none is known to be one.
+    Ambiguous { inst: usize, names: Vec<String> },
+}
+
+impl Parameters {
+    pub fn new(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Parameters {
+        let places = places(function, wrong);
+        let mut parameters = Parameters { places, of: vec![Sources::new(); function.defs.len()] };
+        parameters.trace(function);
+        parameters.find_buffers(function, wrong);
+        parameters
+    }
+
+    /// The parameter of the IR that holds a place of one in PTX.
+    pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Place)> {
+        let holds = |place: &Place| place.param == param && (place.offset..place.offset + place.bytes).contains(&offset);
+        let found = self.places.iter().position(holds)?;
+        Some((found as u32, self.places.get(found)?))
+    }
+
+    /// The parameters that a value may be an address of.
+    pub fn sources(&self, val: Val) -> &[Source] {
+        self.of.get(val.0 as usize).map_or(&[], SmallVec::as_slice)
+    }
+
+    /// Those of them that are buffers.
+    pub fn buffers(&self, val: Val) -> impl Iterator<Item = Source> {
+        let is_buffer = |source: &Source| self.places.get(*source as usize).is_some_and(|place| place.is_buffer);
+        self.sources(val).iter().copied().filter(is_buffer)
+    }
+
+    /// Whether a value is an address.
+    pub fn is_address(&self, val: Val) -> bool {
+        self.buffers(val).next().is_some()
+    }
+
+    /// Finds for each value what it may be an address of, until nothing is added.
+    fn trace(&mut self, function: &Function<'_>) {
+        loop {
+            let mut changed = false;
+            for &node in &function.order {
+                let phis = function.phis.get(node).into_iter().flatten();
+                for &phi in phis {
+                    if let Def::Phi(vals) = function.def(phi) {
+                        changed |= self.add(function, phi, vals);
+                    }
+                }
+                let insts = function.nodes.get(node).map_or(0..0, |node| node.insts.clone());
+                for number in insts {
+                    let Some(inst) = function.inst(number) else { continue };
+                    changed |= self.trace_inst(function, number, inst);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn trace_inst(&mut self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+        let Some((_, val)) = function.writes(number).next() else { return false };
+        if function.entry.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
+            return false;
+        }
+        let operand = |i: usize| match inst.operands.get(i) {
+            Some(&Operand::Register(reg)) => function.read(number, reg),
+            _ => None,
+        };
+        let places: &[usize] = match inst.opcode {
+            Opcode::LD_PARAM => {
+                let Some(place) = loaded(inst).and_then(|(param, offset)| self.place(param, offset)) else {
+                    return false;
+                };
+                let (source, place) = place;
+                if place.bytes != 8 || inst.ty(0).bits() != 64 {
+                    return false;
+                }
+                return self.insert(val, source);
+            }
+            Opcode::MOV | Opcode::CVTA | Opcode::SUB => &[1],
+            Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
+            Opcode::MAD | Opcode::MAD_WIDE => &[3],
+            _ => &[],
+        };
+        let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
+        if let Def::Inst(_, Some(old)) = function.def(val) {
+            from.push(*old);
+        }
+        self.add(function, val, &from)
+    }
+
+    fn add(&mut self, function: &Function<'_>, to: Val, from: &[Val]) -> bool {
+        let mut changed = false;
+        for &val in from {
+            let found = self.of.get(function.resolve(val).0 as usize).cloned().unwrap_or_default();
+            for source in found {
+                changed |= self.insert(to, source);
+            }
+        }
+        changed
+    }
+
+    fn insert(&mut self, to: Val, source: Source) -> bool {
+        let Some(of) = self.of.get_mut(to.0 as usize) else { return false };
+        match of.binary_search(&source) {
+            Ok(_) => false,
+            Err(place) => {
+                of.insert(place, source);
+                true
+            }
+        }
+    }
+
+    /// Says of parameters that they are buffers: those declared so, those that become addresses of global memory, and those
+    /// that alone an address comes of.
+    fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
+        let mut buffers: BTreeSet<Source> = BTreeSet::new();
+        for (number, place) in (0..).zip(&self.places) {
+            let declared = function.entry.params.get(place.param as usize).is_some_and(|param| param.pointer.is_some());
+            if declared && place.bytes == 8 {
+                buffers.insert(number);
+            }
+        }
+        let mut unclear = Vec::new();
+        for number in reached(function) {
+            let Some(inst) = function.inst(number) else { continue };
+            let address = match (inst.opcode, address(inst)) {
+                (_, Some(reg)) => reg,
+                (Opcode::CVTA, None) => match inst.operands.get(1) {
+                    Some(&Operand::Register(reg)) => reg,
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            let sources = function.read(number, address).map_or(&[][..], |val| self.sources(val));
+            match sources {
+                [] if inst.opcode == Opcode::CVTA => {}
+                [] => wrong.push(Wrong::Untraced { inst: number }),
+                &[source] => {
+                    buffers.insert(source);
+                }
+                several => unclear.push((number, several.to_vec())),
+            }
+        }
+        for (inst, sources) in unclear {
+            if !sources.iter().any(|source| buffers.contains(source)) {
+                let names = sources.iter().filter_map(|&source| self.places.get(source as usize));
+                wrong.push(Wrong::Ambiguous { inst, names: names.map(|place| place.name.clone()).collect() });
+            }
+        }
+        for (number, place) in (0..).zip(&mut self.places) {
+            place.is_buffer = buffers.contains(&number);
+        }
+    }
+}
+
+/// The parameter that an instruction loads from, and where in it.
+pub(super) fn loaded(inst: &Inst) -> Option<(u32, u32)> {
+    let Some(Operand::Memory(address)) = inst.operands.get(1) else { return None };
+    match address.base {
+        Base::Parameter(number) => Some((number, u32::try_from(address.offset).ok()?)),
+        Base::Register(_) => None,
+    }
+}
+
+/// The register that holds the address of an access to memory.
+pub(super) fn address(inst: &Inst) -> Option<halfbyte_isa::ptx::Reg> {
+    if inst.row().class != Class::Memory {
+        return None;
+    }
+    let memory = |operand: &Operand| match operand {
+        Operand::Memory(address) => address.register(),
+        _ => None,
+    };
+    inst.operands.iter().find_map(memory)
+}
+
+/// The instructions that are reached.
+pub(super) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
+    let mut nodes: Vec<usize> = function.order.clone();
+    nodes.sort_unstable();
+    nodes.into_iter().flat_map(|node| function.nodes.get(node).map_or(0..0, |node| node.insts.clone()))
+}
+
+fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
+    // The places of each parameter that are loaded, the first load of each.
+    let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
+    for number in reached(function) {
+        let Some(inst) = function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
+        let Some((param, offset)) = loaded(inst) else { continue };
+        let bytes = inst.ty(0).bits() / 8;
+        if let Some(loads) = loads.get_mut(param as usize)
+            && !loads.iter().any(|&(at, size, _)| (at, size) == (offset, bytes))
+        {
+            loads.push((offset, bytes, number));
+        }
+    }
+    let mut places = Vec::new();
+    for (number, (param, mut loads)) in (0..).zip(function.entry.params.iter().zip(loads)) {
+        let whole = u32::try_from(param.bytes()).unwrap_or(u32::MAX);
+        let mut place = |offset: u32, bytes: u32| {
+            let name = name_of(param, (bytes != whole).then_some(offset));
+            places.push(Place { param: number, offset, bytes, name, is_buffer: false });
+        };
+        loads.sort_unstable();
+        match loads.as_slice() {
+            [] if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
+            // A structure of which nothing is loaded has no value.
+            [] => {}
+            // What fits a register is one value, however it is loaded.
+            _ if matches!(whole, 1 | 2 | 4 | 8) => place(0, whole),
+            loads => {
+                let mut end = 0;
+                for &(offset, bytes, inst) in loads {
+                    if offset < end {
+                        wrong.push(Wrong::Overlap { inst, param: number });
+                        continue;
+                    }
+                    end = offset + bytes;
+                    place(offset, bytes);
+                }
+            }
+        }
+    }
+    places
+}
+
+/// A name of the IR for a parameter, or for a place in it.
+fn name_of(param: &Param, offset: Option<u32>) -> String {
+    let name = super::ir_name(&param.name);
+    match offset {
+        None => name,
+        Some(offset) => format!("{name}_{offset}"),
+    }
+}

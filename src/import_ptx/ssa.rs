@@ -1,0 +1,297 @@
+//! A kernel in PTX as values: each register that an instruction writes is a value of its own, and where ways meet with
+//! different values of a register there is a phi.
+//!
+//! Phis are made where a register that is still read meets, and those that choose between a value and themselves are taken
+//! out again. A register that is read before it is written is zero, as it is where the interpreter runs the text.
+
+use std::collections::HashMap;
+
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::{Inst, Reg};
+use halfbyte_isa::row::Role;
+
+use super::flow::{End, Node, order};
+
+/// A value, by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Val(pub u32);
+
+/// What defines a value.
+#[derive(Clone, Debug)]
+pub(super) enum Def {
+    /// Nothing: it is zero.
+    Zero,
+    /// The instruction of that number; where its guard is false the value is the other one.
+    Inst(usize, Option<Val>),
+    /// Where ways meet: a value by each block that leads there, in the order of [`Function::preds`].
+    Phi(Vec<Val>),
+}
+
+/// A kernel.
+pub(super) struct Function<'e> {
+    pub entry: &'e Entry,
+    pub nodes: Vec<Node>,
+    /// The blocks that are reached, in order.
+    pub order: Vec<usize>,
+    /// By block: the blocks that are reached and lead to it.
+    pub preds: Vec<Vec<usize>>,
+    /// By block: its phis.
+    pub phis: Vec<Vec<Val>>,
+    /// By value: what defines it, and the register it is of.
+    pub defs: Vec<(Def, Reg)>,
+    /// By block: the value of its branch's predicate.
+    pub conditions: HashMap<usize, Val>,
+    /// By instruction: the value of each register that it reads.
+    reads: Vec<Vec<(Reg, Val)>>,
+    /// By instruction: the value of each register that it writes.
+    writes: Vec<Vec<(Reg, Val)>>,
+    /// By value: the value that it turned out to be.
+    same: Vec<Val>,
+}
+
+type State = HashMap<Reg, Val>;
+
+impl<'e> Function<'e> {
+    pub fn new(entry: &'e Entry) -> Function<'e> {
+        let nodes = super::flow::nodes(entry);
+        let order = order(&nodes);
+        let mut preds = vec![Vec::new(); nodes.len()];
+        for &node in &order {
+            for to in nodes.get(node).into_iter().flat_map(|node| node.end.targets()) {
+                if let Some(preds) = preds.get_mut(to) {
+                    preds.push(node);
+                }
+            }
+        }
+        let count = entry.insts.len();
+        let mut function = Function {
+            entry,
+            phis: vec![Vec::new(); nodes.len()],
+            nodes,
+            order,
+            preds,
+            defs: Vec::new(),
+            conditions: HashMap::new(),
+            reads: vec![Vec::new(); count],
+            writes: vec![Vec::new(); count],
+            same: Vec::new(),
+        };
+        function.build();
+        function
+    }
+
+    /// The value that stands for a value.
+    pub fn resolve(&self, val: Val) -> Val {
+        let mut val = val;
+        while let Some(&next) = self.same.get(val.0 as usize).filter(|&&next| next != val) {
+            val = next;
+        }
+        val
+    }
+
+    /// What defines a value.
+    pub fn def(&self, val: Val) -> &Def {
+        self.defs.get(self.resolve(val).0 as usize).map_or(&Def::Zero, |(def, _)| def)
+    }
+
+    /// The register that a value is of.
+    pub fn reg(&self, val: Val) -> Reg {
+        self.defs.get(val.0 as usize).map_or(Reg(0), |(_, reg)| *reg)
+    }
+
+    /// The value of a register that an instruction reads.
+    pub fn read(&self, inst: usize, reg: Reg) -> Option<Val> {
+        let reads = self.reads.get(inst)?;
+        reads.iter().find(|(read, _)| *read == reg).map(|(_, val)| self.resolve(*val))
+    }
+
+    /// The values that an instruction writes.
+    pub fn writes(&self, inst: usize) -> impl Iterator<Item = (Reg, Val)> {
+        self.writes.get(inst).into_iter().flatten().copied()
+    }
+
+    /// An instruction.
+    pub fn inst(&self, inst: usize) -> Option<&'e Inst> {
+        self.entry.insts.get(inst)
+    }
+
+    fn value(&mut self, def: Def, reg: Reg) -> Val {
+        let val = Val(self.defs.len() as u32);
+        self.defs.push((def, reg));
+        self.same.push(val);
+        val
+    }
+
+    fn build(&mut self) {
+        let live = self.live();
+        let mut ends: Vec<State> = vec![State::new(); self.nodes.len()];
+        for number in 0..self.order.len() {
+            let Some(&node) = self.order.get(number) else { continue };
+            let registers = live.get(node).cloned().unwrap_or_default();
+            let before = self.preds.get(node).cloned().unwrap_or_default();
+            let mut state = State::with_capacity(registers.len());
+            for &reg in &registers {
+                let val = match (before.as_slice(), node) {
+                    (&[before], 1..) => ends.get(before).and_then(|end| end.get(&reg)).copied(),
+                    (&[], _) => None,
+                    _ => {
+                        let phi = self.value(Def::Phi(Vec::new()), reg);
+                        if let Some(phis) = self.phis.get_mut(node) {
+                            phis.push(phi);
+                        }
+                        Some(phi)
+                    }
+                };
+                let val = val.unwrap_or_else(|| self.value(Def::Zero, reg));
+                state.insert(reg, val);
+            }
+            self.node(node, &mut state);
+            if let Some(end) = ends.get_mut(node) {
+                *end = state;
+            }
+        }
+        self.fill(&ends);
+        self.simplify();
+    }
+
+    /// The values of a block's instructions.
+    fn node(&mut self, node: usize, state: &mut State) {
+        let Some(Node { insts, guarded, end, .. }) = self.nodes.get(node).cloned() else { return };
+        for number in insts {
+            let Some(inst) = self.inst(number) else { continue };
+            let mut reads = Vec::new();
+            for (role, reg) in inst.registers() {
+                if role != Role::Def && !reads.iter().any(|(read, _)| *read == reg) {
+                    reads.push((reg, self.state(state, reg)));
+                }
+            }
+            let mut writes = Vec::new();
+            for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
+                let old = (inst.guard.is_some() && !guarded).then(|| self.state(state, reg));
+                let val = self.value(Def::Inst(number, old), reg);
+                writes.push((reg, val));
+            }
+            state.extend(writes.iter().copied());
+            if let Some(of) = self.reads.get_mut(number) {
+                *of = reads;
+            }
+            if let Some(of) = self.writes.get_mut(number) {
+                *of = writes;
+            }
+        }
+        if let End::Branch(guard, ..) = end {
+            let val = self.state(state, guard.reg);
+            self.conditions.insert(node, val);
+        }
+    }
+
+    fn state(&mut self, state: &mut State, reg: Reg) -> Val {
+        match state.get(&reg) {
+            Some(&val) => val,
+            None => {
+                let zero = self.value(Def::Zero, reg);
+                state.insert(reg, zero);
+                zero
+            }
+        }
+    }
+
+    /// By block: the registers that are read there or later before they are written.
+    fn live(&self) -> Vec<Vec<Reg>> {
+        let mut read: Vec<Vec<Reg>> = vec![Vec::new(); self.nodes.len()];
+        let mut written: Vec<std::collections::HashSet<Reg>> = vec![Default::default(); self.nodes.len()];
+        for &node in &self.order {
+            let (Some(of), Some(read), Some(written)) =
+                (self.nodes.get(node), read.get_mut(node), written.get_mut(node))
+            else {
+                continue;
+            };
+            for inst in of.insts.clone().filter_map(|number| self.inst(number)) {
+                // Where a guard is false a register keeps what it was.
+                let kept = inst.guard.is_some() && !of.guarded;
+                let uses = inst.registers().filter(|(role, _)| *role != Role::Def || kept).map(|(_, reg)| reg);
+                let uses: Vec<Reg> = uses.filter(|reg| !written.contains(reg)).collect();
+                read.extend(uses);
+                written.extend(inst.registers().filter(|(role, _)| *role != Role::Use).map(|(_, reg)| reg));
+            }
+            if let End::Branch(guard, ..) = of.end
+                && !written.contains(&guard.reg)
+            {
+                read.push(guard.reg);
+            }
+        }
+        let mut work: Vec<(usize, Reg)> = Vec::new();
+        for (node, regs) in read.iter().enumerate() {
+            work.extend(regs.iter().map(|&reg| (node, reg)));
+        }
+        let mut live: Vec<std::collections::HashSet<Reg>> = vec![Default::default(); self.nodes.len()];
+        while let Some((node, reg)) = work.pop() {
+            if !live.get_mut(node).is_some_and(|live| live.insert(reg)) {
+                continue;
+            }
+            for &before in self.preds.get(node).into_iter().flatten() {
+                if !written.get(before).is_some_and(|written| written.contains(&reg)) {
+                    work.push((before, reg));
+                }
+            }
+        }
+        let sorted = |set: std::collections::HashSet<Reg>| {
+            let mut regs: Vec<Reg> = set.into_iter().collect();
+            regs.sort_unstable();
+            regs
+        };
+        live.into_iter().map(sorted).collect()
+    }
+
+    /// Gives the phis their values.
+    fn fill(&mut self, ends: &[State]) {
+        for node in 0..self.nodes.len() {
+            for number in 0..self.phis.get(node).map_or(0, Vec::len) {
+                let Some(&phi) = self.phis.get(node).and_then(|phis| phis.get(number)) else { continue };
+                let reg = self.reg(phi);
+                let before = self.preds.get(node).cloned().unwrap_or_default();
+                let found: Vec<Option<Val>> =
+                    before.iter().map(|&before| ends.get(before)?.get(&reg).copied()).collect();
+                let mut vals: Vec<Val> =
+                    found.into_iter().map(|val| val.unwrap_or_else(|| self.value(Def::Zero, reg))).collect();
+                // The kernel's start leads to its first block too, where all registers are zero.
+                if node == 0 {
+                    vals.insert(0, self.value(Def::Zero, reg));
+                }
+                if let Some((Def::Phi(of), _)) = self.defs.get_mut(phi.0 as usize) {
+                    *of = vals;
+                }
+            }
+        }
+    }
+
+    /// Takes out phis of one value beside themselves.
+    fn simplify(&mut self) {
+        loop {
+            let mut changed = false;
+            for node in 0..self.nodes.len() {
+                let phis = self.phis.get(node).cloned().unwrap_or_default();
+                let mut kept = Vec::with_capacity(phis.len());
+                for phi in phis {
+                    let Some((Def::Phi(vals), _)) = self.defs.get(phi.0 as usize) else { continue };
+                    let mut others = vals.iter().map(|&val| self.resolve(val)).filter(|&val| val != phi);
+                    match others.next() {
+                        Some(first) if others.all(|val| val == first) => {
+                            if let Some(same) = self.same.get_mut(phi.0 as usize) {
+                                *same = first;
+                            }
+                            changed = true;
+                        }
+                        _ => kept.push(phi),
+                    }
+                }
+                if let Some(of) = self.phis.get_mut(node) {
+                    *of = kept;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}

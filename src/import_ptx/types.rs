@@ -1,0 +1,196 @@
+//! The types that values have in the IR.
+//!
+//! A register says how many bits it has. What they are is said by the instructions that compute with them: where all those
+//! agree the value is of their type, and where they do not it is an integer that is cast to what each of them takes.
+//! Values that are copies of each other, or of which one is chosen, have one type.
+
+use halfbyte_ir::Type;
+use halfbyte_isa::ptx::row::{Lanes, OperandRow, Shape};
+use halfbyte_isa::ptx::types::{Kind, Token, Type as PtxType};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isa::row::Class;
+
+use super::sources::{Parameters, reached};
+use super::ssa::{Def, Function, Val};
+
+/// The type of each value.
+pub(super) struct Types(Vec<Type>);
+
+impl Types {
+    pub fn get(&self, val: Val) -> Type {
+        self.0.get(val.0 as usize).copied().unwrap_or(Type::I32)
+    }
+
+    pub fn new(function: &Function<'_>, parameters: &Parameters) -> Types {
+        let mut classes = Classes((0..function.defs.len() as u32).collect());
+        for number in 0..function.defs.len() as u32 {
+            let val = function.resolve(Val(number));
+            classes.join(Val(number), val);
+            match function.def(val) {
+                Def::Phi(vals) => vals.iter().for_each(|&other| classes.join(val, other)),
+                Def::Inst(_, Some(old)) => classes.join(val, *old),
+                _ => {}
+            }
+        }
+        let mut votes: Vec<Vote> = vec![Vote::None; function.defs.len()];
+        for number in reached(function) {
+            let Some(inst) = function.inst(number) else { continue };
+            let written: Vec<(Reg, Val)> = function.writes(number).collect();
+            let val = |reg: Reg, o: &OperandRow| match o.role {
+                halfbyte_isa::row::Role::Def => written.iter().find(|(of, _)| *of == reg).map(|(_, val)| *val),
+                _ => function.read(number, reg),
+            };
+            if let Some(&(_, to)) = written.first() {
+                for place in copied(inst) {
+                    if let Some(&Operand::Register(reg)) = inst.operands.get(*place)
+                        && let Some(from) = function.read(number, reg)
+                    {
+                        classes.join(to, from);
+                    }
+                }
+            }
+            for (o, operand) in inst.row().operands_with(&inst.words).zip(&inst.operands) {
+                let Some(vote) = vote(inst, o) else { continue };
+                for reg in operand.registers() {
+                    if let Some(votes) = val(reg, o).and_then(|val| votes.get_mut(classes.find(val).0 as usize)) {
+                        *votes = votes.and(vote);
+                    }
+                }
+            }
+        }
+        // Classes may have been joined after votes went to one of them.
+        let mut joined: Vec<Vote> = vec![Vote::None; function.defs.len()];
+        let mut addresses = vec![false; function.defs.len()];
+        for number in 0..function.defs.len() as u32 {
+            let class = classes.find(Val(number)).0 as usize;
+            if let (Some(of), Some(&vote)) = (joined.get_mut(class), votes.get(number as usize)) {
+                *of = of.and(vote);
+            }
+            if let Some(of) = addresses.get_mut(class) {
+                *of |= parameters.is_address(Val(number));
+            }
+        }
+        let ty = |number: u32| {
+            let bits = function.entry.registers.ty(function.reg(Val(number))).map_or(32, PtxType::bits);
+            let class = classes.find(Val(number)).0 as usize;
+            match (bits, joined.get(class)) {
+                (1, _) => Type::I1,
+                (64, _) if addresses.get(class).copied().unwrap_or(false) => Type::PTR,
+                (bits, Some(&Vote::For(ty))) if ty.bits() == bits => ty,
+                (bits, _) => integer(bits),
+            }
+        };
+        Types((0..function.defs.len() as u32).map(ty).collect())
+    }
+}
+
+/// The integer of a width.
+pub(super) fn integer(bits: u32) -> Type {
+    match bits {
+        1 => Type::I1,
+        8 => Type::I8,
+        16 => Type::I16,
+        64 => Type::I64,
+        _ => Type::I32,
+    }
+}
+
+/// What instructions say of the type of a value.
+#[derive(Clone, Copy, PartialEq)]
+enum Vote {
+    None,
+    For(Type),
+    /// They do not agree.
+    Split,
+}
+
+impl Vote {
+    fn and(self, other: Vote) -> Vote {
+        match (self, other) {
+            (Vote::None, vote) | (vote, Vote::None) => vote,
+            (a, b) if a == b => a,
+            _ => Vote::Split,
+        }
+    }
+}
+
+/// Values that have one type, each by a value that it has been joined with.
+struct Classes(Vec<u32>);
+
+impl Classes {
+    fn find(&mut self, val: Val) -> Val {
+        let mut at = val.0 as usize;
+        while let Some(&next) = self.0.get(at).filter(|&&next| next as usize != at) {
+            // Those on the way come closer to the end, so that ways stay short.
+            let after = self.0.get(next as usize).copied().unwrap_or(next);
+            if let Some(of) = self.0.get_mut(at) {
+                *of = after;
+            }
+            at = after as usize;
+        }
+        Val(at as u32)
+    }
+
+    fn join(&mut self, a: Val, b: Val) {
+        let (a, b) = (self.find(a), self.find(b));
+        let (first, second) = (a.min(b), a.max(b));
+        if let Some(of) = self.0.get_mut(second.0 as usize) {
+            *of = first.0;
+        }
+    }
+}
+
+/// The operands that the result has the type of.
+fn copied(inst: &Inst) -> &'static [usize] {
+    match inst.opcode {
+        Opcode::MOV => &[1],
+        Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
+        _ => &[],
+    }
+}
+
+/// What an instruction says of an operand.
+fn vote(inst: &Inst, o: &OperandRow) -> Option<Vote> {
+    let accumulates = inst.has(Token::Add);
+    let ty = match o.shape {
+        Shape::Masked(_) if accumulates => PtxType::U32,
+        Shape::Masked(lanes) | Shape::Selected(lanes, _) => return Some(Vote::For(packed(lanes))),
+        // What a video instruction merges into may be anything, most often zero.
+        Shape::Register(_) if is_video(inst) && !accumulates => return None,
+        Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) => ty.resolve(&inst.words).0,
+        _ => return None,
+    };
+    let carries = matches!(inst.row().class, Class::Memory | Class::Move) || !copied(inst).is_empty();
+    match ty.kind() {
+        Kind::Float | Kind::Packed => of_ptx(ty).map(Vote::For),
+        Kind::Integer if !carries => Some(Vote::For(integer(ty.bits()))),
+        _ => None,
+    }
+}
+
+fn is_video(inst: &Inst) -> bool {
+    inst.row().operands.iter().any(|o| matches!(o.shape, Shape::Selected(..)))
+}
+
+/// The vector of so many lanes.
+pub(super) fn packed(lanes: Lanes) -> Type {
+    match lanes {
+        Lanes::Two => Type::I16X2,
+        Lanes::Four => Type::I8X4,
+    }
+}
+
+/// The type in the IR of one in PTX.
+pub(super) fn of_ptx(ty: PtxType) -> Option<Type> {
+    Some(match ty {
+        PtxType::F16 => Type::F16,
+        PtxType::F16x2 => Type::F16X2,
+        PtxType::Bf16 => Type::BF16,
+        PtxType::Bf16x2 => Type::BF16X2,
+        PtxType::F32 => Type::F32,
+        PtxType::U16x2 | PtxType::S16x2 => Type::I16X2,
+        PtxType::U8x4 | PtxType::S8x4 => Type::I8X4,
+        PtxType::F64 => return None,
+        ty => integer(ty.bits()),
+    })
+}
