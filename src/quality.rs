@@ -66,14 +66,18 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
     measured
 }
 
-/// A page of Markdown about kernel files: a table a target, and what it refuses.
+/// What a target refuses: the reasons, each with the kernels.
+type Refused = BTreeMap<String, Vec<String>>;
+
+/// A page of Markdown about kernel files: a table a target, and what it refuses. PTX for several SMs is one table.
 pub fn page(modules: &[Module], targets: &[Target]) -> String {
     let mut page = String::from(
         "# Quality of code\n\nWhat kernels become, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
          them,\nfinding an address, moving, reading and writing memory are not.\n",
     );
-    for &target in targets {
-        let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let is_ptx = |target: &Target| matches!(target, Target::Ptx { .. });
+    for &target in targets.iter().filter(|target| !is_ptx(target)) {
+        let mut refused = Refused::new();
         let mut rows = String::new();
         for module in modules {
             for (kernel, quality) in measure(module, target) {
@@ -83,27 +87,68 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
                 }
             }
         }
-        // Writing to a string succeeds.
-        let _ = write!(page, "\n## {}\n\n", target.name().to_uppercase());
-        if !rows.is_empty() {
-            page += match target {
-                Target::Vp1 => {
-                    "`bundles` is over all blocks, with the fewest that there could be: the most words of a unit, or the longest chain of\n\
-                     dependences. `loops` has the same of each loop whose iterations overlap, from one to the next.\n\n\
-                     | file | kernel | compute | words | registers | spills | bundles | loops |\n|---|---|---|---|---|---|---|---|\n"
-                }
-                _ => "| file | kernel | compute | words | registers | spills |\n|---|---|---|---|---|---|\n",
-            };
-            page += &rows;
-        }
-        if !refused.is_empty() {
-            page += "\nRefused:\n\n";
-            for (reason, kernels) in refused {
-                let _ = writeln!(page, "* {reason}: {}", kernels.join(", "));
+        let head = match target {
+            Target::Vp1 => {
+                "`bundles` is over all blocks, with the fewest that there could be: the most words of a unit, or the longest chain of\n\
+                 dependences. `loops` has the same of each loop whose iterations overlap, from one to the next.\n\n\
+                 | file | kernel | compute | words | registers | spills | bundles | loops |\n|---|---|---|---|---|---|---|---|\n"
             }
-        }
+            _ => "| file | kernel | compute | words | registers | spills |\n|---|---|---|---|---|---|\n",
+        };
+        section(&mut page, target.name(), head, &rows, refused);
+    }
+    let sms: Vec<Target> = targets.iter().copied().filter(is_ptx).collect();
+    if let Some(target) = sms.first() {
+        let (mut rows, mut refused) = (String::new(), Refused::new());
+        modules.iter().for_each(|module| ptx_rows(&mut rows, &mut refused, module, &sms));
+        let names: Vec<String> = sms.iter().map(|target| format!("sm_{}", target.code().1)).collect();
+        let head = format!(
+            "For each SM the instructions that compute data, and all; `-` where it refuses the kernel.\n\n\
+             | file | kernel | {} |\n|---|---|{}\n",
+            names.join(" | "),
+            "---|".repeat(sms.len())
+        );
+        section(&mut page, target.name(), &head, &rows, refused);
     }
     page
+}
+
+fn section(page: &mut String, name: &str, head: &str, rows: &str, refused: Refused) {
+    // Writing to a string succeeds.
+    let _ = write!(page, "\n## {}\n\n", name.to_uppercase());
+    if !rows.is_empty() {
+        *page += head;
+        *page += rows;
+    }
+    if !refused.is_empty() {
+        *page += "\nRefused:\n\n";
+        for (reason, kernels) in refused {
+            let _ = writeln!(page, "* {reason}: {}", kernels.join(", "));
+        }
+    }
+}
+
+/// A row a kernel that one of the SMs takes.
+fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Target]) {
+    let by_sm: Vec<Vec<Measured>> = sms.iter().map(|&target| measure(module, target)).collect();
+    for (number, kernel) in module.ir().kernels.iter().enumerate() {
+        let of_kernel = by_sm.iter().filter_map(|measured| measured.get(number)).map(|(_, quality)| quality);
+        let mut cells = Vec::with_capacity(sms.len());
+        for quality in of_kernel.clone() {
+            match quality {
+                Ok(Quality { compute, words, .. }) => cells.push(format!("{compute} of {words}")),
+                Err(reason) => {
+                    cells.push("-".to_owned());
+                    let kernels = refused.entry(reason.clone()).or_default();
+                    kernels.push(format!("`@{}`", kernel.name));
+                }
+            }
+        }
+        if of_kernel.clone().any(Result::is_ok) {
+            // Writing to a string succeeds.
+            let _ = writeln!(rows, "| `{}` | `@{}` | {} |", module.file(), kernel.name, cells.join(" | "));
+        }
+    }
 }
 
 fn row(rows: &mut String, file: &str, kernel: &str, quality: &Quality) {

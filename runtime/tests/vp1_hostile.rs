@@ -94,7 +94,7 @@ proptest! {
         0, 1, 2, 3, 4, 15, 16, 17, 255, 2047, 2048, 4095, 8191, 8192, 8193, 65535, 1 << 16, i32::MAX as u32, 1 << 31, u32::MAX,
     ])) {
         let mut changed = kernel();
-        let mut record = changed.info.to_bytes();
+        let mut record = changed.info.to_bytes(changed.words.target());
         let at = at.index(record.len() - 3);
         record[at..at + 4].copy_from_slice(&value.to_le_bytes());
         if let Ok(info) = KernelInfo::from_bytes(changed.words.target(), &record) {
@@ -184,7 +184,7 @@ fn an_object_of_another_target_is_refused() {
     other[at] = 1;
     assert!(matches!(Program::load(&other), Err(LoadError::Record { .. })));
     other[at] = 3;
-    assert!(matches!(Program::load(&other), Err(LoadError::Target(_))));
+    assert!(matches!(Program::load(&other), Err(LoadError::Record { .. })));
 }
 
 #[test]

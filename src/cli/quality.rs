@@ -3,12 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use halfbyte::Module;
+use halfbyte::isa::target::SMS;
 use halfbyte::quality::page;
+use halfbyte::{Module, Target};
 
 use super::io::{Input, kernel_files, write};
 use super::meter::Meter;
-use super::{Done, SmArgs, TargetName};
+use super::{Done, TargetName};
+
+/// PTX for every SM.
+fn ptx_targets() -> impl Iterator<Item = Target> {
+    SMS.into_iter().map(|sm| Target::Ptx { sm })
+}
 
 /// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
 ///
@@ -23,8 +29,6 @@ pub(super) struct Quality {
     /// Only this target
     #[arg(long, value_enum)]
     target: Option<TargetName>,
-    #[command(flatten)]
-    sm: SmArgs,
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -32,7 +36,12 @@ pub(super) struct Quality {
 
 impl Quality {
     pub(super) fn run(self) -> Done {
-        let targets = self.sm.targets(self.target);
+        let targets: Vec<Target> = match self.target {
+            None => [Target::Halu, Target::Vp1].into_iter().chain(ptx_targets()).collect(),
+            Some(TargetName::Halu) => vec![Target::Halu],
+            Some(TargetName::Vp1) => vec![Target::Vp1],
+            Some(TargetName::Ptx) => ptx_targets().collect(),
+        };
         let files = kernel_files(&self.paths)?;
         let mut meter = Meter::new(Duration::from_secs(1));
         let mut modules = Vec::with_capacity(files.len());

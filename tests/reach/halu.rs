@@ -37,7 +37,7 @@ impl Isa for Halu {
     fn words(words: &Words) -> Vec<u128> {
         match words {
             Words::Halu(words) => words.clone(),
-            Words::Vp1(_) => panic!("words of another machine"),
+            Words::Vp1(_) | Words::Ptx(_) => panic!("words of another machine"),
         }
     }
 }

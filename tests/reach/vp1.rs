@@ -39,7 +39,7 @@ impl Isa for Vp1 {
     fn words(words: &Words) -> Vec<u128> {
         match words {
             Words::Vp1(words) => words.iter().map(|&word| word.into()).collect(),
-            Words::Halu(_) => panic!("words of another machine"),
+            Words::Halu(_) | Words::Ptx(_) => panic!("words of another machine"),
         }
     }
 }
