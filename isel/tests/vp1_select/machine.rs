@@ -54,7 +54,7 @@ pub fn taken(selected: &Selected) -> Vec<&'static str> {
 fn allocated(selected: Selected) -> MachFunc<Vp1> {
     match selected.code.allocate(&mut Allocator::default(), &Options { check: true }).unwrap() {
         Func::Vp1(func) => func,
-        Func::Halu(_) => panic!("another machine"),
+        Func::Halu(_) | Func::Ptx(_) => panic!("another machine"),
     }
 }
 

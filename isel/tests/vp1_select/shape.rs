@@ -12,7 +12,7 @@ use super::machine::{both, on_vectors, read, selected, taken};
 fn code(kernel: &halfbyte_ir::Kernel) -> VCode<Vp1> {
     match selected(kernel).code {
         Code::Vp1(code) => code,
-        Code::Halu(_) => panic!("another machine"),
+        Code::Halu(_) | Code::Ptx(_) => panic!("another machine"),
     }
 }
 
