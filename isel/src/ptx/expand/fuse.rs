@@ -1,18 +1,18 @@
 //! Computing again what the assembler takes into its users.
 //!
 //! NVIDIA's assembler makes one instruction of a sum and the sum that it goes into (IADD3), of a shift and a sum (LEA,
-//! LEA.HI), and of a sum and the extremum of half-words that it goes into (VIADDMNMX), but only where the inner value has
-//! this one use. With a copy of it for each such use there is never one instruction more.
+//! LEA.HI), and of a sum or an extremum of half-words and the extremum that it goes into (VIADDMNMX, VIMNMX3), but only where
+//! the inner value has this one use. Where all uses of a value are such, copies of it for each save the value itself.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashMap;
 
-use super::flow::{pure, read, uses};
+use super::flow::{pure, read, remove_unused, uses};
 use super::registers::Registers;
 use crate::ptx::{Code, Placed};
 
-/// Copies what fuses to each use where it does.
+/// Copies what fuses at each of its uses.
 pub fn fuse(code: &mut Code) {
     let mut values = Values { uses: uses(code), inner: FxHashMap::default(), outer: FxHashMap::default() };
     for placed in code.blocks.iter().flat_map(|block| &block.insts) {
@@ -21,21 +21,32 @@ pub fn fuse(code: &mut Code) {
             read(&placed.inst).for_each(|reg| drop(values.outer.insert(reg, placed.inst.clone())));
         }
     }
+    let mut fused: FxHashMap<Reg, u32> = FxHashMap::default();
+    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
+        if let Some((reg, _)) = values.wanted(&placed.inst) {
+            *fused.entry(reg).or_default() += 1;
+        }
+    }
+    fused.retain(|&reg, count| values.uses(reg) == *count);
+    if fused.is_empty() {
+        return;
+    }
     for block in &mut code.blocks {
         let mut insts = Vec::with_capacity(block.insts.len());
         for mut placed in block.insts.drain(..) {
-            if let Some((shared, mut copy)) = values.to_copy(&placed.inst) {
+            if let Some((shared, inner)) = values.wanted(&placed.inst).filter(|(reg, _)| fused.contains_key(reg)) {
                 let fresh = Registers(&mut code.registers).fresh(Type::B32);
-                copy.rename(|_, reg| if reg == shared { fresh } else { reg });
-                placed.inst.rename(|_, reg| if reg == shared { fresh } else { reg });
-                values.count(shared, -1);
-                read(&copy).for_each(|reg| values.count(reg, 1));
+                let rename = |_, reg| if reg == shared { fresh } else { reg };
+                let mut copy = inner.clone();
+                copy.rename(rename);
+                placed.inst.rename(rename);
                 insts.push(Placed { inst: copy, loc: placed.loc });
             }
             insts.push(placed);
         }
         block.insts = insts;
     }
+    remove_unused(code);
 }
 
 /// What is known of registers.
@@ -49,14 +60,8 @@ struct Values {
 }
 
 impl Values {
-    fn count(&mut self, reg: Reg, by: i32) {
-        if let Some(n) = self.uses.get_mut(reg.0 as usize) {
-            *n = n.saturating_add_signed(by);
-        }
-    }
-
-    fn is_used_once(&self, reg: Reg) -> bool {
-        self.uses.get(reg.0 as usize) == Some(&1)
+    fn uses(&self, reg: Reg) -> u32 {
+        self.uses.get(reg.0 as usize).copied().unwrap_or(0)
     }
 
     /// The values that an instruction could take in.
@@ -66,19 +71,21 @@ impl Values {
 
     /// Whether an instruction takes in a value that has no other use.
     fn takes_one(&self, outer: &Inst) -> bool {
-        self.candidates(outer).any(|(reg, _)| self.is_used_once(reg))
+        self.candidates(outer).any(|(reg, _)| self.uses(reg) == 1)
     }
 
-    /// What computes a value that an instruction would take in if it had no other use. What takes one in already takes no
-    /// other, what is itself taken in takes none, and what takes is not taken.
-    fn to_copy(&self, outer: &Inst) -> Option<(Reg, Inst)> {
+    /// A value that an instruction would take in if it had no other use, and what computes it. What takes one in already
+    /// takes no other, what is itself taken in takes none, and what takes is not taken.
+    fn wanted(&self, outer: &Inst) -> Option<(Reg, &Inst)> {
         let d = pure(outer)?;
-        let is_taken = self.is_used_once(d) && self.outer.get(&d).is_some_and(|user| takes(user, d, outer));
+        let is_taken = self.uses(d) == 1 && self.outer.get(&d).is_some_and(|user| takes(user, d, outer));
         if is_taken || self.takes_one(outer) {
             return None;
         }
-        let (reg, inner) = self.candidates(outer).find(|(_, inner)| !self.takes_one(inner))?;
-        Some((reg, inner.clone()))
+        read(outer).find_map(|reg| {
+            let inner = self.inner.get(&reg).filter(|inner| takes(outer, reg, inner) && !self.takes_one(inner))?;
+            Some((reg, inner))
+        })
     }
 }
 
@@ -117,6 +124,9 @@ fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
         (Some(Kind::Add | Kind::Sub | Kind::Shift), Some(Kind::Add)) => once,
         (Some(Kind::Add | Kind::Sub), Some(Kind::Sub)) => once && reads(1),
         (Some(Kind::Sum), Some(Kind::Extremum)) => once,
+        (Some(Kind::Extremum), Some(Kind::Extremum)) => {
+            once && outer.opcode == inner.opcode && outer.words == inner.words
+        }
         _ => false,
     }
 }

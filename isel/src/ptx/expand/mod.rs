@@ -36,7 +36,7 @@ pub fn expand(code: &mut Code) -> Result<(), TableError> {
         block.insts = insts;
     }
     share::share(code);
-    fuse::fuse(code);
     flow::remove_unused(code);
+    fuse::fuse(code);
     Ok(())
 }
