@@ -68,23 +68,30 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     source: &'s str,
-    starts: Vec<usize>,
+    /// What lies beyond 4 GiB has no place in a span, and no line.
+    starts: Vec<u32>,
 }
+
+/// Bytes that a line has at least, mostly.
+const SHORT_LINE: usize = 16;
 
 impl<'s> Lines<'s> {
     /// Finds the lines of a text.
     pub fn new(source: &'s str) -> Lines<'s> {
-        let mut starts = vec![0];
-        let (words, rest) = source.as_bytes().as_chunks();
+        // Room that is not needed is never touched.
+        let mut starts = Vec::with_capacity(source.len() / SHORT_LINE + 1);
+        starts.push(0);
+        let bytes = source.as_bytes();
+        let (words, rest) = bytes.get(..u32::MAX as usize).unwrap_or(bytes).as_chunks();
         for (index, &word) in words.iter().enumerate() {
             let mut breaks = breaks(u64::from_le_bytes(word));
             while breaks != 0 {
-                starts.push(8 * index + breaks.trailing_zeros() as usize / 8 + 1);
+                starts.push(8 * index as u32 + breaks.trailing_zeros() / 8 + 1);
                 breaks &= breaks - 1;
             }
         }
-        let before = source.len() - rest.len();
-        starts.extend(rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| before + at + 1));
+        let before = 8 * words.len() as u32;
+        starts.extend((before..).zip(rest).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1));
         Lines { source, starts }
     }
 
@@ -95,20 +102,23 @@ impl<'s> Lines<'s> {
 
     /// The same, found at once where it is on this line or next to it.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
-        let byte = self.source.floor_char_boundary(byte as usize);
-        // The starts of the line before this one, of this one, of the next two; of those that there are.
-        let first = line.saturating_sub(2);
-        let near = self.starts.get(first..self.starts.len().min(line + 2)).unwrap_or_default();
-        let begun = near.iter().take_while(|&&start| start <= byte).count();
-        let is_near = begun > 0 && (begun < near.len() || first + begun == self.starts.len());
-        let line = if is_near { first + begun } else { self.starts.partition_point(|&start| start <= byte) };
-        let start = self.start(line);
-        Position { line, column: self.source.get(start..byte).map_or(0, |before| before.chars().count()) + 1 }
+        let byte = self.source.floor_char_boundary(byte as usize) as u32;
+        let near = [line.wrapping_sub(1), line, line.wrapping_add(1)].into_iter().find(|&line| self.is_on(byte, line));
+        let line = near.unwrap_or_else(|| self.starts.partition_point(|&start| start <= byte));
+        let before = self.source.get(self.start(line)..byte as usize);
+        Position { line, column: before.map_or(0, |before| before.chars().count()) + 1 }
+    }
+
+    /// Whether a byte is on a line that has another after it.
+    #[inline]
+    fn is_on(&self, byte: u32, line: usize) -> bool {
+        let bounds = line.checked_sub(1).and_then(|first| self.starts.get(first..)?.first_chunk());
+        bounds.is_some_and(|&[start, next]| (start..next).contains(&byte))
     }
 
     /// A line's text without its break; empty where there is no such line.
     pub fn text(&self, line: usize) -> &'s str {
-        let end = self.starts.get(line).map_or(self.source.len(), |&next| next - 1);
+        let end = self.starts.get(line).map_or(self.source.len(), |&next| next as usize - 1);
         let text = self.source.get(self.start(line)..end).unwrap_or_default();
         text.strip_suffix('\r').unwrap_or(text)
     }
@@ -116,7 +126,7 @@ impl<'s> Lines<'s> {
     /// The first byte of a line; the end of the text where there is no such line.
     pub fn start(&self, line: usize) -> usize {
         let index = line.wrapping_sub(1);
-        self.starts.get(index).copied().unwrap_or(self.source.len())
+        self.starts.get(index).map_or(self.source.len(), |&start| start as usize)
     }
 }
 
@@ -236,7 +246,8 @@ mod tests {
                 |at: usize| if breaks >> at & 1 == 1 { '\n' } else { others[(at + breaks as usize) % others.len()] };
             let text: String = (0..11).map(char).collect();
             let behind = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-            assert_eq!(Lines::new(&text).starts, [0].into_iter().chain(behind).collect::<Vec<_>>(), "{text:?}");
+            let starts: Vec<_> = [0].into_iter().chain(behind).map(|start| start as u32).collect();
+            assert_eq!(Lines::new(&text).starts, starts, "{text:?}");
         }
     }
 

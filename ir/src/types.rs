@@ -108,10 +108,27 @@ types! {
     I1X16 "i1x16" I1 16 "A mask of sixteen lanes.";
 }
 
+/// No place.
+const NOWHERE: u8 = u8::MAX;
+
+/// By element and the logarithm of the number of lanes, a type's place in [`Type::ALL`].
+const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
+    let mut places = [[NOWHERE; 5]; Elem::Ptr as usize + 1];
+    let mut place = 0;
+    while place < Type::ALL.len() {
+        let Type { elem, lanes } = Type::ALL[place];
+        assert!(lanes.is_power_of_two());
+        places[elem as usize][lanes.trailing_zeros() as usize] = place as u8;
+        place += 1;
+    }
+    places
+};
+
 impl Type {
     /// The type's place in [`Type::ALL`].
+    #[inline]
     pub fn index(self) -> usize {
-        Type::ALL.iter().position(|&t| t == self).unwrap_or(0)
+        usize::from(PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize])
     }
 
     /// What a lane holds.
@@ -125,8 +142,10 @@ impl Type {
     }
 
     /// The type with this element and this many lanes, where there is one.
+    #[inline]
     pub fn new(elem: Elem, lanes: usize) -> Option<Type> {
-        Type::ALL.iter().copied().find(|t| t.elem == elem && t.lanes() == lanes)
+        let place = *PLACES[elem as usize].get(lanes.checked_ilog2()? as usize)?;
+        (place != NOWHERE && lanes.is_power_of_two()).then_some(Type { elem, lanes: lanes as u8 })
     }
 
     /// The scalar type of one lane.
