@@ -85,8 +85,8 @@ pub(super) struct Direct {
     bundles: Vec<Bundle>,
     passed: Vec<Passed>,
     moves: Vec<Move>,
-    /// Length and number of each bundle.
-    queue: Vec<(u32, u32)>,
+    /// Length of each bundle, and in the lower half its number.
+    queue: Vec<u64>,
     /// By class and point, the registers that are taken.
     taken: [Vec<u64>; CLASSES.len()],
     pub(super) output: Output,
@@ -154,8 +154,10 @@ impl Direct {
     }
 
     fn inst(&mut self, inst: Inst, operands: &[Operand], block: u32, start: u32) -> Option<()> {
+        let (reads, writes) = (2 * inst.0, 2 * inst.0 + 1);
         // Beside a register that is replaced, what else is read must hold until the end.
         let mut replaced = None;
+        let mut some_late = false;
         for operand in operands {
             match operand.constraint() {
                 OperandConstraint::Reg => {}
@@ -164,32 +166,28 @@ impl Direct {
                 }
                 _ => return None,
             }
-        }
-        let (reads, writes) = (2 * inst.0, 2 * inst.0 + 1);
-        let lasts = |operand: &Operand| {
-            operand.pos() == OperandPos::Late || replaced.is_some_and(|replaced| replaced != operand.vreg())
-        };
-        for operand in operands {
+            if operand.kind() == OperandKind::Use {
+                some_late |= operand.pos() == OperandPos::Late;
+                continue;
+            }
             let reg = operand.vreg();
-            match operand.kind() {
-                OperandKind::Def => {
-                    if self.lives[reg.vreg()].here == block {
-                        let first = self.lives[reg.vreg()].first;
-                        self.ranges[first as usize].from = writes;
-                        self.lives[reg.vreg()].here = NONE;
-                    } else {
-                        self.live(reg, writes, writes + 1);
-                    }
-                }
-                OperandKind::Use if lasts(operand) => self.need(reg, block, start, writes + 1),
-                OperandKind::Use => {}
+            if self.lives[reg.vreg()].here == block {
+                let first = self.lives[reg.vreg()].first;
+                self.ranges[first as usize].from = writes;
+                self.lives[reg.vreg()].here = NONE;
+            } else {
+                self.live(reg, writes, writes + 1);
             }
         }
-        for operand in operands {
-            if operand.kind() == OperandKind::Use && !lasts(operand) {
-                self.need(operand.vreg(), block, start, reads + 1);
-            }
+        let uses = operands.iter().filter(|operand| operand.kind() == OperandKind::Use);
+        if some_late || replaced.is_some() {
+            let lasts = |operand: &&Operand| {
+                operand.pos() == OperandPos::Late || replaced.is_some_and(|replaced| replaced != operand.vreg())
+            };
+            uses.clone().filter(lasts).for_each(|operand| self.need(operand.vreg(), block, start, writes + 1));
         }
+        // What lasts is needed already.
+        uses.for_each(|operand| self.need(operand.vreg(), block, start, reads + 1));
         Some(())
     }
 
@@ -313,11 +311,11 @@ impl Direct {
         }
         queue.clear();
         for (number, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| bundle.into == NONE) {
-            let length = Direct::ranges_from(ranges, bundle.first).map(|range| range.to / 2 - range.from / 2).sum();
-            queue.push((length, number as u32));
+            let lengths = Direct::ranges_from(ranges, bundle.first).map(|range| range.to / 2 - range.from / 2);
+            queue.push(u64::from(lengths.sum::<u32>()) << 32 | number as u64);
         }
         queue.sort_unstable();
-        for &(_, number) in queue.iter().rev() {
+        for number in queue.iter().rev().map(|&entry| entry as u32) {
             let bundle = &mut bundles[number as usize];
             let offer = lists.offers[bundle.class as usize]?;
             let taken = &mut taken[bundle.class as usize];

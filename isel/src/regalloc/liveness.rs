@@ -3,7 +3,7 @@
 use super::AllocError;
 use super::flow::{Flow, branch_operands, edges, insts};
 use super::ragged::Ragged;
-use super::verify::Site;
+use super::verify::Sites;
 use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VReg};
 
@@ -11,8 +11,6 @@ use crate::vcode::{Access, Terminator, VCode, VReg};
 #[derive(Default)]
 pub(super) struct Liveness {
     live_in: Ragged<u32>,
-    /// Uses in another block than the definition's: register and block.
-    uses: Vec<(u32, u32)>,
     /// Block and register of `live_in`.
     found: Vec<(u32, u32)>,
     /// The last register that was found live into a block.
@@ -24,31 +22,15 @@ pub(super) struct Liveness {
 impl Liveness {
     /// Follows each use back to its definition; what it meets on the way is where the register is live. The cost is that of
     /// the answer.
-    pub(super) fn compute<M: Machine>(
-        &mut self,
-        code: &VCode<M>,
-        flow: &Flow,
-        sites: &[Site],
-    ) -> Result<(), AllocError> {
-        self.uses.clear();
-        for (rank, block) in flow.blocks(code) {
-            let mut note = |reg: VReg| {
-                if sites[reg.0 as usize].block != rank as u32 {
-                    self.uses.push((reg.0, rank as u32));
-                }
-            };
-            for inst in insts(code, block) {
-                code.operands(inst).iter().filter_map(|operand| read(operand.access, operand.reg)).for_each(&mut note);
-            }
-            out_uses(code, &block.terminator).for_each(note);
-        }
-        self.uses.sort_unstable();
-        self.uses.dedup();
+    pub(super) fn compute(&mut self, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
+        let Sites { defined_in, uses } = sites;
+        uses.sort_unstable();
+        uses.dedup();
 
         self.found.clear();
         self.seen.clear();
         self.seen.resize(flow.len(), u32::MAX);
-        for &(reg, block) in &self.uses {
+        for &(reg, block) in &*uses {
             self.stack.push(block);
             while let Some(block) = self.stack.pop() {
                 if std::mem::replace(&mut self.seen[block as usize], reg) == reg {
@@ -58,7 +40,7 @@ impl Liveness {
                     return Err(AllocError::Undefined(VReg(reg)));
                 }
                 self.found.push((block, reg));
-                let defined_in = sites[reg as usize].block;
+                let defined_in = defined_in[reg as usize];
                 self.stack.extend(flow.preds(block as usize).iter().map(|p| p.0).filter(|&p| p != defined_in));
             }
         }

@@ -30,7 +30,7 @@ use adapter::Run;
 use each::Each;
 use flow::Flow;
 use liveness::Liveness;
-use verify::{Site, verify};
+use verify::{Sites, verify};
 
 /// How to allocate.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ impl AllocError {
 #[derive(Default)]
 pub struct Allocator {
     flow: Flow,
-    sites: Vec<Site>,
+    sites: Sites,
     liveness: Liveness,
     main: Run,
     preds: Run,
@@ -163,7 +163,7 @@ impl Allocator {
     pub fn allocate<M: Each>(&mut self, code: VCode<M>, options: &Options) -> Result<MachFunc<M>, AllocError> {
         self.flow.read(&code)?;
         verify(&code, &self.flow, &mut self.sites)?;
-        self.liveness.compute(&code, &self.flow, &self.sites)?;
+        self.liveness.compute(&self.flow, &mut self.sites)?;
         M::allocate(self, code, options)
     }
 }

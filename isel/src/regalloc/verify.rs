@@ -6,47 +6,81 @@ use super::flow::{Flow, edges, insts};
 use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VReg};
 
-/// Where a virtual register is defined.
-#[derive(Clone, Copy)]
-pub(super) struct Site {
-    /// The block's rank; [`Site::NONE`]'s where there is none.
-    pub(super) block: u32,
-    /// The first instruction that may read it, as [`Flow`] numbers them.
-    from: u32,
+/// No block has this rank.
+const NOWHERE: u32 = u32::MAX;
+
+/// Where virtual registers are defined and used.
+#[derive(Default)]
+pub(super) struct Sites {
+    /// By register, the rank of the block that defines it; [`NOWHERE`] where none does.
+    pub(super) defined_in: Vec<u32>,
+    /// Uses in another block than the definition's: register and block.
+    pub(super) uses: Vec<(u32, u32)>,
 }
 
-impl Site {
-    const NONE: Site = Site { block: u32::MAX, from: u32::MAX };
+impl Sites {
+    fn define(&mut self, reg: VReg, block: u32) -> Result<(), AllocError> {
+        match self.defined_in.get_mut(reg.0 as usize) {
+            Some(site) if *site == NOWHERE => {
+                *site = block;
+                Ok(())
+            }
+            Some(_) => Err(AllocError::Redefined(reg)),
+            None => Err(AllocError::Undefined(reg)),
+        }
+    }
+
+    /// A definition that reaches a use has been met: its block comes before, or it does in this one.
+    fn read(&mut self, reg: VReg, block: u32) -> Result<(), AllocError> {
+        match self.defined_in.get(reg.0 as usize) {
+            None | Some(&NOWHERE) => Err(AllocError::Undefined(reg)),
+            Some(&site) => {
+                if site != block {
+                    self.uses.push((reg.0, block));
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
-/// Checks registers, operands and arguments in reachable blocks, and finds the definitions. That a definition in another
+/// Checks registers, operands and arguments in reachable blocks, and finds definitions and uses. That a definition in another
 /// block dominates a use is found by [`super::liveness::Liveness`].
-pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
-    define(code, flow, sites)?;
+pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
+    sites.defined_in.clear();
+    sites.defined_in.resize(code.vregs.len(), NOWHERE);
+    sites.uses.clear();
     for (rank, block) in flow.blocks(code) {
-        let uses = |reg: VReg, at: regalloc2::Inst| match sites.get(reg.0 as usize) {
-            Some(site) if site.block == rank as u32 && at.0 < site.from => Err(AllocError::Undefined(reg)),
-            Some(site) if site.block != Site::NONE.block => Ok(()),
-            _ => Err(AllocError::Undefined(reg)),
-        };
-        let range = flow.range(rank);
-        M::check(code, block)?;
-        for (inst, at) in insts(code, block).iter().zip(range.iter()) {
-            for operand in code.operands(inst) {
+        let number = rank as u32;
+        let params = code.list(&block.params);
+        if params.len() != block.params.len() || (rank == 0 && !params.is_empty()) {
+            return Err(AllocError::Arguments(flow.index(rank)));
+        }
+        params.iter().try_for_each(|&param| sites.define(param, number))?;
+        for (inst, i) in insts(code, block).iter().zip(block.insts.clone()) {
+            let operands = code.operands(inst);
+            if operands.len() != inst.operands.len() {
+                return Err(AllocError::Operands(i));
+            }
+            for operand in operands {
                 match operand.access {
-                    Access::Use => uses(operand.reg, at)?,
-                    Access::Replace(old) => uses(old, at)?,
+                    Access::Use => sites.read(operand.reg, number)?,
+                    Access::Replace(old) => sites.read(old, number)?,
                     Access::Def => {}
                 }
             }
+            for operand in operands.iter().filter(|operand| operand.access != Access::Use) {
+                sites.define(operand.reg, number)?;
+            }
         }
+        M::check(code, block)?;
         if let Terminator::Branch { inst, .. } = &block.terminator {
             let operands = code.operands(inst);
             if operands.len() != inst.operands.len() || operands.iter().any(|o| o.access != Access::Use) {
                 return Err(AllocError::Branch(flow.index(rank)));
             }
             M::check_branch(code, flow.index(rank), inst)?;
-            operands.iter().try_for_each(|operand| uses(operand.reg, range.last()))?;
+            operands.iter().try_for_each(|operand| sites.read(operand.reg, number))?;
         }
         let several = flow.succs(rank).len() > 1;
         for (edge, target) in edges(&block.terminator).zip(flow.succs(rank)) {
@@ -60,36 +94,7 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Vec<Site
             {
                 return Err(AllocError::Arguments(flow.index(rank)));
             }
-            args.iter().try_for_each(|&arg| uses(arg, range.last()))?;
-        }
-    }
-    Ok(())
-}
-
-fn define<M: Machine>(code: &VCode<M>, flow: &Flow, sites: &mut Vec<Site>) -> Result<(), AllocError> {
-    sites.clear();
-    sites.resize(code.vregs.len(), Site::NONE);
-    for (rank, block) in flow.blocks(code) {
-        let mut def = |reg: VReg, from: u32| match sites.get_mut(reg.0 as usize) {
-            Some(site) if site.block == Site::NONE.block => {
-                *site = Site { block: rank as u32, from };
-                Ok(())
-            }
-            Some(_) => Err(AllocError::Redefined(reg)),
-            None => Err(AllocError::Undefined(reg)),
-        };
-        let params = code.list(&block.params);
-        if params.len() != block.params.len() || (rank == 0 && !params.is_empty()) {
-            return Err(AllocError::Arguments(flow.index(rank)));
-        }
-        let range = flow.range(rank);
-        params.iter().try_for_each(|&param| def(param, range.first().0))?;
-        for ((inst, at), i) in insts(code, block).iter().zip(range.iter()).zip(block.insts.clone()) {
-            let operands = code.operands(inst);
-            if operands.len() != inst.operands.len() {
-                return Err(AllocError::Operands(i));
-            }
-            operands.iter().filter(|o| o.access != Access::Use).try_for_each(|o| def(o.reg, at.0 + 1))?;
+            args.iter().try_for_each(|&arg| sites.read(arg, number))?;
         }
     }
     Ok(())

@@ -112,7 +112,11 @@ impl Rewriter<Halu> for Writer<'_, '_> {
         let mut inst = vinst.inst;
         for operand in code.operands(vinst) {
             let has_part = |part: &&mut Part| part.assignment.bank_of(operand.reg).is_some();
-            let Some(part) = self.parts.iter_mut().find(has_part) else {
+            let part = match &mut *self.parts {
+                [all] => Some(all),
+                parts => parts.iter_mut().find(has_part),
+            };
+            let Some(part) = part else {
                 return Err(AllocError::Unsound(format!("{:?} has no bank", operand.reg)));
             };
             if let Access::Replace(_) = operand.access {
