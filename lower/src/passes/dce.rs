@@ -3,7 +3,7 @@
 //!
 //! A parameter that only feeds itself around a loop is unused as well. Loads stay, for they may trap.
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
 
 use crate::pass::Context;
@@ -14,7 +14,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let blocks = kernel.layout.len();
     kernel.layout.retain(|&block| flow.is_reachable(block));
     let mut changed = kernel.layout.len() != blocks;
-    let used = used(kernel, &flow);
+    let used = Used::find(kernel, &flow);
     if !changed {
         context.keep_flow(flow);
     }
@@ -51,33 +51,51 @@ pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bo
     changed
 }
 
-/// The values that some instruction with an effect depends on.
-fn used(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
-    let mut used = EntitySet::with_capacity(kernel.values.len());
-    let mut work: Vec<Value> = Vec::new();
-    for &block in &kernel.layout {
-        for &inst in kernel.blocks[block].insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure()) {
-            work.extend(kernel.args(inst));
-        }
-    }
-    while let Some(value) = work.pop() {
-        if !used.insert(value) {
-            continue;
-        }
-        match kernel.values[value].def {
-            ValueDef::Param(_) => {}
-            ValueDef::Result(inst) => work.extend(kernel.args(inst)),
-            ValueDef::BlockParam(block, number) => {
-                let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
-                for inst in from.filter_map(|&from| kernel.terminator(from)) {
-                    for call in kernel.targets(inst).iter().filter(|call| call.block == block) {
-                        work.extend(kernel.call_args(call).get(number as usize));
-                    }
+/// Values that some instruction with an effect depends on, by number.
+struct Used(Vec<bool>);
+
+impl Used {
+    /// Uses come before definitions when blocks are taken in postorder and instructions backwards. What is passed to a block's
+    /// parameters alone may have been defined where the walk has been already, and is followed at once.
+    fn find(kernel: &Kernel, flow: &Flow) -> Used {
+        let mut used = Used(vec![false; kernel.values.len()]);
+        let mut work = Vec::new();
+        for block in flow.reverse_postorder().rev() {
+            for &inst in kernel.blocks[block].insts.iter().rev() {
+                let is_needed =
+                    !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
+                if is_needed {
+                    kernel.args(inst).iter().for_each(|&arg| used.0[arg.index()] = true);
+                }
+            }
+            for (number, _) in kernel.block_params(block).iter().enumerate().filter(|&(_, &param)| used.contains(param))
+            {
+                work.extend(passed(kernel, flow, block, number));
+            }
+            while let Some(value) = work.pop() {
+                if std::mem::replace(&mut used.0[value.index()], true) {
+                    continue;
+                }
+                match kernel.values[value].def {
+                    ValueDef::Param(_) => {}
+                    ValueDef::Result(inst) => work.extend(kernel.args(inst)),
+                    ValueDef::BlockParam(block, number) => work.extend(passed(kernel, flow, block, number as usize)),
                 }
             }
         }
+        used
     }
-    used
+
+    fn contains(&self, value: Value) -> bool {
+        self.0.get(value.index()) == Some(&true)
+    }
+}
+
+/// What reachable blocks pass to a block's parameter of that number.
+fn passed<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, number: usize) -> impl Iterator<Item = Value> + 'k {
+    let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
+    let calls = from.filter_map(|&from| kernel.terminator(from)).flat_map(|inst| kernel.targets(inst));
+    calls.filter(move |call| call.block == block).filter_map(move |call| kernel.call_args(call).get(number).copied())
 }
 
 /// Takes the arguments for other parameters from a block's branch.

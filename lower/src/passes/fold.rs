@@ -10,6 +10,10 @@ use crate::rewrite::{constant_lanes, constant_result};
 use crate::trace::{How, Tell};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    // Without constants there is nothing to begin with.
+    if !kernel.insts.values().any(|data| data.op == Op::Const) {
+        return false;
+    }
     let mut changed = false;
     let flow = context.flow(kernel);
     for block in flow.reverse_postorder() {
