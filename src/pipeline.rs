@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use halfbyte_emit::{BlockStats, Code, layout, write_object};
+use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, layout, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
@@ -187,15 +187,25 @@ pub fn compile(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
-    let mut compiled = Compiled::default();
     let mut compiler = Compiler::new(module, options);
+    let (mut code, mut stats, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for kernel in kernels {
-        compiled.add(compiler.compile(kernel, watch));
+        match compiler.compile(kernel, watch) {
+            Ok((compiled, of)) => {
+                code.push(compiled);
+                stats.push(of);
+            }
+            Err(refused) => errors.extend(refused),
+        }
     }
-    compiled.link(module.file(), options)
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let object = write_object(&header(module.file(), options), &code).map_err(unwritable)?;
+    Ok(Binary { object, code, stats })
 }
 
-/// Compiles all kernels of a text, each as soon as it is read, so that there is never more than one of them.
+/// Compiles all kernels of a text, each as soon as it is read.
 ///
 /// # Errors
 /// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
@@ -205,45 +215,62 @@ pub fn compile_text(
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
-    let mut compiled = Compiled::default();
+    let (mut code, mut stats) = (Vec::new(), Vec::new());
+    let object = compile_each(file, text, options, watch, |compiled, of| {
+        code.push(compiled);
+        stats.push(of);
+    })?;
+    Ok(Binary { object, code, stats })
+}
+
+/// The object alone of all kernels of a text: there is never more than one of them besides it.
+///
+/// # Errors
+/// As [`compile_text`].
+pub fn compile_object(
+    file: &str,
+    text: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    compile_each(file, text, options, watch, |_, _| {})
+}
+
+fn compile_each(
+    file: &str,
+    text: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+    mut done: impl FnMut(Code, Stats),
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut compiler = Compiler::for_text(text, options, legality(options.target));
+    // Most objects take little more than their texts. Room that is not needed is never touched.
+    let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
+    let mut errors = Vec::new();
     let mut kernels = Kernels::new(text);
     while let Some(kernel) = kernels.read() {
-        compiled.add(compiler.compile_in_place(kernel, watch));
+        match compiler.compile_in_place(kernel, watch) {
+            Ok((code, stats)) if errors.is_empty() => {
+                writer.add(&code).unwrap_or_else(|error| errors = unwritable(error));
+                done(code, stats);
+            }
+            Ok(_) => {}
+            Err(refused) => errors.extend(refused),
+        }
     }
     kernels.finish()?;
-    compiled.link(file, options)
+    match errors.is_empty() {
+        true => writer.finish().map_err(unwritable),
+        false => Err(errors),
+    }
 }
 
-/// What became of the kernels so far.
-#[derive(Default)]
-struct Compiled {
-    code: Vec<Code>,
-    stats: Vec<Stats>,
-    errors: Vec<Diagnostic>,
+fn header(file: &str, options: &Options) -> Header {
+    Header { target: options.target, source: file.to_owned() }
 }
 
-impl Compiled {
-    fn add(&mut self, kernel: Result<(Code, Stats), Vec<Diagnostic>>) {
-        match kernel {
-            Ok((code, stats)) => {
-                self.code.push(code);
-                self.stats.push(stats);
-            }
-            Err(refused) => self.errors.extend(refused),
-        }
-    }
-
-    fn link(self, file: &str, options: &Options) -> Result<Binary, Vec<Diagnostic>> {
-        let Compiled { code, stats, errors } = self;
-        if !errors.is_empty() {
-            return Err(errors);
-        }
-        let header = Header { target: options.target, source: file.to_owned() };
-        let object = write_object(&header, &code);
-        let object = object.map_err(|error| vec![Diagnostic::new(Span::default(), error.to_string())])?;
-        Ok(Binary { object, code, stats })
-    }
+fn unwritable(error: ObjectError) -> Vec<Diagnostic> {
+    vec![Diagnostic::new(Span::default(), error.to_string())]
 }
 
 impl<'a> Compiler<'a> {

@@ -47,41 +47,73 @@ impl From<object::write::Error> for ObjectError {
 /// # Errors
 /// Two kernels of one name; words or records of another target; more than the format can hold.
 pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, ObjectError> {
-    check(header, kernels)?;
-    let record = || SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 4, ..SectionHeader::default() };
-    let text = || SectionHeader { sh_flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR, sh_addralign: TEXT_ALIGN, ..record() };
-    let (mut file, mut symbols) = (File::new(kernels)?, Symbols::new());
-    file.section([HEADER_SECTION, ""], record(), |bytes| bytes.extend(header.to_bytes()))?;
-    for code in kernels {
-        let name = code.info.signature.name();
+    let places = |code: &Code| code.locs.len() * Loc::BYTES + code.parts.len() * Part::BYTES;
+    let len = |code: &Code| code.words.len() * code.words.word_bytes() + places(code) + USUAL_RECORDS;
+    let mut writer = ObjectWriter::new(header, kernels.iter().map(len).sum::<usize>() + USUAL_RECORDS)?;
+    kernels.iter().try_for_each(|code| writer.add(code))?;
+    writer.finish()
+}
+
+/// What a kernel takes besides words and places, unless its names are long or its parameters many.
+const USUAL_RECORDS: usize = 512;
+
+/// Writes an object kernel by kernel, none of which it keeps.
+pub struct ObjectWriter {
+    target: Target,
+    file: File,
+    symbols: Symbols,
+}
+
+impl ObjectWriter {
+    /// An object without kernels so far, with room for so many bytes before it has to grow.
+    ///
+    /// # Errors
+    /// More than the format can hold.
+    pub fn new(header: &Header, capacity: usize) -> Result<ObjectWriter, ObjectError> {
+        let mut file = File::with_capacity(capacity);
+        file.section([HEADER_SECTION, ""], record(), |bytes| bytes.extend(header.to_bytes()))?;
+        Ok(ObjectWriter { target: header.target, file, symbols: Symbols::new() })
+    }
+
+    /// Adds a kernel.
+    ///
+    /// # Errors
+    /// Words or records of another target; more than the format can hold. The object is then of no use.
+    pub fn add(&mut self, code: &Code) -> Result<(), ObjectError> {
+        let ObjectWriter { target, file, symbols } = self;
+        let (name, words) = (code.info.signature.name(), code.words.target());
+        if words != *target {
+            return Err(ObjectError::Target { kernel: name.to_owned(), words, object: *target });
+        }
+        if code.info.tiles.is_some() != (words == Target::Vp1) {
+            return Err(ObjectError::Tiles(name.to_owned()));
+        }
+        let text =
+            SectionHeader { sh_flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR, sh_addralign: TEXT_ALIGN, ..record() };
         let words = code.words.to_bytes();
-        let section = file.section([TEXT_PREFIX, name], text(), |bytes| bytes.extend_from_slice(&words))?;
-        file.section([INFO_PREFIX, name], record(), |bytes| bytes.extend(code.info.to_bytes(header.target)))?;
+        let section = file.section([TEXT_PREFIX, name], text, |bytes| bytes.extend_from_slice(&words))?;
+        file.section([INFO_PREFIX, name], record(), |bytes| bytes.extend(code.info.to_bytes(*target)))?;
         file.section([LOC_PREFIX, name], record(), |bytes| {
             code.locs.iter().for_each(|loc| bytes.extend_from_slice(&loc.to_bytes()));
             code.parts.iter().for_each(|part| bytes.extend_from_slice(&part.to_bytes()));
         })?;
-        symbols.add(name, section, words.len())?;
+        symbols.add(name, section, words.len())
     }
-    symbols.write(&mut file)?;
-    file.finish()
+
+    /// The object's bytes.
+    ///
+    /// # Errors
+    /// Two kernels of one name; more than the format can hold.
+    pub fn finish(mut self) -> Result<Vec<u8>, ObjectError> {
+        self.symbols.names.check()?;
+        self.symbols.write(&mut self.file)?;
+        self.file.finish()
+    }
 }
 
-fn check(header: &Header, kernels: &[Code]) -> Result<(), ObjectError> {
-    let mut names = HashSet::with_capacity(kernels.len());
-    for code in kernels {
-        let (words, kernel) = (code.words.target(), || code.info.signature.name().to_owned());
-        if !names.insert(code.info.signature.name()) {
-            return Err(ObjectError::Duplicate(kernel()));
-        }
-        if words != header.target {
-            return Err(ObjectError::Target { kernel: kernel(), words, object: header.target });
-        }
-        if code.info.tiles.is_some() != (words == Target::Vp1) {
-            return Err(ObjectError::Tiles(kernel()));
-        }
-    }
-    Ok(())
+/// The header of a section of records.
+fn record() -> SectionHeader {
+    SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 4, ..SectionHeader::default() }
 }
 
 /// How records of the format are written.
@@ -105,14 +137,21 @@ impl Strings {
         self.0.push(0);
         place.map_err(|_| ObjectError::Format("the names take 4 GiB or more".to_owned()))
     }
+
+    /// Refuses one that is there twice.
+    fn check(&self) -> Result<(), ObjectError> {
+        let mut known = HashSet::new();
+        match self.0.split(|&byte| byte == 0).skip(1).find(|name| !name.is_empty() && !known.insert(*name)) {
+            Some(name) => Err(ObjectError::Duplicate(String::from_utf8_lossy(name).into_owned())),
+            None => Ok(()),
+        }
+    }
 }
 
-/// An object being written, section after section.
+/// A file being written, section after section.
 struct File {
     bytes: Vec<u8>,
     names: Strings,
-    /// The section of the names has this one.
-    own_name: u32,
     /// How many sections there are. For more than 32 bits can count there is no room in the names.
     sections: u32,
     /// The headers of all sections but the first.
@@ -120,18 +159,16 @@ struct File {
 }
 
 impl File {
-    /// What a kernel takes besides words and places, unless its names are long or its parameters many.
-    const USUAL_RECORDS: usize = 512;
+    /// The name of the section of names, and its place among them.
+    const NAMES: &str = ".shstrtab";
+    const NAMES_NAME: u32 = 1;
 
     /// One that has room for its header, and its first section, which is none.
-    fn new(kernels: &[Code]) -> Result<File, ObjectError> {
-        let places = |code: &Code| code.locs.len() * Loc::BYTES + code.parts.len() * Part::BYTES;
-        let len = |code: &Code| code.words.len() * code.words.word_bytes() + places(code) + File::USUAL_RECORDS;
-        let mut bytes = Vec::with_capacity(kernels.iter().map(len).sum::<usize>() + File::USUAL_RECORDS);
+    fn with_capacity(capacity: usize) -> File {
+        let mut bytes = Vec::with_capacity(capacity);
         bytes.resize(encoder().file_header_size() as usize, 0);
-        let mut names = Strings::new();
-        let own_name = names.add([".shstrtab", ""])?;
-        Ok(File { bytes, names, own_name, sections: 1, headers: Vec::new() })
+        let names = Strings(["\0", File::NAMES, "\0"].concat().into_bytes());
+        File { bytes, names, sections: 1, headers: Vec::new() }
     }
 
     /// Writes a section, whose header lacks its name and its place, and gives its number.
@@ -163,7 +200,7 @@ impl File {
     fn finish(mut self) -> Result<Vec<u8>, ObjectError> {
         let encoder = encoder();
         let names = std::mem::take(&mut self.names.0);
-        let header = SectionHeader { sh_name: self.own_name, ..encoder.strtab_section_header() };
+        let header = SectionHeader { sh_name: File::NAMES_NAME, ..encoder.strtab_section_header() };
         let shstrtab_index = self.named_section(header, |bytes| bytes.extend(names));
 
         self.align(encoder.address_size());

@@ -9,7 +9,7 @@ mod ptx;
 mod straighten;
 mod vp1;
 
-pub use elf::{ObjectError, write_object};
+pub use elf::{ObjectError, ObjectWriter, write_object};
 pub use error::LayoutError;
 pub use layout::{Code, layout};
 pub use listing::listing;

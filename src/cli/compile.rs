@@ -147,6 +147,10 @@ impl Compile {
                 }
                 out = texts.join("\n").into_bytes();
             }
+            Kind::Obj if self.kernel.is_none() && !self.stats => {
+                let object = pipeline::compile_object(&name, &text, &options, &mut watch);
+                out = object.map_err(|errors| Report::new(name, text, errors))?;
+            }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
                 let binary = self.words(&name, &text, &options, &mut watch)?;
                 if self.stats {

@@ -80,7 +80,9 @@ impl Import<'_> {
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
-            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
+            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else {
+                continue;
+            };
             let Some((source, place)) = loaded(inst).and_then(|(param, at)| self.parameters.place(param, at)) else {
                 continue;
             };
@@ -120,7 +122,8 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset)) else {
+        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset))
+        else {
             return;
         };
         let (Some(&value), Some((_, offset))) = (self.params.get(source as usize), loaded(inst)) else { return };
