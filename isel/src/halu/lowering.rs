@@ -36,7 +36,8 @@ pub(super) struct Lowering<'k> {
     /// How many ops the operand at hand has folded.
     pub depth: u32,
     locate: &'k dyn Fn(Span) -> Loc,
-    signature: abi::Signature,
+    /// Where parameters lie.
+    offsets: Vec<u16>,
     /// The register that uses of a value name, from its first use on.
     value_regs: SecondaryMap<Value, Option<VReg>>,
     /// Where a value's register turned out to be, as the rules had it.
@@ -84,7 +85,7 @@ pub(crate) fn select<'k>(
         trace,
         depth: 0,
         locate,
-        signature,
+        offsets: signature.offsets().to_vec(),
         value_regs: SecondaryMap::with_capacity(values),
         aliases: Vec::with_capacity(2 * ops),
         own: Vec::new(),
@@ -94,7 +95,7 @@ pub(crate) fn select<'k>(
         wide_words: Vec::new(),
         refusals: Vec::new(),
     };
-    lowering.run()
+    lowering.run(signature)
 }
 
 /// The class of register that holds a type, where one does.
@@ -133,7 +134,7 @@ struct DraftEdge {
 }
 
 impl Lowering<'_> {
-    fn run(mut self) -> Result<Selected, Vec<Refusal>> {
+    fn run(mut self, signature: abi::Signature) -> Result<Selected, Vec<Refusal>> {
         let kernel = self.kernel;
         let flow = Flow::new(kernel);
         // Block parameters have registers of their own before anything uses them.
@@ -158,7 +159,7 @@ impl Lowering<'_> {
             return Err(self.refusals);
         }
         let in_layout: Vec<usize> = kernel.layout.iter().filter_map(|&block| drafts[block]).collect();
-        Ok(self.finish(blocks, &in_layout, &flow))
+        Ok(self.finish(signature, blocks, &in_layout, &flow))
     }
 
     // Values ------------------------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ impl Lowering<'_> {
     }
 
     pub fn param_offset(&self, number: u32) -> Option<u16> {
-        self.signature.offsets().get(number as usize).copied()
+        self.offsets.get(number as usize).copied()
     }
 
     /// Byte offset `index * scale` modulo 2^32, computed once where the index's value is defined.
@@ -592,9 +593,15 @@ impl Lowering<'_> {
         reg
     }
 
-    fn finish(mut self, mut drafts: Vec<Draft>, in_layout: &[usize], flow: &Flow) -> Selected {
+    fn finish(
+        mut self,
+        signature: abi::Signature,
+        mut drafts: Vec<Draft>,
+        in_layout: &[usize],
+        flow: &Flow,
+    ) -> Selected {
         let mut code = VCode {
-            signature: self.signature.clone(),
+            signature,
             vregs: std::mem::take(&mut self.out.vregs),
             blocks: Vec::with_capacity(drafts.len()),
             insts: Vec::with_capacity(drafts.iter().map(|draft| draft.reversed.len()).sum()),

@@ -96,6 +96,18 @@ impl Run {
         if self.is_direct { &self.direct.output } else { &self.ctx.output }
     }
 
+    /// The registers that something is in.
+    pub(super) fn used(&self) -> PRegSet {
+        if self.is_direct {
+            return self.direct.used();
+        }
+        let Output { allocs, edits, .. } = &self.ctx.output;
+        let moved = edits.iter().flat_map(|(_, Edit::Move { from, to })| [from, to]);
+        let mut used = PRegSet::empty();
+        allocs.iter().chain(moved).filter_map(|place| place.as_reg()).for_each(|reg| used.add(reg));
+        used
+    }
+
     /// Whether the short way led to the result.
     #[cfg(test)]
     pub(super) fn is_direct(&self) -> bool {

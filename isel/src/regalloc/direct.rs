@@ -8,8 +8,8 @@
 //! in a certain place, this gives up and regalloc2 begins anew. Where allocation is checked, both run and have to agree.
 
 use regalloc2::{
-    Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, ProgPoint, RegClass,
-    VReg,
+    Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint,
+    RegClass, VReg,
 };
 
 use super::adapter::{CLASSES, Lists};
@@ -386,6 +386,15 @@ impl Direct {
             self.output.edits.extend(moves.iter().map(|found| (at, edit(found))));
         }
         Some(())
+    }
+
+    /// The registers of all bundles, each of which an instruction names.
+    pub(super) fn used(&self) -> PRegSet {
+        let mut used = PRegSet::empty();
+        for bundle in self.bundles.iter().filter(|bundle| bundle.into == NONE) {
+            used.add(PReg::new(bundle.register.into(), bundle.class));
+        }
+        used
     }
 
     /// Whether regalloc2 came to the same result.

@@ -1,6 +1,6 @@
 //! From slots to hardware registers.
 
-use regalloc2::{Allocation, Edit, PReg, PRegSet};
+use regalloc2::PReg;
 
 use super::super::adapter::Run;
 use super::banks::{Assignment, Slot};
@@ -17,21 +17,25 @@ impl SlotPlan {
     /// Numbers the general slots that the run made use of, the widest first, so that every slot is aligned to its width and
     /// none is skipped. Predicates keep their numbers.
     pub(super) fn new(run: &Run, assignment: &Assignment) -> SlotPlan {
-        let mut used = PRegSet::empty();
-        let mut note = |place: &Allocation| place.as_reg().into_iter().for_each(|reg| used.add(reg));
-        run.output().allocs.iter().for_each(&mut note);
-        for (_, Edit::Move { from, to }) in &run.output().edits {
-            [from, to].into_iter().for_each(&mut note);
-        }
-        let mut plan = SlotPlan { numbers: [0; PReg::NUM_INDEX], registers: 0 };
-        for width in [4, 2, 1] {
-            for reg in used.into_iter().filter(|&reg| assignment.slot(reg) == Some(Slot::Gpr(width))) {
-                plan.numbers[reg.index()] = plan.registers;
-                plan.registers += width as u8;
+        let used = run.used();
+        // By width, the registers that all slots of it take, then the first that is free.
+        let mut taken = [0; 5];
+        for reg in used {
+            if let Some(Slot::Gpr(width)) = assignment.slot(reg) {
+                taken[width as usize] += width as u8;
             }
         }
-        for reg in used.into_iter().filter(|&reg| assignment.slot(reg) == Some(Slot::Pred)) {
-            plan.numbers[reg.index()] = reg.hw_enc() as u8;
+        let mut next = [0, taken[4] + taken[2], taken[4], 0, 0];
+        let mut plan = SlotPlan { numbers: [0; PReg::NUM_INDEX], registers: taken.iter().sum() };
+        for reg in used {
+            plan.numbers[reg.index()] = match assignment.slot(reg) {
+                Some(Slot::Gpr(width)) => {
+                    let free = &mut next[width as usize];
+                    std::mem::replace(free, *free + width as u8)
+                }
+                Some(Slot::Pred) => reg.hw_enc() as u8,
+                None => continue,
+            };
         }
         plan
     }
