@@ -46,7 +46,7 @@ impl<'s> Reader<'s> {
         let start = self.at();
         let result = match self.tok() {
             Tok::Value => {
-                let name = self.name(Tok::Value, "a result: `%name`")?;
+                let name = self.take_name();
                 self.mark(b'=')?;
                 Some(name)
             }
@@ -188,8 +188,11 @@ impl<'s> Reader<'s> {
     }
 
     fn operand(&mut self, args: &mut Args) -> Reading<Value> {
+        if self.tok() != Tok::Value {
+            return Err(self.unexpected("an operand: `%name`"));
+        }
         let number = args.len();
-        let name = self.name(Tok::Value, "an operand: `%name`")?;
+        let name = self.take_name();
         let value = self.value(name);
         args.push(value);
         self.part(Part::Arg(number as u32), name.span);

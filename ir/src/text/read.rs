@@ -224,6 +224,12 @@ impl<'s> Reader<'s> {
         Ok((self.source(span), span))
     }
 
+    /// Takes the next token, which is a name. Most of a text are names.
+    #[inline(always)]
+    pub fn take_name(&mut self) -> Name {
+        self.lexer.name()
+    }
+
     /// Takes the name of a value or block, which that kind of token is.
     #[inline]
     pub fn name(&mut self, tok: Tok, expected: &str) -> Reading<Name> {
