@@ -107,9 +107,23 @@ the least of several runs.
 Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
 ";
 
+/// The bench runs itself with this, a number of functions and a folder, to have them written: what it takes itself would count
+/// for the peak of every program that it runs.
+const WRITE: &str = "--write";
+
 fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [WRITE, count, folder] = args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        return match count.parse().map_err(|_| count.to_owned()).and_then(|count| write(Path::new(folder), count)) {
+            Ok(ops) => {
+                println!("{ops}");
+                ExitCode::SUCCESS
+            }
+            Err(error) => failed(&error),
+        };
+    }
     let mut names = Vec::new();
-    for arg in std::env::args().skip(1) {
+    for arg in args {
         match arg.as_str() {
             "--help" | "-h" => {
                 print!("{HELP}");
@@ -151,9 +165,24 @@ fn figures(bench: &Bench, names: &[String]) -> Result<ExitCode, String> {
     Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A text of functions and the files that have it.
+/// The files of so many functions in a folder.
+fn files(folder: &Path, count: usize) -> [PathBuf; 2] {
+    ["hb", "ll"].map(|extension| folder.join(format!("functions-{count}.{extension}")))
+}
+
+/// Writes so many functions, and gives the number of their ops.
+fn write(folder: &Path, count: usize) -> Result<usize, String> {
+    let Texts { ours, llvm } = functions(count);
+    for (path, text) in files(folder, count).iter().zip([&ours, &llvm]) {
+        std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    let module = Module::parse(&ours).map_err(|errors| errors.to_string())?;
+    let blocks = module.ir().kernels.iter().flat_map(|kernel| kernel.layout.iter().map(|&block| &kernel.blocks[block]));
+    Ok(blocks.map(|block| block.insts.len()).sum())
+}
+
+/// Functions in files.
 struct Input {
-    text: String,
     ops: f64,
     ours: PathBuf,
     llvm: PathBuf,
@@ -161,16 +190,13 @@ struct Input {
 
 impl Input {
     fn new(folder: &Path, count: usize) -> Result<Input, String> {
-        let Texts { ours: text, llvm } = functions(count);
-        let module = Module::parse(&text).map_err(|errors| errors.to_string())?;
-        let kernels = &module.ir().kernels;
-        let blocks = kernels.iter().flat_map(|kernel| kernel.layout.iter().map(|&block| &kernel.blocks[block]));
-        let ops = blocks.map(|block| block.insts.len()).sum::<usize>() as f64;
-        let file = |extension: &str, text: &str| {
-            let path = folder.join(format!("functions-{count}.{extension}"));
-            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display())).map(|()| path)
-        };
-        Ok(Input { ours: file("hb", &text)?, llvm: file("ll", &llvm)?, text, ops })
+        let bench = std::env::current_exe().map_err(|error| error.to_string())?;
+        let written = Command::new(bench).args([WRITE, &count.to_string()]).arg(folder).output();
+        let written = written.map_err(|error| error.to_string())?;
+        let ops = String::from_utf8_lossy(&written.stdout).trim().parse();
+        let ops = ops.map_err(|_| String::from_utf8_lossy(&written.stderr).trim().to_owned())?;
+        let [ours, llvm] = files(folder, count);
+        Ok(Input { ours, llvm, ops })
     }
 }
 
@@ -213,9 +239,10 @@ impl Bench {
     }
 
     fn read(&self) -> Result<Sample, String> {
+        let text = std::fs::read_to_string(&self.few.ours).map_err(|error| error.to_string())?;
         let [seconds] = least(|| {
             let start = Instant::now();
-            let module = Module::parse(&self.few.text).map_err(|errors| errors.to_string())?;
+            let module = Module::parse(&text).map_err(|errors| errors.to_string())?;
             let seconds = start.elapsed().as_secs_f64();
             drop(module);
             Ok([seconds])
