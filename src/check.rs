@@ -10,6 +10,7 @@ use halfbyte_isa::target::Target;
 use halfbyte_runtime::Program;
 
 use crate::compare::compare;
+use crate::import_ptx::{Host, Shape, is_ptx};
 use crate::launch::{Bound, Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
 use crate::report::Report;
 use crate::runlines::{self, RefuseLine, RunLine, RunLines};
@@ -45,7 +46,8 @@ pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outco
 /// The same, where PTX is made for another SM.
 pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     let mut outcome = Outcome::default();
-    let failures = match (Module::named(file, text), runlines::read(text)) {
+    let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
+    let failures = match (Module::open(file, text, Shape::default()), lines) {
         (Ok(module), Ok(mut lines)) => {
             lines.set_sm(sm);
             let checker = Checker {
@@ -173,6 +175,9 @@ impl Checker<'_> {
         }
         let launch =
             Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
+        if is_ptx(self.module.file()) {
+            self.run_text(&launch);
+        }
         for &target in &run.targets {
             if refused.contains(&(number, target.name())) {
                 let message = format!("@{name} cannot run on {target}: a refusal is expected in it");
@@ -180,6 +185,26 @@ impl Checker<'_> {
             } else {
                 self.run_on(target, &launch);
             }
+        }
+    }
+
+    /// Makes a launch of a text in PTX as it stands, of one block as the evaluator has it.
+    fn run_text(&mut self, launch: &Reference<'_>) {
+        let Reference { run, params, args, results, writers, .. } = *launch;
+        let name = &run.kernel.0;
+        let host = match Host::load(self.module.file(), self.module.text(), name) {
+            Ok(host) => host,
+            Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
+        };
+        let mut found = args.to_vec();
+        if let Err(error) = host.launch(1, run.items, &mut found) {
+            return self.failures.push(Diagnostic::new(run.span, error.to_string()));
+        }
+        self.outcome.compared.insert("ptx");
+        for ((param, declared), (expected, found)) in params.iter().enumerate().zip(results.iter().zip(&found)) {
+            let texts = (("ir", expected.as_slice()), ("the text", found.as_slice()));
+            let difference = compare(name, (param, declared), texts.0, texts.1, writers);
+            self.failures.extend(difference.map(|difference| Diagnostic::new(run.span, difference.to_string())));
         }
     }
 

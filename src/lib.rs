@@ -92,6 +92,14 @@ impl Module {
         }
     }
 
+    /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
+    ///
+    /// # Errors
+    /// All that is wrong with it; kernels in PTX that the IR cannot say.
+    pub fn open(file: &str, text: impl Into<String>, shape: import_ptx::Shape) -> Result<Module, Report> {
+        if import_ptx::is_ptx(file) { import_ptx::import(file, &text.into(), shape) } else { Module::named(file, text) }
+    }
+
     /// Kernels that were made of the text of a file in another language; places in them are places of that text.
     fn of_kernels(file: &str, text: &str, kernels: Vec<ir::Kernel>) -> Module {
         Module { file: file.to_owned(), text: text.to_owned(), ir: ir::Module { kernels } }

@@ -76,6 +76,18 @@ impl RunLines {
 /// # Errors
 /// What is wrong with them, one a line.
 pub fn read(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
+    read_comments(source, comment)
+}
+
+/// Finds and reads those of a text in PTX, where comments begin with `//`.
+///
+/// # Errors
+/// What is wrong with them, one a line.
+pub fn read_ptx(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
+    read_comments(source, |line| line.find("//").map(|at| at + 2))
+}
+
+fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<RunLines, Vec<Diagnostic>> {
     let mut lines = RunLines::default();
     let mut errors = Vec::new();
     // The reader of the IR refuses longer texts.

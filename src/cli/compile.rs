@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use halfbyte::Module;
 use halfbyte::Target;
 use halfbyte::emit::{listing, ptx_text};
+use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
@@ -17,15 +18,17 @@ use halfbyte::report::Report;
 use halfbyte::target::On;
 
 use super::io::{Input, write};
-use super::{Done, Failure, OnArgs, say};
+use super::{Done, Failure, OnArgs, ShapeArgs, say};
 
 /// Compiles a kernel file
 #[derive(clap::Args)]
 pub(super) struct Compile {
-    /// The kernel file; - is standard input
+    /// The kernel file, or a file in PTX (*.ptx); - is standard input
     file: PathBuf,
     #[command(flatten)]
     on: OnArgs,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
@@ -77,11 +80,11 @@ impl Compile {
         let On::Words(target) = self.on.on() else {
             return Err(Failure::Call("`ir` is run as it is; compile for halu".into()));
         };
-        let is_ptx = matches!(target, Target::Ptx { .. });
-        if self.emit == Kind::Ptx && !is_ptx {
+        let to_ptx = matches!(target, Target::Ptx { .. });
+        if self.emit == Kind::Ptx && !to_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
         }
-        if self.emit == Kind::Words && is_ptx {
+        if self.emit == Kind::Words && to_ptx {
             return Err(Failure::Call(format!("target `{target}` has PTX text, not words; emit ptx or asm")));
         }
         if self.stats && matches!(self.emit, Kind::Ir | Kind::Lowered | Kind::Mach) {
@@ -107,6 +110,7 @@ impl Compile {
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
         let text = input.into_text()?;
+        let shape = self.shape.shape()?;
         let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
         let mut watch = |step: &Step<'_>| {
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
@@ -122,13 +126,13 @@ impl Compile {
         let mut out = Vec::new();
         match self.emit {
             Kind::Ir => {
-                let module = Module::named(&name, text)?;
+                let module = Module::open(&name, text, shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
-                let module = Module::named(&name, text)?;
+                let module = Module::open(&name, text, shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -147,7 +151,7 @@ impl Compile {
                 }
                 out = texts.join("\n").into_bytes();
             }
-            Kind::Obj if self.kernel.is_none() && !self.stats => {
+            Kind::Obj if self.kernel.is_none() && !self.stats && !is_ptx(&name) => {
                 let object = pipeline::compile_object(&name, &text, &options, &mut watch);
                 out = object.map_err(|errors| Report::new(name, text, errors))?;
             }
@@ -185,12 +189,11 @@ impl Compile {
     }
 
     fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Binary, Failure> {
-        let binary = match &self.kernel {
-            None => pipeline::compile_text(name, text, options, watch),
-            kernel => {
-                let module = Module::named(name, text)?;
-                pipeline::compile(&module, select(&module, kernel.as_deref())?, options, watch)
-            }
+        let binary = if self.kernel.is_none() && !is_ptx(name) {
+            pipeline::compile_text(name, text, options, watch)
+        } else {
+            let module = Module::open(name, text, self.shape.shape()?)?;
+            pipeline::compile(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         binary.map_err(|errors| Report::new(name, text, errors).into())
     }

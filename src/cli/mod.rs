@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::Target;
+use halfbyte::import_ptx::{MAX_BLOCK, Shape};
 use halfbyte::isa::target::SMS;
 use halfbyte::isa::text::{AsmError, Program};
 use halfbyte::isa::{halu, vp1};
@@ -174,6 +175,27 @@ struct OnArgs {
     sm: SmArgs,
 }
 
+/// How a kernel in PTX is launched.
+#[derive(Args)]
+struct ShapeArgs {
+    /// Of a kernel in PTX: the number of blocks
+    #[arg(long, value_name = "N")]
+    grid: Option<u32>,
+    /// Of a kernel in PTX: the threads of a block
+    #[arg(long, value_name = "N")]
+    block: Option<NonZero<u32>>,
+}
+
+impl ShapeArgs {
+    fn shape(&self) -> Result<Shape, Failure> {
+        let block = self.block.map(NonZero::get);
+        match block.filter(|&block| block > MAX_BLOCK) {
+            Some(block) => Err(Failure::Call(format!("--block {block}: a block has at most {MAX_BLOCK} threads"))),
+            None => Ok(Shape { grid: self.grid, block }),
+        }
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum OnName {
     /// The evaluator of the IR
@@ -187,6 +209,10 @@ enum OnName {
 }
 
 impl OnArgs {
+    fn is_ptx(&self) -> bool {
+        matches!(self.target, OnName::Ptx)
+    }
+
     fn on(&self) -> On {
         let target = match self.target {
             OnName::Ir => return On::Ir,

@@ -7,20 +7,21 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use halfbyte::Module;
+use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::launch::{Engine, How, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runlines::Name;
-use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation};
+use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation, ptx};
 use halfbyte::target::On;
 use halfbyte::values::{Value, list, npy};
 
 use super::compile::no_kernel;
 use super::io::{Input, print, write};
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, OnArgs, say};
+use super::{Done, EngineName, Failure, OnArgs, ShapeArgs, say};
 
 /// Runs one kernel once
 ///
@@ -29,7 +30,7 @@ use super::{Done, EngineName, Failure, OnArgs, say};
 /// does not name is printed.
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// The kernel file, or an object file that compile has made; - is standard input
+    /// The kernel file, a file in PTX (*.ptx), or an object file that compile has made; - is standard input
     file: PathBuf,
     /// The kernel; may be left out where there is one
     #[arg(long, value_name = "NAME")]
@@ -40,8 +41,10 @@ pub(super) struct Run {
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineName,
     /// The number of work items
-    #[arg(long, value_name = "N")]
-    items: u32,
+    #[arg(long, value_name = "N", required_unless_present = "grid")]
+    items: Option<u32>,
+    #[command(flatten)]
+    shape: ShapeArgs,
     /// Host threads at most; the interpreter takes one
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZero<u16>,
@@ -64,8 +67,14 @@ enum Ready<'a> {
 
 impl Run {
     pub(super) fn run(self) -> Done {
-        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
+        let engine = self.engine.on_threads(self.threads);
         let input = Input::read(&self.file)?;
+        let shape = self.shape.shape()?;
+        let items = self.items(&input.name, shape)?;
+        if is_ptx(&input.name) && self.on.is_ptx() {
+            return self.run_text(&input, shape);
+        }
+        let on = self.on.on();
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
                 return Err(Failure::Call(format!(
@@ -86,10 +95,10 @@ impl Run {
             let params = Param::of_signature(kernel.signature());
             let params =
                 params.ok_or_else(|| Failure::input(format!("{}: a parameter's type is unknown", input.name)))?;
-            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""));
+            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""), items);
         }
         let text = input.text()?;
-        let module = Module::named(&input.name, text)?;
+        let module = Module::open(&input.name, text, shape)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let name = self.name(&names, &input.name)?;
         let kernels = &module.ir().kernels;
@@ -100,13 +109,13 @@ impl Run {
         };
         let params = Param::of_kernel(kernel);
         let On::Words(target) = on else {
-            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text));
+            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text), items);
         };
         let binary = pipeline::compile(&module, kernels, &Options::new(target), &mut |_| {});
         let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         let program = Program::load(&binary.object).map_err(Failure::input)?;
         let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
-        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text))
+        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text), items)
     }
 
     /// The kernel's name.
@@ -119,15 +128,59 @@ impl Run {
         }
     }
 
-    fn launch(&self, ready: &Ready<'_>, name: &str, params: &[Param], (file, text): (&str, &str)) -> Done {
+    /// The number of work items: a kernel in PTX is launched over blocks of threads, others over items.
+    fn items(&self, file: &str, shape: Shape) -> Result<u32, Failure> {
+        match (self.items, shape.grid.zip(shape.block), is_ptx(file)) {
+            (Some(items), _, false) => Ok(items),
+            (_, Some((grid, block)), true) => grid
+                .checked_mul(block)
+                .filter(|&items| items <= MAX_ITEMS)
+                .ok_or_else(|| Failure::Call(format!("{grid} blocks of {block} threads are more than {MAX_ITEMS}"))),
+            (_, _, true) => Err(Failure::Call("a kernel in PTX is launched over --grid blocks of --block threads".into())),
+            (None, _, false) => Err(Failure::Call("--grid and --block are for kernels in PTX; say --items".into())),
+        }
+    }
+
+    /// Runs a kernel in PTX as it stands.
+    fn run_text(&self, input: &Input, shape: Shape) -> Done {
+        if matches!(self.engine, EngineName::Jit) {
+            return Err(Failure::Call("a text in PTX is interpreted; there is no `--engine jit` for it".into()));
+        }
+        let text = input.text()?;
+        let read = import_ptx::read(&input.name, text)?;
+        let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+        let name = self.name(&names, &input.name)?;
+        if !names.contains(&name) {
+            return Err(Failure::Call(format!("{} has no kernel `{name}`; it has {}", input.name, names.join(", "))));
+        }
+        let host = Host::load(&input.name, text, name)?;
+        let outs = self.outs(host.params())?;
+        let mut args = self.values(name, host.params())?;
+        let start = Instant::now();
+        let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
+        let stats = host.launch(grid, block, &mut args).map_err(|error| match error {
+            ptx::LaunchError::Trap(trap) => {
+                let error = LaunchError::Trap(trap);
+                let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
+                Failure::from(Report::new(&*input.name, text, vec![trap]))
+            }
+            error => Failure::Call(error.to_string()),
+        })?;
+        if self.stats {
+            say(&statistics(&stats, start.elapsed(), None));
+        }
+        write_results(host.params(), &args, &outs)
+    }
+
+    fn launch(&self, ready: &Ready<'_>, name: &str, params: &[Param], (file, text): (&str, &str), items: u32) -> Done {
         let outs = self.outs(params)?;
         let mut args = self.values(name, params)?;
         let start = Span::default();
         let failed = match ready {
             Ready::Ir(kernel) => {
-                evaluate(kernel, self.items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
+                evaluate(kernel, items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
             }
-            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, &mut args) {
+            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, &mut args) {
                 Ok(()) => None,
                 // An object has no text to show.
                 Err(error @ LaunchError::Trap(_)) if text.is_empty() => return Err(Failure::input(error)),
@@ -142,26 +195,23 @@ impl Run {
         if let Some(diagnostic) = failed {
             return Err(Report::new(file, text, vec![diagnostic]).into());
         }
-        for (param, bytes) in params.iter().zip(&args).filter(|(param, _)| param.is_result()) {
-            match outs.iter().find(|(name, _)| *name == param.name) {
-                Some((_, path)) if Path::new(path).extension().is_some_and(|extension| extension == "npy") => {
-                    write(Some(Path::new(path)), &npy::write(bytes, param.ty()))?;
-                }
-                Some((_, path)) => write(Some(Path::new(path)), bytes)?,
-                None => print(format!("{}={}\n", param.name, list(param.ty(), bytes)).as_bytes())?,
-            }
-        }
-        Ok(())
+        write_results(params, &args, &outs)
     }
 
     /// Runs words, and shows how far they are where that takes long.
-    fn execute(&self, kernel: &Kernel, engine: Engine, args: &mut [Vec<u8>]) -> Result<(), LaunchError> {
+    fn execute(
+        &self,
+        kernel: &Kernel,
+        engine: Engine,
+        items: u32,
+        args: &mut [Vec<u8>],
+    ) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
         let mut meter = Meter::new(Duration::from_secs(1));
         let start = Instant::now();
         let result = std::thread::scope(|scope| {
             let (ended, end) = mpsc::channel::<()>();
-            let (items, done) = (self.items, &done);
+            let done = &done;
             scope.spawn(move || {
                 while end.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
                     let done = done.load(Ordering::Relaxed);
@@ -245,6 +295,20 @@ impl Run {
         let report = Report::new(format!("arguments of @{kernel}"), shown, errors);
         Err(Failure::Call(report.render(false).trim_start_matches("error: ").to_owned()))
     }
+}
+
+/// Writes what a launch has left in its buffers, to where the call says.
+fn write_results(params: &[Param], args: &[Vec<u8>], outs: &[(&str, &str)]) -> Done {
+    for (param, bytes) in params.iter().zip(args).filter(|(param, _)| param.is_result()) {
+        match outs.iter().find(|(name, _)| *name == param.name) {
+            Some((_, path)) if Path::new(path).extension().is_some_and(|extension| extension == "npy") => {
+                write(Some(Path::new(path)), &npy::write(bytes, param.ty()))?;
+            }
+            Some((_, path)) => write(Some(Path::new(path)), bytes)?,
+            None => print(format!("{}={}\n", param.name, list(param.ty(), bytes)).as_bytes())?,
+        }
+    }
+    Ok(())
 }
 
 fn statistics(stats: &Stats, time: Duration, translation: Option<Translation>) -> String {

@@ -4,7 +4,7 @@
 //! numbers that make up the index are shown to be so small that nothing wraps and nothing is negative. Where that is not
 //! shown, the address is computed as PTX computes it, in 64 bits, and is exact all the same.
 
-use halfbyte_ir::{MemAttr, Op, Type, Value};
+use halfbyte_ir::{MemAttr, Op, ParamKind, Type, Value};
 use halfbyte_isa::ptx::types::{SpecialGroup, Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
@@ -34,22 +34,35 @@ struct Term {
 pub(super) struct Address {
     pub base: Value,
     pub index: Option<Value>,
-    pub mem: MemAttr,
+    /// Bytes that a step of the index is worth.
+    pub scale: u32,
+    /// Bytes beyond it.
+    pub offset: i32,
+    /// The greatest power of two that it is known to be a multiple of.
+    pub known_align: u32,
+}
+
+impl Address {
+    /// So many bytes on, for an access of this alignment.
+    pub fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
+        let offset = self.offset.checked_add_unsigned(bytes)?;
+        Some(MemAttr { scale: self.scale, offset, align })
+    }
 }
 
 impl Import<'_> {
-    /// The address that a register holds, and so many bytes on, for an access of this size.
-    pub fn address(&mut self, val: Val, offset: i32, align: u32) -> Address {
-        self.element(val, offset, align).unwrap_or_else(|| {
+    /// The address that a register holds, and so many bytes on, for an access whose elements have this size.
+    pub fn address(&mut self, val: Val, offset: i32, bytes: u32) -> Address {
+        self.element(val, offset, bytes).unwrap_or_else(|| {
             let value = self.value(val);
             let base = self.code.cast(value, Type::PTR);
-            let scale = step(64, [offset.unsigned_abs().into()]);
-            Address { base, index: None, mem: MemAttr { scale, offset, align } }
+            let scale = step(bytes, [offset.unsigned_abs().into(), bytes.into()]);
+            Address { base, index: None, scale, offset, known_align: 1 }
         })
     }
 
     /// The address as an element of a buffer, where it is shown to be one.
-    fn element(&mut self, val: Val, offset: i32, align: u32) -> Option<Address> {
+    fn element(&mut self, val: Val, offset: i32, size: u32) -> Option<Address> {
         let (source, bytes) = self.base(val, DEPTH)?;
         let constant = i32::try_from(bytes.constant.checked_add(offset.into())?).ok()?;
         let mut most: u64 = 0;
@@ -65,11 +78,30 @@ impl Import<'_> {
             return None;
         }
         let base = *self.params.get(source as usize)?;
-        let element = self.code.builder.kernel().default_mem(base, Type::I8).scale;
-        let numbers = bytes.terms.iter().map(|term| term.scale).chain([constant.unsigned_abs().into()]);
-        let scale = step(element, numbers);
+        let kernel = self.code.builder.kernel();
+        let element = kernel.default_mem(base, Type::I8).scale;
+        let promised = match kernel.param(base).map(|param| param.kind) {
+            Some(ParamKind::Buffer { align, .. }) => align,
+            _ => 1,
+        };
+        let numbers = || bytes.terms.iter().map(|term| term.scale).chain([constant.unsigned_abs().into()]);
+        let scale = step(element, numbers().chain([size.into()]));
+        let known_align = promised.min(1 << numbers().fold(1 << 31, |all, number| all | number).trailing_zeros());
+        let key = (val, scale);
+        let index = match self.indices.get(&key) {
+            Some(&index) => Some(index),
+            None => self.sum(&bytes.terms, scale),
+        };
+        if let Some(index) = index {
+            self.indices.insert(key, index);
+        }
+        Some(Address { base, index, scale, offset: constant, known_align })
+    }
+
+    /// The sum of terms, in steps of this size.
+    fn sum(&mut self, terms: &[Term], scale: u32) -> Option<Value> {
         let mut index = None;
-        for term in &bytes.terms {
+        for term in terms {
             let value = self.value(term.val);
             let value = self.convert(value, Type::I32);
             let steps = term.scale / u64::from(scale);
@@ -85,7 +117,7 @@ impl Import<'_> {
                 Some(sum) => self.code.op(Op::Add, Type::I32, &[sum, value]),
             });
         }
-        Some(Address { base, index, mem: MemAttr { scale, offset: constant, align } })
+        index
     }
 
     /// The buffer that an address lies in, and how far in it.
@@ -156,10 +188,8 @@ impl Import<'_> {
                 let val = self.read_of(number, inst, 1)?;
                 // A register may have more bits than are converted.
                 let bits = self.function.entry.registers.ty(self.function.reg(val)).map_or(0, PtxType::bits);
-                (bits == inst.ty(1).bits()).then(|| Offset {
-                    terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
-                    constant: 0,
-                })
+                (bits == inst.ty(1).bits())
+                    .then(|| Offset { terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }], constant: 0 })
             }
             _ => None,
         }
@@ -224,28 +254,18 @@ impl Import<'_> {
         None
     }
 
-    /// Whether a value is the number of the work item: that of the block times the threads of a block, and that of the thread.
-    pub fn is_item(&self, val: Val) -> bool {
-        let &Def::Inst(number, None) = self.function.def(val) else { return false };
-        self.function.inst(number).is_some_and(|inst| self.makes_item(number, inst))
-    }
-
-    /// Whether an instruction computes it.
+    /// Whether an instruction computes the number of the work item: that of the block times the threads of a block, and that of
+    /// the thread.
     pub fn makes_item(&self, number: usize, inst: &Inst) -> bool {
         let read = |i: usize| self.read_of(number, inst, i);
         let is_thread = |i: usize| read(i).is_some_and(|val| self.special_of(val) == Some(SpecialGroup::Thread));
         match inst.opcode {
-            Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => {
-                is_thread(3) && self.is_start(number, inst)
-            }
+            Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => is_thread(3) && self.is_start(number, inst),
             Opcode::ADD if inst.ty(0).bits() == 32 => [(1, 2), (2, 1)].into_iter().any(|(start, thread)| {
                 let start = read(start).map(|val| self.function.def(val));
                 let Some(&Def::Inst(product, None)) = start else { return false };
                 let of = self.function.inst(product);
-                let is_product = |of: &Inst| {
-                    matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32)
-                        || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32)
-                };
+                let is_product = |of: &Inst| matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32) || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32);
                 is_thread(thread) && of.is_some_and(|of| is_product(of) && self.is_start(product, of))
             }),
             _ => false,
@@ -259,8 +279,7 @@ impl Import<'_> {
             let known = self.number_at(number, inst, i);
             let known = if inst.opcode == Opcode::SHL { known.filter(|&n| n < 32).map(|n| 1 << n) } else { known };
             let block = self.shape.block.map(u64::from);
-            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize)
-                || known.is_some() && known == block
+            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize) || known.is_some() && known == block
         };
         let commutes = inst.opcode != Opcode::SHL;
         [(1, 2), (2, 1)]

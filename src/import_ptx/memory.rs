@@ -1,6 +1,6 @@
 //! Parameters, loads and stores.
 
-use halfbyte_ir::{Attr, Direction, Op, Type, Value};
+use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
@@ -80,9 +80,7 @@ impl Import<'_> {
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
-            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else {
-                continue;
-            };
+            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
             let Some((source, place)) = loaded(inst).and_then(|(param, at)| self.parameters.place(param, at)) else {
                 continue;
             };
@@ -122,8 +120,7 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset))
-        else {
+        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset)) else {
             return;
         };
         let (Some(&value), Some((_, offset))) = (self.params.get(source as usize), loaded(inst)) else { return };
@@ -153,12 +150,20 @@ impl Import<'_> {
             Some(Operand::Vector(regs)) => regs.to_vec(),
             _ => return,
         };
+        let Some(address) = self.place_of(inst) else { return };
+        let (bytes, count) = (element.bits() / 8, regs.len() as u32);
+        let whole = self.is_whole(&address, bytes * count).then(|| self.load_at(&address, wide(bytes * count), 0));
         for (i, reg) in (0..).zip(regs) {
-            let Some(address) = self.place_of(inst, i) else { return };
             let val = reg.and_then(|reg| self.function.writes(self.number).find(|(of, _)| *of == reg));
             let ty = val.map_or(of_memory(element), |(_, val)| self.in_memory(val, element));
-            let args: Vec<Value> = [address.base].into_iter().chain(address.index).collect();
-            let value = self.code.builder.value(Op::Load, ty, Attr::Mem(address.mem), &args);
+            let value = match whole {
+                Some(Some(whole)) => self.code.builder.lane(Op::Split, ty, &[whole], i),
+                Some(None) => return,
+                None => match self.load_at(&address, ty, u32::from(i) * bytes) {
+                    Some(value) => value,
+                    None => return,
+                },
+            };
             if let Some(reg) = reg {
                 self.extend(reg, value, element);
             }
@@ -167,39 +172,60 @@ impl Import<'_> {
 
     fn store(&mut self, inst: &Inst) {
         let element = inst.ty(0);
-        let values: Vec<Value> = match inst.operands.get(1) {
+        let plain: Vec<Value> = match inst.operands.get(1) {
             Some(Operand::Vector(regs)) => regs.iter().flatten().map(|&reg| self.register(reg)).collect(),
+            Some(&Operand::Register(reg)) => vec![self.register(reg)],
             _ => vec![self.operand(inst, 1, integer(element.bits()))],
         };
-        for (i, value) in (0..).zip(values) {
-            let plain = match inst.operands.get(1) {
-                // As it is, where it has the width.
-                Some(&Operand::Register(reg)) => self.register(reg),
-                _ => value,
-            };
-            let ty = self.code.ty(plain);
+        let mut values = Vec::with_capacity(plain.len());
+        for value in plain {
+            // As it is, where it has the width.
+            let ty = self.code.ty(value);
             let ty = if ty.bits() == element.bits() && ty != Type::PTR { ty } else { of_memory(element) };
-            let value = self.convert(plain, ty);
-            let Some(address) = self.place_of(inst, i) else { return };
+            values.push(self.convert(value, ty));
+        }
+        let Some(address) = self.place_of(inst) else { return };
+        let (bytes, count) = (element.bits() / 8, values.len() as u32);
+        if self.is_whole(&address, bytes * count) {
+            let parts: Vec<Value> = values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
+            let ty = wide(bytes * count);
+            values = vec![self.code.op(Op::Concat, ty, &parts)];
+        }
+        for (i, value) in (0..).zip(values) {
+            let ty = self.code.ty(value);
+            let Some(mem) = self.mem(&address, i * bytes, ty.bytes()) else { return };
             let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
-            self.code.builder.inst(Op::Store, ty, Attr::Mem(address.mem), &args);
+            self.code.builder.inst(Op::Store, ty, Attr::Mem(mem), &args);
         }
     }
 
-    /// Where the element of that number lies. All elements together are aligned to their size, as the first one is.
-    fn place_of(&mut self, inst: &Inst, i: u32) -> Option<Address> {
+    /// Whether elements are accessed together: all of them are aligned to their size, which those alone do not show to be so.
+    fn is_whole(&self, address: &Address, bytes: u32) -> bool {
+        address.known_align < bytes && self.function.inst(self.number).is_some_and(|inst| count(inst) > 1)
+    }
+
+    fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
+        let mem = self.mem(address, bytes, ty.bytes())?;
+        let args: Vec<Value> = [address.base].into_iter().chain(address.index).collect();
+        Some(self.code.builder.value(Op::Load, ty, Attr::Mem(mem), &args))
+    }
+
+    fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
+        let mem = address.mem(bytes, align);
+        if mem.is_none() {
+            self.refuse("this offset does not fit 32 bits", "less");
+        }
+        mem
+    }
+
+    /// Where the first element lies.
+    fn place_of(&mut self, inst: &Inst) -> Option<Address> {
         let operand = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
         let val = self.function.read(self.number, operand.register()?)?;
-        let bytes = inst.ty(0).bits() / 8;
-        let Some(offset) = operand.offset.checked_add((i * bytes) as i32) else {
-            self.refuse("this offset does not fit 32 bits", "less");
-            return None;
-        };
-        let align = if i == 0 { bytes * count(inst) } else { bytes };
-        Some(self.address(val, offset, align))
+        Some(self.address(val, operand.offset, inst.ty(0).bits() / 8))
     }
 
     /// Gives a register what was loaded, extended to all that it has.
@@ -213,6 +239,14 @@ impl Import<'_> {
             value
         };
         self.define(reg, value);
+    }
+}
+
+/// The type of so many bytes that are accessed together.
+fn wide(bytes: u32) -> Type {
+    match bytes {
+        16 => Type::I8X16,
+        bytes => integer(8 * bytes),
     }
 }
 

@@ -36,8 +36,9 @@
 mod address;
 mod domain;
 mod emit;
-mod float;
 mod flow;
+mod float;
+mod host;
 mod integer;
 mod memory;
 mod sources;
@@ -49,6 +50,8 @@ mod video;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::text::{self, Text};
+
+pub use host::Host;
 
 use crate::{Module, Report};
 
@@ -65,6 +68,11 @@ pub struct Shape {
     pub grid: Option<u32>,
     /// The threads of a block, along x.
     pub block: Option<u32>,
+}
+
+/// Whether a file is in PTX, by its name.
+pub fn is_ptx(file: &str) -> bool {
+    std::path::Path::new(file).extension().is_some_and(|extension| extension == "ptx")
 }
 
 /// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.

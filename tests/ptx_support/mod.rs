@@ -1,0 +1,84 @@
+//! Kernels in PTX for tests, and random arguments for them.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use halfbyte::generate::elements;
+use halfbyte::ir::witness::Random;
+use halfbyte::ir::{Direction, Elem, Kernel, ParamKind, text};
+
+/// Elements of a buffer that an item reads or writes at most.
+const ELEMENTS: u32 = 16;
+
+/// A baseline kernel.
+pub struct Baseline {
+    pub name: String,
+    /// Its text in PTX.
+    pub source: String,
+    /// The same kernel, written in the IR.
+    pub ir: Kernel,
+}
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The baseline kernels for sm_90, and those for sm_75.
+pub fn baselines() -> Vec<Baseline> {
+    let folders = ["tests/ptx/baseline", "tests/ptx/baseline/sm75"];
+    let baselines: Vec<Baseline> = folders.into_iter().flat_map(|folder| files(&root().join(folder))).map(of).collect();
+    assert_eq!(baselines.len(), 27);
+    baselines
+}
+
+/// The files in PTX of a folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "ptx")).collect();
+    files.sort();
+    files
+}
+
+fn of(path: PathBuf) -> Baseline {
+    let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let source = std::fs::read_to_string(path).unwrap();
+    let ir = std::fs::read_to_string(root().join("examples/baseline").join(format!("{name}.hb"))).unwrap();
+    let ir = text::read(&ir).unwrap_or_else(|errors| panic!("{name}: {errors:?}"));
+    let [ir] = ir.kernels.as_slice() else { panic!("{name}: one kernel") };
+    Baseline { name, source, ir: ir.clone() }
+}
+
+/// Random arguments with edges among them; of integers that are no buffers small ones, as they often count.
+pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> Vec<Vec<u8>> {
+    let mut random = Random(seed);
+    let argument = |param: &halfbyte::ir::Param| {
+        let mut draw = |ty, count| {
+            let bytes = elements(ty, count, &mut random);
+            if are_ordinary { ordinary(bytes) } else { bytes }
+        };
+        match param.kind {
+            ParamKind::Scalar(ty) if matches!(ty.elem(), Elem::I32 | Elem::I64) && ty.lanes() == 1 => {
+                let small = draw(ty, 1)[0] % 9;
+                let mut bytes = vec![0; ty.bytes() as usize];
+                bytes[0] = small;
+                bytes
+            }
+            ParamKind::Scalar(ty) => draw(ty, 1),
+            ParamKind::Buffer { elem, direction: Direction::Out, .. } => {
+                vec![0; (items * ELEMENTS * elem.bytes()) as usize]
+            }
+            ParamKind::Buffer { elem, .. } => draw(elem, items * ELEMENTS),
+        }
+    };
+    kernel.params.iter().map(argument).collect()
+}
+
+/// Arguments of one kind of number: normal halves of a middling size, of both signs.
+fn ordinary(mut bytes: Vec<u8>) -> Vec<u8> {
+    for half in bytes.as_chunks_mut().0 {
+        let bits = u16::from_le_bytes(*half);
+        let exponent = 12 + (bits >> 10) % 7;
+        *half = (bits & 0x83FF | exponent << 10).to_le_bytes();
+    }
+    bytes
+}
