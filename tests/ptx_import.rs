@@ -7,6 +7,12 @@ mod ptx_support;
 use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::ParamKind;
+use halfbyte::ir::witness::Random;
+use halfbyte::isa::ptx::module::{Entry, Linkage, Registers};
+use halfbyte::isa::ptx::text::inst_text;
+use halfbyte::isa::ptx::types::Type as PtxType;
+use halfbyte::isa::ptx::{Inst, Opcode};
+use halfbyte::isa::row::Class;
 use halfbyte::launch::{Engine, Param, evaluate, execute};
 use halfbyte::runtime::Program;
 use ptx_support::{Baseline, arguments, baselines};
@@ -73,5 +79,145 @@ fn the_baselines_compile() {
         let targets = [Target::Halu, Target::Vp1];
         let targets = if ir.params.iter().all(bytes) { &targets[..] } else { &targets[..1] };
         compiled(&name, &source, targets, 2);
+    }
+}
+
+/// Registers that random instructions work on: what a declaration says, and how many bytes each has in memory.
+const REGISTERS: &[(&str, PtxType, u32)] = &[
+    ("%p", PtxType::Pred, 3),
+    ("%h", PtxType::B16, 4),
+    ("%x", PtxType::F16, 2),
+    ("%r", PtxType::B32, 4),
+    ("%s", PtxType::S32, 2),
+    ("%f", PtxType::F32, 3),
+    ("%d", PtxType::B64, 3),
+];
+/// Bytes of an item.
+const ITEM: u32 = 128;
+
+/// A kernel that loads all registers, does random instructions with branches over some of them, three times over, and
+/// stores all registers.
+fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> String {
+    let mut registers = Registers::default();
+    for &(name, ty, count) in REGISTERS {
+        registers.declare(name, ty, Some(count)).unwrap();
+    }
+    let entry = Entry {
+        name: "k".into(),
+        linkage: Linkage::Visible,
+        params: Vec::new(),
+        registers,
+        insts: Vec::new(),
+        labels: Vec::new(),
+    };
+    let mut text =
+        ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 trips)\n{\n"
+            .to_owned();
+    for (name, ty, count) in REGISTERS {
+        text += &format!(".reg {ty} {name}<{count}>;\n");
+    }
+    text += ".reg .b64 %at<3>; .reg .b32 %i<8>; .reg .pred %more;
+mov.u32 %i1, %ctaid.x; mov.u32 %i2, %ntid.x; mov.u32 %i3, %tid.x;
+mad.lo.s32 %i4, %i1, %i2, %i3;
+ld.param.u64 %at0, [p]; ld.param.u32 %i5, [trips];
+mul.wide.u32 %at1, %i4, 128;
+add.s64 %at2, %at0, %at1;
+";
+    let each = |text: &mut String, store: bool| {
+        let mut at = 0u32;
+        for &(name, ty, count) in REGISTERS {
+            for n in 0..count {
+                let bytes = (ty.bits() / 8).max(4);
+                at = at.next_multiple_of(bytes);
+                *text += &match (ty, store) {
+                    (PtxType::Pred, false) => {
+                        format!("ld.global.u32 %i6, [%at2+{at}]; setp.gt.s32 {name}{n}, %i6, 0;\n")
+                    }
+                    (PtxType::Pred, true) => {
+                        format!("selp.b32 %i6, 1, 0, {name}{n}; st.global.b32 [%at2+{at}], %i6;\n")
+                    }
+                    (PtxType::F32, false) => format!("ld.global.f32 {name}{n}, [%at2+{at}];\n"),
+                    (PtxType::F32, true) => format!("st.global.f32 [%at2+{at}], {name}{n};\n"),
+                    (ty, false) => format!("ld.global.b{} {name}{n}, [%at2+{at}];\n", ty.bits()),
+                    (ty, true) => format!("st.global.b{} [%at2+{at}], {name}{n};\n", ty.bits()),
+                };
+                at += bytes;
+            }
+        }
+        assert!(at <= ITEM, "{at}");
+    };
+    each(&mut text, false);
+    text += "loop:\n";
+    let mut open = Vec::new();
+    for n in 0..count {
+        let opcode = opcode.unwrap_or_else(|| {
+            loop {
+                let opcode = Opcode::ALL[random.bits() as usize % Opcode::ALL.len()];
+                if is_drawn(opcode) {
+                    break opcode;
+                }
+            }
+        });
+        let inst = Inst::random(opcode, &entry, &mut || random.bits()).unwrap();
+        text += &inst_text(&inst, &entry);
+        text += "\n";
+        match random.bits() % 5 {
+            0 => {
+                text += &format!("@{}%p{} bra skip{n};\n", if n % 2 == 0 { "" } else { "!" }, random.bits() % 3);
+                open.push(n);
+            }
+            1 => {
+                if let Some(n) = open.pop() {
+                    text += &format!("skip{n}:\n");
+                }
+            }
+            _ => {}
+        }
+    }
+    for n in open {
+        text += &format!("skip{n}:\n");
+    }
+    text += "sub.s32 %i5, %i5, 1; setp.gt.s32 %more, %i5, 0; @%more bra loop;\n";
+    each(&mut text, true);
+    text + "ret;\n}\n"
+}
+
+/// Whether random kernels have it: neither memory nor control, which have tests of their own.
+fn is_drawn(opcode: Opcode) -> bool {
+    !matches!(opcode.row().class, Class::Memory | Class::Control) && opcode != Opcode::CVTA
+}
+
+fn same_as_the_text(text: &str, seed: u64) {
+    const ITEMS: u32 = 24;
+    let module =
+        import("k.ptx", text, Shape { grid: Some(3), block: Some(8) }).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let kernel = &module.ir().kernels[0];
+    let host = Host::load("k.ptx", text, "k").unwrap();
+    let mut before = arguments(kernel, ITEMS * ITEM / 16, false, seed);
+    before[1] = vec![3, 0, 0, 0];
+    let mut expected = before.clone();
+    host.launch(3, 8, &mut expected).unwrap();
+    let mut found = before.clone();
+    evaluate(kernel, ITEMS, &mut found).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{kernel}"));
+    if expected != found {
+        let at = expected[0].iter().zip(&found[0]).position(|(a, b)| a != b).unwrap();
+        panic!("byte {at}, item {} at {}\n{text}\n{kernel}", at as u32 / ITEM, at as u32 % ITEM);
+    }
+}
+
+#[test]
+fn every_instruction_keeps_its_meaning() {
+    for &opcode in Opcode::ALL.iter().filter(|&&opcode| is_drawn(opcode)) {
+        let mut random = Random(opcode as u64);
+        for seed in 0..6 {
+            same_as_the_text(&random_kernel(&mut random, Some(opcode), 12), seed);
+        }
+    }
+}
+
+#[test]
+fn random_kernels_keep_their_meaning() {
+    for seed in 0..150 {
+        same_as_the_text(&random_kernel(&mut Random(1000 + seed), None, 40), seed);
     }
 }

@@ -136,7 +136,9 @@ impl Run {
                 .checked_mul(block)
                 .filter(|&items| items <= MAX_ITEMS)
                 .ok_or_else(|| Failure::Call(format!("{grid} blocks of {block} threads are more than {MAX_ITEMS}"))),
-            (_, _, true) => Err(Failure::Call("a kernel in PTX is launched over --grid blocks of --block threads".into())),
+            (_, _, true) => {
+                Err(Failure::Call("a kernel in PTX is launched over --grid blocks of --block threads".into()))
+            }
             (None, _, false) => Err(Failure::Call("--grid and --block are for kernels in PTX; say --items".into())),
         }
     }
@@ -199,13 +201,7 @@ impl Run {
     }
 
     /// Runs words, and shows how far they are where that takes long.
-    fn execute(
-        &self,
-        kernel: &Kernel,
-        engine: Engine,
-        items: u32,
-        args: &mut [Vec<u8>],
-    ) -> Result<(), LaunchError> {
+    fn execute(&self, kernel: &Kernel, engine: Engine, items: u32, args: &mut [Vec<u8>]) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
         let mut meter = Meter::new(Duration::from_secs(1));
         let start = Instant::now();

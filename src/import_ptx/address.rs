@@ -188,8 +188,10 @@ impl Import<'_> {
                 let val = self.read_of(number, inst, 1)?;
                 // A register may have more bits than are converted.
                 let bits = self.function.entry.registers.ty(self.function.reg(val)).map_or(0, PtxType::bits);
-                (bits == inst.ty(1).bits())
-                    .then(|| Offset { terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }], constant: 0 })
+                (bits == inst.ty(1).bits()).then(|| Offset {
+                    terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
+                    constant: 0,
+                })
             }
             _ => None,
         }
@@ -260,12 +262,17 @@ impl Import<'_> {
         let read = |i: usize| self.read_of(number, inst, i);
         let is_thread = |i: usize| read(i).is_some_and(|val| self.special_of(val) == Some(SpecialGroup::Thread));
         match inst.opcode {
-            Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => is_thread(3) && self.is_start(number, inst),
+            Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => {
+                is_thread(3) && self.is_start(number, inst)
+            }
             Opcode::ADD if inst.ty(0).bits() == 32 => [(1, 2), (2, 1)].into_iter().any(|(start, thread)| {
                 let start = read(start).map(|val| self.function.def(val));
                 let Some(&Def::Inst(product, None)) = start else { return false };
                 let of = self.function.inst(product);
-                let is_product = |of: &Inst| matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32) || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32);
+                let is_product = |of: &Inst| {
+                    matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32)
+                        || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32)
+                };
                 is_thread(thread) && of.is_some_and(|of| is_product(of) && self.is_start(product, of))
             }),
             _ => false,
@@ -279,7 +286,8 @@ impl Import<'_> {
             let known = self.number_at(number, inst, i);
             let known = if inst.opcode == Opcode::SHL { known.filter(|&n| n < 32).map(|n| 1 << n) } else { known };
             let block = self.shape.block.map(u64::from);
-            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize) || known.is_some() && known == block
+            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize)
+                || known.is_some() && known == block
         };
         let commutes = inst.opcode != Opcode::SHL;
         [(1, 2), (2, 1)]

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Type, Value};
+use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
-use halfbyte_isa::halu::domain::Domain;
 
 use super::domain::Code;
 use super::flow::End;
@@ -43,7 +43,12 @@ pub(super) struct Import<'a> {
 ///
 /// # Errors
 /// What no kernel of the IR can say.
-pub(super) fn kernel(entry: &Entry, locs: &[Loc], places: &Places<'_>, shape: Shape) -> Result<Kernel, Vec<Diagnostic>> {
+pub(super) fn kernel(
+    entry: &Entry,
+    locs: &[Loc],
+    places: &Places<'_>,
+    shape: Shape,
+) -> Result<Kernel, Vec<Diagnostic>> {
     with_parameters(entry, locs, places, shape, |mut import| {
         import.blocks();
         if !import.errors.is_empty() {
@@ -59,7 +64,11 @@ pub(super) fn kernel(entry: &Entry, locs: &[Loc], places: &Places<'_>, shape: Sh
 ///
 /// # Errors
 /// Addresses that come of no parameter.
-pub(super) fn parameters(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Result<(Kernel, Vec<Place>), Vec<Diagnostic>> {
+pub(super) fn parameters(
+    entry: &Entry,
+    locs: &[Loc],
+    places: &Places<'_>,
+) -> Result<(Kernel, Vec<Place>), Vec<Diagnostic>> {
     with_parameters(entry, locs, places, Shape::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
     })
@@ -104,12 +113,14 @@ fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -
         Wrong::Overlap { inst, param } => {
             let name = entry.params.get(*param as usize).map_or("", |param| &param.name);
             let message = format!("this loads a part of what another instruction loads of parameter `{name}`");
-            Diagnostic::new(at(*inst), message).expected("each byte of a structure to be loaded by one instruction or more of one kind")
+            Diagnostic::new(at(*inst), message)
+                .expected("each byte of a structure to be loaded by one instruction or more of one kind")
         }
         Wrong::Untraced { inst } => Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
             .expected("a parameter of 64 bits to which the kernel adds"),
         Wrong::Ambiguous { inst, names } => {
-            let message = format!("which of {} is the address here and which are numbers is not known", names.join(", "));
+            let message =
+                format!("which of {} is the address here and which are numbers is not known", names.join(", "));
             Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
         }
     }
@@ -226,7 +237,11 @@ impl<'a> Import<'a> {
 
     fn block_name(&self, node: usize) -> String {
         let start = self.function.nodes.get(node).map_or(0, |node| node.insts.start);
-        let starts_text = node == 0 || self.function.nodes.get(node - 1).is_none_or(|before| before.insts.start < start || before.ended_by.is_some_and(|place| place < start));
+        let starts_text =
+            node == 0
+                || self.function.nodes.get(node - 1).is_none_or(|before| {
+                    before.insts.start < start || before.ended_by.is_some_and(|place| place < start)
+                });
         let label = self.function.entry.labels.iter().find(|label| label.at as usize == start && starts_text);
         let name = label.map_or_else(|| format!("b{node}"), |label| super::ir_name(&label.name));
         if name == "entry" { "entry_".to_owned() } else { name }
@@ -352,11 +367,8 @@ impl<'a> Import<'a> {
     }
 
     fn inst(&mut self, inst: &Inst) {
-        let done = self.memory(inst)
-            || self.special_inst(inst)
-            || self.integer(inst)
-            || self.float(inst)
-            || self.video(inst);
+        let done =
+            self.memory(inst) || self.special_inst(inst) || self.integer(inst) || self.float(inst) || self.video(inst);
         if !done {
             self.written_out(inst);
         }
@@ -373,7 +385,10 @@ impl<'a> Import<'a> {
         }
         let effects = meaning(inst, &mut self.code, &mut view);
         if effects.access.is_some() || effects.next != halfbyte_isa::ptx::meaning::Next::Fall {
-            self.refuse(format!("`{}` has no counterpart in the IR", inst_text(inst, self.function.entry)), "another instruction");
+            self.refuse(
+                format!("`{}` has no counterpart in the IR", inst_text(inst, self.function.entry)),
+                "another instruction",
+            );
             return;
         }
         for write in effects.writes {

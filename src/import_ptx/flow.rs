@@ -87,12 +87,15 @@ pub(super) fn nodes(entry: &Entry) -> Vec<Node> {
         starts.get(found.unwrap_or_else(|next| next)).map_or(nodes.len(), |(_, node)| *node)
     };
     let label = |inst: &Inst| match inst.operands.first() {
-        Some(Operand::Label(label)) => entry.labels.get(label.0 as usize).map_or(insts.len(), |label| label.at as usize),
+        Some(Operand::Label(label)) => {
+            entry.labels.get(label.0 as usize).map_or(insts.len(), |label| label.at as usize)
+        }
         _ => insts.len(),
     };
     // What a block that stands alone has before it is a branch around it, in a block without instructions where need be.
     let mut built: Vec<Node> = Vec::with_capacity(2 * nodes.len() + 1);
-    let number: Vec<usize> = nodes.iter().scan(0, |next, node| Some(std::mem::replace(next, *next + 1 + usize::from(node.1)))).collect();
+    let number: Vec<usize> =
+        nodes.iter().scan(0, |next, node| Some(std::mem::replace(next, *next + 1 + usize::from(node.1)))).collect();
     let last = number.last().zip(nodes.last()).map_or(0, |(number, node)| number + 1 + usize::from(node.1));
     let at = |place: usize| number.get(at(place)).copied().unwrap_or(last);
     for (body, guarded, ended_by, next) in nodes.iter().cloned() {

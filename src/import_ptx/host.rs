@@ -1,8 +1,8 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text, on arguments as its import has them.
 
 use halfbyte_ir::{Diagnostic, Span};
-use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 use halfbyte_runtime::Stats;
+use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 
 use super::sources::Place;
 use super::{Places, emit, read};
@@ -66,14 +66,19 @@ impl Host {
                 if let Some(buffer) = buffers.get_mut(number) {
                     *buffer = Some(bytes);
                 }
-            } else if let Some(value) = values.get_mut(number).and_then(|value| value.get_mut(place.offset as usize..)) {
+            } else if let Some(value) = values.get_mut(number).and_then(|value| value.get_mut(place.offset as usize..))
+            {
                 value.iter_mut().zip(bytes.iter()).for_each(|(to, from)| *to = *from);
             }
         }
-        let mut args: Vec<Arg<'_>> = values.iter().zip(buffers).map(|(value, buffer)| match buffer {
-            Some(buffer) => Arg::Buffer(buffer),
-            None => Arg::Value(value),
-        }).collect();
+        let mut args: Vec<Arg<'_>> = values
+            .iter()
+            .zip(buffers)
+            .map(|(value, buffer)| match buffer {
+                Some(buffer) => Arg::Buffer(buffer),
+                None => Arg::Value(value),
+            })
+            .collect();
         self.kernel.launch(Launch::new(grid, block, &mut args))
     }
 }

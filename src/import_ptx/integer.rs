@@ -92,7 +92,8 @@ impl Import<'_> {
             }
             (SLCT_INT, None) => {
                 let ty = self.chosen(inst, whole);
-                let (a, b, c) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty), self.operand(inst, 3, Type::I32));
+                let (a, b, c) =
+                    (self.operand(inst, 1, ty), self.operand(inst, 2, ty), self.operand(inst, 3, Type::I32));
                 let zero = self.code.constant(Type::I32, 0);
                 let p = self.code.builder.icmp(IntCC::GeS, Type::I32, c, zero);
                 self.code.select(p, a, b)
@@ -116,7 +117,10 @@ impl Import<'_> {
     /// The type of the result, so that what is only carried is not cast on the way.
     fn chosen(&self, inst: &Inst, otherwise: Type) -> Type {
         let written = self.function.writes(self.number).next();
-        written.map(|(_, val)| self.types.get(val)).filter(|ty| ty.bits() == otherwise.bits() || inst.opcode == Opcode::CVTA).unwrap_or(otherwise)
+        written
+            .map(|(_, val)| self.types.get(val))
+            .filter(|ty| ty.bits() == otherwise.bits() || inst.opcode == Opcode::CVTA)
+            .unwrap_or(otherwise)
     }
 
     /// An op on all sources of an instruction.
@@ -127,7 +131,8 @@ impl Import<'_> {
 
     /// The sum or difference of two integers of 64 bits, or an address.
     fn address_sum(&mut self, inst: &Inst) -> Value {
-        let is_address = |import: &Self, i: usize| import.operand_val(inst, i).is_some_and(|val| import.types.get(val) == Type::PTR);
+        let is_address =
+            |import: &Self, i: usize| import.operand_val(inst, i).is_some_and(|val| import.types.get(val) == Type::PTR);
         let is_sum = inst.opcode == Opcode::ADD;
         match (is_address(self, 1), is_address(self, 2)) {
             (true, false) => {
@@ -333,4 +338,3 @@ impl Import<'_> {
         }
     }
 }
-

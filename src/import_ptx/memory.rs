@@ -80,7 +80,9 @@ impl Import<'_> {
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
-            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
+            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else {
+                continue;
+            };
             let Some((source, place)) = loaded(inst).and_then(|(param, at)| self.parameters.place(param, at)) else {
                 continue;
             };
@@ -120,7 +122,8 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset)) else {
+        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset))
+        else {
             return;
         };
         let (Some(&value), Some((_, offset))) = (self.params.get(source as usize), loaded(inst)) else { return };
@@ -187,7 +190,8 @@ impl Import<'_> {
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, values.len() as u32);
         if self.is_whole(&address, bytes * count) {
-            let parts: Vec<Value> = values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
+            let parts: Vec<Value> =
+                values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
             let ty = wide(bytes * count);
             values = vec![self.code.op(Op::Concat, ty, &parts)];
         }

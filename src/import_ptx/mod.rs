@@ -36,8 +36,8 @@
 mod address;
 mod domain;
 mod emit;
-mod flow;
 mod float;
+mod flow;
 mod host;
 mod integer;
 mod memory;

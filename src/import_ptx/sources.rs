@@ -62,7 +62,8 @@ impl Parameters {
 
     /// The parameter of the IR that holds a place of one in PTX.
     pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Place)> {
-        let holds = |place: &Place| place.param == param && (place.offset..place.offset + place.bytes).contains(&offset);
+        let holds =
+            |place: &Place| place.param == param && (place.offset..place.offset + place.bytes).contains(&offset);
         let found = self.places.iter().position(holds)?;
         Some((found as u32, self.places.get(found)?))
     }

@@ -165,8 +165,12 @@ impl<'e> Function<'e> {
                     reads.push((reg, self.state(state, reg)));
                 }
             }
-            let mut writes = Vec::new();
+            let mut writes: Vec<(Reg, Val)> = Vec::new();
             for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
+                // Written twice it has the last value, which is set last.
+                if writes.iter().any(|(written, _)| *written == reg) {
+                    continue;
+                }
                 let old = (inst.guard.is_some() && !guarded).then(|| self.state(state, reg));
                 let val = self.value(Def::Inst(number, old), reg);
                 writes.push((reg, val));

@@ -35,7 +35,8 @@ impl Import<'_> {
         let Some(mut value) = self.lane_results(inst, signs, ty, [a, b]) else { return false };
         if mask != lanes.all() {
             let count = lanes.count() as u8;
-            let merged: Vec<u8> = (0..count).map(|lane| if mask >> lane & 1 != 0 { lane } else { lane + count }).collect();
+            let merged: Vec<u8> =
+                (0..count).map(|lane| if mask >> lane & 1 != 0 { lane } else { lane + count }).collect();
             let c = self.operand(inst, 3, ty);
             value = self.code.builder.shuffle(ty, value, c, &merged);
         }
@@ -48,7 +49,8 @@ impl Import<'_> {
         let own = if i == 1 { sources[0] } else { sources[1] };
         let Some(&Operand::Lanes { digits, .. }) = inst.operands.get(i) else { return own };
         let bits = lanes.index_bits();
-        let elements: Vec<u8> = (0..lanes.count()).map(|lane| (digits >> (lane * bits)) as u8 & ((1 << bits) - 1)).collect();
+        let elements: Vec<u8> =
+            (0..lanes.count()).map(|lane| (digits >> (lane * bits)) as u8 & ((1 << bits) - 1)).collect();
         self.code.builder.shuffle(packed(lanes), sources[0], sources[1], &elements)
     }
 
@@ -86,9 +88,7 @@ impl Import<'_> {
         use Opcode::*;
         let sum = |signed| if signed { Op::ReduceAddS } else { Op::ReduceAddU };
         match inst.opcode {
-            VABSDIFF2 | VABSDIFF4 if a == b => {
-                Some(self.code.op(if a { Op::SadS } else { Op::SadU }, ty, &[x, y, c]))
-            }
+            VABSDIFF2 | VABSDIFF4 if a == b => Some(self.code.op(if a { Op::SadS } else { Op::SadU }, ty, &[x, y, c])),
             VADD2 | VADD4 | VSUB2 | VSUB4 => {
                 let (first, second) = (self.code.op(sum(a), ty, &[x]), self.code.op(sum(b), ty, &[y]));
                 let op = if matches!(inst.opcode, VADD2 | VADD4) { Op::Add } else { Op::Sub };
