@@ -1,0 +1,8 @@
+// y = a x + y on packed halves. The PTX beside this file is what clang makes of it, without CUDA:
+//   clang-19 --target=nvptx64-nvidia-cuda -march=sm_90 -O2 -S axpy.c -o axpy.ptx
+typedef _Float16 half2 __attribute__((ext_vector_type(2)));
+
+__attribute__((nvptx_kernel)) void axpy(half2 a, const half2 *x, half2 *y, int n) {
+  int i = __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x();
+  if (i < n) y[i] = a * x[i] + y[i];
+}
