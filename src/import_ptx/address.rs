@@ -16,6 +16,9 @@ use super::{MAX_BLOCK, MAX_ITEMS};
 /// How far definitions are followed.
 const DEPTH: u32 = 48;
 
+/// Terms that an index has at most.
+const TERMS: usize = 8;
+
 /// A number of bytes: multiples of values, extended from fewer bits, and a constant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Offset {
@@ -298,6 +301,15 @@ impl Import<'_> {
 
     /// Least and greatest number that a value of at most 32 bits can be, unsigned.
     fn range(&self, val: Val, depth: u32) -> (u64, u64) {
+        if let Some(&found) = self.ranges.borrow().get(&val) {
+            return found;
+        }
+        let found = self.find_range(val, depth);
+        self.ranges.borrow_mut().insert(val, found);
+        found
+    }
+
+    fn find_range(&self, val: Val, depth: u32) -> (u64, u64) {
         let bits = self.function.entry.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits).min(63);
         let all = (0, (1 << bits) - 1);
         let Some(depth) = depth.checked_sub(1) else { return all };
@@ -357,6 +369,9 @@ impl Import<'_> {
 impl Offset {
     fn plus(mut self, other: Offset) -> Option<Offset> {
         self.terms.extend(other.terms);
+        if self.terms.len() > TERMS {
+            return None;
+        }
         self.constant = self.constant.checked_add(other.constant)?;
         Some(self)
     }

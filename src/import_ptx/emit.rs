@@ -1,6 +1,7 @@
 //! Makes a kernel of the IR of a kernel in PTX, instruction by instruction.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Type, Value};
@@ -30,6 +31,8 @@ pub(super) struct Import<'a> {
     pub params: Vec<Value>,
     /// By address and step: the index, in the block at hand.
     pub indices: HashMap<(Val, u32), Value>,
+    /// By value in PTX: what numbers it can be, where that has been asked.
+    pub ranges: RefCell<HashMap<Val, (u64, u64)>>,
     /// By value in PTX.
     values: Vec<Option<Value>>,
     /// The number of the instruction at hand.
@@ -97,6 +100,7 @@ fn with_parameters<T>(
         code: Code::new(Builder::new(super::ir_name(&entry.name))),
         params: Vec::new(),
         indices: HashMap::new(),
+        ranges: RefCell::new(HashMap::new()),
         values: vec![None; function.defs.len()],
         number: 0,
         errors: Vec::new(),
@@ -133,17 +137,18 @@ impl<'a> Import<'a> {
         let entry = self.code.builder.begin("entry", &[]);
         let is_first_alone = function.preds.first().is_none_or(Vec::is_empty);
         let mut blocks: Vec<Option<Block>> = vec![None; function.nodes.len()];
-        let mut names = Vec::new();
+        let labels = self.labels();
+        let mut names = HashSet::from(["entry".to_owned()]);
         for &node in &function.order {
             let block = if node == 0 && is_first_alone {
                 entry
             } else {
-                let name = self.block_name(node);
-                let name = if names.contains(&name) { format!("{name}_{node}") } else { name };
+                let name = labels.get(&node).cloned().unwrap_or_else(|| format!("b{node}"));
+                let name = if names.contains(&name) { format!("{name}_b{node}") } else { name };
                 let phis = function.phis.get(node).into_iter().flatten();
                 let types: Vec<Type> = phis.map(|&phi| self.types.get(phi)).collect();
                 let block = self.code.builder.block(&name, &types);
-                names.push(name);
+                names.insert(name);
                 let params = self.code.builder.params(block).to_vec();
                 for (&phi, param) in function.phis.get(node).into_iter().flatten().zip(params) {
                     self.set(phi, param);
@@ -235,16 +240,19 @@ impl<'a> Import<'a> {
         .collect()
     }
 
-    fn block_name(&self, node: usize) -> String {
-        let start = self.function.nodes.get(node).map_or(0, |node| node.insts.start);
-        let starts_text =
-            node == 0
-                || self.function.nodes.get(node - 1).is_none_or(|before| {
-                    before.insts.start < start || before.ended_by.is_some_and(|place| place < start)
-                });
-        let label = self.function.entry.labels.iter().find(|label| label.at as usize == start && starts_text);
-        let name = label.map_or_else(|| format!("b{node}"), |label| super::ir_name(&label.name));
-        if name == "entry" { "entry_".to_owned() } else { name }
+    /// By block: the first label that stands where it starts.
+    fn labels(&self) -> HashMap<usize, String> {
+        let mut starts = HashMap::new();
+        for (number, node) in self.function.nodes.iter().enumerate() {
+            starts.entry(node.insts.start).or_insert(number);
+        }
+        let mut labels = HashMap::new();
+        for label in &self.function.entry.labels {
+            if let Some(&node) = starts.get(&(label.at as usize)) {
+                labels.entry(node).or_insert_with(|| super::ir_name(&label.name));
+            }
+        }
+        labels
     }
 
     fn loc(&self, number: usize) -> Loc {

@@ -1,6 +1,7 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text, on arguments as its import has them.
 
 use halfbyte_ir::{Diagnostic, Span};
+use halfbyte_isa::abi::DEFAULT_BUDGET;
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 
@@ -56,6 +57,20 @@ impl Host {
     /// # Errors
     /// A trap; arguments that do not fit the parameters.
     pub fn launch(&self, grid: u32, block: u32, args: &mut [Vec<u8>]) -> Result<Stats, LaunchError> {
+        self.launch_within(grid, block, DEFAULT_BUDGET, args)
+    }
+
+    /// The same, with another number of backward branches that an item may take.
+    ///
+    /// # Errors
+    /// A trap; arguments that do not fit the parameters.
+    pub fn launch_within(
+        &self,
+        grid: u32,
+        block: u32,
+        budget: u64,
+        args: &mut [Vec<u8>],
+    ) -> Result<Stats, LaunchError> {
         // Each parameter of the text is put together of those of the import.
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
@@ -79,6 +94,6 @@ impl Host {
                 None => Arg::Value(value),
             })
             .collect();
-        self.kernel.launch(Launch::new(grid, block, &mut args))
+        self.kernel.launch(Launch { budget, ..Launch::new(grid, block, &mut args) })
     }
 }

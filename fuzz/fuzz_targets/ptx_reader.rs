@@ -1,0 +1,34 @@
+//! Any PTX is read or refused at places in it; what is read prints to a text that reads back to the same. Its kernels are
+//! imported, to kernels that are well formed, or refused.
+#![no_main]
+
+use halfbyte::import_ptx::{Shape, import};
+use halfbyte::ir::verify;
+use halfbyte::isa::ptx::text::read;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|source: &str| match read(source) {
+    Ok(text) => {
+        let printed = text.module.to_string();
+        match read(&printed) {
+            Ok(again) => assert!(again.module == text.module, "{printed}"),
+            Err(errors) => panic!("{errors:?}\n{printed}"),
+        }
+        for shape in [Shape::default(), Shape { grid: Some(3), block: Some(24) }] {
+            match import("fuzzed.ptx", source, shape) {
+                Ok(module) => module.ir().kernels.iter().for_each(|kernel| assert_eq!(verify(kernel), Ok(()))),
+                Err(report) => {
+                    let said = report.to_string();
+                    assert!(!said.contains("a defect of the import"), "{said}");
+                }
+            }
+        }
+    }
+    Err(errors) => {
+        assert!(!errors.is_empty());
+        for error in errors {
+            let line = source.split('\n').nth(error.at.line as usize - 1);
+            assert!(line.is_some_and(|line| error.at.column as usize <= line.len() + 1), "{error}");
+        }
+    }
+});
