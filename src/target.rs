@@ -16,6 +16,9 @@ pub enum On {
 /// The SM version where none is given.
 pub const DEFAULT_SM: u16 = 90;
 
+/// The names of what has rules of its own, for messages.
+pub const TARGET_NAMES: &str = "halu, vp1 or ptx";
+
 impl On {
     const ALL: [On; 4] =
         [On::Ir, On::Words(Target::Halu), On::Words(Target::Vp1), On::Words(Target::Ptx { sm: DEFAULT_SM })];
@@ -53,6 +56,7 @@ mod tests {
             assert_eq!(On::from_name(on.name()), Some(on));
         }
         assert_eq!(On::ALL.map(On::name).join(", "), On::NAMES);
+        assert_eq!(TARGET_NAMES.replace(" or", ","), On::NAMES.trim_start_matches("ir, "));
         assert_eq!(On::from_name("HALU"), None);
     }
 }

@@ -126,8 +126,9 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["frob"]).fails(2, "frob");
     halfbyte(&["check"]).fails(2, "PATHS");
     halfbyte(&["check", "no/such/path"]).fails(2, "no/such/path");
-    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "90"])
-        .fails(2, "target `ptx` is not there yet");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "86"])
+        .fails(2, "expected one of 75, 80, 90, 100, 120");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"]).fails(2, "PTX text, not words");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"]).fails(2, "no step `frob`");

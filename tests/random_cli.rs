@@ -55,5 +55,5 @@ fn kernels_depend_on_seed_and_number_alone() {
 fn bad_calls_are_refused() {
     halfbyte(&["random", "--shard", "0/2"]).fails(2, "expected k/n with 1 <= k <= n");
     halfbyte(&["random", "--threads", "0"]).fails(2, "--threads");
-    halfbyte(&["random", "--target", "ptx"]).fails(2, "--target");
+    halfbyte(&["random", "--target", "gpu"]).fails(2, "--target");
 }

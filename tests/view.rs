@@ -47,7 +47,7 @@ fn pages_go_where_they_are_asked_to_and_are_the_same_again() {
 fn what_cannot_be_shown_is_told() {
     halfbyte(&["view", "examples/median.hb", "--kernel", "none"]).fails(2, "has no kernel `@none`; it has @median");
     halfbyte(&["view", "examples/axpy.hb", "--target", "vp1"]).fails(1, "examples/axpy.hb:");
-    halfbyte(&["view", "examples/axpy.hb", "--target", "ptx"]).fails(2, "ptx");
+    halfbyte(&["view", "examples/axpy.hb", "--target", "gpu"]).fails(2, "gpu");
     halfbyte(&["view", "no-such.hb"]).fails(2, "no-such.hb");
     halfbyte_on(&["view", "-"], b"kernel").fails(1, "<stdin>:1:");
     halfbyte_on(&["view", "-"], b"; nothing\n").fails(1, "there is no kernel here");

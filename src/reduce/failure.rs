@@ -9,9 +9,10 @@ use thiserror::Error;
 use super::Case;
 use crate::Module;
 use crate::launch::{Bound, Engine, Param, bind};
-use crate::pipeline::{Options, TARGETS};
+use crate::pipeline::Options;
 use crate::report::Report;
 use crate::runlines;
+use crate::target::TARGET_NAMES;
 use crate::trial::{Failure, Kind, Launch, Trial};
 use crate::values::brief;
 
@@ -112,14 +113,10 @@ pub fn suspects(module: &Module, folder: &Path, question: Question<'_>) -> Resul
     }
     if suspects.is_empty() {
         let kernel = question.kernel.map_or("a kernel".to_owned(), |name| format!("@{name}"));
-        let what = format!("{kernel} on {}", question.target.map_or(targets(), |target| target.name().to_owned()));
+        let what = format!("{kernel} on {}", question.target.map_or(TARGET_NAMES, Target::name));
         return Err(FindError::NotRun { file: module.file().to_owned(), what });
     }
     Ok(suspects)
-}
-
-fn targets() -> String {
-    TARGETS.iter().map(|target| target.name()).collect::<Vec<_>>().join(" or ")
 }
 
 /// The first launch of a module's run lines that fails.

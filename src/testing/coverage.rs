@@ -18,6 +18,12 @@ pub enum Part {
 }
 
 impl Part {
+    /// That of a target. Every SM has the rules of PTX.
+    pub fn of(target: Target) -> Part {
+        let is_of = |of: &&Target| of.name() == target.name();
+        Part::Isel(TARGETS.iter().find(is_of).copied().unwrap_or(target))
+    }
+
     /// Every part: `lower`, then the targets.
     pub fn all() -> impl Iterator<Item = Part> {
         std::iter::once(Part::Lower).chain(TARGETS.iter().map(|&target| Part::Isel(target)))
@@ -59,7 +65,7 @@ impl RuleId {
 pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
     let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
     let parts = || {
-        std::iter::once(Part::Lower).chain(target.map(Part::Isel)).filter(|part| of.is_none_or(|of| of == part.name()))
+        std::iter::once(Part::Lower).chain(target.map(Part::of)).filter(|part| of.is_none_or(|of| of == part.name()))
     };
     let of_name = |part: Part| {
         let rules = part.rules().iter().enumerate();
@@ -114,7 +120,7 @@ impl Coverage {
     pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
         self.add_counts(Part::Lower, &fired.lower);
         if let Some(target) = target {
-            self.add_counts(Part::Isel(target), &fired.isel);
+            self.add_counts(Part::of(target), &fired.isel);
         }
     }
 

@@ -5,15 +5,14 @@ use std::ops::Range;
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Op, Span, Type};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::target::{SMS, Target};
 use halfbyte_lower::Pass;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
-use crate::pipeline::TARGETS;
 use crate::report::Report;
 use crate::runlines::comment;
-use crate::target::On;
+use crate::target::{On, TARGET_NAMES};
 use crate::{Module, pipeline};
 
 /// What a line of an expected output begins with.
@@ -265,19 +264,18 @@ impl Parser<'_> {
         let stage = Stage::ALL.into_iter().find(|stage| stage.name() == name);
         let unknown = || Diagnostic::new(span, format!("no stage is called `{name}`")).expected(Stage::NAMES);
         let stage = stage.ok_or_else(unknown)?;
-        let targets = || TARGETS.iter().map(|target| target.name()).collect::<Vec<_>>().join(" or ");
         let target = match words.next_if(|(word, _)| !word.contains('=')) {
             Some((name, span)) => {
                 let target = match On::from_name(name) {
-                    Some(On::Words(target)) if TARGETS.contains(&target) => target,
-                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(targets())),
+                    Some(On::Words(target)) => target,
+                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGET_NAMES)),
                 };
                 Some(target)
             }
             None if stage == Stage::Lower => None,
             None => {
                 let wrong = Diagnostic::new(span, format!("`{name}` is tested for a target"));
-                return Err(wrong.expected(format!("{} after it", targets())));
+                return Err(wrong.expected(format!("{TARGET_NAMES} after it")));
             }
         };
         if let (Stage::Expand, Some(target)) = (stage, target)
@@ -293,6 +291,14 @@ impl Parser<'_> {
                     let names = names.split(',').filter(|name| !name.is_empty());
                     let passes: Result<_, _> = names.map(halfbyte_lower::find).collect();
                     header.passes = Some(passes.map_err(|error| Diagnostic::new(span, error.to_string()))?);
+                }
+                Some(("sm", number)) if matches!(target, Some(Target::Ptx { .. })) => {
+                    let sm = number.parse().ok().filter(|sm| SMS.contains(sm));
+                    let unknown = || {
+                        let wrong = Diagnostic::new(span, format!("`{number}` is no SM that PTX is made for"));
+                        wrong.expected("75, 80, 90, 100 or 120")
+                    };
+                    header.target = Some(Target::Ptx { sm: sm.ok_or_else(unknown)? });
                 }
                 Some(("without", ops)) if target.is_none() => {
                     header.without = ops.split(',').map(|op| missing(op, span)).collect::<Result<_, _>>()?;
@@ -413,13 +419,23 @@ mod tests {
     #[test]
     fn wrong_headers_are_shown_at_their_words() {
         for (header, at, message) in [
-            ("", "", "the line ends too early; expected a stage: lower, isel, regalloc, asm or refuse"),
-            ("select halu", "select", "no stage is called `select`; expected lower, isel, regalloc, asm or refuse"),
-            ("isel", "isel", "`isel` is tested for a target; expected halu or vp1 after it"),
-            ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu or vp1 after it"),
-            ("isel hal", "hal", "`hal` is no target; expected halu or vp1"),
-            ("asm ptx", "ptx", "`ptx` is no target; expected halu or vp1"),
-            ("asm ir", "ir", "`ir` is no target; expected halu or vp1"),
+            ("", "", "the line ends too early; expected a stage: lower, isel, expand, regalloc, asm or refuse"),
+            (
+                "select halu",
+                "select",
+                "no stage is called `select`; expected lower, isel, expand, regalloc, asm or refuse",
+            ),
+            ("isel", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
+            ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
+            ("isel hal", "hal", "`hal` is no target; expected halu, vp1 or ptx"),
+            ("expand vp1", "vp1", "`vp1` has nothing to expand; expected `expand ptx`"),
+            ("asm ptx sm=86", "sm=86", "`86` is no SM that PTX is made for; expected 75, 80, 90, 100 or 120"),
+            (
+                "asm halu sm=75",
+                "sm=75",
+                "`sm=75` does not do here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
+            ),
+            ("asm ir", "ir", "`ir` is no target; expected halu, vp1 or ptx"),
             (
                 "asm halu fast",
                 "fast",

@@ -1,0 +1,185 @@
+//! What NVIDIA's assembler makes of the baseline kernels: from IR, beside the same kernels as people write them in PTX.
+//!
+//! `cargo bench --bench ptx` counts machine instructions, and with `-- --write` puts them into `docs/ptx/sass.md`. With
+//! `-- --time` it compares how long it takes from text to machine code: halfbyte and the assembler after it, beside the
+//! assembler alone on the PTX that people write.
+
+mod sass;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use halfbyte::emit::ptx_text;
+use halfbyte::isa::target::SMS;
+use halfbyte::pipeline::{Options, compile};
+use halfbyte::{Module, Target};
+use sass::{Count, Tools};
+
+const KERNELS: [&str; 14] = [
+    "k01_h2_axpy",
+    "k02_h2_gelu_poly",
+    "k03_h2_relu_fma",
+    "k04_h2_clamp01",
+    "k05_h2_leaky_relu",
+    "k06_h2_max8",
+    "k07_h2_cmul",
+    "k08_bf2_axpy",
+    "k09_h2_dot4x4",
+    "k10_v4_brighten",
+    "k11_v4_sad16",
+    "k12_v4_bilinear",
+    "k13_v2_smith_waterman",
+    "k14_v4_median9",
+];
+
+/// Those whose time is compared: all on video instructions.
+const TIMED: [&str; 5] =
+    ["k10_v4_brighten", "k11_v4_sad16", "k12_v4_bilinear", "k13_v2_smith_waterman", "k14_v4_median9"];
+/// Copies of a kernel in a file.
+const COPIES: usize = 200;
+/// So often each side is timed, in turn; the least time counts.
+const ROUNDS: usize = 5;
+const TIMED_SM: u16 = 90;
+
+const HEAD: &str = "# Baseline kernels in machine instructions
+
+What ptxas 13.5 makes of the kernels of `examples/baseline`, all instructions up to the last `EXIT` and those that compute, beside what
+it makes of the same kernels as people write them in PTX (`tests/ptx/baseline`): `ours total / compute (theirs)`. `cargo bench --bench ptx -- --write`
+writes this. Theirs is of the file for sm_75 below sm_90, else of the file for sm_90; `-` is refused, or cannot be
+assembled for the SM.
+
+";
+
+fn main() -> ExitCode {
+    let has = |flag: &str| std::env::args().any(|arg| arg == flag);
+    let done = Tools::find().and_then(|tools| match has("--time") {
+        true => times(&tools),
+        false => counts(&tools, has("--write")),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The kernel in IR.
+fn source(name: &str) -> Result<String, String> {
+    read(&root().join(format!("examples/baseline/{name}.hb")))
+}
+
+/// The kernel in PTX as people write it for an SM.
+fn plain(name: &str, sm: u16) -> Result<String, String> {
+    let folder = root().join("tests/ptx/baseline");
+    let older = folder.join("sm75").join(format!("{name}.ptx"));
+    if sm < 90 && older.exists() { read(&older) } else { read(&folder.join(format!("{name}.ptx"))) }
+}
+
+/// The PTX of a text's kernels, or why there is none.
+fn ours(name: &str, text: &str, sm: u16) -> Result<String, String> {
+    let module = Module::named(name, text).map_err(|report| report.to_string())?;
+    let binary = compile(&module, &module.ir().kernels, &Options::new(Target::Ptx { sm }), &mut |_| {});
+    let binary = binary.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
+    Ok(ptx_text(&binary.code, sm, name))
+}
+
+/// The only kernel of a text for an SM.
+fn count(tools: &Tools, sm: u16, text: &str) -> Result<Count, String> {
+    let arch = text.lines().find_map(|line| line.strip_prefix(".target ")).map_or("", str::trim);
+    let arch = if arch.ends_with(['a', 'f']) { arch.to_owned() } else { format!("sm_{sm}") };
+    let counts = tools.count(&arch, text)?;
+    counts.into_values().next().ok_or_else(|| "there is no kernel".to_owned())
+}
+
+fn counts(tools: &Tools, write: bool) -> Result<(), String> {
+    let mut page = HEAD.to_owned();
+    page +=
+        &format!("| kernel | {} |\n|---|{}\n", SMS.map(|sm| format!("sm_{sm}")).join(" | "), "---|".repeat(SMS.len()));
+    for name in KERNELS {
+        let text = source(name)?;
+        let cells = SMS.map(|sm| {
+            let shown = |count: Result<Count, String>| {
+                count.map_or("-".to_owned(), |Count { total, compute }| format!("{total} / {compute}"))
+            };
+            let ours = ours(name, &text, sm).and_then(|text| count(tools, sm, &text));
+            let theirs = plain(name, sm).and_then(|text| count(tools, sm, &text));
+            if let (Ok(ours), Ok(theirs)) = (&ours, &theirs)
+                && ours.total > theirs.total
+            {
+                println!("@{name} on sm_{sm} takes more than theirs");
+            }
+            format!("{} ({})", shown(ours), shown(theirs))
+        });
+        // Writing to a string succeeds.
+        let _ = writeln!(page, "| `{name}` | {} |", cells.join(" | "));
+    }
+    if !write {
+        print!("{page}");
+        return Ok(());
+    }
+    let path = root().join("docs/ptx/sass.md");
+    fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// A text with its kernel so many times.
+fn copies(text: &str, name: &str, marker: &str) -> String {
+    let head = text.find(marker).unwrap_or(0);
+    let (head, kernel) = text.split_at(head);
+    let numbered = (0..COPIES).map(|number| kernel.replacen(name, &format!("{name}_{number}"), 1));
+    std::iter::once(head.to_owned()).chain(numbered).collect()
+}
+
+/// The kernel of a file of IR, without what is said about running it, so many times.
+fn ir_copies(text: &str) -> Result<String, String> {
+    let module = Module::parse(text).map_err(|report| report.to_string())?;
+    let mut kernel = module.ir().kernels.first().cloned().ok_or("there is no kernel")?;
+    let name = kernel.name.clone();
+    let texts = (0..COPIES).map(|number| {
+        kernel.name = format!("{name}_{number}");
+        format!("{kernel}\n")
+    });
+    Ok(texts.collect())
+}
+
+fn times(tools: &Tools) -> Result<(), String> {
+    let folder = std::env::temp_dir().join(format!("halfbyte-times-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let [source_path, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.join(name));
+    let arch = format!("sm_{TIMED_SM}");
+    let assemble = |text: &str| {
+        fs::write(&source_path, text).map_err(|error| error.to_string())?;
+        tools.assemble(&arch, &source_path, &cubin)
+    };
+    println!("kernel, {COPIES} copies: text to PTX, and assembled; theirs assembled; ratio");
+    for name in TIMED {
+        let ir = ir_copies(&source(name)?)?;
+        let text = plain(name, TIMED_SM)?;
+        let entry = text.split(".entry").nth(1).and_then(|rest| rest.trim_start().split(['(', ' ']).next());
+        let theirs = copies(&text, entry.unwrap_or(name), ".visible");
+        let (mut compiled, mut both, mut alone) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        for _ in 0..ROUNDS {
+            let start = Instant::now();
+            let ptx = ours(name, &ir, TIMED_SM)?;
+            let time = start.elapsed();
+            compiled = compiled.min(time);
+            both = both.min(time + assemble(&ptx)?);
+            alone = alone.min(assemble(&theirs)?);
+        }
+        let [compiled, both, alone] = [compiled, both, alone].map(|time| time.as_secs_f64() * 1e3);
+        println!("{name:<24} {compiled:>8.1} ms {both:>9.1} ms {alone:>9.1} ms {:>6.2}", both / alone);
+    }
+    fs::remove_dir_all(&folder).map_err(|error| error.to_string())
+}

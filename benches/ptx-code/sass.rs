@@ -1,0 +1,112 @@
+//! The machine instructions that NVIDIA's assembler makes of PTX, by its disassembler. Both run without a GPU.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// NVIDIA's assembler and disassembler.
+pub struct Tools {
+    ptxas: PathBuf,
+    nvdisasm: PathBuf,
+}
+
+/// Instructions of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Count {
+    /// Up to the last that ends the kernel.
+    pub total: usize,
+    /// Those of them that are not memory, control, addresses, or moves of parameters.
+    pub compute: usize,
+}
+
+/// Instructions that do not compute.
+const OTHERS: [&str; 16] = [
+    "LDC", "ULDC", "LDCU", "LDG", "STG", "LDS", "STS", "S2R", "S2UR", "R2UR", "UMOV", "EXIT", "BRA", "NOP", "BSSY",
+    "BSYNC",
+];
+
+impl Tools {
+    /// On the path, or where Python packages put them.
+    pub fn find() -> Result<Tools, String> {
+        let find = |name| tool(name).ok_or_else(|| format!("{name} is missing; pip install nvidia-cuda-nvcc"));
+        Ok(Tools { ptxas: find("ptxas")?, nvdisasm: find("nvdisasm")? })
+    }
+
+    /// The time that it takes to assemble a file.
+    pub fn assemble(&self, arch: &str, source: &Path, cubin: &Path) -> Result<Duration, String> {
+        let start = Instant::now();
+        output(Command::new(&self.ptxas).args(["-O3", "-arch", arch]).arg(source).arg("-o").arg(cubin))?;
+        Ok(start.elapsed())
+    }
+
+    /// What each kernel of a text becomes, by name.
+    pub fn count(&self, arch: &str, text: &str) -> Result<BTreeMap<String, Count>, String> {
+        let folder = std::env::temp_dir().join(format!("halfbyte-sass-{}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let [source, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.join(name));
+        let listing = fs::write(&source, text).map_err(|error| error.to_string()).and_then(|()| {
+            self.assemble(arch, &source, &cubin)?;
+            output(Command::new(&self.nvdisasm).args(["-ndf", "-c"]).arg(&cubin))
+        });
+        let removed = fs::remove_dir_all(&folder);
+        let listing = listing?;
+        removed.map_err(|error| error.to_string())?;
+        Ok(kernels(&listing).into_iter().map(|(name, insts)| (name, counted(&insts))).collect())
+    }
+}
+
+/// The instructions of each kernel of a listing.
+fn kernels(listing: &str) -> BTreeMap<String, Vec<&str>> {
+    let mut kernels: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut current = None;
+    for line in listing.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix(".section").map(str::trim_start) {
+            let name = section.strip_prefix(".text.").and_then(|rest| rest.split([',', '\t', ' ']).next());
+            current = name.map(str::to_owned).or(current);
+        }
+        let inst = line.strip_prefix("/*").and_then(|rest| rest.split_once("*/")?.1.trim().split(';').next());
+        if let (Some(kernel), Some(inst)) = (&current, inst.map(str::trim).filter(|inst| !inst.is_empty())) {
+            kernels.entry(kernel.clone()).or_default().push(inst);
+        }
+    }
+    kernels
+}
+
+/// Without its guard.
+fn opcode(inst: &str) -> &str {
+    inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("")
+}
+
+fn counted(insts: &[&str]) -> Count {
+    let end = insts.iter().rposition(|inst| opcode(inst) == "EXIT").map_or(0, |at| at + 1);
+    let computes = |inst: &&&str| {
+        let opcode = opcode(inst);
+        let is_address = opcode == "IMAD" || opcode.starts_with("IMAD.WIDE");
+        let is_parameter = opcode.contains("MOV") && (inst.contains("c[0x0]") || inst.contains("UR"));
+        !OTHERS.contains(&opcode.split('.').next().unwrap_or("")) && !is_address && !is_parameter
+    };
+    let insts = insts.get(..end).unwrap_or_default();
+    Count { total: end, compute: insts.iter().filter(computes).count() }
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        let said = [output.stderr, output.stdout].concat();
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&said)));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+fn tool(name: &str) -> Option<PathBuf> {
+    let on_path = std::env::var_os("PATH")?;
+    if let Some(found) = std::env::split_paths(&on_path).map(|folder| folder.join(name)).find(|path| path.is_file()) {
+        return Some(found);
+    }
+    let script = "import site\nfor p in site.getsitepackages() + [site.getusersitepackages()]: print(p)";
+    let printed = output(Command::new("python3").args(["-c", script])).ok()?;
+    let packages = printed.lines().filter_map(|root| fs::read_dir(Path::new(root).join("nvidia")).ok());
+    packages.flatten().flatten().map(|package| package.path().join("bin").join(name)).find(|path| path.is_file())
+}
