@@ -6,7 +6,7 @@ mod ptx_support;
 
 use halfbyte::import_ptx::{Host, Shape, import, read};
 use halfbyte::ir::ParamKind;
-use halfbyte::ir::eval::Fault;
+use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::evaluate_within;
 use ptx_support::{arguments, baselines, root};
@@ -30,7 +30,11 @@ fn words(line: &str) -> Vec<String> {
     for c in line.chars() {
         let is_part = c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '$');
         match words.last_mut() {
-            Some(last) if is_part && !last.is_empty() && !last.starts_with(|c: char| " .,;[]{}@!|:+-()".contains(c)) => last.push(c),
+            Some(last)
+                if is_part && !last.is_empty() && !last.starts_with(|c: char| " .,;[]{}@!|:+-()".contains(c)) =>
+            {
+                last.push(c)
+            }
             _ => words.push(c.to_string()),
         }
     }
@@ -114,6 +118,8 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             match (text_ran, ir_ran) {
                 // Items that are not independent, or take too long, may differ.
                 (_, Err(Fault::Race(_))) => continue,
+                // An address of a buffer that is only read, made of another's: the import sees that nothing is stored there.
+                (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => continue,
                 (Err(text), _) if text.to_string().contains("backward") => continue,
                 (_, Err(ir)) if ir.to_string().contains("backward") => continue,
                 (Ok(_), Ok(_)) => assert!(expected == found, "{number}\n{text}\n{kernel}"),

@@ -124,7 +124,7 @@ fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -
             .expected("a parameter of 64 bits to which the kernel adds"),
         Wrong::Ambiguous { inst, names } => {
             let message =
-                format!("which of {} is the address here and which are numbers is not known", names.join(", "));
+                format!("which of {} is the address here and which is a number is not known", names.join(", "));
             Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
         }
     }

@@ -33,7 +33,11 @@ impl Host {
             return Err(report(vec![Diagnostic::new(Span::default(), format!("there is no kernel `{name}`"))]));
         };
         let (declared, params) = emit::parameters(entry, locs, &places).map_err(report)?;
-        if let Some(place) = params.iter().find(|place| place.is_buffer && place.offset != 0) {
+        let whole = |place: &Place| {
+            let param = entry.params.get(place.param as usize);
+            param.is_some_and(|param| param.bytes() == u64::from(place.bytes))
+        };
+        if let Some(place) = params.iter().find(|place| place.is_buffer && !whole(place)) {
             let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
             return Err(report(vec![Diagnostic::new(Span::default(), message)]));
         }

@@ -47,7 +47,7 @@ pub(super) enum Wrong {
     Overlap { inst: usize, param: u32 },
     /// An address of an instruction that comes of no parameter.
     Untraced { inst: usize },
-    /// An address that comes of several, of which none is known to be one.
+    /// An address that is a sum of which none of the operands, or more than one, is known to be an address.
     Ambiguous { inst: usize, names: Vec<String> },
 }
 
@@ -161,45 +161,104 @@ impl Parameters {
         }
     }
 
-    /// Says of parameters that they are buffers: those declared so, those that become addresses of global memory, and those
-    /// that alone an address comes of.
+    /// Says of parameters that they are buffers: those declared so, and those that an address comes of. A sum is an address
+    /// where one of its operands is; which one may only be known when other accesses have said of a parameter what it is.
     fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
-        let mut buffers: BTreeSet<Source> = BTreeSet::new();
-        for (number, place) in (0..).zip(&self.places) {
-            let declared = function.entry.params.get(place.param as usize).is_some_and(|param| param.pointer.is_some());
-            if declared && place.bytes == 8 {
-                buffers.insert(number);
-            }
+        for place in &mut self.places {
+            let param = function.entry.params.get(place.param as usize);
+            place.is_buffer = place.bytes == 8 && param.is_some_and(|param| param.pointer.is_some());
         }
-        let mut unclear = Vec::new();
+        let mut work: Vec<(Val, usize)> = Vec::new();
         for number in reached(function) {
             let Some(inst) = function.inst(number) else { continue };
-            let address = match (inst.opcode, address(inst)) {
-                (_, Some(reg)) => reg,
-                (Opcode::CVTA, None) => match inst.operands.get(1) {
-                    Some(&Operand::Register(reg)) => reg,
-                    _ => continue,
+            let reg = match (inst.opcode, inst.operands.get(1)) {
+                (Opcode::CVTA, Some(&Operand::Register(reg))) => reg,
+                _ => match address(inst) {
+                    Some(reg) => reg,
+                    None => continue,
                 },
-                _ => continue,
             };
-            let sources = function.read(number, address).map_or(&[][..], |val| self.sources(val));
-            match sources {
-                [] if inst.opcode == Opcode::CVTA => {}
-                [] => wrong.push(Wrong::Untraced { inst: number }),
-                &[source] => {
-                    buffers.insert(source);
+            let Some(val) = function.read(number, reg) else { continue };
+            if !self.sources(val).is_empty() {
+                work.push((val, number));
+            } else if inst.opcode != Opcode::CVTA {
+                wrong.push(Wrong::Untraced { inst: number });
+            }
+        }
+        let mut seen = vec![false; function.defs.len()];
+        let mut unclear = Vec::new();
+        loop {
+            while let Some((val, access)) = work.pop() {
+                match seen.get_mut(val.0 as usize) {
+                    Some(seen) if !*seen => *seen = true,
+                    _ => continue,
                 }
-                several => unclear.push((number, several.to_vec())),
+                match function.def(val) {
+                    Def::Zero => {}
+                    Def::Phi(vals) => work.extend(vals.iter().map(|&val| (function.resolve(val), access))),
+                    &Def::Inst(number, old) => {
+                        work.extend(old.map(|old| (function.resolve(old), access)));
+                        self.demand(function, number, access, &mut work, &mut unclear);
+                    }
+                }
+            }
+            let mut left = Vec::new();
+            for (sides, access) in unclear.drain(..) {
+                let [a, b]: [Val; 2] = sides;
+                match (self.is_address(a), self.is_address(b)) {
+                    (true, false) => work.push((a, access)),
+                    (false, true) => work.push((b, access)),
+                    _ => left.push((sides, access)),
+                }
+            }
+            unclear = left;
+            if work.is_empty() {
+                break;
             }
         }
-        for (inst, sources) in unclear {
-            if !sources.iter().any(|source| buffers.contains(source)) {
-                let names = sources.iter().filter_map(|&source| self.places.get(source as usize));
-                wrong.push(Wrong::Ambiguous { inst, names: names.map(|place| place.name.clone()).collect() });
-            }
+        for (sides, inst) in unclear {
+            let sources = sides.iter().flat_map(|&side| self.sources(side));
+            let names = sources.filter_map(|&source| self.places.get(source as usize)).map(|place| place.name.clone());
+            let names: BTreeSet<String> = names.collect();
+            wrong.push(Wrong::Ambiguous { inst, names: names.into_iter().collect() });
         }
-        for (number, place) in (0..).zip(&mut self.places) {
-            place.is_buffer = buffers.contains(&number);
+    }
+
+    /// What must be an address where the result of an instruction is one.
+    fn demand(
+        &mut self,
+        function: &Function<'_>,
+        number: usize,
+        access: usize,
+        work: &mut Vec<(Val, usize)>,
+        unclear: &mut Vec<([Val; 2], usize)>,
+    ) {
+        let Some(inst) = function.inst(number) else { return };
+        let operand = |i: usize| match inst.operands.get(i) {
+            Some(&Operand::Register(reg)) => function.read(number, reg),
+            _ => None,
+        };
+        let comes_of_some = |val: &Val| !self.sources(*val).is_empty();
+        let operands = |places: &[usize]| -> SmallVec<[Val; 2]> {
+            places.iter().filter_map(|&i| operand(i)).filter(comes_of_some).collect()
+        };
+        match inst.opcode {
+            Opcode::LD_PARAM => {
+                let found =
+                    loaded(inst).and_then(|(param, offset)| self.place(param, offset)).map(|(source, _)| source);
+                if let Some(place) = found.and_then(|source| self.places.get_mut(source as usize)) {
+                    place.is_buffer = true;
+                }
+            }
+            Opcode::ADD => match operands(&[1, 2]).as_slice() {
+                &[a, b] => unclear.push(([a, b], access)),
+                one => work.extend(one.iter().map(|&val| (val, access))),
+            },
+            Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => {
+                work.extend(operands(&[1, 2]).into_iter().map(|val| (val, access)));
+            }
+            Opcode::MAD | Opcode::MAD_WIDE => work.extend(operands(&[3]).into_iter().map(|val| (val, access))),
+            _ => work.extend(operands(&[1]).into_iter().map(|val| (val, access))),
         }
     }
 }

@@ -1,0 +1,208 @@
+//! Parameters, addresses, loads and stores of kernels in PTX that are imported, and what is refused, where it stands.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod ptx_support;
+
+use halfbyte::Target;
+use halfbyte::import_ptx::{Host, Shape, import};
+use halfbyte::ir::diag::Lines;
+use halfbyte::launch::{Engine, evaluate, execute};
+use halfbyte::runtime::Program;
+use ptx_support::arguments;
+
+const GRID: u32 = 3;
+const BLOCK: u32 = 20;
+const SHAPE: Shape = Shape { grid: Some(GRID), block: Some(BLOCK) };
+
+/// A kernel of this signature and body, with registers, and the number of the item in `%i`.
+fn kernel(params: &str, body: &str) -> String {
+    format!(
+        ".version 8.0 .target sm_90 .address_size 64
+.visible .entry k({params}) {{
+.reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>; .reg .b64 %d<16>; .reg .b32 %i, %b, %n, %t;
+mov.u32 %b, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %b, %n, %t;
+{body}
+}}
+"
+    )
+}
+
+/// Whether a kernel's import, evaluated and compiled, does what its text does, in memory that is often too short too.
+fn check(params: &str, body: &str, wanted: &[&str]) {
+    let text = kernel(params, body);
+    let module = import("k.ptx", &text, SHAPE).unwrap_or_else(|report| panic!("{report}"));
+    let kernel = &module.ir().kernels[0];
+    let shown = kernel.to_string();
+    for wanted in wanted {
+        assert!(shown.contains(wanted), "{wanted}\n{shown}");
+    }
+    let host = Host::load("k.ptx", &text, "k").unwrap();
+    let program =
+        Program::load(&module.compile(Target::Halu).unwrap_or_else(|e| panic!("{e}\n{shown}")).object).unwrap();
+    let loaded = program.kernel("k").unwrap();
+    let mut done = 0;
+    for seed in 0..8 {
+        let mut before = arguments(kernel, GRID * BLOCK, false, seed);
+        if seed % 4 == 3 {
+            before.iter_mut().filter(|bytes| bytes.len() > 8).for_each(|bytes| bytes.truncate(64));
+        }
+        let mut expected = before.clone();
+        let ran = host.launch(GRID, BLOCK, &mut expected).is_ok();
+        let mut found = before.clone();
+        assert_eq!(evaluate(kernel, GRID * BLOCK, &mut found).is_ok(), ran, "launch {seed}\n{shown}");
+        assert!(!ran || expected == found, "launch {seed}\n{shown}");
+        for engine in Engine::ALL {
+            let mut found = before.clone();
+            assert_eq!(execute(loaded, engine, GRID * BLOCK, &mut found).is_ok(), ran, "launch {seed}\n{shown}");
+            assert!(!ran || expected == found, "launch {seed} on {engine}\n{shown}");
+        }
+        done += usize::from(ran && expected != before);
+    }
+    assert!(done > 0, "{done} launches\n{shown}");
+}
+
+const TWO: &str = ".param .u64 x, .param .u64 y";
+const LOAD: &str = "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; mul.wide.u32 %d2, %i, 16; add.s64 %d3, %d0, %d2; add.s64 %d4, %d1, %d2;\n";
+
+#[test]
+fn narrow_values_are_extended_by_their_type() {
+    let body =
+        "ld.global.s8 %r0, [%d3]; ld.global.u8 %r1, [%d3+1]; ld.global.s16 %r2, [%d3+2]; ld.global.u16 %h0, [%d3+4];
+ld.global.s8 %h1, [%d3+6]; ld.global.s32 %d5, [%d3+8]; ld.global.u32 %d6, [%d3+12];
+add.s32 %r3, %r0, %r1; add.s32 %r3, %r3, %r2; add.s16 %h2, %h0, %h1; add.s64 %d7, %d5, %d6;
+st.global.u8 [%d4], %r3; st.global.b8 [%d4+1], %h2; st.global.u16 [%d4+2], %r3; st.global.b16 [%d4+4], %h2;
+st.global.u32 [%d4+8], %d7; st.global.b32 [%d4+12], 0x12345678; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["%x: in i8 align 4", "%y: inout i8 align 4", "sext.i32"]);
+}
+
+#[test]
+fn vectors_are_elements_or_one_access() {
+    let body = "ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%d3]; st.global.v4.b32 [%d4], {%r3, %r2, %r1, %r0}; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["%x: in i32 align 16", "load %x[%2 + 1]"]);
+    let body = "ld.global.v2.u8 {%r0, %r1}, [%d3]; ld.global.v4.s16 {%r2, _, %r3, %r4}, [%d3+8]; add.s32 %r0, %r0, %r4;
+st.global.v2.b16 [%d4], {%h0, %h1}; st.global.v2.b32 [%d4+8], {%r0, %r2}; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &[]);
+    // Of an address that is only known to be one, all elements together are aligned.
+    let body = "ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; shl.b64 %d8, %d8, 2; add.s64 %d3, %d3, %d8;
+ld.global.v2.f32 {%f0, %f1}, [%d3+8]; add.rn.f32 %f0, %f0, %f1; st.global.v2.f32 [%d4], {%f0, %f1}; ret;";
+    check(&format!("{TWO}, .param .u32 n"), &format!("{LOAD}{body}"), &["load.i64", "split.f32"]);
+    let body = "ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; mul.lo.s64 %d8, %d8, 16; sub.s64 %d3, %d3, %d8; add.s64 %d3, %d3, 32;
+ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%d3]; st.global.v2.b64 [%d4], {%d8, %d2}; st.global.b32 [%d4+4], %r3; ret;";
+    check(&format!("{TWO}, .param .u32 n"), &format!("{LOAD}{body}"), &["load.i8x16"]);
+}
+
+#[test]
+fn what_a_guard_keeps_from_memory_is_not_accessed() {
+    let body = "setp.lt.u32 %p1, %i, 7; mov.b32 %r0, 5; mov.b64 %d5, 0x1000000000;
+@%p1 mov.b64 %d5, 0; add.s64 %d3, %d3, %d5; @%p1 ld.global.b32 %r0, [%d3];
+@!%p1 add.s32 %r0, %r0, %i; @%p1 st.global.b32 [%d4+4], %r0; @%p1 st.global.b32 [%d4+8], %i;
+@!%p1 exit; st.global.b32 [%d4], %r0; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["br_if"]);
+}
+
+#[test]
+fn a_loop_over_addresses_is_one() {
+    let body = "ld.param.u32 %r9, [n]; mov.b32 %r0, 0; mul.wide.u32 %d6, %r9, 4; add.s64 %d6, %d3, %d6; setp.eq.s64 %p1, %d3, %d6;
+@%p1 bra done;
+more: ld.global.b32 %r1, [%d3]; xor.b32 %r0, %r0, %r1; add.s64 %d3, %d3, 4; setp.ne.s64 %p2, %d3, %d6; @%p2 bra.uni more;
+done: st.global.b32 [%d4], %r0; ret;";
+    check(&format!("{TWO}, .param .u32 n"), &format!("{LOAD}{body}"), &["ptr_add", "ptr"]);
+}
+
+#[test]
+fn one_of_two_buffers_is_accessed() {
+    let body = "and.b32 %r0, %i, 1; setp.eq.s32 %p1, %r0, 0; selp.b64 %d5, %d3, %d4, %p1; ld.global.b32 %r1, [%d5];
+ld.global.b32 %r2, [%d4+8]; add.s32 %r1, %r1, %r2; st.global.b32 [%d4+12], %r1; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["select.ptr"]);
+}
+
+#[test]
+fn structures_are_their_members() {
+    let params = ".param .u64 x, .param .align 8 .b8 s[24], .param .align 4 .b8 v[4], .param .u8 c";
+    let body = "ld.param.u64 %d0, [x]; ld.param.u64 %d5, [s]; ld.param.u32 %r0, [s+16]; ld.param.f32 %f0, [s+20]; ld.param.u16 %r1, [v+2]; ld.param.s8 %r2, [c];
+mul.wide.u32 %d2, %i, 8; add.s64 %d3, %d0, %d2; add.s32 %r0, %r0, %r1; add.s32 %r0, %r0, %r2;
+ld.global.f32 %f1, [%d3]; add.rn.f32 %f1, %f1, %f0; st.global.f32 [%d3], %f1; cvt.u32.u64 %r5, %d5; add.s32 %r0, %r0, %r5;
+st.global.b32 [%d3+4], %r0; ret;";
+    check(params, body, &["%s_0: i64", "%s_16: i32", "%s_20: f32", "%v: i32", "%c: i8"]);
+}
+
+#[test]
+fn indices_are_those_that_cannot_wrap() {
+    let index = |factor: u32| {
+        format!(
+            "ld.param.u64 %d0, [x]; mul.wide.s32 %d2, %i, {factor}; add.s64 %d3, %d2, %d0; ld.global.b32 %r0, [%d3]; st.global.b32 [%d3+4], %r0; ret;"
+        )
+    };
+    check(".param .u64 x", &index(12), &["%x[%"]);
+    let shown =
+        |factor| import("k.ptx", &kernel(".param .u64 x", &index(factor)), SHAPE).unwrap().ir().kernels[0].to_string();
+    // The last item's index times 64 is just below 2^32.
+    assert!(!shown(64).contains("ptr_add") && shown(68).contains("ptr_add"), "{}", shown(68));
+    let body = "ld.param.u64 %d0, [x]; ld.param.u32 %r1, [n]; sub.s32 %r0, %i, %r1; mul.wide.s32 %d2, %r0, 4; add.s64 %d3, %d2, %d0;
+ld.global.b32 %r2, [%d3+64]; setp.ge.s32 %p1, %i, 0; @%p1 st.global.b32 [%d3+64], %r1; ret;";
+    // Negative indices, of which a constant makes elements again.
+    check(".param .u64 x, .param .u32 n", body, &["ptr_add"]);
+}
+
+#[test]
+fn threads_and_blocks_are_parts_of_the_item() {
+    let body = "mov.u32 %r0, %nctaid.x; mov.u32 %r1, %ntid.y; mov.u32 %r2, %tid.z; mad.lo.s32 %r0, %r0, 1000, %t; mad.lo.s32 %r0, %b, 256, %r0;
+mad.lo.s32 %r0, %n, 65536, %r0; add.s32 %r0, %r0, %r1; add.s32 %r0, %r0, %r2;
+ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %i, 4; add.s64 %d0, %d0, %d1; st.global.b32 [%d0], %r0; ret;";
+    for (grid, block) in [(1, 1), (1, 7), (5, 1), (3, 20), (9, 32), (4, 9), (2, 1000)] {
+        let text = kernel(".param .u64 x", body);
+        let module = import("k.ptx", &text, Shape { grid: Some(grid), block: Some(block) }).unwrap();
+        let host = Host::load("k.ptx", &text, "k").unwrap();
+        let mut expected = vec![vec![0; 4 * (grid * block) as usize]];
+        host.launch(grid, block, &mut expected).unwrap();
+        let mut found = vec![vec![0; 4 * (grid * block) as usize]];
+        evaluate(&module.ir().kernels[0], grid * block, &mut found).unwrap();
+        assert!(expected == found, "{grid} x {block}");
+    }
+}
+
+#[test]
+fn what_cannot_be_imported_is_said_where_it_stands() {
+    let cases: &[(&str, &str, &str)] = &[
+        (TWO, "ld.global.b32 %r0, [%d5]; ret;", "5:1: this address cannot be traced back to a parameter"),
+        (
+            TWO,
+            "ld.param.u64 %d0, [x];\nld.global.u64 %d1, [%d0];\n  ld.global.b32 %r0, [%d1]; ret;",
+            "7:3: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            "cvt.u64.u32 %d1, %i;\nst.global.b32 [%d1], %i; ret;",
+            "6:1: this address cannot be traced back to a parameter",
+        ),
+        (
+            TWO,
+            "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; add.s64 %d2, %d0, %d1;\n ld.global.b32 %r0, [%d2+4]; ret;",
+            "6:2: which of x, y is the address here and which is a number is not known",
+        ),
+        (
+            TWO,
+            "ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; add.s64 %d2, %d0, %d1; ld.global.b32 %r0, [%d0]; ld.global.b32 %r1, [%d1];
+st.global.b32 [%d2], %r0; ret;",
+            "6:1: which of x, y is the address here and which is a number is not known",
+        ),
+        (
+            ".param .align 8 .b8 s[16]",
+            "ld.param.u64 %d0, [s+0];\nld.param.u32 %r0, [s+4]; ret;",
+            "6:1: this loads a part of what another instruction loads of parameter `s`",
+        ),
+        (TWO, "mov.u32 %r0, %nctaid.x; ret;", "5:1: how many blocks there are is not known here"),
+    ];
+    for (params, body, expected) in cases {
+        let text = kernel(params, body);
+        let report = import("k.ptx", &text, Shape::default()).err().unwrap_or_else(|| panic!("{body}"));
+        let lines = Lines::new(&text);
+        let found: Vec<String> = (report.diagnostics().iter())
+            .map(|error| {
+                let at = lines.position(error.span.start);
+                format!("{}:{}: {}", at.line, at.column, error.message)
+            })
+            .collect();
+        assert_eq!(found, [*expected], "{body}");
+    }
+}
