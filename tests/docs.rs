@@ -1,4 +1,4 @@
-//! What README, tour and the page on tests show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
+//! What README, tour and the pages on tests and on PTX show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
@@ -40,7 +40,7 @@ fn renewed(text: &str) -> (String, usize) {
 
 #[test]
 fn commands_print_what_the_documents_say() {
-    for (file, least) in [("README.md", 2), ("docs/tour.md", 10), ("docs/testing.md", 4)] {
+    for (file, least) in [("README.md", 2), ("docs/tour.md", 10), ("docs/testing.md", 4), ("docs/ptx.md", 3)] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let text = fs::read_to_string(&path).unwrap();
         let (renewed, commands) = renewed(&text);

@@ -8,8 +8,10 @@ use halfbyte_ir::{MemAttr, Op, ParamKind, Type, Value};
 use halfbyte_isa::ptx::types::{SpecialGroup, Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
+use halfbyte_isa::row::Class;
+
 use super::emit::Import;
-use super::sources::{Source, loaded};
+use super::sources::{Source, loaded, loads_parameter};
 use super::ssa::{Def, Val};
 use super::{MAX_BLOCK, MAX_ITEMS};
 
@@ -130,8 +132,9 @@ impl Import<'_> {
         let inst = self.function.inst(number)?;
         let read = |i: usize| self.read_of(number, inst, i);
         match inst.opcode {
-            Opcode::LD_PARAM => {
-                let (param, offset) = loaded(inst)?;
+            _ if loads_parameter(inst) => {
+                let reg = Some(self.function.reg(val));
+                let (_, param, offset) = loaded(inst).into_iter().find(|(loaded, ..)| *loaded == reg)?;
                 let (source, place) = self.parameters.place(param, offset)?;
                 place.is_buffer.then(|| (source, Offset::default()))
             }
@@ -358,7 +361,7 @@ impl Import<'_> {
                 let most = (1 << inst.ty(1).bits().min(63)) - 1;
                 if high <= most { (low, high) } else { (0, most) }
             }
-            Opcode::LD | Opcode::LD_NC | Opcode::LD_PARAM if !inst.ty(0).is_signed() => {
+            _ if inst.row().class == Class::Memory && !inst.ty(0).is_signed() => {
                 within((0, (1 << inst.ty(0).bits().min(63)) - 1))
             }
             _ => all,

@@ -120,6 +120,8 @@ fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -
             Diagnostic::new(at(*inst), message)
                 .expected("each byte of a structure to be loaded by one instruction or more of one kind")
         }
+        Wrong::Outside { inst } => Diagnostic::new(at(*inst), "this does not load within the parameter")
+            .expected("a multiple of what is loaded, inside"),
         Wrong::Untraced { inst } => Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
             .expected("a parameter of 64 bits to which the kernel adds"),
         Wrong::Ambiguous { inst, names } => {

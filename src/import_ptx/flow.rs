@@ -7,6 +7,8 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
 
+use super::sources::loads_parameter;
+
 /// A block.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -134,7 +136,7 @@ fn is_end(inst: &Inst) -> bool {
 
 /// Whether it must not be reached where its guard is false.
 fn stands_alone(inst: &Inst) -> bool {
-    inst.guard.is_some() && (is_exit(inst) || inst.row().class == Class::Memory && inst.opcode != Opcode::LD_PARAM)
+    inst.guard.is_some() && (is_exit(inst) || inst.row().class == Class::Memory && !loads_parameter(inst))
 }
 
 /// The end of the instructions from here on that have one guard, whose predicate none of them writes.

@@ -7,7 +7,7 @@ use halfbyte_isa::row::{Class, Role};
 
 use super::address::Address;
 use super::emit::Import;
-use super::sources::{address, loaded, reached};
+use super::sources::{address, loaded, loads_parameter, reached};
 use super::ssa::Val;
 use super::types::{integer, of_ptx};
 
@@ -80,21 +80,19 @@ impl Import<'_> {
     fn scalars(&self) -> Vec<Type> {
         let mut types: Vec<Option<Type>> = vec![None; self.parameters.places.len()];
         for number in reached(self.function) {
-            let Some(inst) = self.function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else {
-                continue;
-            };
-            let Some((source, place)) = loaded(inst).and_then(|(param, at)| self.parameters.place(param, at)) else {
-                continue;
-            };
-            let Some((_, val)) = self.function.writes(number).next() else { continue };
-            let ty = self.in_memory(val, inst.ty(0));
-            let whole = integer(8 * place.bytes);
-            let ty = if ty.bits() == whole.bits() { ty } else { whole };
-            if let Some(of) = types.get_mut(source as usize) {
-                *of = Some(match *of {
-                    Some(before) if before != ty => whole,
-                    _ => ty,
-                });
+            let Some(inst) = self.function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
+            for (reg, param, at) in loaded(inst) {
+                let Some((source, place)) = self.parameters.place(param, at) else { continue };
+                let val = self.function.writes(number).find(|(written, _)| Some(*written) == reg);
+                let ty = val.map_or(of_memory(inst.ty(0)), |(_, val)| self.in_memory(val, inst.ty(0)));
+                let whole = integer(8 * place.bytes);
+                let ty = if ty.bits() == whole.bits() { ty } else { whole };
+                if let Some(of) = types.get_mut(source as usize) {
+                    *of = Some(match *of {
+                        Some(before) if before != ty => whole,
+                        _ => ty,
+                    });
+                }
             }
         }
         types.iter().zip(&self.parameters.places).map(|(ty, place)| ty.unwrap_or(integer(8 * place.bytes))).collect()
@@ -114,7 +112,7 @@ impl Import<'_> {
             return false;
         }
         match inst.opcode {
-            Opcode::LD_PARAM => self.load_param(inst),
+            _ if loads_parameter(inst) => self.load_param(inst),
             Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4 => self.store(inst),
             _ => self.load(inst),
         }
@@ -122,27 +120,26 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let Some((source, place)) = loaded(inst).and_then(|(param, offset)| self.parameters.place(param, offset))
-        else {
-            return;
-        };
-        let (Some(&value), Some((_, offset))) = (self.params.get(source as usize), loaded(inst)) else { return };
         let element = inst.ty(0);
-        let part = offset - place.offset;
-        if part + element.bits() / 8 > place.bytes || part % (element.bits() / 8) != 0 {
-            self.refuse("this does not load within the parameter", "a multiple of its size, inside");
-            return;
-        }
-        let value = match 8 * place.bytes == element.bits() {
-            true => value,
-            false => {
-                let whole = self.code.cast(value, integer(8 * place.bytes));
-                let number = part / (element.bits() / 8);
-                self.code.builder.lane(Op::Split, integer(element.bits()), &[whole], number as u8)
+        let bytes = element.bits() / 8;
+        for (reg, param, offset) in loaded(inst) {
+            let Some((source, place)) = self.parameters.place(param, offset) else { continue };
+            let Some(&value) = self.params.get(source as usize) else { continue };
+            let part = offset - place.offset;
+            if part + bytes > place.bytes || part % bytes != 0 {
+                self.refuse("this does not load within the parameter", "a multiple of its size, inside");
+                return;
             }
-        };
-        if let Some(&Operand::Register(reg)) = inst.operands.first() {
-            self.extend(reg, value, element);
+            let value = match place.bytes == bytes {
+                true => value,
+                false => {
+                    let whole = self.code.cast(value, integer(8 * place.bytes));
+                    self.code.builder.lane(Op::Split, integer(element.bits()), &[whole], (part / bytes) as u8)
+                }
+            };
+            if let Some(reg) = reg {
+                self.extend(reg, value, element);
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use halfbyte_isa::ptx::module::Param;
-use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::Class;
 use smallvec::SmallVec;
 
@@ -45,6 +45,8 @@ pub(super) struct Parameters {
 pub(super) enum Wrong {
     /// An instruction loads a part of what another loads.
     Overlap { inst: usize, param: u32 },
+    /// An instruction does not load within its parameter.
+    Outside { inst: usize },
     /// An address of an instruction that comes of no parameter.
     Untraced { inst: usize },
     /// An address that is a sum of which none of the operands, or more than one, is known to be an address.
@@ -108,6 +110,9 @@ impl Parameters {
     }
 
     fn trace_inst(&mut self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+        if loads_parameter(inst) {
+            return self.trace_load(function, number, inst);
+        }
         let Some((_, val)) = function.writes(number).next() else { return false };
         if function.entry.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
             return false;
@@ -117,16 +122,6 @@ impl Parameters {
             _ => None,
         };
         let places: &[usize] = match inst.opcode {
-            Opcode::LD_PARAM => {
-                let Some(place) = loaded(inst).and_then(|(param, offset)| self.place(param, offset)) else {
-                    return false;
-                };
-                let (source, place) = place;
-                if place.bytes != 8 || inst.ty(0).bits() != 64 {
-                    return false;
-                }
-                return self.insert(val, source);
-            }
             Opcode::MOV | Opcode::CVTA | Opcode::SUB => &[1],
             Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
             Opcode::MAD | Opcode::MAD_WIDE => &[3],
@@ -137,6 +132,18 @@ impl Parameters {
             from.push(*old);
         }
         self.add(function, val, &from)
+    }
+
+    fn trace_load(&mut self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+        let mut changed = false;
+        for (reg, param, offset) in loaded(inst) {
+            let val = function.writes(number).find(|(written, _)| Some(*written) == reg);
+            let (Some((_, val)), Some((source, place))) = (val, self.place(param, offset)) else { continue };
+            if place.bytes == 8 && inst.ty(0).bits() == 64 {
+                changed |= self.insert(val, source);
+            }
+        }
+        changed
     }
 
     fn add(&mut self, function: &Function<'_>, to: Val, from: &[Val]) -> bool {
@@ -198,7 +205,7 @@ impl Parameters {
                     Def::Phi(vals) => work.extend(vals.iter().map(|&val| (function.resolve(val), access))),
                     &Def::Inst(number, old) => {
                         work.extend(old.map(|old| (function.resolve(old), access)));
-                        self.demand(function, number, access, &mut work, &mut unclear);
+                        self.demand(function, (val, number), access, &mut work, &mut unclear);
                     }
                 }
             }
@@ -228,7 +235,7 @@ impl Parameters {
     fn demand(
         &mut self,
         function: &Function<'_>,
-        number: usize,
+        (val, number): (Val, usize),
         access: usize,
         work: &mut Vec<(Val, usize)>,
         unclear: &mut Vec<([Val; 2], usize)>,
@@ -243,9 +250,10 @@ impl Parameters {
             places.iter().filter_map(|&i| operand(i)).filter(comes_of_some).collect()
         };
         match inst.opcode {
-            Opcode::LD_PARAM => {
-                let found =
-                    loaded(inst).and_then(|(param, offset)| self.place(param, offset)).map(|(source, _)| source);
+            _ if loads_parameter(inst) => {
+                let reg = Some(function.reg(val));
+                let found = loaded(inst).into_iter().find(|(loaded, ..)| *loaded == reg);
+                let found = found.and_then(|(_, param, offset)| self.place(param, offset)).map(|(source, _)| source);
                 if let Some(place) = found.and_then(|source| self.places.get_mut(source as usize)) {
                     place.is_buffer = true;
                 }
@@ -263,17 +271,39 @@ impl Parameters {
     }
 }
 
-/// The parameter that an instruction loads from, and where in it.
-pub(super) fn loaded(inst: &Inst) -> Option<(u32, u32)> {
-    let Some(Operand::Memory(address)) = inst.operands.get(1) else { return None };
-    match address.base {
-        Base::Parameter(number) => Some((number, u32::try_from(address.offset).ok()?)),
-        Base::Register(_) => None,
+/// Whether an instruction loads from a parameter.
+pub(super) fn loads_parameter(inst: &Inst) -> bool {
+    matches!(inst.opcode, Opcode::LD_PARAM | Opcode::LD_PARAM_V2 | Opcode::LD_PARAM_V4)
+}
+
+/// Whether it loads within its parameter, at a multiple of what it loads.
+fn loads_within(inst: &Inst, params: &[Param]) -> bool {
+    let Some(Operand::Memory(address)) = inst.operands.get(1) else { return false };
+    let loads = loaded(inst);
+    let param = loads.first().and_then(|(_, param, _)| params.get(*param as usize));
+    let size = u64::from(inst.ty(0).bits() / 8) * loads.len() as u64;
+    let offset = u64::try_from(address.offset).unwrap_or(u64::MAX);
+    param.is_some_and(|param| offset % size == 0 && offset.saturating_add(size) <= param.bytes())
+}
+
+/// What an instruction loads from parameters: each register, the parameter, and where in it.
+pub(super) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
+    let Some(Operand::Memory(address)) = inst.operands.get(1) else { return SmallVec::new() };
+    let (Base::Parameter(param), Ok(offset)) = (address.base, u32::try_from(address.offset)) else {
+        return SmallVec::new();
+    };
+    let bytes = inst.ty(0).bits() / 8;
+    match inst.operands.first() {
+        Some(&Operand::Register(reg)) => SmallVec::from_iter([(Some(reg), param, offset)]),
+        Some(Operand::Vector(regs)) => {
+            (0..).zip(regs).map(|(i, &reg)| (reg, param, offset.saturating_add(i * bytes))).collect()
+        }
+        _ => SmallVec::new(),
     }
 }
 
 /// The register that holds the address of an access to memory.
-pub(super) fn address(inst: &Inst) -> Option<halfbyte_isa::ptx::Reg> {
+pub(super) fn address(inst: &Inst) -> Option<Reg> {
     if inst.row().class != Class::Memory {
         return None;
     }
@@ -295,13 +325,18 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
     // The places of each parameter that are loaded, the first load of each.
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
-        let Some(inst) = function.inst(number).filter(|inst| inst.opcode == Opcode::LD_PARAM) else { continue };
-        let Some((param, offset)) = loaded(inst) else { continue };
+        let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
         let bytes = inst.ty(0).bits() / 8;
-        if let Some(loads) = loads.get_mut(param as usize)
-            && !loads.iter().any(|&(at, size, _)| (at, size) == (offset, bytes))
-        {
-            loads.push((offset, bytes, number));
+        if !loads_within(inst, &function.entry.params) {
+            wrong.push(Wrong::Outside { inst: number });
+            continue;
+        }
+        for (_, param, offset) in loaded(inst) {
+            if let Some(loads) = loads.get_mut(param as usize)
+                && !loads.iter().any(|&(at, size, _)| (at, size) == (offset, bytes))
+            {
+                loads.push((offset, bytes, number));
+            }
         }
     }
     let mut places = Vec::new();

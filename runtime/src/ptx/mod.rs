@@ -141,7 +141,11 @@ fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
             let Base::Parameter(number) = address.base else { continue };
             let param = entry.params.get(number as usize);
             let bytes = param.map_or(0, Param::bytes);
-            let size = i64::from(inst.ty(0).bits() / 8);
+            let elements = inst.operands.first().map_or(1, |operand| match operand {
+                Operand::Vector(regs) => regs.len() as i64,
+                _ => 1,
+            });
+            let size = i64::from(inst.ty(0).bits() / 8) * elements;
             let offset = i64::from(address.offset);
             if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
                 let instruction = inst_text(inst, entry);

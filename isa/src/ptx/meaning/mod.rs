@@ -169,7 +169,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             MOV_SPECIAL => self.mov_special(),
             MOV_PACK => self.pack(),
             MOV_UNPACK => self.unpack(),
-            LD_PARAM | LD | LD_V2 | LD_V4 | LD_NC | LD_NC_V2 | LD_NC_V4 => self.load(),
+            LD_PARAM | LD_PARAM_V2 | LD_PARAM_V4 | LD | LD_V2 | LD_V4 | LD_NC | LD_NC_V2 | LD_NC_V4 => self.load(),
             ST | ST_V2 | ST_V4 => self.store(),
             CVTA => self.copy(),
             BRA => self.branch(),

@@ -44,6 +44,10 @@ macro_rules! memory {
 memory! {
     LD_PARAM "ld" Memory &[PARAM, ty(WORDS)], &[def("d", ELEMENT), OperandRow::used("a", Shape::Parameter)],
         "Loads from a parameter of the kernel.", "ld.param.u64 %d, [p0];";
+    LD_PARAM_V2 "ld" Memory &[PARAM, V2, ty(WORDS)], &[OperandRow::def("d", Shape::Vector(ELEMENT, 2)), OperandRow::used("a", Shape::Parameter)],
+        "Loads from a parameter of the kernel.", "ld.param.v2.b32 {%d, %e}, [p0];";
+    LD_PARAM_V4 "ld" Memory &[PARAM, V4, ty(UP_TO_32)], &[OperandRow::def("d", Shape::Vector(ELEMENT, 4)), OperandRow::used("a", Shape::Parameter)],
+        "Loads from a parameter of the kernel.", "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
     LD "ld" Memory &[LOAD_SPACE, ty(WORDS)], LOADED, LOAD, "ld.global.b32 %d, [%a+16];";
     LD_V2 "ld" Memory &[LOAD_SPACE, V2, ty(WORDS)], LOADED_2, LOAD, "ld.global.v2.u8 {%d, %e}, [%a];";
     LD_V4 "ld" Memory &[LOAD_SPACE, V4, ty(UP_TO_32)], LOADED_4, LOAD, "ld.global.v4.b32 {%d, %e, %f, _}, [%a];";

@@ -1,0 +1,118 @@
+//! What clang and nvcc make of kernels is read, imported, compiled and run; what clang makes gives the bits of the same C
+//! built for the host.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod ptx_support;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use halfbyte::import_ptx::{Host, Shape, import};
+use halfbyte::launch::{Engine, evaluate, execute};
+use halfbyte::runtime::Program;
+use halfbyte::{Module, Target};
+use ptx_support::{arguments, root};
+
+const GRID: u32 = 2;
+const BLOCK: u32 = 96;
+const SEEDS: u64 = 6;
+
+/// What a compiler has made, and how many kernels are in it.
+const FILES: [(&str, usize); 2] = [("clang", 13), ("nvcc", 10)];
+const CLANG: &str = "clang";
+
+fn source(compiler: &str) -> String {
+    std::fs::read_to_string(root().join(format!("tests/ptx/{compiler}/kernels.ptx"))).unwrap()
+}
+
+fn imported(compiler: &str, shape: Shape) -> Module {
+    let module = import(compiler, &source(compiler), shape).unwrap_or_else(|report| panic!("{report}"));
+    let count = FILES.iter().find(|(file, _)| *file == compiler).map(|(_, count)| *count);
+    assert_eq!(Some(module.ir().kernels.len()), count);
+    module
+}
+
+#[test]
+fn the_import_gives_the_bits_of_the_text() {
+    for (compiler, _) in FILES {
+        let module = imported(compiler, Shape { grid: Some(GRID), block: Some(BLOCK) });
+        let binary = module.compile(Target::Halu).unwrap_or_else(|report| panic!("{report}"));
+        let program = Program::load(&binary.object).unwrap();
+        for kernel in &module.ir().kernels {
+            let host = Host::load(compiler, &source(compiler), &kernel.name);
+            let loaded = program.kernel(&kernel.name).unwrap();
+            let mut written = false;
+            for seed in 0..SEEDS {
+                let before = arguments(kernel, GRID * BLOCK, false, seed);
+                let mut expected = before.clone();
+                evaluate(kernel, GRID * BLOCK, &mut expected).unwrap_or_else(|fault| panic!("{fault}\n{kernel}"));
+                // A launch of the text cannot give an address within a structure.
+                if let Ok(host) = &host {
+                    let mut found = before.clone();
+                    host.launch(GRID, BLOCK, &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
+                    assert!(expected == found, "launch {seed}\n{kernel}");
+                } else {
+                    assert_eq!(kernel.name, "rows");
+                }
+                for engine in Engine::ALL {
+                    let mut found = before.clone();
+                    execute(loaded, engine, GRID * BLOCK, &mut found)
+                        .unwrap_or_else(|fault| panic!("{fault}\n{kernel}"));
+                    assert!(expected == found, "launch {seed} on {engine}\n{kernel}");
+                }
+                written |= expected != before;
+            }
+            assert!(written, "{kernel}");
+        }
+    }
+}
+
+/// The C file as a program of the host, where there is a clang.
+fn host_program(folder: &Path) -> Option<PathBuf> {
+    let clang = ["clang-19", "clang"].into_iter().find(|name| {
+        let version = Command::new(name).arg("--version").stdout(Stdio::null()).status();
+        version.is_ok_and(|status| status.success())
+    })?;
+    let program = folder.join("kernels");
+    let built = Command::new(clang)
+        .args(["-DHOST", "-O1", "-ffp-contract=off", "-Xclang", "-ffloat16-excess-precision=none", "-o"])
+        .arg(&program)
+        .arg(root().join("tests/ptx/clang/kernels.c"))
+        .status()
+        .unwrap();
+    assert!(built.success());
+    Some(program)
+}
+
+#[test]
+fn the_text_gives_the_bits_of_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = host_program(folder.path()) else {
+        println!("skipped: there is no clang");
+        return;
+    };
+    for kernel in &imported(CLANG, Shape::default()).ir().kernels {
+        let host = Host::load(CLANG, &source(CLANG), &kernel.name).unwrap();
+        for seed in 0..SEEDS {
+            // Halves of a size whose results are numbers: which NaN comes of a NaN is the machine's own affair.
+            let mut found = arguments(kernel, GRID * BLOCK, true, seed);
+            let input: Vec<u8> = found
+                .iter()
+                .flat_map(|bytes| (bytes.len() as u32).to_le_bytes().into_iter().chain(bytes.iter().copied()))
+                .collect();
+            let mut child = Command::new(&program)
+                .args([&kernel.name, &(GRID * BLOCK).to_string()])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            let writer = std::thread::spawn(move || stdin.write_all(&input));
+            let expected = child.wait_with_output().unwrap().stdout;
+            writer.join().unwrap().unwrap();
+            host.launch(GRID, BLOCK, &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
+            assert!(expected == found.concat(), "launch {seed}\n{kernel}");
+        }
+    }
+}
