@@ -30,17 +30,18 @@ impl Sites {
         }
     }
 
-    /// A definition that reaches a use has been met: its block comes before, or it does in this one.
-    fn read(&mut self, reg: VReg, block: u32) -> Result<(), AllocError> {
-        match self.defined_in.get(reg.0 as usize) {
-            None | Some(&NOWHERE) => Err(AllocError::Undefined(reg)),
-            Some(&site) => {
-                if site != block {
-                    self.uses.push((reg.0, block));
-                }
-                Ok(())
-            }
+    /// Notes a use; false where no definition has been met. One that reaches the use has: its block comes before, or it does
+    /// in this one.
+    fn read(&mut self, reg: VReg, block: u32) -> bool {
+        let Some(&site) = self.defined_in.get(reg.0 as usize) else { return false };
+        if site != block && site != NOWHERE {
+            self.uses.push((reg.0, block));
         }
+        site != NOWHERE
+    }
+
+    fn read_all(&mut self, mut regs: impl Iterator<Item = VReg>, block: u32) -> Result<(), AllocError> {
+        regs.find(|&reg| !self.read(reg, block)).map_or(Ok(()), |reg| Err(AllocError::Undefined(reg)))
     }
 }
 
@@ -57,16 +58,21 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -
             return Err(AllocError::Arguments(flow.index(rank)));
         }
         params.iter().try_for_each(|&param| sites.define(param, number))?;
+        // An operand that does not belong says more than that nothing defines it.
+        let mut unread = None;
         for (inst, i) in insts(code, block).iter().zip(block.insts.clone()) {
             let operands = code.operands(inst);
             if operands.len() != inst.operands.len() {
                 return Err(AllocError::Operands(i));
             }
             for operand in operands {
-                match operand.access {
-                    Access::Use => sites.read(operand.reg, number)?,
-                    Access::Replace(old) => sites.read(old, number)?,
-                    Access::Def => {}
+                let reg = match operand.access {
+                    Access::Use => operand.reg,
+                    Access::Replace(old) => old,
+                    Access::Def => continue,
+                };
+                if !sites.read(reg, number) {
+                    unread = unread.or(Some(reg));
                 }
             }
             for operand in operands.iter().filter(|operand| operand.access != Access::Use) {
@@ -74,13 +80,16 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -
             }
         }
         M::check(code, block)?;
+        if let Some(reg) = unread {
+            return Err(AllocError::Undefined(reg));
+        }
         if let Terminator::Branch { inst, .. } = &block.terminator {
             let operands = code.operands(inst);
             if operands.len() != inst.operands.len() || operands.iter().any(|o| o.access != Access::Use) {
                 return Err(AllocError::Branch(flow.index(rank)));
             }
             M::check_branch(code, flow.index(rank), inst)?;
-            operands.iter().try_for_each(|operand| sites.read(operand.reg, number))?;
+            sites.read_all(operands.iter().map(|operand| operand.reg), number)?;
         }
         let several = flow.succs(rank).len() > 1;
         for (edge, target) in edges(&block.terminator).zip(flow.succs(rank)) {
@@ -94,7 +103,7 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -
             {
                 return Err(AllocError::Arguments(flow.index(rank)));
             }
-            args.iter().try_for_each(|&arg| sites.read(arg, number))?;
+            sites.read_all(args.iter().copied(), number)?;
         }
     }
     Ok(())
