@@ -14,7 +14,7 @@ use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
 use halfbyte_isel::regalloc::{self, Allocator};
-use halfbyte_isel::{Func, Refusal, check_intrinsics, legality, select};
+use halfbyte_isel::{Func, Refusal, Selector, check_intrinsics, legality};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
 use crate::Module;
@@ -130,6 +130,7 @@ pub struct Compiler<'a> {
     options: &'a Options,
     legality: Legality,
     lines: Lines<'a>,
+    selector: Selector,
     allocator: Allocator,
     fired: Fired,
 }
@@ -287,7 +288,8 @@ impl<'a> Compiler<'a> {
     fn for_text(text: &'a str, options: &'a Options, legality: Legality) -> Compiler<'a> {
         let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
         let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(halfbyte_isel::rules(options.target)) };
-        Compiler { options, legality, lines: Lines::new(text), allocator: Allocator::default(), fired }
+        let (selector, allocator) = (Selector::default(), Allocator::default());
+        Compiler { options, legality, lines: Lines::new(text), selector, allocator, fired }
     }
 
     /// The rules that were taken so far, also those for kernels that the target cannot do.
@@ -371,7 +373,8 @@ impl<'a> Compiler<'a> {
             Loc { line: position.line as u32, column: position.column as u32 }
         };
         let start = self.start();
-        let mut selected = select(kernel, self.options.target, &locate).map_err(|refused| diagnostics(&refused))?;
+        let selected = self.selector.select(kernel, self.options.target, &locate);
+        let mut selected = selected.map_err(|refused| diagnostics(&refused))?;
         watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
         for &rule in &selected.fired {
             if let Some(count) = self.fired.isel.get_mut(rule as usize) {

@@ -102,7 +102,28 @@ pub struct Selected {
 /// # Errors
 /// Every op that no rule of the target matches, in the order of the text.
 pub fn select(kernel: &Kernel, target: Target, locate: &dyn Fn(Span) -> Loc) -> Result<Selected, Vec<Refusal>> {
-    select_and_tell(kernel, target, locate, None)
+    Selector::default().select(kernel, target, locate)
+}
+
+/// Selects instructions; keeps its memory from one kernel to the next.
+#[derive(Default)]
+pub struct Selector {
+    halu: halu::Scratch,
+}
+
+impl Selector {
+    /// As [`select`].
+    ///
+    /// # Errors
+    /// Those of [`select`].
+    pub fn select(
+        &mut self,
+        kernel: &Kernel,
+        target: Target,
+        locate: &dyn Fn(Span) -> Loc,
+    ) -> Result<Selected, Vec<Refusal>> {
+        select_and_tell(kernel, target, locate, None, self)
+    }
 }
 
 /// The same, told step by step.
@@ -115,7 +136,7 @@ pub fn select_traced(
     locate: &dyn Fn(Span) -> Loc,
     trace: &mut Trace,
 ) -> Result<Selected, Vec<Refusal>> {
-    select_and_tell(kernel, target, locate, Some(trace))
+    select_and_tell(kernel, target, locate, Some(trace), &mut Selector::default())
 }
 
 fn select_and_tell(
@@ -123,9 +144,10 @@ fn select_and_tell(
     target: Target,
     locate: &dyn Fn(Span) -> Loc,
     trace: Option<&mut Trace>,
+    selector: &mut Selector,
 ) -> Result<Selected, Vec<Refusal>> {
     match target {
-        Target::Halu => halu::select(kernel, locate, trace),
+        Target::Halu => halu::select(kernel, locate, trace, &mut selector.halu),
         Target::Vp1 => vp1::select(kernel, locate, trace),
         Target::Ptx { .. } => Err(vec![Refusal {
             op: None,

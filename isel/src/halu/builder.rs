@@ -85,17 +85,9 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// With room for the instructions of so many ops.
-    pub fn with_capacity(ops: usize) -> Builder {
-        Builder {
-            vregs: Vec::with_capacity(2 * ops),
-            operands: Vec::with_capacity(3 * ops),
-            // Those of one op at a time.
-            insts: Vec::with_capacity(16),
-            loc: Loc::default(),
-            joins_words: false,
-            start: 0,
-        }
+    /// One that has nothing, in the memory of these lists.
+    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<VInst<Halu>>) -> Builder {
+        Builder { vregs, operands, insts, loc: Loc::default(), joins_words: false, start: 0 }
     }
 
     pub fn vreg(&mut self, class: RegClass) -> VReg {

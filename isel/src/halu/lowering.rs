@@ -70,32 +70,59 @@ enum Address {
     Wide { base: Reg, displacement: i32 },
 }
 
+/// Lists that each kernel needs and none keeps, left to the next one.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    operands: Vec<Operand<Halu>>,
+    insts: Vec<VInst<Halu>>,
+    value_regs: SecondaryMap<Value, Option<VReg>>,
+    aliases: Vec<Option<Reg>>,
+    own: Vec<bool>,
+}
+
+impl Scratch {
+    fn take(&mut self) -> Scratch {
+        let mut empty = std::mem::take(self);
+        empty.operands.clear();
+        empty.insts.clear();
+        empty.value_regs.clear();
+        empty.aliases.clear();
+        empty.own.clear();
+        empty
+    }
+}
+
 /// Selects a kernel's instructions.
 pub(crate) fn select<'k>(
     kernel: &'k Kernel,
     locate: &'k dyn Fn(Span) -> Loc,
     trace: Option<&'k mut Trace>,
+    scratch: &mut Scratch,
 ) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, Target::Halu).map_err(|refusal| vec![refusal])?;
-    let (ops, values) = (kernel.insts.len(), kernel.values.len());
+    let ops = kernel.insts.len();
+    let Scratch { operands, insts, mut value_regs, aliases, own } = scratch.take();
+    value_regs.resize(kernel.values.len());
     let lowering = Lowering {
         kernel,
-        out: Builder::with_capacity(ops),
+        out: Builder::new(Vec::with_capacity(2 * ops), operands, insts),
         fired: Vec::with_capacity(2 * ops),
         trace,
         depth: 0,
         locate,
         offsets: signature.offsets().to_vec(),
-        value_regs: SecondaryMap::with_capacity(values),
-        aliases: Vec::with_capacity(2 * ops),
-        own: Vec::new(),
+        value_regs,
+        aliases,
+        own,
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
         wide: None,
         wide_words: Vec::new(),
         refusals: Vec::new(),
     };
-    lowering.run(signature)
+    let (selected, left) = lowering.run(signature)?;
+    *scratch = left;
+    Ok(selected)
 }
 
 /// The class of register that holds a type, where one does.
@@ -134,7 +161,7 @@ struct DraftEdge {
 }
 
 impl Lowering<'_> {
-    fn run(mut self, signature: abi::Signature) -> Result<Selected, Vec<Refusal>> {
+    fn run(mut self, signature: abi::Signature) -> Result<(Selected, Scratch), Vec<Refusal>> {
         let kernel = self.kernel;
         let flow = Flow::new(kernel);
         // Block parameters have registers of their own before anything uses them.
@@ -599,7 +626,7 @@ impl Lowering<'_> {
         mut drafts: Vec<Draft>,
         in_layout: &[usize],
         flow: &Flow,
-    ) -> Selected {
+    ) -> (Selected, Scratch) {
         let mut code = VCode {
             signature,
             vregs: std::mem::take(&mut self.out.vregs),
@@ -678,7 +705,9 @@ impl Lowering<'_> {
         if self.out.joins_words {
             write_in_place(&mut code);
         }
-        Selected { code: Code::Halu(code), fired: self.fired }
+        let Builder { operands, insts, .. } = self.out;
+        let Lowering { value_regs, aliases, own, .. } = self;
+        (Selected { code: Code::Halu(code), fired: self.fired }, Scratch { operands, insts, value_regs, aliases, own })
     }
 
     /// Adds an instruction, its registers where their values are.

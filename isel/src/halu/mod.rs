@@ -13,7 +13,7 @@ use halfbyte_ir::{Attr, Legality, Op, Type};
 use halfbyte_isa::target::Target;
 
 pub(crate) use intrinsic::check as check_intrinsics;
-pub(crate) use lowering::select;
+pub(crate) use lowering::{Scratch, select};
 
 use crate::rules::HALU_NATIVE;
 
