@@ -103,8 +103,12 @@ impl<'s> Lines<'s> {
     /// The same, found at once where it is on this line or next to it.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
         let byte = self.source.floor_char_boundary(byte as usize) as u32;
-        let near = [line.wrapping_sub(1), line, line.wrapping_add(1)].into_iter().find(|&line| self.is_on(byte, line));
-        let line = near.unwrap_or_else(|| self.starts.partition_point(|&start| start <= byte));
+        let line = match line {
+            after if self.is_on(byte, after.wrapping_sub(1)) => after - 1,
+            same if self.is_on(byte, same) => same,
+            before if self.is_on(byte, before.wrapping_add(1)) => before + 1,
+            _ => self.starts.partition_point(|&start| start <= byte),
+        };
         let before = self.source.get(self.start(line)..byte as usize);
         Position { line, column: before.map_or(0, |before| before.chars().count()) + 1 }
     }

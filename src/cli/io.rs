@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
 
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::report::Report;
@@ -30,19 +31,19 @@ impl Input {
 
     /// Its text.
     pub(super) fn text(&self) -> Result<&str, Report> {
-        str::from_utf8(&self.bytes).map_err(|error| {
-            let start = error.valid_up_to() as u32;
-            let wrong =
-                Diagnostic::new(Span { start, end: start + 1 }, "this is not UTF-8 text").expected("a text file");
-            Report::new(self.name.clone(), String::from_utf8_lossy(&self.bytes), vec![wrong])
-        })
+        str::from_utf8(&self.bytes).map_err(|error| no_text(&self.name, &self.bytes, error))
     }
 
     /// Its text, without a copy.
     pub(super) fn into_text(self) -> Result<String, Report> {
-        self.text()?;
-        Ok(String::from_utf8(self.bytes).unwrap_or_default())
+        String::from_utf8(self.bytes).map_err(|error| no_text(&self.name, error.as_bytes(), error.utf8_error()))
     }
+}
+
+fn no_text(name: &str, bytes: &[u8], error: Utf8Error) -> Report {
+    let start = error.valid_up_to() as u32;
+    let wrong = Diagnostic::new(Span { start, end: start + 1 }, "this is not UTF-8 text").expected("a text file");
+    Report::new(name, String::from_utf8_lossy(bytes), vec![wrong])
 }
 
 fn name_of(path: &Path) -> String {

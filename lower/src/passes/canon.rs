@@ -57,8 +57,10 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                         fuel -= 1;
                         changed = true;
                         context.record(rewriter.fired());
+                        if !std::mem::replace(&mut is_replaced, true) {
+                            replaced.resize(rewriter.kernel().values.len());
+                        }
                         replaced[result] = simpler.into();
-                        is_replaced = true;
                         rewriter.kernel_mut().inherit_value_name(simpler, result);
                         let made = rewriter.take_made();
                         let rule = rewriter.fired().first().copied().unwrap_or(0);
