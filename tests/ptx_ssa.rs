@@ -57,7 +57,7 @@ impl Builder {
 
     fn push(&mut self, block: u32, inst: Inst) {
         let block = &mut self.blocks[block as usize];
-        block.insts.push(Placed { inst, loc: block.loc });
+        block.insts.push(Placed::new(inst, block.loc));
     }
 
     /// `d = a op b`, a word.

@@ -1,7 +1,7 @@
 //! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
 
 use halfbyte_isa::abi::{self, ParamKind};
-use halfbyte_isa::object::{KernelInfo, Loc, Words};
+use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
 use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Module, Param, Registers};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::Sourced;
@@ -27,7 +27,11 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
         starts.push(placed.len() as u32);
         placed.extend(block.into_iter().take(length));
     }
-    let (mut insts, locs): (Vec<Inst>, Vec<Loc>) = placed.into_iter().map(|Placed { inst, loc }| (inst, loc)).unzip();
+    let mut parts = Vec::new();
+    for (word, placed) in (0..).zip(&placed) {
+        parts.extend(placed.parts.iter().map(|part| Part { word, ..*part }));
+    }
+    let (mut insts, locs): (Vec<Inst>, Vec<Loc>) = placed.into_iter().map(|placed| (placed.inst, placed.loc)).unzip();
     let kernel = || signature.name().to_owned();
     let labels = place_labels(&mut insts, &starts).map_err(|block| {
         let blocks = starts.len();
@@ -51,7 +55,7 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
         tiles: None,
         max_items: u32::try_from(max_items).unwrap_or(u32::MAX),
     };
-    Ok(Code { info, words: Words::Ptx(Box::new(kernel)), locs, parts: Vec::new(), stats: Vec::new() })
+    Ok(Code { info, words: Words::Ptx(Box::new(kernel)), locs, parts, stats: Vec::new() })
 }
 
 /// A parameter as kernels find it: a buffer's address, a number, or the bytes of a vector.

@@ -48,7 +48,7 @@ fn code(sm: u16, text: &str) -> Code {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
     let entry = read(&module).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module.entries.remove(0);
-    let insts = entry.insts.into_iter().map(|inst| Placed { inst, loc: Loc::default() }).collect();
+    let insts = entry.insts.into_iter().map(|inst| Placed::new(inst, Loc::default())).collect();
     let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
     let signature = Signature::new("k", Vec::new()).unwrap();
     Code { signature, sm, registers: vec![Type::B32; 80], blocks: vec![block], max_items: u64::MAX }

@@ -1,6 +1,7 @@
 //! The buffers of a launch, at the addresses that kernels have for them.
 
 use halfbyte_isa::abi;
+use halfbyte_isa::object::Part;
 
 use crate::trap::{Access, Near, Space, TrapKind};
 
@@ -57,6 +58,23 @@ impl<'a> Buffers<'a> {
         let Some((buffer, offset)) = self.at(address) else { return false };
         let writable = matches!(buffer.bytes, Bytes::Mutable(_));
         range(buffer.bytes.get(), offset, count).is_some() && (access == Access::Load || writable)
+    }
+
+    /// Why a part of an access cannot be made, by what is known of the whole, which cannot; none where the part can.
+    #[cold]
+    pub fn fault_of(&self, part: &Part, whole: &TrapKind) -> Option<TrapKind> {
+        let (access, address) = match *whole {
+            TrapKind::OutOfBounds { access, space: Space::Global, address, .. }
+            | TrapKind::Misaligned { access, space: Space::Global, address, .. } => (access, address),
+            TrapKind::ReadOnly { address, .. } => (Access::Store, address),
+            _ => return None,
+        };
+        let (address, bytes) = (address.wrapping_add(part.offset.into()), part.bytes.into());
+        if !address.is_multiple_of(bytes) {
+            return Some(TrapKind::Misaligned { access, space: Space::Global, address, bytes: bytes as u32 });
+        }
+        let count = usize::from(part.bytes);
+        (!self.allow(access, address, count)).then(|| self.refusal(access, address, count))
     }
 
     /// Why bytes may not be accessed.

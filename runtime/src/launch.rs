@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
@@ -340,6 +340,17 @@ impl Kernel {
                 };
                 Err(LaunchError::Kind { kernel, param, expected, found })
             }
+        }
+    }
+
+    /// The trap of a fault. What is reported of an access of several parts is the first that could not have been made.
+    pub(crate) fn trap_of(&self, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
+        let parts = Part::of_word(&self.parts, fault.address as u32);
+        let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
+        let trap = self.trap(item, fault);
+        match part {
+            Some((loc, kind)) => Trap { loc, kind, ..trap },
+            None => trap,
         }
     }
 

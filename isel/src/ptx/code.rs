@@ -4,7 +4,7 @@
 //! block parameters their values by moves ([`Func`]).
 
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Guard, Inst, Reg};
 
@@ -15,6 +15,16 @@ pub struct Placed {
     pub inst: Inst,
     /// The text it comes from.
     pub loc: Loc,
+    /// Of an access that stands for several of the text: these, in the order in which the text makes them. They are of this
+    /// instruction, whatever word they name.
+    pub parts: Vec<Part>,
+}
+
+impl Placed {
+    /// An instruction that comes from one place.
+    pub fn new(inst: Inst, loc: Loc) -> Placed {
+        Placed { inst, loc, parts: Vec::new() }
+    }
 }
 
 /// A way out of a block.

@@ -84,7 +84,7 @@ pub fn finish(code: Code) -> Result<Func, CodeError> {
     let mut ends: Vec<Vec<Placed>> = Vec::with_capacity(blocks.len());
     for block in &blocks {
         let loc = block.loc;
-        let placed = |inst| Placed { inst, loc };
+        let placed = |inst| Placed::new(inst, loc);
         let mut end = Vec::new();
         match &block.terminator {
             Terminator::Exit => end.push(placed(bare(Opcode::RET))),

@@ -1,7 +1,5 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_isa::object::Part;
-
 use crate::buffers::{Buffers, range, range_mut};
 use crate::trap::{Access, Space, TrapKind};
 
@@ -59,23 +57,6 @@ impl Memory<'_> {
         match check_aligned(access, space, address, count) {
             Ok(()) => self.refusal(access, space, address, count),
             Err(kind) => kind,
-        }
-    }
-
-    /// Why a part of a global access cannot be made, by what is known of the whole, which cannot; none where the part can.
-    #[cold]
-    pub fn fault_of(&self, part: &Part, whole: &TrapKind) -> Option<TrapKind> {
-        let (access, address) = match *whole {
-            TrapKind::OutOfBounds { access, space: Space::Global, address, .. }
-            | TrapKind::Misaligned { access, space: Space::Global, address, .. } => (access, address),
-            TrapKind::ReadOnly { address, .. } => (Access::Store, address),
-            _ => return None,
-        };
-        let (address, count) = (address.wrapping_add(part.offset.into()), usize::from(part.bytes));
-        match check_aligned(access, Space::Global, address, count) {
-            Ok(()) if self.buffers.allow(access, address, count) => None,
-            Ok(()) => Some(self.buffers.refusal(access, address, count)),
-            Err(kind) => Some(kind),
         }
     }
 

@@ -11,13 +11,11 @@ use std::sync::OnceLock;
 use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::object::Part;
 use halfbyte_isa::row::RegFile;
 
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
 use crate::native::{NativeError, Translation};
-use crate::trap::{Fault, Trap};
 use interp::run_item;
 use jit::{Jit, Stop};
 use memory::Memory;
@@ -93,7 +91,7 @@ impl Code {
             match self.jit.get(&words) {
                 Ok(code) => {
                     return code.launch(&words, &mut memory, order, threads).map_err(|stop| match stop {
-                        Stop::Fault(item, fault) => Box::new(kernel.trap_of(item, fault, &memory)).into(),
+                        Stop::Fault(item, fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
                         Stop::Native(error) => unable(error),
                     });
                 }
@@ -108,7 +106,7 @@ impl Code {
             registers.start(item, self.gprs);
             memory.local.fill(0);
             let done = run_item(&self.words, &mut registers, &mut memory, budget);
-            let done = done.map_err(|fault| Box::new(kernel.trap_of(item, fault, &memory)))?;
+            let done = done.map_err(|fault| Box::new(kernel.trap_of(item, fault, &memory.buffers)))?;
             stats.issued += done.instructions;
             stats.backward_branches += done.backward;
             order.advance(1);
@@ -122,17 +120,6 @@ impl Kernel {
     fn pointers(&self) -> impl Iterator<Item = u32> {
         let params = self.signature().params().iter().zip(self.signature().offsets());
         params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. })).map(|(_, &offset)| offset.into())
-    }
-
-    /// The trap of a fault. What is reported of an access of several parts is the first that could not have been made.
-    fn trap_of(&self, item: u32, fault: Fault, memory: &Memory<'_>) -> Trap {
-        let parts = Part::of_word(&self.parts, fault.address as u32);
-        let part = parts.iter().find_map(|part| Some((part.loc, memory.fault_of(part, &fault.kind)?)));
-        let trap = self.trap(item, fault);
-        match part {
-            Some((loc, kind)) => Trap { loc, kind, ..trap },
-            None => trap,
-        }
     }
 }
 

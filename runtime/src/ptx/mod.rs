@@ -185,7 +185,7 @@ pub(crate) fn launch(
     let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args) };
     let block = group_size(order.items);
     let ran = run_items(entry, [order.items / block, block], &mut memory, order.budget, &mut || order.advance(1));
-    ran.map_err(|(item, fault)| Box::new(kernel.trap(item, fault)).into())
+    ran.map_err(|(item, fault)| Box::new(kernel.trap_of(item, fault, &memory.buffers)).into())
 }
 
 /// A kernel that can be launched.

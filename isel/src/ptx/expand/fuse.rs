@@ -40,7 +40,7 @@ pub fn fuse(code: &mut Code) {
                 let mut copy = inner.clone();
                 copy.rename(rename);
                 placed.inst.rename(rename);
-                insts.push(Placed { inst: copy, loc: placed.loc });
+                insts.push(Placed::new(copy, placed.loc));
             }
             insts.push(placed);
         }

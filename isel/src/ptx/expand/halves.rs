@@ -218,7 +218,7 @@ impl Writer<'_> {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(ty)].into_iter().collect();
-        self.out.push(Placed { inst: Inst { opcode, words, guard: None, operands }, loc: placed.loc });
+        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, placed.loc));
         d
     }
 }

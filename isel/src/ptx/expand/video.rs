@@ -125,7 +125,7 @@ impl Writer<'_, '_> {
     fn push(&mut self, opcode: Opcode, d: Reg, sources: &[Operand]) {
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(Type::B32)].into_iter().collect();
-        self.out.push(Placed { inst: Inst { opcode, words, guard: None, operands }, loc: self.loc });
+        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, self.loc));
     }
 
     fn binary(&mut self, opcode: Opcode, a: Reg, b: u32) -> Reg {
@@ -165,7 +165,7 @@ impl Writer<'_, '_> {
         for inst in &sequence.insts {
             let mut inst = inst.clone();
             inst.rename(|_, reg| *names.entry(reg).or_insert_with(|| self.registers.fresh(Type::B32)));
-            self.out.push(Placed { inst, loc: self.loc });
+            self.out.push(Placed::new(inst, self.loc));
         }
     }
 }
