@@ -8,10 +8,38 @@ use std::path::PathBuf;
 
 use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
 
-/// Targets with rules, and the files that these are in.
+/// Targets with rules, and the files that these are in. Those of `threads` are of machines with a thread a work item.
 const TARGETS: &[(&str, &[&str])] = &[
-    ("halu", &["machine", "sources", "half", "video", "integer", "float", "lanes", "memory"]),
-    ("vp1", &["machine", "sources", "bytes", "masks", "words", "fours", "lanes", "memory", "wide"]),
+    (
+        "halu",
+        &[
+            "threads/machine",
+            "halu/machine",
+            "threads/sources",
+            "halu/sources",
+            "halu/half",
+            "halu/video",
+            "threads/integer",
+            "halu/integer",
+            "halu/float",
+            "threads/lanes",
+            "threads/memory",
+        ],
+    ),
+    (
+        "vp1",
+        &[
+            "vp1/machine",
+            "vp1/sources",
+            "vp1/bytes",
+            "vp1/masks",
+            "vp1/words",
+            "vp1/fours",
+            "vp1/lanes",
+            "vp1/memory",
+            "vp1/wide",
+        ],
+    ),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,8 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("ir_methods.rs"), ir_methods(Terms::Match))?;
     for &(target, names) in TARGETS {
-        let files: Vec<PathBuf> =
-            names.iter().map(|name| PathBuf::from(format!("rules/{target}/{name}.isle"))).collect();
+        let files: Vec<PathBuf> = names.iter().map(|name| PathBuf::from(format!("rules/{name}.isle"))).collect();
         Rulebook {
             name: target,
             folder: "isel",

@@ -12,6 +12,7 @@ pub mod ptx;
 pub mod regalloc;
 pub mod rules;
 mod signature;
+mod threads;
 pub mod trace;
 pub mod vcode;
 pub mod vp1;

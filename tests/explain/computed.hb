@@ -22,4 +22,4 @@ kernel @k(%x: inout i32) {
 ;= selection
 ;=   %s = const.i32 5
 ;=     no instruction of its own; done in %r = shl.i32 %a, %s
-;=       by src_const (isel/rules/halu/sources.isle:8), priority 2: (const_word bits)
+;=       by src_const (isel/rules/threads/sources.isle:8), priority 2: (const_word bits)

@@ -22,10 +22,10 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;= selection
 ;=   %0 = fneg.f16x2 %a
 ;=     no instruction of its own; done in %r = ffma.f16x2 %0, %b, %c
-;=       by half_negated (isel/rules/halu/sources.isle:22), priority 1: (Fneg _ x)
+;=       by half_negated (isel/rules/halu/sources.isle:15), priority 1: (Fneg _ x)
 ;=   %r = ffma.f16x2 %0, %b, %c
 ;=     by half_ffma (isel/rules/halu/half.isle:70), priority 3: (Ffma (half ty) flags a b c)
-;=       %0 by half_negated (isel/rules/halu/sources.isle:22)
+;=       %0 by half_negated (isel/rules/halu/sources.isle:15)
 ;=     0008  0x00000000000001030000000201017231  HFMA2 R1, -R1, R2, R3 ;
 ;=
 ;= not taken

@@ -18,13 +18,13 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=
 ;= selection
 ;=   %b = shuffle.i8x4 %a, %c, [0, 5, 2, 7]
-;=     by shuffle_word (isel/rules/halu/lanes.isle:47), priority 0: (Shuffle (word ty) map a b)
+;=     by shuffle_word (isel/rules/threads/lanes.isle:47), priority 0: (Shuffle (word ty) map a b)
 ;=     0006  0x00000000000000020000725001027816  PRMT R2, R1, 0x7250, R2 ;
 ;=
 ;= not taken
 ;=   by selection, for %r = add_sat_u.i8x4 %b, %a
-;=     lanes_shuffled (isel/rules/halu/sources.isle:71), priority 3
-;=       line 72: wanted (first_operand_only ty map), found ty = i8x4
+;=     lanes_shuffled (isel/rules/halu/sources.isle:64), priority 3
+;=       line 65: wanted (first_operand_only ty map), found ty = i8x4
 ;=   by canon
 ;=     shuffle_first (lower/rules/simplify.isle:387), priority 5
 ;=       line 387: wanted (keeps_first ty lanes), found ty = i8x4

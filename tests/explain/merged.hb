@@ -19,7 +19,7 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;= selection
 ;=   %n = fneg.f16x2 %a
 ;=     no instruction of its own; done in %r = fmul.f16x2 %n, %b
-;=       by half_negated (isel/rules/halu/sources.isle:22), priority 1: (Fneg _ x)
+;=       by half_negated (isel/rules/halu/sources.isle:15), priority 1: (Fneg _ x)
 ;=
 ;= not taken
 ;=   by canon

@@ -21,12 +21,12 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=
 ;= not taken
 ;=   by selection
-;=     narrow_shl (isel/rules/halu/integer.isle:59), priority 2
-;=       line 59: wanted (lanes_scalar ty), found i8x4
-;=     int_shl (isel/rules/halu/integer.isle:52), priority 1
-;=       line 52: wanted $I32, found i8x4
-;=     video_shl (isel/rules/halu/video.isle:95), priority 0
-;=       line 95: wanted (splat_count n), found `%b = load %n[%i]`
+;=     narrow_shl (isel/rules/threads/integer.isle:35), priority 2
+;=       line 35: wanted (lanes_scalar ty), found i8x4
+;=     int_shl (isel/rules/threads/integer.isle:28), priority 1
+;=       line 28: wanted $I32, found i8x4
+;=     video_shl (isel/rules/threads/integer.isle:48), priority 0
+;=       line 48: wanted (splat_count n), found `%b = load %n[%i]`
 ;=   by canon
 ;=     shl_zero (lower/rules/simplify.isle:143), priority 1
 ;=       line 143: wanted (iconst 0), found `%b = load %n[%i]`

@@ -19,7 +19,7 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;= selection
 ;=   %r = ffma.rm.f16x2 %a, %b, %k
 ;=     by half_ffma (isel/rules/halu/half.isle:70), priority 3: (Ffma (half ty) flags a b c)
-;=       %k by src_const (isel/rules/halu/sources.isle:8)
+;=       %k by src_const (isel/rules/threads/sources.isle:8)
 ;=     0006  0x00000000000040028000800001017431  HFMA2.RM R1, R1, R2, -0, -0 ;
 ;=
 ;= not taken

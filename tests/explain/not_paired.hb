@@ -19,7 +19,7 @@ kernel @k(%x: in f32, %y: in f32, %z: out f16x2) {
 ;=
 ;= selection
 ;=   %r = concat.f16x2 %p, %q
-;=     by concat_halves (isel/rules/halu/lanes.isle:64), priority 1: (Concat2 (word _) a b)
+;=     by concat_halves (isel/rules/threads/lanes.isle:64), priority 1: (Concat2 (word _) a b)
 ;=     0009  0x00000000000000020000541001017816  PRMT R1, R1, 0x5410, R2 ;
 ;=
 ;= not taken

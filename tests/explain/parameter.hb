@@ -16,4 +16,4 @@ kernel @k(%s: i32, %y: inout i32) {
 ;= selection
 ;=   the parameter `%s: i32`
 ;=     no instruction of its own; done in %r = add.i32 %a, %s
-;=       by src_param (isel/rules/halu/sources.isle:12), priority 1: (param_word offset)
+;=       by src_param (isel/rules/halu/sources.isle:5), priority 1: (param_word offset)

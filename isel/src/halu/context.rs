@@ -11,9 +11,10 @@ use halfbyte_isa::target::Target;
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
 use super::lowering::Lowering;
-use super::operands::{Index, Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
+use super::operands::{Index, Lanes, Number, Place, Pred, Reg, Src};
 use crate::classes::type_class;
 use crate::machine::RegClass;
+use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::trace_methods;
 
 type Unit = ();
@@ -50,11 +51,6 @@ impl Lowering<'_> {
         self.kernel
     }
 
-    #[inline(always)]
-    fn of_class(&mut self, class: &str, ty: Type) -> Option<Type> {
-        (type_class(class, ty) == Some(true)).then_some(ty)
-    }
-
     /// Folds an operand's operand, as long as that is not too deep for the stack.
     fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
         if self.depth == MAX_DEPTH {
@@ -66,22 +62,12 @@ impl Lowering<'_> {
         result
     }
 
-    fn const_inst(&self, value: Value) -> Option<Inst> {
-        let inst = self.kernel.def_inst(value)?;
-        (self.kernel.insts[inst].op == Op::Const).then_some(inst)
-    }
-
-    /// A constant's bits as a register holds them.
-    fn register_bits(&self, inst: Inst) -> Option<[u64; 8]> {
-        let kernel = self.kernel;
-        let mut bits = kernel.const_bits(inst)?;
-        let ty = kernel.insts[inst].ty;
-        if ty.is_mask() && !ty.is_scalar() {
-            let ones = (1u64 << lane_bits(ty)) - 1;
-            let spread = (0..ty.lanes()).filter(|i| bits[0] >> i & 1 == 1).map(|i| ones << (i as u32 * lane_bits(ty)));
-            bits[0] = spread.fold(0, |all, lane| all | lane);
-        }
-        Some(bits)
+    fn plop3(&mut self, table: u8, a: Pred, b: Pred, c: Pred) -> Pred {
+        let mut inst = Word::new(Opcode::PLOP3).with(LUT, table.into());
+        self.out.read_pred(&mut inst, PP, PP_NOT, a);
+        self.out.read_pred(&mut inst, PX, PX_NOT, b);
+        self.out.read_pred(&mut inst, PY, PY_NOT, c);
+        self.out.pred(inst, PU)
     }
 
     fn down(&mut self, bits: u32, lane: u8, reg: Reg) -> Reg {
@@ -94,23 +80,11 @@ impl Lowering<'_> {
     }
 }
 
-macro_rules! classes {
-    ($($class:ident)*) => {
-        $(fn $class(&mut self, ty: Type) -> Option<Type> {
-            self.of_class(stringify!($class), ty)
-        })*
-    };
-}
-
 impl rules::Context for Lowering<'_> {
     ir_methods!();
-    classes!(int_scalar half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
+    thread_methods!(int_scalar half f16 bf16 half_pair half_scalar lanes lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
 
     trace_methods!();
-
-    fn type_of(&mut self, value: Value) -> Type {
-        self.kernel.ty(value)
-    }
 
     fn reg(&mut self, value: Value) -> Reg {
         self.value_reg(value)
@@ -276,23 +250,6 @@ impl rules::Context for Lowering<'_> {
         (self.bf16(ty).is_some() && !flags.ftz && flags.clamp == Clamp::Sat).then_some(())
     }
 
-    fn without_clamp(&mut self, flags: FloatFlags) -> FloatFlags {
-        FloatFlags { clamp: Clamp::None, ..flags }
-    }
-
-    fn no_flags(&mut self) -> FloatFlags {
-        FloatFlags::default()
-    }
-
-    fn rounds_to_nearest(&mut self, flags: FloatFlags) -> Option<Unit> {
-        let plain = FloatFlags { contract: flags.contract, ..FloatFlags::default() };
-        (flags == plain).then_some(())
-    }
-
-    fn keeps_subnormals(&mut self, cond: FloatCond) -> Option<Unit> {
-        (!cond.1).then_some(())
-    }
-
     // Video.
 
     fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Lanes, b: Lanes) -> Reg {
@@ -420,7 +377,7 @@ impl rules::Context for Lowering<'_> {
         self.out.read(RA, a);
         self.out.read(R32, b);
         let low = self.out.pred(inst.with(SIGN, sign_choice!(M_SIGN, Sign::U)), PU);
-        let mut inst = inst.with(SIGN, sign_choice!(M_SIGN, int_sign(*cc))).with(EX, 1);
+        let mut inst = inst.with(SIGN, sign_choice!(M_SIGN, Sign::of(*cc))).with(EX, 1);
         self.out.read(RA, a.part(1));
         self.out.read(R32, b.part(1));
         self.out.read_pred(&mut inst, PX, PX_NOT, low);
@@ -451,12 +408,20 @@ impl rules::Context for Lowering<'_> {
         self.out.reg(src)
     }
 
-    fn plop3(&mut self, table: u8, a: Pred, b: Pred, c: Pred) -> Pred {
-        let mut inst = Word::new(Opcode::PLOP3).with(LUT, table.into());
-        self.out.read_pred(&mut inst, PP, PP_NOT, a);
-        self.out.read_pred(&mut inst, PX, PX_NOT, b);
-        self.out.read_pred(&mut inst, PY, PY_NOT, c);
-        self.out.pred(inst, PU)
+    fn both(&mut self, a: Pred, b: Pred) -> Pred {
+        self.plop3(0xc0, a, b, Pred::TRUE)
+    }
+
+    fn either(&mut self, a: Pred, b: Pred) -> Pred {
+        self.plop3(0xfc, a, b, Pred::TRUE)
+    }
+
+    fn differ(&mut self, a: Pred, b: Pred) -> Pred {
+        self.plop3(0x3c, a, b, Pred::TRUE)
+    }
+
+    fn choose(&mut self, condition: Pred, a: Pred, b: Pred) -> Pred {
+        self.plop3(0xca, condition, a, b)
     }
 
     fn extend(&mut self, sign: &Sign, ty: Type, src: Src) -> Src {
@@ -481,10 +446,6 @@ impl rules::Context for Lowering<'_> {
                 Src::plain(Place::Reg(reg))
             }
         }
-    }
-
-    fn sign_of(&mut self, cc: &IntCC) -> Sign {
-        int_sign(*cc)
     }
 
     fn count_mask(&mut self, ty: Type) -> Src {
@@ -561,25 +522,6 @@ impl rules::Context for Lowering<'_> {
         (map.get(0) == map.get(1) && map.get(0) < 2).then_some(map.get(0) as u8)
     }
 
-    fn shuffle_selector(&mut self, ty: Type, map: LaneMap) -> u16 {
-        let nibble = |i: usize| match lane_bits(ty) {
-            8 => map.get(i),
-            _ => 2 * map.get(i / 2) + i % 2,
-        };
-        (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
-    }
-
-    fn splat_selector(&mut self, ty: Type) -> u16 {
-        if lane_bits(ty) == 8 { 0x0000 } else { 0x1010 }
-    }
-
-    fn insert_selector(&mut self, ty: Type, lane: u8) -> u16 {
-        let bytes = lane_bits(ty) / 8;
-        let first = u32::from(lane) * bytes;
-        let nibble = |i: u32| if (first..first + bytes).contains(&i) { 4 + i - first } else { i };
-        (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
-    }
-
     fn lane_down(&mut self, ty: Type, lane: u8, reg: Reg) -> Reg {
         self.down(lane_bits(ty), lane, reg)
     }
@@ -591,14 +533,6 @@ impl rules::Context for Lowering<'_> {
     fn lane_ones(&mut self, ty: Type, lane: u8) -> Src {
         let bits = lane_bits(ty);
         Src::imm((((1u64 << bits) - 1) << (bits * u32::from(lane) % 32)) as u32)
-    }
-
-    fn splat_count(&mut self, value: Value) -> Option<u32> {
-        let inst = self.const_inst(value)?;
-        let ty = self.kernel.ty(value);
-        let bits = self.register_bits(inst)?[0] as u32;
-        let lane = bits & ty.elem().mask() as u32;
-        (in_lanes(ty.elem().bits(), lane) == bits).then_some(lane % ty.elem().bits())
     }
 
     fn lanes_shl(&mut self, ty: Type, n: u32, a: Src) -> Reg {
@@ -640,28 +574,13 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn constant(&mut self, ty: Type, inst: Inst) -> Reg {
-        let bits = self.register_bits(inst).unwrap_or_default();
+        let bits = register_bits(self.kernel, inst).unwrap_or_default();
         let word = |i: u32| Src::imm((bits[(i / 2) as usize % 8] >> (32 * (i % 2))) as u32);
         match ty.bits() {
             128 => self.out.wide(RegClass::Quad, &[word(0), word(1), word(2), word(3)]),
             64 => self.out.wide(RegClass::Pair, &[word(0), word(1)]),
             _ => self.out.reg(word(0)),
         }
-    }
-
-    fn const_word(&mut self, value: Value) -> Option<u32> {
-        self.word(self.kernel.ty(value))?;
-        let inst = self.const_inst(value)?;
-        Some(self.register_bits(inst)?[0] as u32)
-    }
-
-    fn const_truth(&mut self, value: Value) -> Option<bool> {
-        let inst = self.const_inst(value)?;
-        (self.kernel.ty(value) == Type::I1).then(|| self.truth_of(inst))
-    }
-
-    fn truth_of(&mut self, inst: Inst) -> bool {
-        self.register_bits(inst).unwrap_or_default()[0] & 1 == 1
     }
 
     fn param_word(&mut self, value: Value) -> Option<u16> {
@@ -683,10 +602,6 @@ impl rules::Context for Lowering<'_> {
 
     // Memory.
 
-    fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
-        (mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()).then_some(())
-    }
-
     fn load(&mut self, ty: Type, mem: MemAttr, base: Value) -> Reg {
         self.load_from(ty, mem, base, None)
     }
@@ -697,10 +612,6 @@ impl rules::Context for Lowering<'_> {
 
     fn times(&mut self, index: Index, factor: u32) -> Index {
         Index { factor: index.factor.wrapping_mul(factor), ..index }
-    }
-
-    fn power(&mut self, n: u32) -> Option<u32> {
-        1u32.checked_shl(n)
     }
 
     fn load_indexed(&mut self, ty: Type, mem: MemAttr, base: Value, index: Index) -> Reg {
@@ -717,6 +628,10 @@ impl rules::Context for Lowering<'_> {
 
     fn item_id(&mut self) -> Reg {
         self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_ITEM")))
+    }
+
+    fn item_count(&mut self) -> Reg {
+        self.out.reg(Src::plain(Place::Const(0)))
     }
 }
 

@@ -7,9 +7,10 @@ use halfbyte_isa::row::Modifier;
 
 use super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
 use super::lowering::Lowering;
-use super::operands::{Lanes, Number, Place, Pred, Reg, Sign, Src, Video};
+use super::operands::{Lanes, Number, Place, Pred, Reg, Src};
 use crate::classes::type_class;
 use crate::machine::RegClass;
+use crate::threads::{Sign, Video, lane_bits};
 
 macro_rules! two_forms {
     ($rr:ident $ri:ident $rc:ident) => {
@@ -72,13 +73,6 @@ pub(super) fn int_condition(cc: IntCC) -> u64 {
     }
 }
 
-pub(super) fn int_sign(cc: IntCC) -> Sign {
-    match cc {
-        IntCC::LtS | IntCC::LeS | IntCC::GtS | IntCC::GeS => Sign::S,
-        _ => Sign::U,
-    }
-}
-
 /// The values by which a modifier says unsigned and signed. Video types are written in lower case, those of integers in upper.
 pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     match modifier.value("u32") {
@@ -101,20 +95,6 @@ pub(super) use sign_choice;
 
 pub(super) fn half_format(ty: Type) -> u64 {
     if type_class("bf16", ty) == Some(true) { choice!(M_HFMT, "BF16_V2") } else { choice!(M_HFMT, "F16_V2") }
-}
-
-/// Bits of a lane in a register, where a mask's lanes are as wide as those of a packed word.
-pub(super) fn lane_bits(ty: Type) -> u32 {
-    if ty.is_mask() { 32 / ty.lanes() as u32 } else { ty.elem().bits() }
-}
-
-/// The low `bits` bits, in every lane of that width.
-pub(super) fn in_lanes(lane: u32, bits: u32) -> u32 {
-    match lane {
-        8 => (bits & 0xff) * 0x0101_0101,
-        16 => (bits & 0xffff) * 0x1_0001,
-        _ => bits,
-    }
 }
 
 impl Lowering<'_> {
@@ -182,7 +162,7 @@ impl Lowering<'_> {
     pub(super) fn int_compare(&mut self, cc: IntCC, a: Src, b: Src) -> Word {
         let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cc.swapped(), b, a) } else { (cc, a, b) };
         let inst = self.out.two(ISETP, Number::Int, a, b);
-        inst.with(ICMP, int_condition(cc)).with(SIGN, sign_choice!(M_SIGN, int_sign(cc)))
+        inst.with(ICMP, int_condition(cc)).with(SIGN, sign_choice!(M_SIGN, Sign::of(cc)))
     }
 
     pub(super) fn add_words(&mut self, a: Reg, b: Reg, subtract: bool) -> Reg {

@@ -172,21 +172,3 @@ impl Lanes {
         Lanes { reg: self.reg, map: [from; 4] }
     }
 }
-
-/// The operation of a video instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Video {
-    Add,
-    Sub,
-    Avrg,
-    AbsDiff,
-    Min,
-    Max,
-}
-
-/// Signedness.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Sign {
-    U,
-    S,
-}

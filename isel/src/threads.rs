@@ -1,0 +1,168 @@
+//! What the selection rules of machines with a thread a work item have in common: what rules pass about, and methods that only
+//! look at the kernel.
+
+use halfbyte_ir::{Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
+
+/// The operation of a video instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Video {
+    Add,
+    Sub,
+    Avrg,
+    AbsDiff,
+    Min,
+    Max,
+}
+
+/// Signedness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    U,
+    S,
+}
+
+impl Sign {
+    /// How a comparison takes its operands.
+    pub(crate) const fn of(cc: IntCC) -> Sign {
+        match cc {
+            IntCC::LtS | IntCC::LeS | IntCC::GtS | IntCC::GeS => Sign::S,
+            _ => Sign::U,
+        }
+    }
+}
+
+/// Bits of a lane in a register, where a mask's lanes are as wide as those of a packed word.
+pub(crate) fn lane_bits(ty: Type) -> u32 {
+    if ty.is_mask() { 32 / ty.lanes() as u32 } else { ty.elem().bits() }
+}
+
+/// The low `bits` bits, in every lane of that width.
+pub(crate) fn in_lanes(lane: u32, bits: u32) -> u32 {
+    match lane {
+        8 => (bits & 0xff) * 0x0101_0101,
+        16 => (bits & 0xffff) * 0x1_0001,
+        _ => bits,
+    }
+}
+
+/// The constant that a value is.
+pub(crate) fn const_inst(kernel: &Kernel, value: Value) -> Option<Inst> {
+    let inst = kernel.def_inst(value)?;
+    (kernel.insts[inst].op == Op::Const).then_some(inst)
+}
+
+/// A constant's bits as registers hold them.
+pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
+    let mut bits = kernel.const_bits(inst)?;
+    let ty = kernel.insts[inst].ty;
+    if ty.is_mask() && !ty.is_scalar() {
+        let ones = (1u64 << lane_bits(ty)) - 1;
+        let spread = (0..ty.lanes()).filter(|i| bits[0] >> i & 1 == 1).map(|i| ones << (i as u32 * lane_bits(ty)));
+        bits[0] = spread.fold(0, |all, lane| all | lane);
+    }
+    Some(bits)
+}
+
+/// Of a constant whose lanes are all the same, that lane as a count of shifts.
+pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
+    let bits = register_bits(kernel, const_inst(kernel, value)?)?[0] as u32;
+    let elem = kernel.ty(value).elem();
+    let lane = bits & elem.mask() as u32;
+    (in_lanes(elem.bits(), lane) == bits).then_some(lane % elem.bits())
+}
+
+/// The PRMT selector of a shuffle.
+pub(crate) fn shuffle_selector(ty: Type, map: LaneMap) -> u16 {
+    let nibble = |i: usize| match lane_bits(ty) {
+        8 => map.get(i),
+        _ => 2 * map.get(i / 2) + i % 2,
+    };
+    (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
+}
+
+/// The PRMT selector that puts the lowest lane of the second word into a lane of the first.
+pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
+    let bytes = lane_bits(ty) / 8;
+    let first = u32::from(lane) * bytes;
+    let nibble = |i: u32| if (first..first + bytes).contains(&i) { 4 + i - first } else { i };
+    (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
+}
+
+/// What an instruction of this size and alignment, or several of the alignment's, can reach.
+pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
+    mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()
+}
+
+/// The methods of the rules' `Context` that only look at the kernel, which is `self.kernel`.
+macro_rules! thread_methods {
+    ($($class:ident)*) => {
+        $(fn $class(&mut self, ty: Type) -> Option<Type> {
+            (type_class(stringify!($class), ty) == Some(true)).then_some(ty)
+        })*
+
+        fn type_of(&mut self, value: Value) -> Type {
+            self.kernel.ty(value)
+        }
+
+        fn without_clamp(&mut self, flags: FloatFlags) -> FloatFlags {
+            FloatFlags { clamp: Clamp::None, ..flags }
+        }
+
+        fn no_flags(&mut self) -> FloatFlags {
+            FloatFlags::default()
+        }
+
+        fn rounds_to_nearest(&mut self, flags: FloatFlags) -> Option<Unit> {
+            let plain = FloatFlags { contract: flags.contract, ..FloatFlags::default() };
+            (flags == plain).then_some(())
+        }
+
+        fn keeps_subnormals(&mut self, cond: FloatCond) -> Option<Unit> {
+            (!cond.1).then_some(())
+        }
+
+        fn sign_of(&mut self, cc: &IntCC) -> Sign {
+            Sign::of(*cc)
+        }
+
+        fn shuffle_selector(&mut self, ty: Type, map: LaneMap) -> u16 {
+            $crate::threads::shuffle_selector(ty, map)
+        }
+
+        fn splat_selector(&mut self, ty: Type) -> u16 {
+            if lane_bits(ty) == 8 { 0x0000 } else { 0x1010 }
+        }
+
+        fn insert_selector(&mut self, ty: Type, lane: u8) -> u16 {
+            $crate::threads::insert_selector(ty, lane)
+        }
+
+        fn splat_count(&mut self, value: Value) -> Option<u32> {
+            $crate::threads::splat_count(self.kernel, value)
+        }
+
+        fn const_word(&mut self, value: Value) -> Option<u32> {
+            self.word(self.kernel.ty(value))?;
+            Some(register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32)
+        }
+
+        fn const_truth(&mut self, value: Value) -> Option<bool> {
+            let inst = const_inst(self.kernel, value)?;
+            (self.kernel.ty(value) == Type::I1).then(|| self.truth_of(inst))
+        }
+
+        fn truth_of(&mut self, inst: Inst) -> bool {
+            register_bits(self.kernel, inst).unwrap_or_default()[0] & 1 == 1
+        }
+
+        fn reachable(&mut self, ty: Type, mem: MemAttr) -> Option<Unit> {
+            $crate::threads::is_reachable(ty, mem).then_some(())
+        }
+
+        fn power(&mut self, n: u32) -> Option<u32> {
+            1u32.checked_shl(n)
+        }
+    };
+}
+
+pub(crate) use thread_methods;
