@@ -15,6 +15,20 @@ const F16: &[Choice] = types!(F16);
 const F16X2: &[Choice] = types!(F16x2);
 const BF16S: &[Choice] = types!(Bf16);
 const BF16X2: &[Choice] = types!(Bf16x2);
+/// What a `set` of halves may write beside halves.
+const WITH_TRUTHS: Since = Since::new(6, 5, 75);
+const ONE_HALF: &[Choice] = &[
+    word(Token::Type(Type::F16)),
+    since(WITH_TRUTHS, Token::Type(Type::U16)),
+    since(WITH_TRUTHS, Token::Type(Type::S16)),
+    since(WITH_TRUTHS, Token::Type(Type::U32)),
+    since(WITH_TRUTHS, Token::Type(Type::S32)),
+];
+const TWO_HALVES: &[Choice] = &[
+    word(Token::Type(Type::F16x2)),
+    since(WITH_TRUTHS, Token::Type(Type::U32)),
+    since(WITH_TRUTHS, Token::Type(Type::S32)),
+];
 /// What a `set` may write, of one value.
 const TRUTH: Slot = ty(types!(U32 S32 F32));
 
@@ -64,9 +78,9 @@ compare! {
     SET_INT "set" &[ORDER, BOOL, TRUTH, source_ty(INTEGERS)], SET, Since::ALWAYS, INTO_WORD, "set.lt.u32.s32 %d, %a, %b;";
     SET_UNSIGNED "set" &[UNSIGNED, BOOL, TRUTH, source_ty(UNSIGNEDS)], SET, Since::ALWAYS, INTO_WORD, "set.hi.u32.u32 %d, %a, %b;";
     SET_F32 "set" &[FLOAT, BOOL, FTZ, TRUTH, source_ty(F32)], SET, Since::ALWAYS, INTO_WORD, "set.num.f32.f32 %d, %a, %b;";
-    SET_F16 "set" &[FLOAT, BOOL, FTZ, ty(types!(F16 U16 S16 U32 S32)), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
+    SET_F16 "set" &[FLOAT, BOOL, FTZ, ty(ONE_HALF), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
     SET_BF16 "set" &[FLOAT, BOOL, ty(types!(Bf16 U16 S16 U32 S32)), source_ty(BF16S)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16.bf16 %d, %a, %b;";
-    SET_F16X2 "set" &[FLOAT, BOOL, FTZ, ty(types!(F16x2 U32 S32)), source_ty(F16X2)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u32.f16x2 %d, %a, %b;";
+    SET_F16X2 "set" &[FLOAT, BOOL, FTZ, ty(TWO_HALVES), source_ty(F16X2)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u32.f16x2 %d, %a, %b;";
     SET_BF16X2 "set" &[FLOAT, BOOL, ty(types!(Bf16x2 U32 S32)), source_ty(BF16X2)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16x2.bf16x2 %d, %a, %b;";
 
     SELP "selp" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32))], &[def("d", T), value("a", T), value("b", T), reg("c", PRED)],
