@@ -27,6 +27,21 @@ const TARGETS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "ptx",
+        &[
+            "threads/machine",
+            "ptx/machine",
+            "threads/sources",
+            "ptx/half",
+            "ptx/video",
+            "threads/integer",
+            "ptx/integer",
+            "ptx/float",
+            "threads/lanes",
+            "threads/memory",
+        ],
+    ),
+    (
         "vp1",
         &[
             "vp1/machine",

@@ -112,6 +112,6 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
 
     let args = [("a", "200"), ("x", "random(100, 1)"), ("y", "random(100, 2)")];
     let compared = run_and_compare(text, "scale", 100, &args)?;
-    assert_eq!(compared.targets, [Target::Halu, Target::Vp1]);
+    assert_eq!(compared.targets, [Target::Halu, Target::Vp1, Target::Ptx { sm: 90 }]);
     Ok(())
 }

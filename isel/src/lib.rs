@@ -150,12 +150,7 @@ fn select_and_tell(
     match target {
         Target::Halu => halu::select(kernel, locate, trace, &mut selector.halu),
         Target::Vp1 => vp1::select(kernel, locate, trace),
-        Target::Ptx { .. } => Err(vec![Refusal {
-            op: None,
-            span: kernel.span,
-            target: target.name(),
-            reason: Some("there are no rules for this target yet".to_string()),
-        }]),
+        Target::Ptx { sm } => ptx::select(kernel, sm, locate, trace),
     }
 }
 
@@ -164,7 +159,7 @@ pub fn check_intrinsics(kernel: &Kernel, target: Target) -> Vec<Refusal> {
     match target {
         Target::Halu => halu::check_intrinsics(kernel),
         Target::Vp1 => vp1::check_intrinsics(kernel),
-        Target::Ptx { .. } => Vec::new(),
+        Target::Ptx { sm } => ptx::check_intrinsics(kernel, sm),
     }
 }
 
@@ -173,6 +168,6 @@ pub fn legality(target: Target) -> Legality {
     match target {
         Target::Halu => halu::legality(),
         Target::Vp1 => vp1::legality(),
-        Target::Ptx { .. } => Legality::new(target.name(), [], |_, _| None),
+        Target::Ptx { sm } => ptx::legality(sm),
     }
 }

@@ -10,6 +10,12 @@ mod halu {
     include!(concat!(env!("OUT_DIR"), "/halu_rules.rs"));
 }
 
+mod ptx {
+    use super::Rule;
+    use halfbyte_ir::{Op, Type};
+    include!(concat!(env!("OUT_DIR"), "/ptx_rules.rs"));
+}
+
 mod vp1 {
     use super::Rule;
     use halfbyte_ir::{Op, Type};
@@ -17,6 +23,7 @@ mod vp1 {
 }
 
 pub(crate) use halu::NATIVE as HALU_NATIVE;
+pub(crate) use ptx::NATIVE as PTX_NATIVE;
 pub(crate) use vp1::NATIVE as VP1_NATIVE;
 
 /// The rules of a target, by the number they leave in [`crate::Selected::fired`].
@@ -24,6 +31,6 @@ pub fn rules(target: Target) -> &'static [Rule] {
     match target {
         Target::Halu => halu::RULES,
         Target::Vp1 => vp1::RULES,
-        Target::Ptx { .. } => &[],
+        Target::Ptx { .. } => ptx::RULES,
     }
 }

@@ -35,7 +35,7 @@ pub struct Compared {
 ///               ret
 ///             }";
 /// let compared = run_and_compare(text, "double", 100, &[("x", "random(100, 1)"), ("y", "zeros(100)")])?;
-/// assert_eq!(compared.targets.len(), 2);
+/// assert_eq!(compared.targets.len(), 3);
 /// # Ok::<(), halfbyte::Report>(())
 /// ```
 ///

@@ -1,10 +1,97 @@
 //! Selection for PTX.
 
+mod builder;
 mod code;
+mod context;
 pub mod expand;
+mod families;
 mod finish;
 mod live;
+mod lowering;
+mod memory;
 mod moves;
+mod operands;
+
+use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Rounding, Type};
+use halfbyte_isa::target::Target;
 
 pub use code::{Block, Code, Edge, Func, Placed, Terminator};
 pub use finish::{CodeError, finish};
+pub(crate) use lowering::select;
+
+use crate::Refusal;
+use crate::rules::PTX_NATIVE;
+
+/// What a machine of that SM version can do. A value of 64 bits is two registers, and one of 128 four.
+pub(crate) fn legality(sm: u16) -> Legality {
+    let native = PTX_NATIVE.iter().copied().filter(|&(op, ty)| lowest_sm(op, ty) <= sm);
+    Legality::new(Target::Ptx { sm }.name(), native, reason_for_type).with_free_parts(4)
+}
+
+/// The lowest SM version on which an op has instructions or a sequence.
+fn lowest_sm(op: Op, ty: Type) -> u16 {
+    match op {
+        Op::FcvtFromS | Op::FcvtFromU if is_bf16(ty) => 90,
+        Op::Fadd | Op::Fsub | Op::Fmul | Op::Ffma | Op::Fmin | Op::Fmax | Op::Fcmp | Op::Fset | Op::Fcvt
+            if is_bf16(ty) =>
+        {
+            80
+        }
+        _ => 0,
+    }
+}
+
+fn is_bf16(ty: Type) -> bool {
+    families::is_bf16(ty)
+}
+
+/// Why PTX has no such op on the type, where more can be said.
+fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+    Some(match lowest_sm(op, ty) {
+        80 => "bfloat16 needs sm_80 or above",
+        90 => "bfloat16 of integers needs sm_90 or above",
+        _ => match op {
+            Op::Swizzle => "it has no shuffle by lanes chosen at run time",
+            Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
+            Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
+            _ if ty.bits() > 128 => "its registers hold at most 128 bits",
+            _ => return None,
+        },
+    })
+}
+
+/// Why PTX cannot do this op, where more can be said than that.
+fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
+    match attr {
+        Attr::Float(FloatFlags { rounding, .. }) if ty.is_half() && *rounding != Rounding::Rn => Some(match op {
+            Op::Fcvt => "f32 rounds to bfloat16 to nearest even or toward zero",
+            _ => "halves round to nearest even",
+        }),
+        Attr::Float(flags) if is_bf16(ty) && flags.ftz => Some("bfloat16 has no `ftz`"),
+        Attr::FloatCC { ftz: true, .. } if is_bf16(ty) => Some("bfloat16 has no `ftz`"),
+        Attr::Mem(mem) if mem.align > ty.bytes() => {
+            Some("an access is checked for alignment to its own size, not to more")
+        }
+        Attr::Mem(mem) if mem.align < ty.bytes().min(4) => {
+            Some("an access needs the alignment of its size, or of 4 where it is larger")
+        }
+        _ => reason_for_type(op, ty),
+    }
+}
+
+/// The intrinsics, used or not: there are none of PTX.
+pub(crate) fn check_intrinsics(kernel: &Kernel, sm: u16) -> Vec<Refusal> {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    let refused = insts.filter_map(|&inst| {
+        let data = &kernel.insts[inst];
+        let Attr::Intrinsic(text) = data.attr else { return None };
+        let of = &kernel.intrinsics[text].target;
+        Some(Refusal {
+            op: Some((data.op, data.ty)),
+            span: data.span,
+            target: Target::Ptx { sm }.name(),
+            reason: Some(format!("it is an instruction of `{of}`")),
+        })
+    });
+    refused.collect()
+}

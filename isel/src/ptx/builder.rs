@@ -1,0 +1,121 @@
+//! Instructions on virtual registers as they are made.
+
+use std::collections::BTreeMap;
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::types::{Since, Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+
+use super::code::Placed;
+use super::operands::{Pred, Src};
+
+/// Makes instructions, and registers for what they define.
+pub(crate) struct Builder {
+    /// The types of the registers, by number.
+    pub types: Vec<Type>,
+    /// Those made and not yet taken away, in forward order.
+    pub insts: Vec<Placed>,
+    /// What is made now comes from there.
+    pub loc: Loc,
+    /// Numbers that stand in registers, because instructions take no number there.
+    pub numbers: BTreeMap<u32, Reg>,
+    /// What the instructions made since this was last asked need, video instructions apart: those are not yet expanded.
+    since: Since,
+}
+
+impl Builder {
+    /// With room for the instructions of so many ops.
+    pub fn with_capacity(ops: usize) -> Builder {
+        Builder {
+            types: Vec::with_capacity(4 * ops),
+            insts: Vec::with_capacity(16),
+            loc: Loc::default(),
+            numbers: BTreeMap::new(),
+            since: Since::ALWAYS,
+        }
+    }
+
+    pub fn reg(&mut self, ty: Type) -> Reg {
+        self.types.push(ty);
+        Reg(self.types.len() as u32 - 1)
+    }
+
+    pub fn ty(&self, reg: Reg) -> Type {
+        self.types.get(reg.0 as usize).copied().unwrap_or(Type::B32)
+    }
+
+    pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
+        let words = words.iter().copied().collect();
+        let inst = Inst { opcode, words, guard: None, operands: operands.iter().cloned().collect() };
+        self.since = self.since.and(inst.since());
+        debug_assert!(inst.is_valid(|reg| Some(self.ty(reg))), "{inst:?}");
+        self.insts.push(Placed::new(inst, self.loc));
+    }
+
+    /// What was made since this was last asked needs.
+    pub fn take_since(&mut self) -> Since {
+        std::mem::replace(&mut self.since, Since::ALWAYS)
+    }
+
+    /// An instruction whose first operand is a new register of that type.
+    pub fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
+        let reg = self.reg(ty);
+        let mut operands = vec![Operand::Register(reg)];
+        operands.extend_from_slice(sources);
+        self.push(opcode, words, &operands);
+        reg
+    }
+
+    /// The same with a word.
+    pub fn word(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
+        self.define(Type::B32, opcode, words, sources)
+    }
+
+    /// The same with a predicate.
+    pub fn pred(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Pred {
+        Pred::new(self.define(Type::Pred, opcode, words, sources))
+    }
+
+    /// The register that holds a number; it is written where the kernel begins.
+    pub fn number(&mut self, bits: u32) -> Reg {
+        if let Some(&reg) = self.numbers.get(&bits) {
+            return reg;
+        }
+        let reg = self.reg(Type::B32);
+        self.numbers.insert(bits, reg);
+        reg
+    }
+
+    /// The operand in a register.
+    pub fn in_reg(&mut self, src: Src) -> Reg {
+        match src {
+            Src::Reg(reg) => reg,
+            Src::Number(bits) => self.number(bits),
+        }
+    }
+
+    /// Parts as one value of that type, `B32` or `B64`.
+    pub fn pack(&mut self, ty: Type, parts: &[Reg]) -> Reg {
+        let parts = Operand::Vector(parts.iter().copied().map(Some).collect());
+        self.define(ty, Opcode::MOV_PACK, &[Token::Type(ty)], &[parts])
+    }
+
+    /// The two halves of a value of that type; `None` where one is not wanted.
+    pub fn unpack(&mut self, ty: Type, wanted: [bool; 2], from: Reg) -> [Reg; 2] {
+        let part = if ty == Type::B64 { Type::B32 } else { Type::B16 };
+        let parts = wanted.map(|wanted| wanted.then(|| self.reg(part)));
+        let vector = Operand::Vector(parts.into_iter().collect());
+        self.push(Opcode::MOV_UNPACK, &[Token::Type(ty)], &[vector, Operand::Register(from)]);
+        parts.map(|part| part.unwrap_or(from))
+    }
+
+    /// Half `k` of a word, in a register of 16 bits.
+    pub fn half(&mut self, k: u8, from: Reg) -> Reg {
+        self.unpack(Type::B32, [k == 0, k == 1], from)[usize::from(k == 1)]
+    }
+
+    /// Two words as 64 bits.
+    pub fn pair(&mut self, low: Reg, high: Reg) -> Reg {
+        self.pack(Type::B64, &[low, high])
+    }
+}

@@ -1,0 +1,757 @@
+//! What the rules call: matchers of values, and the instruction families.
+
+use halfbyte_ir::{
+    Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Type, Value,
+};
+use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
+use halfbyte_isa::ptx::{Opcode, Operand};
+use halfbyte_isa::target::Target;
+
+use super::families::*;
+use super::lowering::Lowering;
+use super::operands::{Index, Pred, Reg, Src};
+use crate::classes::type_class;
+use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
+use crate::trace::trace_methods;
+
+type Unit = ();
+type FloatCond = (FloatCC, bool);
+
+/// The compiled rules.
+#[allow(
+    dead_code,
+    unused_variables,
+    unused_imports,
+    unused_mut,
+    unreachable_patterns,
+    non_snake_case,
+    irrefutable_let_patterns,
+    missing_docs,
+    clippy::all
+)]
+pub(super) mod rules {
+    extern crate alloc;
+    use super::*;
+    include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+    include!(concat!(env!("OUT_DIR"), "/ptx_terms.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+// The rules are the same whatever the version is.
+trace_methods!(Target::Ptx { sm: 0 });
+
+/// How many ops an operand may fold.
+const MAX_DEPTH: u32 = 16;
+
+impl Lowering<'_> {
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
+
+    /// Folds an operand's operand, as long as that is not too deep for the stack.
+    fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
+        if self.depth == MAX_DEPTH {
+            return plain(self, value);
+        }
+        self.depth += 1;
+        let result = fold(self, value);
+        self.depth -= 1;
+        result
+    }
+
+    fn special(&mut self, group: SpecialGroup) -> Operand {
+        let special = Operand::Special(Special { group, axis: 0 });
+        Operand::Register(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[special]))
+    }
+}
+
+impl rules::Context for Lowering<'_> {
+    ir_methods!();
+    thread_methods!(int_scalar half f16 bf16 half_pair half_scalar lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
+    trace_methods!();
+
+    fn since(&mut self, sm: u16) -> Option<Unit> {
+        (self.sm >= sm).then_some(())
+    }
+
+    fn reg(&mut self, value: Value) -> Reg {
+        self.value_reg(value)
+    }
+
+    fn plain_pred(&mut self, value: Value) -> Pred {
+        Pred::new(self.value_reg(value).word(0))
+    }
+
+    fn pred_inner(&mut self, value: Value) -> Pred {
+        self.deeper(value, rules::constructor_pred, rules::Context::plain_pred)
+    }
+
+    fn index_inner(&mut self, value: Value) -> Index {
+        self.deeper(value, rules::constructor_index, rules::Context::plain_index)
+    }
+
+    fn zero(&mut self) -> Src {
+        Src::Number(0)
+    }
+
+    fn zero_reg(&mut self) -> Reg {
+        Reg::new(self.out.number(0))
+    }
+
+    fn imm(&mut self, bits: u32) -> Src {
+        Src::Number(bits)
+    }
+
+    fn from_reg(&mut self, reg: Reg) -> Src {
+        Src::Reg(reg.word(0))
+    }
+
+    fn in_register(&mut self, src: Src) -> Reg {
+        Reg::new(self.out.in_reg(src))
+    }
+
+    fn part(&mut self, reg: Reg, k: u8) -> Reg {
+        reg.part(k)
+    }
+
+    fn pair_of(&mut self, low: Src, high: Src) -> Reg {
+        Reg::of_words(&[low, high].map(|word| self.out.in_reg(word)))
+    }
+
+    fn quad_of(&mut self, a: Src, b: Src, c: Src, d: Src) -> Reg {
+        Reg::of_words(&[a, b, c, d].map(|word| self.out.in_reg(word)))
+    }
+
+    // Predicates.
+
+    fn truth(&mut self, value: bool) -> Pred {
+        Pred { reg: None, not: !value }
+    }
+
+    fn invert(&mut self, pred: Pred) -> Pred {
+        pred.inverted()
+    }
+
+    fn pred_reg(&mut self, pred: Pred) -> Reg {
+        let Pred { reg, not } = pred;
+        Reg::new(match (reg, not) {
+            (Some(reg), false) => reg,
+            (Some(reg), true) => self.out.define(RegType::Pred, Opcode::NOT, &[PRED], &[Operand::Register(reg)]),
+            (None, not) => self.out.define(RegType::Pred, Opcode::MOV, &[PRED], &[Operand::Number((!not).into())]),
+        })
+    }
+
+    fn both(&mut self, a: Pred, b: Pred) -> Pred {
+        match (a, b) {
+            (Pred { reg: None, not }, other) | (other, Pred { reg: None, not }) => {
+                if not {
+                    self.truth(false)
+                } else {
+                    other
+                }
+            }
+            _ => self.combine(Opcode::AND, a, b),
+        }
+    }
+
+    fn either(&mut self, a: Pred, b: Pred) -> Pred {
+        self.both(a.inverted(), b.inverted()).inverted()
+    }
+
+    fn differ(&mut self, a: Pred, b: Pred) -> Pred {
+        match (a, b) {
+            (Pred { reg: None, not }, other) | (other, Pred { reg: None, not }) => {
+                if not {
+                    other
+                } else {
+                    other.inverted()
+                }
+            }
+            _ => {
+                let plain = |pred: Pred| Pred { not: false, ..pred };
+                let differ = self.combine(Opcode::XOR, plain(a), plain(b));
+                Pred { not: a.not != b.not, ..differ }
+            }
+        }
+    }
+
+    fn choose(&mut self, condition: Pred, a: Pred, b: Pred) -> Pred {
+        let first = self.both(condition, a);
+        let second = self.both(condition.inverted(), b);
+        self.either(first, second)
+    }
+
+    fn isetp(&mut self, cc: &IntCC, a: Src, b: Src) -> Pred {
+        let (compare, sign) = int_compare(*cc);
+        let ty = if sign == Sign::S { S32 } else { U32 };
+        self.out.pred(Opcode::SETP_INT, &[compare, ty], &[a.into(), b.into()])
+    }
+
+    fn isetp_pair(&mut self, cc: &IntCC, a: Reg, b: Reg) -> Pred {
+        let (compare, sign) = int_compare(*cc);
+        let ty = Token::Type(if sign == Sign::S { RegType::S64 } else { RegType::U64 });
+        let (a, b) = (self.whole(a), self.whole(b));
+        self.out.pred(Opcode::SETP_INT, &[compare, ty], &[a, b].map(Operand::Register))
+    }
+
+    fn fsetp(&mut self, (cc, _): FloatCond, a: Src, b: Src) -> Pred {
+        self.out.pred(Opcode::SETP_F32, &[float_compare(cc), SINGLE], &[a.into(), b.into()])
+    }
+
+    fn hsetp2(&mut self, ty: Type, cond: FloatCond, lane: u8, a: Reg, b: Reg) -> Pred {
+        let opcode = if is_bf16(ty) { Opcode::SETP_BF16X2 } else { Opcode::SETP_F16X2 };
+        let reg = self.out.reg(RegType::Pred);
+        let lanes = Operand::Pair([0, 1].map(|k| (k == lane).then_some(reg)));
+        let words = [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat();
+        self.out.push(opcode, &words, &[lanes, operand(a), operand(b)]);
+        Pred::new(reg)
+    }
+
+    fn select_word(&mut self, pred: Pred, a: Src, b: Src) -> Reg {
+        let (a, b) = if pred.not { (b, a) } else { (a, b) };
+        match pred.reg {
+            Some(reg) => Reg::new(self.out.word(Opcode::SELP, &[B32], &[a.into(), b.into(), Operand::Register(reg)])),
+            None => self.in_register(a),
+        }
+    }
+
+    fn select_wide(&mut self, pred: Pred, ty: Type, a: Reg, b: Reg) -> Reg {
+        let words: Vec<_> = (0..(ty.bits() / 32) as u8)
+            .map(|k| self.select_word(pred, Src::Reg(a.word(k)), Src::Reg(b.word(k))).word(0))
+            .collect();
+        Reg::of_words(&words)
+    }
+
+    // Packed halves.
+
+    fn hadd2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.half_arithmetic([Opcode::ADD_F16, Opcode::ADD_BF16], ty, flags, &[a, b])
+    }
+
+    fn hsub2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.half_arithmetic([Opcode::SUB_F16, Opcode::SUB_BF16], ty, flags, &[a, b])
+    }
+
+    fn hmul2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.half_arithmetic([Opcode::MUL_F16, Opcode::MUL_BF16], ty, flags, &[a, b])
+    }
+
+    fn hfma2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.half_arithmetic([Opcode::FMA_F16, Opcode::FMA_BF16], ty, flags, &[a, b, c])
+    }
+
+    fn hmin2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.half_extremum([Opcode::MIN_F16, Opcode::MIN_BF16], ty, flags, a, b)
+    }
+
+    fn hmax2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.half_extremum([Opcode::MAX_F16, Opcode::MAX_BF16], ty, flags, a, b)
+    }
+
+    fn hset2_mask(&mut self, ty: Type, cond: FloatCond, a: Reg, b: Reg) -> Reg {
+        self.half_set(ty, U32, cond, a, b)
+    }
+
+    fn hset2_one(&mut self, ty: Type, cond: FloatCond, a: Reg, b: Reg) -> Reg {
+        self.half_set(ty, halves(ty), cond, a, b)
+    }
+
+    fn negative(&mut self, ty: Type, a: Reg) -> Reg {
+        self.sign([Opcode::NEG_F32, Opcode::NEG_F16, Opcode::NEG_BF16], (Opcode::XOR, 0x8000), ty, a)
+    }
+
+    fn magnitude(&mut self, ty: Type, a: Reg) -> Reg {
+        self.sign([Opcode::ABS_F32, Opcode::ABS_F16, Opcode::ABS_BF16], (Opcode::AND, 0x7fff), ty, a)
+    }
+
+    fn half_one(&mut self, ty: Type) -> Reg {
+        Reg::new(self.out.number(if is_bf16(ty) { 0x3f80_3f80 } else { 0x3c00_3c00 }))
+    }
+
+    fn half_minus_one(&mut self, ty: Type) -> Reg {
+        Reg::new(self.out.number(if is_bf16(ty) { 0xbf80_bf80 } else { 0xbc00_bc00 }))
+    }
+
+    fn half_minus_zero(&mut self) -> Reg {
+        Reg::new(self.out.number(0x8000_8000))
+    }
+
+    fn add_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        let has = match is_bf16(ty) {
+            true => self.sm >= 90 && !flags.ftz && flags.clamp == Clamp::None,
+            false => flags.clamp != Clamp::Relu,
+        };
+        (has && flags.rounding == Rounding::Rn).then_some(())
+    }
+
+    fn fma_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        let has = match is_bf16(ty) {
+            true => !flags.ftz && flags.clamp != Clamp::Sat,
+            false => self.sm >= 80 || flags.clamp != Clamp::Relu,
+        };
+        (has && flags.rounding == Rounding::Rn).then_some(())
+    }
+
+    fn mask_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (!is_bf16(ty) && flags.rounding == Rounding::Rn && flags.clamp == Clamp::Relu).then_some(())
+    }
+
+    fn bf16_sat_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        let plain = !flags.ftz && flags.rounding == Rounding::Rn;
+        (is_bf16(ty) && plain && flags.clamp == Clamp::Sat).then_some(())
+    }
+
+    fn extremum_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        let has = match ty.elem() {
+            Elem::F32 => !flags.nan || self.sm >= 80,
+            Elem::BF16 => !flags.ftz,
+            _ => self.sm >= 80,
+        };
+        has.then_some(())
+    }
+
+    fn plain_extremum(&mut self, flags: FloatFlags) -> Option<Unit> {
+        (!flags.ftz && !flags.nan).then_some(())
+    }
+
+    fn compare_flags(&mut self, ty: Type, cond: FloatCond) -> Option<Unit> {
+        (!is_bf16(ty) || (self.sm >= 90 && !cond.1)).then_some(())
+    }
+
+    fn float_cond(&mut self, cc: &FloatCC) -> FloatCond {
+        (*cc, false)
+    }
+
+    fn ordinary(&mut self, value: Value) -> Option<Unit> {
+        let ty = self.kernel.ty(value);
+        let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;
+        let (infinity, lanes) = (if is_bf16(ty) { 0x7f80 } else { 0x7c00 }, ty.lanes() as u32);
+        let mut magnitudes = (0..lanes).map(|lane| bits >> (16 * lane) & 0x7fff);
+        magnitudes.all(|magnitude| (1..=infinity).contains(&magnitude)).then_some(())
+    }
+
+    fn flushed(&mut self, ty: Type, flags: FloatFlags, a: Reg) -> Reg {
+        if !flags.ftz {
+            return a;
+        }
+        let one = self.half_one(ty);
+        self.hmul2(ty, FloatFlags { ftz: true, ..FloatFlags::default() }, a, one)
+    }
+
+    fn with_nan(&mut self, flags: FloatFlags, a: Reg, nan: Reg) -> Reg {
+        if !flags.nan {
+            return a;
+        }
+        self.lop3(0xfc, Src::Reg(a.word(0)), Src::Reg(nan.word(0)), Src::Number(0))
+    }
+
+    // Video.
+
+    fn video(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        let zero = self.out.number(0);
+        self.video_inst(*op, ty, *sign, &[], [a.word(0), b.word(0), zero])
+    }
+
+    fn video_sat(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        let zero = self.out.number(0);
+        self.video_inst(*op, ty, *sign, &[Token::Sat], [a.word(0), b.word(0), zero])
+    }
+
+    fn video_add(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg, b: Reg, sum: Reg) -> Reg {
+        self.video_inst(*op, ty, *sign, &[Token::Add], [a, b, sum].map(|reg| reg.word(0)))
+    }
+
+    fn reduce(&mut self, op: &Video, ty: Type, sign: &Sign, a: Reg) -> Reg {
+        let word = Src::Reg(a.word(0));
+        let upper = self.prmt(0x3232, word, Src::Number(0));
+        let halves = self.video(op, ty, sign, a, upper);
+        if ty.lanes() == 2 {
+            return halves;
+        }
+        let second = self.prmt(0x1111, Src::Reg(halves.word(0)), Src::Number(0));
+        self.video(op, ty, sign, halves, second)
+    }
+
+    fn lane_sum(&mut self, ty: Type, sign: &Sign, a: Reg, sum: Src) -> Reg {
+        let ty_of_a = if *sign == Sign::S { S32 } else { U32 };
+        let ones = |bits: u64| [operand(a), Operand::Number(bits), sum.into()];
+        Reg::new(match lane_bits(ty) {
+            8 => self.out.word(Opcode::DP4A, &[ty_of_a, U32], &ones(0x0101_0101)),
+            _ => self.out.word(Opcode::DP2A, &[Token::Lo, ty_of_a, U32], &ones(0x0101)),
+        })
+    }
+
+    fn opposite(&mut self, value: Value) -> Reg {
+        self.opposite_of(value)
+    }
+
+    fn add_halfwords(&mut self, a: Reg, b: Src) -> Reg {
+        let b = self.out.in_reg(b);
+        let halfwords = Token::Type(RegType::U16x2);
+        Reg::new(self.out.word(Opcode::ADD_X2, &[halfwords], &[operand(a), Operand::Register(b)]))
+    }
+
+    fn sign_mask(&mut self, ty: Type, reg: Reg) -> Reg {
+        let selector = if lane_bits(ty) == 8 { 0xba98 } else { 0xbb99 };
+        self.prmt(selector, Src::Reg(reg.word(0)), Src::Number(0))
+    }
+
+    fn lane_units(&mut self, ty: Type) -> Src {
+        Src::Number(in_lanes(lane_bits(ty), 1))
+    }
+
+    fn lane_magnitudes(&mut self, ty: Type) -> Src {
+        let bits = lane_bits(ty);
+        Src::Number(in_lanes(bits, (1 << (bits - 1)) - 1))
+    }
+
+    // Integers.
+
+    fn add(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::ADD, &[U32], &[a.into(), b.into()]))
+    }
+
+    fn sub(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SUB, &[U32], &[a.into(), b.into()]))
+    }
+
+    fn neg(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::NEG, &[S32], &[a.into()]))
+    }
+
+    fn abs(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::ABS, &[S32], &[a.into()]))
+    }
+
+    fn min(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::MIN, &[word_type(*sign)], &[a.into(), b.into()]))
+    }
+
+    fn max(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::MAX, &[word_type(*sign)], &[a.into(), b.into()]))
+    }
+
+    fn add_sat(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::ADD_SAT, &[Token::Sat, S32], &[a.into(), b.into()]))
+    }
+
+    fn sub_sat(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SUB_SAT, &[Token::Sat, S32], &[a.into(), b.into()]))
+    }
+
+    fn clamp(&mut self, sign: &Sign, ty: Type, a: Src) -> Reg {
+        let bits = ty.bits();
+        let (least, greatest) = match sign {
+            Sign::S => ((u32::MAX << (bits - 1)), (1 << (bits - 1)) - 1),
+            Sign::U => (0, (1 << bits) - 1),
+        };
+        let raised = self.max(&Sign::S, a, Src::Number(least));
+        self.min(&Sign::S, Src::Reg(raised.word(0)), Src::Number(greatest))
+    }
+
+    fn imad(&mut self, a: Src, b: Src, c: Src) -> Reg {
+        let product = [a.into(), b.into()];
+        Reg::new(match c.is_zero() {
+            true => self.out.word(Opcode::MUL, &[Token::Lo, U32], &product),
+            false => self.out.word(Opcode::MAD, &[Token::Lo, U32], &[&product[..], &[c.into()]].concat()),
+        })
+    }
+
+    fn imad_wide(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        let words = [Token::Wide, word_type(*sign)];
+        let product = self.out.define(RegType::B64, Opcode::MUL_WIDE, &words, &[a.into(), b.into()]);
+        Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], product))
+    }
+
+    fn add_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        self.pair_arithmetic(Opcode::ADD, a, b)
+    }
+
+    fn sub_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        self.pair_arithmetic(Opcode::SUB, a, b)
+    }
+
+    fn lop3(&mut self, table: u8, a: Src, b: Src, c: Src) -> Reg {
+        let two = match (table, c.is_zero()) {
+            (0xc0, true) => Some(Opcode::AND),
+            (0xfc, true) => Some(Opcode::OR),
+            (0x3c, true) => Some(Opcode::XOR),
+            _ => None,
+        };
+        Reg::new(match two {
+            Some(opcode) => self.out.word(opcode, &[B32], &[a.into(), b.into()]),
+            None if table == 0x0f => self.out.word(Opcode::NOT, &[B32], &[a.into()]),
+            None => {
+                let table = Operand::Number(table.into());
+                self.out.word(Opcode::LOP3, &[B32], &[a.into(), b.into(), c.into(), table])
+            }
+        })
+    }
+
+    fn shift_left(&mut self, a: Src, count: Src) -> Reg {
+        // Counts are taken modulo the width by funnel shifts only: of the word below, zero, and the word.
+        Reg::new(match count {
+            Src::Number(n) => self.out.word(Opcode::SHL, &[B32], &[a.into(), Operand::Number((n % 32).into())]),
+            Src::Reg(_) => {
+                let words = [Token::Left, Token::Wrap, B32];
+                self.out.word(Opcode::SHF, &words, &[Operand::Number(0), a.into(), count.into()])
+            }
+        })
+    }
+
+    fn shift_right(&mut self, sign: &Sign, a: Src, count: Src) -> Reg {
+        let count = match (sign, count) {
+            (_, Src::Number(n)) => Src::Number(n % 32),
+            (Sign::S, Src::Reg(_)) => Src::Reg(self.lop3(0xc0, count, Src::Number(31), Src::Number(0)).word(0)),
+            (Sign::U, Src::Reg(_)) => {
+                let words = [Token::Right, Token::Wrap, B32];
+                return Reg::new(self.out.word(Opcode::SHF, &words, &[a.into(), Operand::Number(0), count.into()]));
+            }
+        };
+        Reg::new(self.out.word(Opcode::SHR, &[word_type(*sign)], &[a.into(), count.into()]))
+    }
+
+    fn prmt(&mut self, selector: u16, a: Src, b: Src) -> Reg {
+        // A word of halves of words: what it is used for often takes these itself.
+        if let Some(halves) = half_words(selector) {
+            return self.pick_halves(halves, a, b);
+        }
+        let selector = Operand::Number(selector.into());
+        Reg::new(self.out.word(Opcode::PRMT, &[B32], &[a.into(), b.into(), selector]))
+    }
+
+    fn extend(&mut self, sign: &Sign, ty: Type, src: Src) -> Src {
+        match src {
+            _ if ty.bits() >= 32 => src,
+            Src::Number(bits) => Src::Number(extended(*sign, ty, bits)),
+            Src::Reg(_) => {
+                let (wide, narrow) = extension(*sign, ty);
+                Src::Reg(self.out.word(Opcode::CVT_INT, &[wide, narrow], &[src.into()]))
+            }
+        }
+    }
+
+    fn extend_lane(&mut self, sign: &Sign, ty: Type, lane: u8, src: Src) -> Reg {
+        let bits = lane_bits(ty);
+        let first = bits * u32::from(lane);
+        if first == 0 {
+            let extended = self.extend(sign, ty.lane_type(), src);
+            return self.in_register(extended);
+        }
+        let field = [src.into(), Operand::Number(first.into()), Operand::Number(bits.into())];
+        Reg::new(self.out.word(Opcode::BFE, &[word_type(*sign)], &field))
+    }
+
+    fn count_mask(&mut self, ty: Type) -> Src {
+        Src::Number(ty.elem().bits() - 1)
+    }
+
+    // Floats.
+
+    fn fadd(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::ADD_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    }
+
+    fn fsub(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SUB_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    }
+
+    fn fmul(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::MUL_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    }
+
+    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::FMA_F32, &[Token::Rn, SINGLE], &[a.into(), b.into(), c.into()]))
+    }
+
+    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::DIV_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    }
+
+    fn fsqrt(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SQRT_F32, &[Token::Rn, SINGLE], &[a.into()]))
+    }
+
+    fn fmin(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let words = [nan(flags.nan), &[SINGLE]].concat();
+        Reg::new(self.out.word(Opcode::MIN_F32, &words, &[a.into(), b.into()]))
+    }
+
+    fn fmax(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let words = [nan(flags.nan), &[SINGLE]].concat();
+        Reg::new(self.out.word(Opcode::MAX_F32, &words, &[a.into(), b.into()]))
+    }
+
+    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::CVT_F32_INT, &[Token::Rn, SINGLE, word_type(*sign)], &[a.into()]))
+    }
+
+    fn f2i(&mut self, sign: &Sign, a: Reg) -> Reg {
+        Reg::new(self.out.word(Opcode::CVT_INT_F32, &[Token::Rzi, word_type(*sign), SINGLE], &[operand(a)]))
+    }
+
+    fn i2h(&mut self, ty: Type, flags: FloatFlags, sign: &Sign, a: Src) -> Reg {
+        let opcode = if is_bf16(ty) { Opcode::CVT_BF16_INT } else { Opcode::CVT_F16_INT };
+        let words = [rounding(flags.rounding), half(ty), word_type(*sign)];
+        let half = self.out.define(RegType::B16, opcode, &words, &[a.into()]);
+        Reg::new(self.out.pack(RegType::B32, &[half, half]))
+    }
+
+    fn h2i(&mut self, sign: &Sign, a: Reg) -> Reg {
+        let half = Operand::Register(self.out.half(0, a.word(0)));
+        Reg::new(self.out.word(Opcode::CVT_INT_F16, &[Token::Rzi, word_type(*sign), SINGLE_HALF], &[half]))
+    }
+
+    fn widen_half(&mut self, ty: Type, a: Reg) -> Reg {
+        let opcode = if is_bf16(ty) { Opcode::CVT_F32_BF16 } else { Opcode::CVT_F32_F16 };
+        let source = Operand::Register(self.out.half(0, a.word(0)));
+        Reg::new(self.out.word(opcode, &[SINGLE, half(ty)], &[source]))
+    }
+
+    fn narrow_half(&mut self, ty: Type, flags: FloatFlags, a: Reg) -> Reg {
+        let opcode = if is_bf16(ty) { Opcode::CVT_BF16_F32 } else { Opcode::CVT_F16_F32 };
+        let words = [rounding(flags.rounding), half(ty), SINGLE];
+        let half = self.out.define(RegType::B16, opcode, &words, &[operand(a)]);
+        Reg::new(self.out.pack(RegType::B32, &[half, half]))
+    }
+
+    fn pack_halves(&mut self, ty: Type, flags: FloatFlags, low: Reg, high: Reg) -> Reg {
+        let words = [rounding(flags.rounding), halves(ty), SINGLE];
+        Reg::new(self.out.word(Opcode::CVT_F16X2_F32, &words, &[operand(high), operand(low)]))
+    }
+
+    fn narrow_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        (!is_bf16(ty) || matches!(flags.rounding, Rounding::Rn | Rounding::Rz)).then_some(())
+    }
+
+    fn pack_flags(&mut self, flags: FloatFlags) -> Option<Unit> {
+        matches!(flags.rounding, Rounding::Rn | Rounding::Rz).then_some(())
+    }
+
+    // Lanes.
+
+    fn lane_down(&mut self, ty: Type, lane: u8, reg: Reg) -> Reg {
+        self.down(lane_bits(ty), lane, reg)
+    }
+
+    fn part_down(&mut self, ty: Type, part: u8, reg: Reg) -> Reg {
+        self.down(ty.bits(), part, reg)
+    }
+
+    fn lane_ones(&mut self, ty: Type, lane: u8) -> Src {
+        let bits = lane_bits(ty);
+        Src::Number((((1u64 << bits) - 1) << (bits * u32::from(lane) % 32)) as u32)
+    }
+
+    fn lanes_shl(&mut self, ty: Type, n: u32, a: Src) -> Reg {
+        if n == 0 {
+            return self.in_register(a);
+        }
+        let shifted = self.shift_left(a, Src::Number(n));
+        let kept = in_lanes(lane_bits(ty), (ty.elem().mask() as u32) << n);
+        self.lop3(0xc0, Src::Reg(shifted.word(0)), Src::Number(kept), Src::Number(0))
+    }
+
+    fn lanes_shr(&mut self, sign: &Sign, ty: Type, n: u32, a: Src) -> Reg {
+        if n == 0 {
+            return self.in_register(a);
+        }
+        let shifted = self.shift_right(&Sign::U, a, Src::Number(n));
+        let shifted = Src::Reg(shifted.word(0));
+        let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> n));
+        match sign {
+            Sign::U => self.lop3(0xc0, shifted, kept, Src::Number(0)),
+            // Copies of the sign where no bits are kept. 0xac is a where b is set, else c.
+            Sign::S => {
+                let word = self.in_register(a);
+                let signs = self.sign_mask(ty, word);
+                self.lop3(0xe2, shifted, kept, Src::Reg(signs.word(0)))
+            }
+        }
+    }
+
+    fn constant(&mut self, ty: Type, inst: Inst) -> Reg {
+        let bits = register_bits(self.kernel, inst).unwrap_or_default();
+        let words: Vec<_> = (0..ty.bits().div_ceil(32))
+            .map(|i| self.out.number((bits[(i / 2) as usize % 8] >> (32 * (i % 2))) as u32))
+            .collect();
+        Reg::of_words(&words)
+    }
+
+    // Memory.
+
+    fn plain_index(&mut self, value: Value) -> Index {
+        Index { value, factor: 1, plus: 0 }
+    }
+
+    fn times(&mut self, index: Index, n: u32) -> Index {
+        Index { factor: index.factor.wrapping_mul(n), plus: index.plus.wrapping_mul(n), ..index }
+    }
+
+    fn plus(&mut self, index: Index, n: u32) -> Index {
+        Index { plus: index.plus.wrapping_add(n), ..index }
+    }
+
+    fn load(&mut self, ty: Type, mem: MemAttr, base: Value) -> Reg {
+        self.load_from(ty, mem, base, None)
+    }
+
+    fn load_indexed(&mut self, ty: Type, mem: MemAttr, base: Value, index: Index) -> Reg {
+        self.load_from(ty, mem, base, Some(index))
+    }
+
+    fn store(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value) -> Reg {
+        self.store_to(ty, mem, value, base, None)
+    }
+
+    fn store_indexed(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Index) -> Reg {
+        self.store_to(ty, mem, value, base, Some(index))
+    }
+
+    fn item_id(&mut self) -> Reg {
+        let groups = [SpecialGroup::Block, SpecialGroup::BlockSize, SpecialGroup::Thread];
+        let [block, size, thread] = groups.map(|group| self.special(group));
+        Reg::new(self.out.word(Opcode::MAD, &[Token::Lo, U32], &[block, size, thread]))
+    }
+
+    fn item_count(&mut self) -> Reg {
+        let [blocks, size] = [SpecialGroup::GridSize, SpecialGroup::BlockSize].map(|group| self.special(group));
+        Reg::new(self.out.word(Opcode::MUL, &[Token::Lo, U32], &[blocks, size]))
+    }
+
+    fn local_id(&mut self) -> Reg {
+        let thread = Special { group: SpecialGroup::Thread, axis: 0 };
+        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(thread)]))
+    }
+
+    fn group_id(&mut self) -> Reg {
+        let block = Special { group: SpecialGroup::Block, axis: 0 };
+        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(block)]))
+    }
+
+    fn group_size(&mut self) -> Reg {
+        let size = Special { group: SpecialGroup::BlockSize, axis: 0 };
+        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(size)]))
+    }
+}
+
+/// The selection rules' entry: an instruction's machine instructions, where a rule matches.
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
+    rules::constructor_lower(lowering, inst)
+}
+
+/// A value as an operand.
+pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
+    rules::constructor_src(lowering, value)
+}
+
+/// Zero less each half-word of a value.
+pub(super) fn opposite(lowering: &mut Lowering<'_>, value: Value) -> Reg {
+    rules::constructor_opposite_there(lowering, value)
+}
+
+/// An i1 as a predicate.
+pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
+    rules::constructor_pred(lowering, value)
+}

@@ -1,0 +1,252 @@
+//! The instruction families that the rules construct, as far as they share a shape: types, conditions, modifiers.
+
+use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type};
+use halfbyte_isa::ptx::types::{Token, Type as RegType};
+use halfbyte_isa::ptx::{self, Opcode, Operand};
+
+use super::lowering::Lowering;
+use super::operands::{Pred, Reg, Src};
+use crate::threads::{Sign, Video, in_lanes, lane_bits};
+
+pub(super) const U32: Token = Token::Type(RegType::U32);
+pub(super) const S32: Token = Token::Type(RegType::S32);
+pub(super) const B32: Token = Token::Type(RegType::B32);
+pub(super) const SINGLE: Token = Token::Type(RegType::F32);
+pub(super) const SINGLE_HALF: Token = Token::Type(RegType::F16);
+pub(super) const PRED: Token = Token::Type(RegType::Pred);
+
+pub(super) fn operand(reg: Reg) -> Operand {
+    Operand::Register(reg.word(0))
+}
+
+pub(super) fn is_bf16(ty: Type) -> bool {
+    ty.elem() == Elem::BF16
+}
+
+/// The type of one half, and of two packed: what is computed on, also of one.
+pub(super) fn half(ty: Type) -> Token {
+    Token::Type(if is_bf16(ty) { RegType::Bf16 } else { RegType::F16 })
+}
+
+pub(super) fn halves(ty: Type) -> Token {
+    Token::Type(if is_bf16(ty) { RegType::Bf16x2 } else { RegType::F16x2 })
+}
+
+pub(super) const fn word_type(sign: Sign) -> Token {
+    match sign {
+        Sign::U => U32,
+        Sign::S => S32,
+    }
+}
+
+pub(super) const fn rounding(mode: Rounding) -> Token {
+    match mode {
+        Rounding::Rn => Token::Rn,
+        Rounding::Rz => Token::Rz,
+        Rounding::Rp => Token::Rp,
+        Rounding::Rm => Token::Rm,
+    }
+}
+
+pub(super) const fn ftz(ftz: bool) -> &'static [Token] {
+    if ftz { &[Token::Ftz] } else { &[] }
+}
+
+pub(super) const fn nan(nan: bool) -> &'static [Token] {
+    if nan { &[Token::Nan] } else { &[] }
+}
+
+pub(super) fn int_compare(cc: IntCC) -> (Token, Sign) {
+    let compare = match cc {
+        IntCC::Eq => Token::Eq,
+        IntCC::Ne => Token::Ne,
+        IntCC::LtS | IntCC::LtU => Token::Lt,
+        IntCC::LeS | IntCC::LeU => Token::Le,
+        IntCC::GtS | IntCC::GtU => Token::Gt,
+        IntCC::GeS | IntCC::GeU => Token::Ge,
+    };
+    (compare, Sign::of(cc))
+}
+
+pub(super) const fn float_compare(cc: FloatCC) -> Token {
+    match cc {
+        FloatCC::Eq => Token::Eq,
+        FloatCC::Ne => Token::Ne,
+        FloatCC::Lt => Token::Lt,
+        FloatCC::Le => Token::Le,
+        FloatCC::Gt => Token::Gt,
+        FloatCC::Ge => Token::Ge,
+        FloatCC::Equ => Token::Equ,
+        FloatCC::Neu => Token::Neu,
+        FloatCC::Ltu => Token::Ltu,
+        FloatCC::Leu => Token::Leu,
+        FloatCC::Gtu => Token::Gtu,
+        FloatCC::Geu => Token::Geu,
+        FloatCC::Num => Token::Num,
+        FloatCC::Nan => Token::IsNan,
+    }
+}
+
+/// Which halves of two words a selector of bytes picks, where it picks halves: 0 and 1 of the first, 2 and 3 of the second.
+pub(super) fn half_words(selector: u16) -> Option<[u8; 2]> {
+    let half = |byte: u16| match byte {
+        0x10 => Some(0),
+        0x32 => Some(1),
+        0x54 => Some(2),
+        0x76 => Some(3),
+        _ => None,
+    };
+    Some([half(selector & 0xff)?, half(selector >> 8)?])
+}
+
+/// A number extended from a type to a word.
+pub(super) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
+    let unused = 32 - ty.bits();
+    match sign {
+        Sign::U => bits << unused >> unused,
+        Sign::S => ((bits << unused) as i32 >> unused) as u32,
+    }
+}
+
+/// The types of a conversion that extends.
+pub(super) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
+    let narrow = match (sign, ty.bits()) {
+        (Sign::U, 8) => RegType::U8,
+        (Sign::U, _) => RegType::U16,
+        (Sign::S, 8) => RegType::S8,
+        (Sign::S, _) => RegType::S16,
+    };
+    (word_type(sign), Token::Type(narrow))
+}
+
+impl Lowering<'_> {
+    /// Two predicates, neither of them known.
+    pub(super) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
+        let [a, b] = [a, b].map(|pred| {
+            let reg = super::context::rules::Context::pred_reg(self, pred);
+            operand(reg)
+        });
+        self.out.pred(opcode, &[PRED], &[a, b])
+    }
+
+    /// An instruction of those for f16 and bf16, with its modifiers.
+    pub(super) fn half_arithmetic(
+        &mut self,
+        [f16, bf16]: [Opcode; 2],
+        ty: Type,
+        flags: FloatFlags,
+        sources: &[Reg],
+    ) -> Reg {
+        let clamp: &[Token] = match flags.clamp {
+            Clamp::None => &[],
+            Clamp::Sat => &[Token::Sat],
+            Clamp::Relu => &[Token::Relu],
+        };
+        let words = [&[rounding(flags.rounding)], ftz(flags.ftz), clamp, &[halves(ty)]].concat();
+        let sources: Vec<Operand> = sources.iter().copied().map(operand).collect();
+        Reg::new(self.out.word(if is_bf16(ty) { bf16 } else { f16 }, &words, &sources))
+    }
+
+    pub(super) fn half_extremum(
+        &mut self,
+        [f16, bf16]: [Opcode; 2],
+        ty: Type,
+        flags: FloatFlags,
+        a: Reg,
+        b: Reg,
+    ) -> Reg {
+        let words = [ftz(flags.ftz), nan(flags.nan), &[halves(ty)]].concat();
+        Reg::new(self.out.word(if is_bf16(ty) { bf16 } else { f16 }, &words, &[operand(a), operand(b)]))
+    }
+
+    /// A compare that writes lanes of a type.
+    pub(super) fn half_set(&mut self, ty: Type, written: Token, cond: (FloatCC, bool), a: Reg, b: Reg) -> Reg {
+        let opcode = if is_bf16(ty) { Opcode::SET_BF16X2 } else { Opcode::SET_F16X2 };
+        let words = [&[float_compare(cond.0)], ftz(cond.1), &[written, halves(ty)]].concat();
+        Reg::new(self.out.word(opcode, &words, &[operand(a), operand(b)]))
+    }
+
+    /// A change of signs, by the instruction for f32, f16 or bf16, which folds into others; or of bits where there is none.
+    pub(super) fn sign(
+        &mut self,
+        [f32, f16, bf16]: [Opcode; 3],
+        (bitwise, bits): (Opcode, u32),
+        ty: Type,
+        a: Reg,
+    ) -> Reg {
+        let opcode = match ty.elem() {
+            Elem::F32 => f32,
+            Elem::BF16 => bf16,
+            _ => f16,
+        };
+        let words = [if opcode == f32 { SINGLE } else { halves(ty) }];
+        Reg::new(if is_bf16(ty) && opcode.row().since(&words).sm > self.sm {
+            let bits = Operand::Number(in_lanes(16, bits).into());
+            self.out.word(bitwise, &[B32], &[operand(a), bits])
+        } else {
+            self.out.word(opcode, &words, &[operand(a)])
+        })
+    }
+
+    pub(super) fn video_inst(
+        &mut self,
+        op: Video,
+        ty: Type,
+        sign: Sign,
+        merge: &[Token],
+        sources: [ptx::Reg; 3],
+    ) -> Reg {
+        let opcode = match (op, lane_bits(ty) == 8) {
+            (Video::Add, true) => Opcode::VADD4,
+            (Video::Sub, true) => Opcode::VSUB4,
+            (Video::Avrg, true) => Opcode::VAVRG4,
+            (Video::AbsDiff, true) => Opcode::VABSDIFF4,
+            (Video::Min, true) => Opcode::VMIN4,
+            (Video::Max, true) => Opcode::VMAX4,
+            (Video::Add, false) => Opcode::VADD2,
+            (Video::Sub, false) => Opcode::VSUB2,
+            (Video::Avrg, false) => Opcode::VAVRG2,
+            (Video::AbsDiff, false) => Opcode::VABSDIFF2,
+            (Video::Min, false) => Opcode::VMIN2,
+            (Video::Max, false) => Opcode::VMAX2,
+        };
+        let words = [&[word_type(sign); 3], merge].concat();
+        Reg::new(self.out.word(opcode, &words, &sources.map(Operand::Register)))
+    }
+
+    pub(super) fn pair_arithmetic(&mut self, opcode: Opcode, a: Reg, b: Reg) -> Reg {
+        let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
+        let result = self.out.define(RegType::B64, opcode, &[Token::Type(RegType::U64)], &sources);
+        Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], result))
+    }
+
+    /// A word of two halves: 0 and 1 are those of the first word, 2 and 3 those of the second.
+    pub(super) fn pick_halves(&mut self, picked: [u8; 2], a: Src, b: Src) -> Reg {
+        let [first, second] = [a, b].map(|src| self.out.in_reg(src));
+        let of = |half: u8| if half < 2 { first } else { second };
+        if let [0, 1] | [2, 3] = picked {
+            return Reg::new(of(picked[0]));
+        }
+        let halves = if of(picked[0]) == of(picked[1]) {
+            let wanted = [0, 1].map(|k| picked.iter().any(|half| half % 2 == k));
+            let parts = self.out.unpack(RegType::B32, wanted, of(picked[0]));
+            picked.map(|half| parts[usize::from(half % 2)])
+        } else {
+            picked.map(|half| self.out.half(half % 2, of(half)))
+        };
+        Reg::new(self.out.pack(RegType::B32, &halves))
+    }
+
+    /// Lane or part `k` of so many bits at the bottom of a register.
+    pub(super) fn down(&mut self, bits: u32, k: u8, reg: Reg) -> Reg {
+        let offset = bits * u32::from(k);
+        let part = reg.part((offset / 32) as u8);
+        match (offset % 32, bits) {
+            (0, _) => part,
+            (16, 16) => self.pick_halves([1, 1], Src::Reg(part.word(0)), Src::Reg(part.word(0))),
+            (n, _) => {
+                super::context::rules::Context::shift_right(self, &Sign::U, Src::Reg(part.word(0)), Src::Number(n))
+            }
+        }
+    }
+}

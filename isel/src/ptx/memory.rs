@@ -1,0 +1,293 @@
+//! Addresses, loads, stores and parameters.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
+use halfbyte_isa::ptx::types::{Token, Type as RegType};
+use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand};
+
+use super::lowering::Lowering;
+use super::operands::{Index, Reg, Src};
+
+const U64: Token = Token::Type(RegType::U64);
+const U32: Token = Token::Type(RegType::U32);
+const B32: Token = Token::Type(RegType::B32);
+
+/// Launches of fewer items than this are never ruled out: where so few could make an address wrap, it is computed so that it may.
+const ALWAYS: u64 = 1 << 20;
+
+/// What is known of addresses.
+pub(super) struct Addresses {
+    /// The most items of a launch, by the addresses so far.
+    pub max_items: u64,
+    /// Buffers' addresses, by the number of the parameter.
+    bases: BTreeMap<u32, ptx::Reg>,
+    /// Addresses in buffers by what they count in, made once where that is defined.
+    known: SecondaryMap<Value, Vec<(Key, ptx::Reg)>>,
+}
+
+/// An address: that of a buffer, by number, and so many bytes a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    buffer: u32,
+    step: u32,
+    /// Bytes that are added to the product, modulo 2^32 with it.
+    plus: u32,
+    /// Whether product and sum may wrap.
+    wraps: bool,
+}
+
+impl Default for Addresses {
+    fn default() -> Addresses {
+        Addresses { max_items: 1 << 32, bases: BTreeMap::new(), known: SecondaryMap::new() }
+    }
+}
+
+impl Lowering<'_> {
+    /// The buffer that a value is the address of.
+    fn buffer(&self, base: Value) -> Option<(u32, Direction)> {
+        let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
+        match self.kernel.params.get(number as usize)?.kind {
+            ParamKind::Buffer { direction, .. } => Some((number, direction)),
+            ParamKind::Scalar(_) => None,
+        }
+    }
+
+    /// A buffer's address, read where the kernel begins.
+    fn base(&mut self, number: u32) -> ptx::Reg {
+        if let Some(&reg) = self.addresses.bases.get(&number) {
+            return reg;
+        }
+        let reg = self.out.reg(RegType::B64);
+        self.addresses.bases.insert(number, reg);
+        reg
+    }
+
+    /// Reads the buffers' addresses.
+    pub fn bases(&mut self) {
+        for (number, wanted) in std::mem::take(&mut self.addresses.bases) {
+            let reg = self.read_address(number);
+            self.define(wanted, reg);
+        }
+    }
+
+    fn read_address(&mut self, number: u32) -> ptx::Reg {
+        let param = Operand::Memory(Address { base: Base::Parameter(number), offset: 0 });
+        let generic = self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param]);
+        let words = [Token::To, Token::Global, U64];
+        self.out.define(RegType::B64, Opcode::CVTA, &words, &[Operand::Register(generic)])
+    }
+
+    /// A parameter in registers.
+    pub fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
+        let mut load = |width: RegType, offset: i32| {
+            let param = Operand::Memory(Address { base: Base::Parameter(number), offset });
+            self.out.word(Opcode::LD_PARAM, &[Token::Param, Token::Type(width)], &[param])
+        };
+        let reg = match (ty, ty.bits()) {
+            (Type::I1, _) => {
+                let byte = load(RegType::U8, 0);
+                let bit = self.out.word(Opcode::AND, &[B32], &[Operand::Register(byte), Operand::Number(1)]);
+                let truth = [Operand::Register(bit), Operand::Number(0)];
+                return Ok(Reg::new(self.out.define(RegType::Pred, Opcode::SETP_BITS, &[Token::Ne, B32], &truth)));
+            }
+            (Type::PTR, _) => {
+                let address = self.read_address(number);
+                return Ok(Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], address)));
+            }
+            _ if ty.is_mask() => return Err("a mask cannot be a parameter"),
+            (_, 8) => Reg::new(load(RegType::U8, 0)),
+            (_, 16) => Reg::new(load(RegType::U16, 0)),
+            (_, 32) => Reg::new(load(RegType::B32, 0)),
+            (_, 64) => Reg::of_words(&[0, 4].map(|offset| load(RegType::B32, offset))),
+            (_, 128) => Reg::of_words(&[0, 4, 8, 12].map(|offset| load(RegType::B32, offset))),
+            _ => return Err("no register holds it"),
+        };
+        Ok(reg)
+    }
+
+    /// The 64 bits of a pair as one register.
+    pub fn whole(&mut self, pair: Reg) -> ptx::Reg {
+        self.out.pair(pair.word(0), pair.word(1))
+    }
+
+    /// Whether `step` bytes an item, and some more, stay below 2^32 for all items of a launch; of launches of more items than that
+    /// holds for, there will be none.
+    fn stays_below(&mut self, value: Value, step: u32, plus: u32) -> bool {
+        let is_item = self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::ItemId);
+        if !is_item || step == 0 {
+            return false;
+        }
+        let items = u64::from(u32::MAX - plus) / u64::from(step) + 1;
+        if items < ALWAYS {
+            return false;
+        }
+        self.addresses.max_items = self.addresses.max_items.min(items);
+        true
+    }
+
+    /// Where an access goes: a register and bytes from there.
+    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
+        let displacement = i64::from(mem.offset);
+        let buffer = self.buffer(base);
+        let Some(Index { value, factor, plus }) = index else {
+            let base = match buffer {
+                Some((number, _)) => self.base(number),
+                None => {
+                    let pair = self.value_reg(base);
+                    self.whole(pair)
+                }
+            };
+            return (base, displacement);
+        };
+        let (step, plus) = (factor.wrapping_mul(mem.scale), plus.wrapping_mul(mem.scale));
+        let wraps = !self.stays_below(value, step, plus);
+        let (plus, displacement) = if wraps { (plus, displacement) } else { (0, displacement + i64::from(plus)) };
+        let Some((buffer, _)) = buffer else {
+            let pair = self.value_reg(base);
+            let base = self.whole(pair);
+            let index = self.value_reg(value).word(0);
+            return (self.sum(base, index, Key { buffer: 0, step, plus, wraps }), displacement);
+        };
+        let key = Key { buffer, step, plus, wraps };
+        if let Some(&(_, reg)) = self.addresses.known[value].iter().find(|known| known.0 == key) {
+            return (reg, displacement);
+        }
+        let reg = self.out.reg(RegType::B64);
+        self.addresses.known[value].push((key, reg));
+        (reg, displacement)
+    }
+
+    /// The addresses that count in a value, which stand right after its definition.
+    pub fn addresses_of(&mut self, value: Value) {
+        for (key, wanted) in std::mem::take(&mut self.addresses.known[value]) {
+            let base = self.base(key.buffer);
+            let index = self.value_reg(value).word(0);
+            let reg = self.sum(base, index, key);
+            self.define(wanted, reg);
+        }
+    }
+
+    /// An address and so many steps.
+    fn sum(&mut self, base: ptx::Reg, index: ptx::Reg, key: Key) -> ptx::Reg {
+        let wide = if key.wraps {
+            let bytes = self.bytes(index, key.step, key.plus);
+            let high = self.out.number(0);
+            self.out.pair(bytes, high)
+        } else {
+            let operands = [Operand::Register(index), Operand::Number(key.step.into())];
+            self.out.define(RegType::B64, Opcode::MUL_WIDE, &[Token::Wide, U32], &operands)
+        };
+        self.out.define(RegType::B64, Opcode::ADD, &[U64], &[base, wide].map(Operand::Register))
+    }
+
+    /// A product and a sum modulo 2^32.
+    fn bytes(&mut self, index: ptx::Reg, step: u32, plus: u32) -> ptx::Reg {
+        let number = |bits: u32| Operand::Number(bits.into());
+        let scaled = match step {
+            1 => index,
+            _ if step.is_power_of_two() => {
+                self.out.word(Opcode::SHL, &[B32], &[Operand::Register(index), number(step.trailing_zeros())])
+            }
+            _ => self.out.word(Opcode::MUL, &[Token::Lo, U32], &[Operand::Register(index), number(step)]),
+        };
+        match plus {
+            0 => scaled,
+            _ => self.out.word(Opcode::ADD, &[U32], &[Operand::Register(scaled), number(plus)]),
+        }
+    }
+
+    /// The operand of an access `plus` bytes on.
+    fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
+        let (reg, offset) = match i32::try_from(displacement + plus) {
+            Ok(offset) => (base, offset),
+            Err(_) => {
+                let far = Operand::Number((displacement + plus).cast_unsigned());
+                (self.out.define(RegType::B64, Opcode::ADD, &[U64], &[Operand::Register(base), far]), 0)
+            }
+        };
+        Operand::Memory(Address { base: Base::Register(reg), offset })
+    }
+
+    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
+        let is_constant = matches!(self.buffer(base), Some((_, Direction::In)));
+        let address = self.address(mem, base, index);
+        let forms = if is_constant {
+            [Opcode::LD_NC, Opcode::LD_NC_V2, Opcode::LD_NC_V4]
+        } else {
+            [Opcode::LD, Opcode::LD_V2, Opcode::LD_V4]
+        };
+        let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { &[Token::Global] };
+        if ty.bytes() <= 4 {
+            let at = self.operand(address, 0);
+            let words = [space, &[narrow(ty)]].concat();
+            return Reg::new(self.out.word(forms[0], &words, &[at]));
+        }
+        let mut loaded = Vec::with_capacity(Reg::MOST);
+        let pieces = pieces(ty, mem);
+        for plus in (0..i64::from(ty.bytes())).step_by(4 * pieces) {
+            let at = self.operand(address, plus);
+            let regs: Vec<ptx::Reg> = (0..pieces).map(|_| self.out.reg(RegType::B32)).collect();
+            let (opcode, elements) = vector(forms, pieces);
+            let words = [space, elements, &[B32]].concat();
+            self.out.push(opcode, &words, &[registers(&regs), at]);
+            loaded.extend(regs);
+        }
+        Reg::of_words(&loaded)
+    }
+
+    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
+        let address = self.address(mem, base, index);
+        if ty.bytes() <= 4 {
+            let at = self.operand(address, 0);
+            let data = super::context::src(self, value);
+            let data = match data {
+                Src::Number(bits) => Operand::Number((bits & (u32::MAX >> (32 - ty.bits()))).into()),
+                Src::Reg(_) => data.into(),
+            };
+            self.out.push(Opcode::ST, &[Token::Global, narrow(ty)], &[at, data]);
+            return Reg::NONE;
+        }
+        let data = self.value_reg(value);
+        let pieces = pieces(ty, mem);
+        for plus in (0..ty.bytes()).step_by(4 * pieces) {
+            let at = self.operand(address, plus.into());
+            let regs: Vec<ptx::Reg> = (0..pieces as u32).map(|k| data.word((plus / 4 + k) as u8)).collect();
+            let (opcode, elements) = vector([Opcode::ST, Opcode::ST_V2, Opcode::ST_V4], pieces);
+            let words = [&[Token::Global], elements, &[B32]].concat();
+            self.out.push(opcode, &words, &[at, registers(&regs)]);
+        }
+        Reg::NONE
+    }
+}
+
+/// Words of a piece of an access that is wider than one: as many as its alignment allows, so that pieces trap where the whole
+/// would.
+fn pieces(ty: Type, mem: MemAttr) -> usize {
+    (ty.bytes().min(mem.align).max(4) / 4) as usize
+}
+
+fn vector(forms: [Opcode; 3], words: usize) -> (Opcode, &'static [Token]) {
+    match words {
+        1 => (forms[0], &[]),
+        2 => (forms[1], &[Token::V2]),
+        _ => (forms[2], &[Token::V4]),
+    }
+}
+
+fn registers(regs: &[ptx::Reg]) -> Operand {
+    match regs {
+        [only] => Operand::Register(*only),
+        _ => Operand::Vector(regs.iter().copied().map(Some).collect()),
+    }
+}
+
+/// The type of an access of up to a word.
+fn narrow(ty: Type) -> Token {
+    match ty.bytes() {
+        1 => Token::Type(RegType::U8),
+        2 => Token::Type(RegType::U16),
+        _ => B32,
+    }
+}

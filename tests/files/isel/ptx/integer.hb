@@ -1,0 +1,201 @@
+; test: isel ptx
+kernel @words(%a_in: in i32, %b_in: in i32, %out1: out i32, %out2: out i32, %out3: out i32, %out4: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = add.i32 %a, %b      ; check: add.u32
+  %d = sub.i32 %a, %b      ; check: sub.u32
+  %n = neg.i32 %a          ; check: neg.s32
+  %r = abs.i32 %b          ; check: abs.s32
+  store %s, %out1[%i]
+  store %d, %out2[%i]
+  store %n, %out3[%i]
+  store %r, %out4[%i]
+  ret
+}
+; rule: int_add, int_sub, int_neg, int_abs
+
+kernel @extrema(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = min_s.i32 %a, %b      ; check: min.s32
+  %y = min_u.i32 %x, %b      ; check: min.u32
+  %z = max_s.i32 %y, %a      ; check: max.s32
+  %r = max_u.i32 %z, %b      ; check: max.u32
+  store %r, %out[%i]
+  ret
+}
+; rule: int_min_s, int_min_u, int_max_s, int_max_u
+; never: selp
+
+kernel @clamped_words(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = add_sat_s.i32 %a, %b      ; check: add.sat.s32
+  %r = sub_sat_s.i32 %x, %b      ; check: sub.sat.s32
+  store %r, %out[%i]
+  ret
+}
+; rule: int_add_sat_s, int_sub_sat_s
+
+kernel @products(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = mul.i32 %a, %b           ; check: mul.lo.u32
+  %y = mul_hi_s.i32 %x, %b      ; check: mul.wide.s32
+  %r = mul_hi_u.i32 %y, %b      ; check: mul.wide.u32
+  store %r, %out[%i]
+  ret
+}
+; rule: int_mul, int_mul_hi_s, int_mul_hi_u
+
+kernel @wide_products(%a_in: in i32, %b_in: in i32, %out1: out i64, %out2: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = mul_wide_s.i32 %a, %b      ; check: mul.wide.s32
+  %y = mul_wide_u.i32 %a, %b      ; check: mul.wide.u32
+  store %x, %out1[%i]
+  store %y, %out2[%i]
+  ret
+}
+; rule: int_mul_wide_s, int_mul_wide_u
+
+kernel @narrow_products(%a_in: in i8, %b_in: in i8, %out1: out i16, %out2: out i16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = mul_wide_s.i8 %a, %b      ; check: cvt.s32.s8
+                                 ; next: cvt.s32.s8
+                                 ; next: mul.lo.u32
+  %y = mul_wide_u.i8 %a, %b      ; check: cvt.u32.u8
+                                 ; next: cvt.u32.u8
+                                 ; next: mul.lo.u32
+  store %x, %out1[%i]
+  store %y, %out2[%i]
+  ret
+}
+; rule: narrow_mul_wide_s, narrow_mul_wide_u
+
+; Counts are modulo 32: funnel shifts take them so.
+kernel @shifts(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %k = const.i32 37
+  %x = shl.i32 %a, %k        ; check: shl.b32 {{.*}} 5
+  %y = shl.i32 %x, %b        ; check: shf.l.wrap.b32 {{.*}} 0,
+  %z = shr_u.i32 %y, %b      ; check: shf.r.wrap.b32
+  %r = shr_s.i32 %z, %b      ; check: and.b32
+                             ; next: shr.s32
+  store %r, %out[%i]
+  ret
+}
+; rule: int_shl, int_shr_u, int_shr_s
+
+kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %out: out i8) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = shl.i8 %a, %b        ; check: and.b32
+                            ; next: shf.l
+  %y = shr_u.i8 %x, %b      ; check: cvt.u32.u8
+                            ; next: and.b32
+                            ; next: shf.r
+  %r = shr_s.i8 %y, %b      ; check: cvt.s32.s8
+  store %r, %out[%i]
+  ret
+}
+; rule: narrow_shl, narrow_shr_u, narrow_shr_s, narrow_count
+
+kernel @shifts_of_lanes(%a_in: in i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %k = const.i8x4 3
+  %x = shl.i8x4 %a, %k        ; check: shl.b32
+                              ; next: and.b32 {{.*}} 0xf8f8f8f8
+  %y = shr_u.i8x4 %x, %k      ; check: shr.u32
+                              ; next: and.b32 {{.*}} 0x1f1f1f1f
+  %z = add.i8x4 %y, %a
+  %r = shr_s.i8x4 %z, %k      ; check: shr.u32
+                              ; next: prmt.b32 {{.*}} 0xba98
+                              ; next: lop3.b32 {{.*}} 0x1f1f1f1f
+  store %r, %out[%i]
+  ret
+}
+; rule: video_shl, video_shr_u, video_shr_s
+
+kernel @bits(%a_in: in i32, %b_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = and.i32 %a, %b      ; check: and.b32
+  %y = or.i32 %x, %b       ; check: or.b32
+  %z = xor.i32 %y, %a      ; check: xor.b32
+  %r = not.i32 %z          ; check: not.b32
+  store %r, %out[%i]
+  ret
+}
+; rule: word_and, word_or, word_xor, word_not
+
+kernel @pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = add.i64 %a, %b      ; check: mov.b64
+                           ; next: mov.b64
+                           ; next: add.u64
+                           ; next: mov.b64
+  %d = sub.i64 %b, %a      ; check: mov.b64
+                           ; next: mov.b64
+                           ; next: sub.u64
+  %x = and.i64 %d, %b      ; check: and.b32
+                           ; next: and.b32
+  %y = or.i64 %x, %a       ; check: or.b32
+                           ; next: or.b32
+  %z = xor.i64 %y, %b      ; check: xor.b32
+                           ; next: xor.b32
+  %r = not.i64 %z          ; check: not.b32
+                           ; next: not.b32
+  store %r, %out1[%i]
+  store %s, %out2[%i]
+  ret
+}
+; rule: pair_add, pair_sub, pair_and, pair_or, pair_xor, pair_not, pair_by_words
+
+kernel @compares(%a_in: in i32, %b_in: in i32, %e_in: in i32, %c_in: in i64, %d_in: in i64, %f_in: in i64,
+    %out1: out i32, %out2: out i64) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %e = load %e_in[%i]
+  %c = load %c_in[%i]
+  %d = load %d_in[%i]
+  %f = load %f_in[%i]
+  %x = icmp.lt_u.i32 %a, %b       ; check: setp.lt.u32
+  %r = select.i32 %x, %a, %e      ; check: selp.b32
+  %y = icmp.ge_s.i64 %c, %d       ; check: mov.b64
+                                  ; next: mov.b64
+                                  ; next: setp.ge.s64
+  %s = select.i64 %y, %c, %f      ; check: selp.b32
+                                  ; next: selp.b32
+  store %r, %out1[%i]
+  store %s, %out2[%i]
+  ret
+}
+; rule: int_icmp, pair_icmp, select_by_truth, select_pair

@@ -1,0 +1,112 @@
+; test: isel ptx sm=75
+; Before sm_80 nothing rectifies: a mask does.
+kernel @rectified_sums(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = fadd.relu.f16x2 %a, %b          ; check: add.rn.f16x2
+                                       ; next: set.lt.u32.f16x2
+                                       ; next: lop3.b32
+  %d = fsub.relu.f16x2 %s, %b          ; check: sub.rn.f16x2
+  %p = fmul.relu.f16x2 %d, %b          ; check: mul.rn.f16x2
+  %r = ffma.relu.f16x2 %p, %a, %b      ; check: fma.rn.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fadd_rectified, half_fsub_rectified, half_fmul_rectified, half_ffma_rectified, half_rectified
+; no rule: half_fadd_fused
+; never: relu
+
+; The result is made zero where it is subnormal, after what is negative is +0.
+kernel @flushed_and_rectified(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = fadd.ftz.relu.f16x2 %a, %b      ; check: mul.rn.ftz.f16x2
+                                       ; next: mul.rn.ftz.f16x2
+                                       ; next: add.rn.f16x2
+                                       ; next: set.lt.u32.f16x2
+                                       ; next: lop3.b32
+                                       ; next: mul.rn.ftz.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fadd_rectified
+
+; A minimum with a number other than zero is a compare and a choice.
+kernel @extrema_with_numbers(%a_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %one = const.f16x2 1
+  %minus = const.f16x2 -1
+  %x = fmin.f16x2 %a, %one        ; check: set.lt.u32.f16x2
+                                  ; next: lop3.b32
+  %r = fmax.f16x2 %x, %minus      ; check: set.gt.u32.f16x2
+                                  ; next: lop3.b32
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fmin_number, half_fmax_number, half_nearer
+; never: mul.rn
+
+; Zeros of unlike signs compare equal.
+kernel @extrema_with_zero(%a_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %zero = const.f16x2 0
+  %r = fmax.f16x2 %a, %zero      ; check: set.nan.u32.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fmax_compared
+; no rule: half_fmax_number
+
+kernel @extrema(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = fmin.f16x2 %a, %b              ; check: set.nan.u32.f16x2
+                                      ; next: lop3.b32
+                                      ; next: set.ltu.u32.f16x2
+                                      ; next: lop3.b32
+                                      ; next: set.le.u32.f16x2
+                                      ; next: lop3.b32
+  %r = fmax.ftz.nan.f16x2 %x, %b      ; check: mul.rn.ftz.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fmin_compared, half_fmax_compared, half_number_or
+
+kernel @single_extrema(%a_in: in f32, %b_in: in f32, %out: out f32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = fmin.nan.f32 %a, %b      ; check: min.f32
+                                ; next: setp.nan.f32
+                                ; next: selp.b32
+  %r = fmax.nan.f32 %x, %b      ; check: max.f32
+  store %r, %out[%i]
+  ret
+}
+; rule: single_fmin_nan, single_fmax_nan, single_number_or_nan
+; never: NaN
+
+kernel @differences_of_halfwords(%a_in: in i16x2, %b_in: in i16x2, %out1: out i16x2, %out2: out i16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %x = sub.i16x2 %a, %b      ; check: vsub2.u32.u32.u32
+  %r = neg.i16x2 %a          ; check: vsub2.u32.u32.u32
+  store %x, %out1[%i]
+  store %r, %out2[%i]
+  ret
+}
+; rule: video_sub, video_neg
+; no rule: halfwords_sub, halfwords_neg

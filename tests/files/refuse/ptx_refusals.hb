@@ -1,0 +1,158 @@
+; test: refuse ptx
+; Ops that PTX has no instructions for, and no others to make them of.
+kernel @lanes_chosen_at_run_time(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = swizzle.i8x16 %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %r = swizzle.i8x16 %a, %b
+;=     ptx cannot do `swizzle.i8x16`: it has no shuffle by lanes chosen at run time
+
+; Lanes are shifted by one constant, not each by its own count.
+kernel @lanes_shifted_apart(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = shl.i8x4 %a, %b
+  store %r, %out[%i]
+  ret
+}
+;= %r = shl.i8x4 %a, %b
+;=     ptx cannot do `shl.i8x4`: packed lanes shift by one constant for all
+
+; Halves round to nearest even.
+kernel @directed(%a_in: in f16x2, %b_in: in f16x2, %out1: out f16x2, %out2: out f16x2, %out3: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = fadd.rz.f16x2 %a, %b
+  %p = fmul.rp.f16x2 %a, %b
+  %q = ffma.rm.f16x2 %a, %b, %p
+  store %s, %out1[%i]
+  store %q, %out2[%i]
+  ret
+}
+;= %s = fadd.rz.f16x2 %a, %b
+;=     ptx cannot do `fadd.f16x2`: halves round to nearest even
+;= %q = ffma.rm.f16x2 %a, %b, %p
+;=     ptx cannot do `ffma.f16x2`: halves round to nearest even
+
+; f32 becomes bf16 in two roundings.
+kernel @narrowed_upward(%a_in: in f32, %out1: out bf16, %out2: out f16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %r = fcvt.rp.bf16 %a
+  %s = fcvt.rp.f16 %a
+  store %r, %out1[%i]
+  store %s, %out2[%i]
+  ret
+}
+;= %r = fcvt.rp.bf16 %a
+;=     ptx cannot do `fcvt.bf16`: f32 rounds to bfloat16 to nearest even or toward zero
+
+; Subnormals of bf16 stay.
+kernel @flushed(%a_in: in bf16x2, %b_in: in bf16x2, %out1: out bf16x2, %out2: out bf16x2, %out3: out bf16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = fadd.ftz.bf16x2 %a, %b
+  %m = fmin.ftz.bf16x2 %a, %b
+  %c = fset.lt.ftz.bf16x2 %a, %b
+  store %s, %out1[%i]
+  store %m, %out2[%i]
+  store %c, %out3[%i]
+  ret
+}
+;= %s = fadd.ftz.bf16x2 %a, %b
+;=     ptx cannot do `fadd.bf16x2`: bfloat16 has no `ftz`
+;= %m = fmin.ftz.bf16x2 %a, %b
+;=     ptx cannot do `fmin.bf16x2`: bfloat16 has no `ftz`
+;= %c = fset.lt.ftz.bf16x2 %a, %b
+;=     ptx cannot do `fset.bf16x2`: bfloat16 has no `ftz`
+
+; Instructions of other machines.
+kernel @of_another(%a_in: in i8x4, %out: out i8x4) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %r = intrinsic.i8x4 halu "lop3.lut $d, $0, RZ, RZ, 0x0f, !PT", %a
+  store %r, %out[%i]
+  ret
+}
+;= %r = intrinsic.i8x4 halu "lop3.lut $d, $0, RZ, RZ, 0x0f, !PT", %a
+;=     ptx cannot do `intrinsic.i8x4`: it is an instruction of `halu`
+
+; What registers do not hold.
+kernel @too_wide(%a_in: in i8x16, %out: out i8x16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %w = sext.i16x16 %a
+  %t = trunc.i8x16 %w
+  %m = mul.i16x16 %w, %w
+  %n = narrow_sat_s.i8x16 %m
+  store %n, %out[%i]
+  ret
+}
+;= %n = narrow_sat_s.i8x16 %m
+;=     ptx cannot do `narrow_sat_s.i8x16`: no register holds i16x16
+
+; An access is checked for alignment to its own size.
+kernel @aligned_beyond_its_size(%a_in: in i32 align 64, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load.i32 %a_in[%i] align 64
+  store %a, %out[%i]
+  ret
+}
+;= %a = load.i32 %a_in[%i] align 64
+;=     ptx cannot do `load.i32`: an access is checked for alignment to its own size, not to more
+
+; test: refuse ptx sm=75
+; bfloat16 begins with sm_80.
+kernel @bf16(%a_in: in bf16x2, %b_in: in bf16x2, %c_in: in bf16, %out1: out bf16x2, %out2: out bf16x2, %out3: out bf16x2,
+    %out4: out f32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %s = fadd.bf16x2 %a, %b
+  %q = ffma.bf16x2 %a, %b, %a
+  %m = fmax.bf16x2 %a, %b
+  %w = fcvt.f32 %c
+  store %s, %out1[%i]
+  store %q, %out2[%i]
+  store %m, %out3[%i]
+  store %w, %out4[%i]
+  ret
+}
+;= %s = fadd.bf16x2 %a, %b
+;=     ptx cannot do `fadd.bf16x2`: bfloat16 needs sm_80 or above
+;= %q = ffma.bf16x2 %a, %b, %a
+;=     ptx cannot do `ffma.bf16x2`: bfloat16 needs sm_80 or above
+;= %m = fmax.bf16x2 %a, %b
+;=     ptx cannot do `fmax.bf16x2`: bfloat16 needs sm_80 or above
+;= %w = fcvt.f32 %c
+;=     ptx cannot do `fcvt.f32`: it needs sm_80 or above
+
+; test: refuse ptx sm=80
+; And is made of integers from sm_90 on.
+kernel @bf16_of_integers(%a_in: in i32, %out: out bf16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %r = fcvt_from_s.bf16 %a
+  store %r, %out[%i]
+  ret
+}
+;= %r = fcvt_from_s.bf16 %a
+;=     ptx cannot do `fcvt_from_s.bf16`: bfloat16 of integers needs sm_90 or above
