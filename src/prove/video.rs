@@ -161,7 +161,7 @@ impl Trial {
         let args = vec![RESULT];
         let block = Block {
             params: Vec::new(),
-            insts: vec![Placed { inst: plain.clone(), loc: Loc::default() }],
+            insts: vec![Placed::new(plain.clone(), Loc::default())],
             // What is read at the end is kept.
             terminator: Terminator::Jump(Edge { block: 0, args }),
             loc: Loc::default(),
