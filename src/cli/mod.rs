@@ -15,6 +15,7 @@ mod quality;
 mod random;
 mod reduce;
 mod run;
+mod search;
 mod step;
 mod test;
 mod view;
@@ -70,6 +71,7 @@ enum Command {
     Quality(quality::Quality),
     Random(random::Random),
     Reduce(reduce::Reduce),
+    Search(search::Search),
     Test(test::Test),
     View(view::View),
 }
@@ -129,6 +131,7 @@ pub fn main() -> ExitCode {
         Command::Quality(command) => command.run(),
         Command::Random(command) => command.run(),
         Command::Reduce(command) => command.run(),
+        Command::Search(command) => command.run(),
         Command::Test(command) => command.run(),
         Command::View(command) => command.run(),
     };

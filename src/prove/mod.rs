@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use halfbyte_ir::witness::Random;
 
+pub use video::check_sequence;
+
 /// How much is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {

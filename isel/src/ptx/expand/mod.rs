@@ -14,7 +14,7 @@ mod table;
 mod video;
 
 pub use form::Form;
-pub use table::{D, OPERANDS, Sequence, TableError, sequence};
+pub use table::{D, OPERANDS, Sequence, TableError, assemble, lines, sequence};
 
 use registers::Registers;
 

@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text;
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Reg};
@@ -103,6 +104,31 @@ pub fn sequence(form: Form, sm: u16) -> Result<Sequence, TableError> {
     block.sequence(pattern, form)
 }
 
+/// The instructions of a sequence in the names of the table, with types in full.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn assemble(body: &str) -> Result<Vec<Inst>, String> {
+    Ok(entry(body)?.insts)
+}
+
+/// The lines of a sequence, as the table has them.
+///
+/// # Errors
+/// None, for the table's names are PTX.
+pub fn lines(insts: &[Inst]) -> Result<Vec<String>, String> {
+    let names = entry("")?;
+    Ok(insts.iter().map(|inst| text::inst_text(inst, &names)).collect())
+}
+
+fn entry(body: &str) -> Result<Entry, String> {
+    let module =
+        format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry s() {{\n.reg .b32 {REGISTERS};\n{body}\n}}\n");
+    let read = text::read(&module)
+        .map_err(|errors| errors.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; "))?;
+    read.module.entries.into_iter().next().ok_or_else(String::new)
+}
+
 fn read(file: &'static str, text: &str, blocks: &mut Vec<Block>) -> Result<(), TableError> {
     // Forms may take several lines.
     let mut forms = String::new();
@@ -184,14 +210,7 @@ impl Block {
             'B' => Some(b),
             _ => None,
         });
-        let module = format!(
-            ".version 9.2\n.target sm_120f\n.address_size 64\n.entry s() {{\n.reg .b32 {REGISTERS};\n{body}}}\n"
-        );
-        let read = text::read(&module).map_err(|errors| {
-            let what = errors.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; ");
-            TableError::Instructions(self.file, self.line, what)
-        })?;
-        let mut insts: Vec<Inst> = read.module.entries.into_iter().flat_map(|entry| entry.insts).collect();
+        let mut insts = assemble(&body).map_err(|what| TableError::Instructions(self.file, self.line, what))?;
         if pattern.exchanged {
             let [a, b, _] = OPERANDS;
             let exchange = |reg| {
