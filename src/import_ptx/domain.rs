@@ -81,7 +81,7 @@ impl Code {
     }
 
     /// A value of at most 32 bits as a word, the bits beyond it zero.
-    pub fn to_word(&mut self, value: Value) -> Value {
+    pub fn word_of(&mut self, value: Value) -> Value {
         match self.ty(value).bits() {
             32 => self.cast(value, Type::I32),
             bits => {
@@ -354,7 +354,7 @@ impl Domain for Code {
         let a = self.cast(a, Type::F32);
         let flags = FloatFlags { rounding: rounding(mode), ..FloatFlags::default() };
         let half = self.builder.float(Op::Fcvt, halves(format).lane_type(), flags, &[a]);
-        self.to_word(half)
+        self.word_of(half)
     }
 
     fn widen(&mut self, format: Format, a: Value) -> Value {

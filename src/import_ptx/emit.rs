@@ -433,7 +433,7 @@ impl Reader<Code> for View {
         let zero = code.word(0);
         let Some(value) = self.get(reg) else { return [zero; 2] };
         if code.ty(value).bits() < 64 {
-            return [code.to_word(value), zero];
+            return [code.word_of(value), zero];
         }
         let whole = code.cast(value, Type::I64);
         match code.known(whole) {

@@ -29,9 +29,9 @@
 //! ```
 //!
 //! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
-//! ([`domain`]). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
-//! values ([`ssa`]) with the types that the instructions take them for ([`types`]); parameters become values and buffers
-//! ([`sources`]), and addresses become elements of buffers where their numbers are shown to be in range ([`address`]).
+//! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
+//! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
+//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
 
 mod address;
 mod domain;

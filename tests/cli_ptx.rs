@@ -1,0 +1,95 @@
+//! `run`, `check` and `compile` on files in PTX, as people call them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::halfbyte;
+
+const ARGS: [&str; 8] = [
+    "--arg",
+    "axpy_param_0=2.0",
+    "--arg",
+    "axpy_param_1=[1.0, 3.0, 5.0, 7.0]",
+    "--arg",
+    "axpy_param_2=[1.0, 0.0, 0.5, 9.0]",
+    "--arg",
+    "axpy_param_3=3",
+];
+
+fn run(more: &[&str]) -> common::Called {
+    halfbyte(&[&["run", "examples/ptx/axpy.ptx"], more, &ARGS].concat())
+}
+
+#[test]
+fn a_launch_gives_the_same_on_everything() {
+    for (target, engine) in [("ptx", "interp"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
+        let called = run(&["--target", target, "--engine", engine, "--grid", "2", "--block", "2"]);
+        assert_eq!(called.output(), "axpy_param_2=[0x42004200, 0x46004600, 0x49404940, 0x48804880]\n", "{target}");
+    }
+    let called = run(&["--target", "ptx", "--grid", "1", "--block", "3", "--stats"]);
+    assert!(called.err.contains("instructions and 0 backward branches"), "{}", called.err);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("y.bin").display().to_string();
+    let out = format!("axpy_param_2={path}");
+    assert_eq!(run(&["--target", "ptx", "--grid", "4", "--block", "1", "--out", &out]).output(), "");
+    assert_eq!(fs::read(path).unwrap()[..8], [0, 0x42, 0, 0x42, 0, 0x46, 0, 0x46]);
+}
+
+#[test]
+fn a_trap_is_shown_in_the_text() {
+    for target in ["ptx", "ir", "halu"] {
+        let called = run(&["--target", target, "--grid", "1", "--block", "4", "--arg", "axpy_param_3=9"]);
+        called.fails(2, "given twice");
+        let args = ["run", "examples/ptx/axpy.ptx", "--target", target, "--grid", "5", "--block", "1"];
+        let called = halfbyte(&[&args[..], &ARGS[..6], &["--arg", "axpy_param_3=9"]].concat());
+        called.fails(1, "item 4: ");
+        called.fails(1, "examples/ptx/axpy.ptx:39:2");
+    }
+}
+
+#[test]
+fn a_launch_is_over_blocks_of_threads() {
+    run(&["--target", "ptx", "--items", "4"]).fails(2, "--grid blocks of --block threads");
+    run(&["--target", "halu", "--grid", "4"]).fails(2, "--grid blocks of --block threads");
+    run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024 threads");
+    run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
+    run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "1"]).fails(2, "interpreted");
+    run(&["--target", "ptx", "--kernel", "other", "--grid", "1", "--block", "1"]).fails(2, "it has axpy");
+    halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--grid", "1", "--block", "1"]).fails(2, "say --items");
+}
+
+#[test]
+fn a_text_is_compiled_and_checked() {
+    let called = halfbyte(&["check", "examples/ptx/axpy.ptx"]);
+    assert!(called.output().contains("2 launches on ir, halu, ptx"), "{}", called.out);
+    let called = halfbyte(&["compile", "examples/ptx/axpy.ptx", "--target", "halu"]);
+    assert!(called.output().contains("HFMA2"), "{}", called.out);
+    let called = halfbyte(&["compile", "tests/ptx/baseline/k10_v4_brighten.ptx", "--target", "vp1"]);
+    assert!(called.output().contains("mov"), "{}", called.out);
+}
+
+#[test]
+fn what_is_wrong_is_shown_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wrong.ptx").display().to_string();
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {\n  .shared .align 4 .b8 s[64];\n  bar.sync 0;\n}\n";
+    fs::write(&path, text).unwrap();
+    for args in [
+        &["check", &path][..],
+        &["compile", &path, "--target", "halu"],
+        &["run", &path, "--target", "ptx", "--grid", "1", "--block", "1"],
+        &["run", &path, "--target", "ir", "--grid", "1", "--block", "1"],
+    ] {
+        let called = halfbyte(args);
+        called.fails(1, "wrong.ptx:5:3");
+        called.fails(1, "a barrier (`bar`) is not supported");
+        called.fails(1, "wrong.ptx:6:3");
+    }
+    // A run line with other bits than the kernel gives.
+    let text =
+        fs::read_to_string("examples/ptx/axpy.ptx").unwrap().replace("-> axpy_param_2=[3.0", "-> axpy_param_2=[4.0");
+    fs::write(&path, text).unwrap();
+    halfbyte(&["check", &path]).fails(1, "the run line");
+}
