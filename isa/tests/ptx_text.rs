@@ -280,6 +280,28 @@ out:
 }
 
 #[test]
+fn most_words_stand_in_any_order() {
+    let regs = ".reg .b32 %r<4>; .reg .pred %p<3>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>;";
+    for (written, meant) in [
+        ("add.s32.sat %r1, %r2, %r3;", "add.sat.s32 %r1, %r2, %r3;"),
+        ("mul.ftz.rn.f16x2 %r1, %r2, %r3;", "mul.rn.ftz.f16x2 %r1, %r2, %r3;"),
+        ("min.NaN.ftz.f16x2 %r1, %r2, %r3;", "min.ftz.NaN.f16x2 %r1, %r2, %r3;"),
+        ("fma.rn.relu.ftz.f16x2 %r1, %r2, %r3, %r1;", "fma.rn.ftz.relu.f16x2 %r1, %r2, %r3, %r1;"),
+        ("cvt.sat.ftz.rn.f16.f32 %h1, %f1;", "cvt.rn.ftz.sat.f16.f32 %h1, %f1;"),
+        ("ld.v2.global.b32 {%r1, %r2}, [%d1];", "ld.global.v2.b32 {%r1, %r2}, [%d1];"),
+        ("ld.v4.nc.global.b32 {%r1, %r2, %r3, %r0}, [%d1];", "ld.global.nc.v4.b32 {%r1, %r2, %r3, %r0}, [%d1];"),
+        ("setp.and.lt.s32 %p1, %r2, %r3, %p2;", "setp.lt.and.s32 %p1, %r2, %r3, %p2;"),
+        ("setp.ftz.xor.lt.f32 %p1, %f2, %f3, %p2;", "setp.lt.xor.ftz.f32 %p1, %f2, %f3, %p2;"),
+        ("vadd4.sat.u32.s32.u32 %r1, %r2, %r3, %r1;", "vadd4.u32.s32.u32.sat %r1, %r2, %r3, %r1;"),
+    ] {
+        let of =
+            |line: &str| read(&kernel(&format!("{regs} {line}"))).unwrap_or_else(|e| panic!("{line}: {e:?}")).module;
+        assert!(of(written) == of(meant), "{written}");
+        assert!(of(written).to_string().contains(meant), "{written}");
+    }
+}
+
+#[test]
 fn what_is_outside_the_subset_is_named_each_time() {
     let text = ".version 8.0 .target sm_90 .address_size 64
 .extern .func (.param .b32 r) f (.param .b32 a);
@@ -331,7 +353,11 @@ fn errors_are_where_they_are() {
         ("add %r1, %r2, %r3;", "7:4: `add` needs a modifier for type here"),
         ("mul.s32 %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
         ("mul.lo %r1, %r2, %r3;", "7:7: `mul` needs a modifier for type here"),
-        ("add.s32.sat %r1, %r2, %r3;", "7:8: `.sat` cannot stand here in `add`"),
+        ("mul.s32.lo %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
+        ("shf.wrap.l.b32 %r1, %r2, %r3, %r0;", "7:4: `.wrap` cannot stand here in `shf`"),
+        ("cvta.global.to.u64 %d1, %d2;", "7:12: `.to` cannot stand here in `cvta`"),
+        ("add.sat.sat.s32 %r1, %r2, %r3;", "7:8: `.sat` cannot stand here in `add`"),
+        ("add.s32.sat %r1, %d2, %r3;", "7:18: operand `a` of `add` must be a register or a number of type .s32"),
         ("add.f64 %d1, %d2, %d3;", "7:4: double precision (`add.f64`) is not supported"),
         ("fma.f16x2 %r1, %r2, %r3, %r0;", "7:4: `.f16x2` cannot stand here in `fma`"),
         ("add.s32 %r1, %r2;", "7:17: `add` takes 3 operands; found 2"),

@@ -3,7 +3,9 @@
 //!
 //! PTX is text: where the rows of the other targets place bits in a word, these place words in a line.
 
-use super::inst::{Inst, Operand, Reg};
+use arrayvec::ArrayVec;
+
+use super::inst::{Inst, MAX_WORDS, Operand, Reg};
 use super::types::{Since, Token, Type};
 pub use crate::row::{Class, Role};
 
@@ -192,6 +194,33 @@ impl Row {
         match rest.len() {
             0 => Ok(()),
             left => Err(Mismatch { word: words.len() - left, missing: None }),
+        }
+    }
+
+    /// The words each in its place, where they fill the slots in another order that assemblers take too: types, and what
+    /// says which instruction it is, stay in order; the other words may stand anywhere.
+    pub fn arrange(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_WORDS>> {
+        let mut rest: ArrayVec<Token, MAX_WORDS> = words.iter().copied().collect();
+        let mut arranged = ArrayVec::new();
+        for slot in self.slots {
+            match rest.iter().position(|&token| slot.choice(token).is_some()) {
+                Some(place) => arranged.push(rest.remove(place)),
+                None if slot.optional => {}
+                None => return None,
+            }
+        }
+        let fixed = |token: &&Token| !self.is_free(**token);
+        let keeps_order = words.iter().filter(fixed).eq(arranged.iter().filter(fixed));
+        (rest.is_empty() && keeps_order).then_some(arranged)
+    }
+
+    /// Whether assemblers take a word anywhere behind the mnemonic.
+    fn is_free(&self, token: Token) -> bool {
+        use Token::*;
+        match token {
+            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Ftz | Sat | Relu | Nan | And | Or | Xor | Add => true,
+            V2 | V4 | Global | Const | Param | ReadOnly => self.class == Class::Memory,
+            _ => false,
         }
     }
 

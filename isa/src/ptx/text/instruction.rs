@@ -30,6 +30,7 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
 });
 
 /// An operand before it is known what it is for.
+#[derive(Clone)]
 enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
@@ -46,6 +47,7 @@ struct Refusal {
 }
 
 /// As far as an instruction has been read.
+#[derive(Clone)]
 struct Parts<'a> {
     mnemonic: &'static str,
     at: Loc,
@@ -256,6 +258,16 @@ impl<'a> Parts<'a> {
         for &opcode in opcodes {
             match self.of_row(opcode, names) {
                 Ok(operands) => return Ok(Inst { opcode, words: self.words.clone(), guard, operands }),
+                Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
+                Err(_) => {}
+            }
+        }
+        // Where the words fit no row as they stand, they may in another order.
+        for &opcode in opcodes.iter().filter(|opcode| opcode.row().fit(&self.words).is_err()) {
+            let Some(words) = opcode.row().arrange(&self.words) else { continue };
+            let arranged = Parts { words: words.clone(), ..self.clone() };
+            match arranged.of_row(opcode, names) {
+                Ok(operands) => return Ok(Inst { opcode, words, guard, operands }),
                 Err(refusal) if best.as_ref().is_none_or(|best| refusal.reach > best.reach) => best = Some(refusal),
                 Err(_) => {}
             }
