@@ -3,6 +3,8 @@
 //! A guard makes most instructions a choice between two values. An access to memory, and the end of the item, are not made
 //! at all where their guard is false: a guarded one stands in a block of its own, which a branch goes around.
 
+use std::ops::Range;
+
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
@@ -13,7 +15,7 @@ use super::sources::loads_parameter;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// Its instructions, by number; those that end it are not among them.
-    pub insts: std::ops::Range<usize>,
+    pub insts: Range<usize>,
     /// Whether their guards hold since the block is reached.
     pub guarded: bool,
     /// Where it goes.
@@ -45,8 +47,79 @@ impl End {
     }
 }
 
+/// A run of instructions that becomes a block, or two where it has a guard: the branch around it and itself.
+struct Run {
+    insts: Range<usize>,
+    /// None of it is reached where its guard is false.
+    guarded: bool,
+    /// The instruction that ends it, which is not among the others.
+    ended_by: Option<usize>,
+}
+
+impl Run {
+    /// The first instruction after it.
+    fn next(&self) -> usize {
+        self.ended_by.map_or(self.insts.end, |place| place + 1)
+    }
+
+    fn nodes(&self) -> usize {
+        1 + usize::from(self.guarded)
+    }
+}
+
 /// The blocks of a kernel, the first one first; those that nothing reaches too.
 pub(super) fn nodes(entry: &Entry) -> Vec<Node> {
+    let insts = &entry.insts;
+    let runs = runs(entry);
+    let firsts: Vec<usize> = runs
+        .iter()
+        .scan(0, |next, run| {
+            let first = *next;
+            *next += run.nodes();
+            Some(first)
+        })
+        .collect();
+    let last: usize = runs.iter().map(Run::nodes).sum();
+    // The block that starts at an instruction; the last one is behind them all.
+    let at = |place: usize| {
+        let found = runs.binary_search_by_key(&place, |run| run.insts.start).ok();
+        found.and_then(|run| firsts.get(run)).copied().unwrap_or(last)
+    };
+    let target = |inst: &Inst| match inst.operands.first() {
+        Some(Operand::Label(label)) => entry.labels.get(label.0 as usize).map_or(last, |label| at(label.at as usize)),
+        _ => last,
+    };
+    let mut nodes: Vec<Node> = Vec::with_capacity(last + 1);
+    for run in &runs {
+        let (start, next) = (run.insts.start, at(run.next()));
+        let first = insts.get(start);
+        if let (true, Some(guard)) = (run.guarded, first.and_then(|inst| inst.guard)) {
+            let end = End::Branch(guard, nodes.len() + 1, next);
+            nodes.push(Node { insts: start..start, guarded: false, end, ended_by: Some(start) });
+            let (insts, end) = match first.is_some_and(is_exit) {
+                true => (start..start, End::Exit),
+                false => (run.insts.clone(), End::Jump(next)),
+            };
+            nodes.push(Node { insts, guarded: true, end, ended_by: None });
+            continue;
+        }
+        let end = match run.ended_by.and_then(|place| insts.get(place)) {
+            None => End::Jump(next),
+            Some(inst) if is_exit(inst) => End::Exit,
+            Some(inst) => match inst.guard {
+                None => End::Jump(target(inst)),
+                Some(guard) => End::Branch(guard, target(inst), next),
+            },
+        };
+        nodes.push(Node { insts: run.insts.clone(), guarded: false, end, ended_by: run.ended_by });
+    }
+    nodes.push(Node { insts: insts.len()..insts.len(), guarded: false, end: End::Exit, ended_by: None });
+    nodes
+}
+
+/// The instructions in runs, one after another: each starts where a label stands, where another ends, or where it has a
+/// guard that it stands alone for.
+fn runs(entry: &Entry) -> Vec<Run> {
     let insts = &entry.insts;
     let mut leads = vec![false; insts.len() + 1];
     for label in &entry.labels {
@@ -54,76 +127,31 @@ pub(super) fn nodes(entry: &Entry) -> Vec<Node> {
             *lead = true;
         }
     }
-    // The first instruction of each block, with where the blocks end; a label at the end of the text has an empty one.
-    let mut starts = Vec::new();
-    let mut nodes = Vec::new();
+    let mut runs = Vec::new();
     let mut place = 0;
-    while place < insts.len() {
+    while let Some(first) = insts.get(place) {
         let start = place;
-        starts.push((start, nodes.len()));
-        let (guarded, ended_by) = match insts.get(place) {
-            Some(inst) if stands_alone(inst) => {
-                place = run_of(insts, place, &leads);
-                (true, None)
-            }
-            _ => {
-                let ends = |inst: &Inst| is_end(inst);
-                while place < insts.len()
-                    && !insts.get(place).is_some_and(|inst| ends(inst) || stands_alone(inst))
-                    && (place == start || !leads.get(place).copied().unwrap_or(false))
-                {
-                    place += 1;
-                }
-                let is_led = place > start && leads.get(place).copied().unwrap_or(false);
-                let ended_by = (!is_led && insts.get(place).is_some_and(ends)).then_some(place);
-                (false, ended_by)
-            }
-        };
-        let body = start..place;
-        place += usize::from(ended_by.is_some());
-        nodes.push((body, guarded, ended_by, place));
-    }
-    starts.push((insts.len(), nodes.len()));
-    let at = |place: usize| {
-        let found = starts.binary_search_by_key(&place, |(start, _)| *start);
-        starts.get(found.unwrap_or_else(|next| next)).map_or(nodes.len(), |(_, node)| *node)
-    };
-    let label = |inst: &Inst| match inst.operands.first() {
-        Some(Operand::Label(label)) => {
-            entry.labels.get(label.0 as usize).map_or(insts.len(), |label| label.at as usize)
-        }
-        _ => insts.len(),
-    };
-    // What a block that stands alone has before it is a branch around it, in a block without instructions where need be.
-    let mut built: Vec<Node> = Vec::with_capacity(2 * nodes.len() + 1);
-    let number: Vec<usize> =
-        nodes.iter().scan(0, |next, node| Some(std::mem::replace(next, *next + 1 + usize::from(node.1)))).collect();
-    let last = number.last().zip(nodes.last()).map_or(0, |(number, node)| number + 1 + usize::from(node.1));
-    let at = |place: usize| number.get(at(place)).copied().unwrap_or(last);
-    for (body, guarded, ended_by, next) in nodes.iter().cloned() {
+        let guarded = stands_alone(first);
+        let mut ended_by = None;
         if guarded {
-            let guard = insts.get(body.start).and_then(|inst| inst.guard);
-            let inside = built.len() + 1;
-            let end = guard.map_or(End::Jump(inside), |guard| End::Branch(guard, inside, at(next)));
-            built.push(Node { insts: body.start..body.start, guarded: false, end, ended_by: Some(body.start) });
-            let exits = insts.get(body.start).is_some_and(is_exit);
-            let (insts, end) = if exits { (body.start..body.start, End::Exit) } else { (body, End::Jump(at(next))) };
-            built.push(Node { insts, guarded: true, end, ended_by: None });
-            continue;
+            place = run_of(insts, start, &leads);
+        } else {
+            while let Some(inst) = insts.get(place) {
+                if place > start && leads.get(place).copied().unwrap_or(false) || stands_alone(inst) {
+                    break;
+                }
+                if is_end(inst) {
+                    ended_by = Some(place);
+                    break;
+                }
+                place += 1;
+            }
         }
-        let ending = ended_by.and_then(|place| insts.get(place));
-        let end = match ending {
-            None => End::Jump(at(next)),
-            Some(inst) if is_exit(inst) => End::Exit,
-            Some(inst) => match inst.guard {
-                None => End::Jump(at(label(inst))),
-                Some(guard) => End::Branch(guard, at(label(inst)), at(next)),
-            },
-        };
-        built.push(Node { insts: body, guarded: false, end, ended_by });
+        let run = Run { insts: start..place, guarded, ended_by };
+        place = run.next();
+        runs.push(run);
     }
-    built.push(Node { insts: insts.len()..insts.len(), guarded: false, end: End::Exit, ended_by: None });
-    built
+    runs
 }
 
 fn is_exit(inst: &Inst) -> bool {
