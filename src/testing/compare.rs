@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn targets_that_refuse_are_named() {
         let compared = run_and_compare(HALF, "half", 7, &[("x", "random(7, 1)"), ("y", "zeros(7)")]).unwrap();
-        assert_eq!(compared.targets, [Target::Halu]);
+        assert_eq!(compared.targets, [Target::Halu, Target::Ptx { sm: 90 }]);
         assert_eq!(compared.refused[0].0, Target::Vp1);
         assert!(compared.refused[0].1.to_string().contains("fadd.f16x2"));
     }

@@ -428,7 +428,7 @@ mod tests {
             ("isel", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
             ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
             ("isel hal", "hal", "`hal` is no target; expected halu, vp1 or ptx"),
-            ("expand vp1", "vp1", "`vp1` has nothing to expand; expected `expand ptx`"),
+            ("expand vp1", "expand", "`vp1` has nothing to expand; expected `expand ptx`"),
             ("asm ptx sm=86", "sm=86", "`86` is no SM that PTX is made for; expected 75, 80, 90, 100 or 120"),
             (
                 "asm halu sm=75",

@@ -1,0 +1,112 @@
+//! Objects whose words are the text of PTX: what is wrong with one is an error that names it, and no bytes make the loader panic.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use halfbyte_emit::{Code, write_object};
+use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::object::{Header, KernelInfo, Loc, Part, Words};
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::{Arg, Launch, LaunchError, Program, TrapKind};
+use proptest::prelude::*;
+
+const PTX: Target = Target::Ptx { sm: 90 };
+
+/// Stores two words and loads them again, those of an item.
+const TEXT: &str = ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .b32 a, .param .u64 .ptr .global .align 8 y)\n{\n    \
+                    .reg .b32 %r<3>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n    ld.param.u64 %rd0, [y];\n    mov.u32 %r1, %tid.x;\n    \
+                    mul.wide.u32 %rd1, %r1, 8;\n    add.u64 %rd2, %rd0, %rd1;\n    st.global.v2.b32 [%rd2], {%r0, %r1};\n    ret;\n}\n";
+
+/// Its instruction that stores.
+const STORE: u32 = 5;
+
+fn signature() -> Signature {
+    let elem = ElemType::from_name("i32").unwrap();
+    let params = vec![
+        Param { name: "a".to_owned(), kind: ParamKind::Scalar(elem) },
+        Param { name: "y".to_owned(), kind: ParamKind::Buffer { direction: Direction::InOut, elem, align: 8 } },
+    ];
+    Signature::new("k", params).unwrap()
+}
+
+fn code(text: &str) -> Code {
+    let words = Words::from_bytes(PTX, text.as_bytes()).unwrap();
+    let locs = (1..=words.len() as u32).map(|line| Loc { line, column: 1 }).collect();
+    let info = KernelInfo { signature: signature(), local_bytes: 0, registers: 6, tiles: None, max_items: 100 };
+    Code { info, words, locs, parts: Vec::new(), stats: Vec::new() }
+}
+
+fn object(code: &Code) -> Vec<u8> {
+    let header = Header { target: PTX, source: "k.hb".to_owned() };
+    write_object(&header, std::slice::from_ref(code)).unwrap()
+}
+
+fn refused(code: &Code) -> String {
+    Program::load(&object(code)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_kernel_runs_and_counts_what_it_does() {
+    let program = Program::load(&object(&code(TEXT))).unwrap();
+    let kernel = &program.kernels()[0];
+    assert_eq!((kernel.words(), kernel.info().max_items), (&code(TEXT).words, 100));
+    let mut bytes = [0; 24];
+    let stats = kernel.launch(Launch::new(3, &mut [Arg::Scalar(7), Arg::Buffer(&mut bytes)])).unwrap();
+    assert_eq!((stats.issued, stats.backward_branches), (21, 0));
+    let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    assert_eq!(words, [7, 0, 7, 1, 7, 2]);
+}
+
+#[test]
+fn a_part_of_an_access_traps_in_its_place() {
+    let mut code = code(TEXT);
+    let part = |offset, line| Part { word: STORE, offset, bytes: 4, loc: Loc { line, column: 9 } };
+    code.parts = vec![part(4, 70), part(0, 60)];
+    let program = Program::load(&object(&code)).unwrap();
+    let mut trap = |bytes: &mut [u8]| {
+        let error = program.kernels()[0].launch(Launch::new(2, &mut [Arg::Scalar(7), Arg::Buffer(bytes)])).unwrap_err();
+        let LaunchError::Trap(trap) = error else { panic!("{error}") };
+        (trap.item, trap.loc.line, trap.kind)
+    };
+    // The second word of item 1 lies beyond the end.
+    let (item, line, kind) = trap(&mut [0; 12]);
+    assert_eq!((item, line), (1, 70));
+    assert!(matches!(kind, TrapKind::OutOfBounds { bytes: 4, .. }), "{kind}");
+    // Of both words the text makes the one that is higher first.
+    assert_eq!(trap(&mut [0; 8]).1, 70);
+}
+
+#[test]
+fn what_does_not_agree_is_refused() {
+    let mut other = code(TEXT);
+    other.info.signature = Signature::new("k", signature().params()[..1].to_vec()).unwrap();
+    assert_eq!(refused(&other), "section `.text.k`: the kernel has not the parameters of its signature");
+    assert_eq!(
+        refused(&code(&TEXT.replace("ld.param.b32 %r0, [a]", "ld.param.b32 %r0, [a+4]"))),
+        "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` does not read within `a`, which has 4 bytes"
+    );
+    let changed = |from: &str, to: &str| {
+        let mut bytes = object(&code(TEXT));
+        let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        Program::load(&bytes).unwrap_err().to_string()
+    };
+    for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<2>"), (".visible", "visible.")] {
+        assert_eq!(changed(from, to), "section `.text.k` is no text of a kernel for ptx sm_90", "{to}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn changed_bytes(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = object(&code(TEXT));
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Ok(program) = Program::load(&bytes) {
+            for kernel in program.kernels() {
+                let mut buffer = [0; 16];
+                let _ = kernel.launch(Launch { budget: 100, ..Launch::new(2, &mut [Arg::Scalar(1), Arg::Buffer(&mut buffer)]) });
+            }
+        }
+    }
+}
