@@ -129,6 +129,8 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "86"])
         .fails(2, "expected one of 75, 80, 90, 100, 120");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"]).fails(2, "PTX text, not words");
+    halfbyte(&["run", "examples/axpy.hb", "--target", "ptx", "--engine", "jit", "--items", "1"])
+        .fails(2, "engine `jit` does not run what is for ptx sm_90; `interp` does");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"]).fails(2, "no step `frob`");

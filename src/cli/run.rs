@@ -67,14 +67,18 @@ enum Ready<'a> {
 
 impl Run {
     pub(super) fn run(self) -> Done {
-        let engine = self.engine.on_threads(self.threads);
+        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
+        if let On::Words(target) = on
+            && !engine.runs(target)
+        {
+            return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
+        }
         let input = Input::read(&self.file)?;
         let shape = self.shape.shape()?;
         let items = self.items(&input.name, shape)?;
         if is_ptx(&input.name) && self.on.is_ptx() {
             return self.run_text(&input, shape);
         }
-        let on = self.on.on();
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
                 return Err(Failure::Call(format!(
