@@ -40,7 +40,7 @@ fn what_is_no_kernel_file_is_refused() {
     halfbyte_on(&["reduce", "-"], b"\xff").fails(1, "this is not UTF-8 text");
     halfbyte(&["reduce", "there-is-none.hb"]).fails(2, "there-is-none.hb");
     let kernel = "kernel @k() {\n^entry:\n  ret\n}\n";
-    halfbyte_on(&["reduce", "-"], kernel.as_bytes()).fails(1, "no run line launches a kernel on halu or vp1");
+    halfbyte_on(&["reduce", "-"], kernel.as_bytes()).fails(1, "no run line launches a kernel on halu, vp1 or ptx");
     let lines = [
         ("; run: halu: @l items=1\n", "there is no kernel `@l`"),
         ("; run: halu: @k items=x\n", "expected a number of work items"),
