@@ -139,8 +139,11 @@ fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Ta
                 Ok(Quality { compute, words, .. }) => cells.push(format!("{compute} of {words}")),
                 Err(reason) => {
                     cells.push("-".to_owned());
-                    let kernels = refused.entry(reason.clone()).or_default();
-                    kernels.push(format!("`@{}`", kernel.name));
+                    let (kernels, name) = (refused.entry(reason.clone()).or_default(), format!("`@{}`", kernel.name));
+                    // Several SMs may say the same.
+                    if kernels.last() != Some(&name) {
+                        kernels.push(name);
+                    }
                 }
             }
         }
