@@ -10,8 +10,8 @@ kernel @average(%a: in i8x4, %b: in i8x4, %mean: out i8x4) {
   ret
 }
 
-; run: halu, vp1: @average items=2 a=[[0, 255, 10, 128], 7] b=[[255, 255, 13, 127], 8] mean=zeros(2) -> mean=[[128, 255, 12, 128], 8]
-; run: halu, vp1: @average items=1001 a=random(1001, 21) b=random(1001, 22) mean=zeros(1001)
+; run: halu, vp1, ptx: @average items=2 a=[[0, 255, 10, 128], 7] b=[[255, 255, 13, 127], 8] mean=zeros(2) -> mean=[[128, 255, 12, 128], 8]
+; run: halu, vp1, ptx: @average items=1001 a=random(1001, 21) b=random(1001, 22) mean=zeros(1001)
 
 ; A photograph of 128 by 128 pixels with itself moved by one pixel.
-; run: halu, vp1: @average items=4096 a=@chelsea.npy b=@chelsea-moved.npy mean=zeros(4096)
+; run: halu, vp1, ptx: @average items=4096 a=@chelsea.npy b=@chelsea-moved.npy mean=zeros(4096)

@@ -57,5 +57,5 @@ kernel @awq_int4(%packed: in i32, %zeros: in f16, %scales: in f16, %weights: out
   ret
 }
 
-; run: halu: @awq_int4 items=3 packed=[0x76543210, 0xfedcba98, 0x0f1e2d3c] zeros=[7] scales=[0.0137] weights=zeros(12) -> weights=[0xa943ae24, 0xa704ad43, 0xa304ac62, 0x0000ab04, 0x2c622304, 0x2d432704, 0x2e242943, 0x2f042b04, 0x2e242c62, 0xad43ab04, 0x2f042d43, 0xae24ac62]
-; run: halu: @awq_int4 items=300 packed=random(300, 421) zeros=random(19, 422) scales=random(19, 423) weights=zeros(1200)
+; run: halu, ptx: @awq_int4 items=3 packed=[0x76543210, 0xfedcba98, 0x0f1e2d3c] zeros=[7] scales=[0.0137] weights=zeros(12) -> weights=[0xa943ae24, 0xa704ad43, 0xa304ac62, 0x0000ab04, 0x2c622304, 0x2d432704, 0x2e242943, 0x2f042b04, 0x2e242c62, 0xad43ab04, 0x2f042d43, 0xae24ac62]
+; run: halu, ptx: @awq_int4 items=300 packed=random(300, 421) zeros=random(19, 422) scales=random(19, 423) weights=zeros(1200)

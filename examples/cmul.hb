@@ -20,8 +20,8 @@ kernel @cmul(%a: in f16x2, %b: in f16x2, %c: out f16x2) {
 }
 
 ; (1 + 2i)(3 + 4i) = -5 + 10i, i * i = -1
-; run: halu: @cmul items=2 a=[[1, 2], [0, 1]] b=[[3, 4], [0, 1]] -> c=[[-5, 10], [-1, 0]]
-; run: halu: @cmul items=1000 a=random(1000, 4) b=random(1000, 5) c=zeros(1000)
+; run: halu, ptx: @cmul items=2 a=[[1, 2], [0, 1]] b=[[3, 4], [0, 1]] -> c=[[-5, 10], [-1, 0]]
+; run: halu, ptx: @cmul items=1000 a=random(1000, 4) b=random(1000, 5) c=zeros(1000)
 
 ; The low frequencies of a photograph, squared.
-; run: halu: @cmul items=1024 a=@chelsea-spectrum.npy b=@chelsea-spectrum.npy c=zeros(1024)
+; run: halu, ptx: @cmul items=1024 a=@chelsea-spectrum.npy b=@chelsea-spectrum.npy c=zeros(1024)

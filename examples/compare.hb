@@ -66,23 +66,23 @@ kernel @at_most(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
   ret
 }
 
-; run: halu, vp1: @equal items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 0, 0, 0], [0, 0, 0, 0]]
-; run: halu, vp1: @different items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 255, 255, 255], [255, 255, 255, 255]]
-; run: halu, vp1: @greater items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
-; run: halu, vp1: @at_least items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
-; run: halu, vp1: @less items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
-; run: halu, vp1: @at_most items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
-; run: halu, vp1: @equal items=1001 a=random(1001, 331) b=random(1001, 332) mask=zeros(1001)
-; run: halu, vp1: @different items=1001 a=random(1001, 333) b=random(1001, 334) mask=zeros(1001)
-; run: halu, vp1: @greater items=1001 a=random(1001, 335) b=random(1001, 336) mask=zeros(1001)
-; run: halu, vp1: @at_least items=1001 a=random(1001, 337) b=random(1001, 338) mask=zeros(1001)
-; run: halu, vp1: @less items=1001 a=random(1001, 339) b=random(1001, 340) mask=zeros(1001)
-; run: halu, vp1: @at_most items=1001 a=random(1001, 341) b=random(1001, 342) mask=zeros(1001)
+; run: halu, vp1, ptx: @equal items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 0, 0, 0], [0, 0, 0, 0]]
+; run: halu, vp1, ptx: @different items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 255, 255, 255], [255, 255, 255, 255]]
+; run: halu, vp1, ptx: @greater items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
+; run: halu, vp1, ptx: @at_least items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 255, 0, 255], [0, 255, 0, 255]]
+; run: halu, vp1, ptx: @less items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
+; run: halu, vp1, ptx: @at_most items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[255, 0, 255, 0], [255, 0, 255, 0]]
+; run: halu, vp1, ptx: @equal items=1001 a=random(1001, 331) b=random(1001, 332) mask=zeros(1001)
+; run: halu, vp1, ptx: @different items=1001 a=random(1001, 333) b=random(1001, 334) mask=zeros(1001)
+; run: halu, vp1, ptx: @greater items=1001 a=random(1001, 335) b=random(1001, 336) mask=zeros(1001)
+; run: halu, vp1, ptx: @at_least items=1001 a=random(1001, 337) b=random(1001, 338) mask=zeros(1001)
+; run: halu, vp1, ptx: @less items=1001 a=random(1001, 339) b=random(1001, 340) mask=zeros(1001)
+; run: halu, vp1, ptx: @at_most items=1001 a=random(1001, 341) b=random(1001, 342) mask=zeros(1001)
 
 ; A photograph of 128 by 128 pixels and itself moved by one pixel.
-; run: halu, vp1: @equal items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
-; run: halu, vp1: @different items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
-; run: halu, vp1: @greater items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
-; run: halu, vp1: @at_least items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
-; run: halu, vp1: @less items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
-; run: halu, vp1: @at_most items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @equal items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @different items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @greater items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @at_least items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @less items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)
+; run: halu, vp1, ptx: @at_most items=4096 a=@chelsea.npy b=@chelsea-moved.npy mask=zeros(4096)

@@ -31,8 +31,8 @@ kernel @fft_butterfly(%x: in f16x2, %roots: in f16x2, %y: out f16x2) {
 }
 
 ; The three steps of a transform of eight numbers.
-; run: halu: @fft_butterfly items=4 x=[[1, 0], [2, -1], [0, 0.5], [-1, 3], [4, 0], [0, 0], [0.25, -0.25], [10, 1]] roots=[[1, 0], [1, 0], [1, 0], [1, 0]] y=zeros(8) -> y=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980]
-; run: halu: @fft_butterfly items=4 x=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980] roots=[[1, 0], [0, -1], [1, 0], [0, -1]] y=zeros(8) -> y=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000]
-; run: halu: @fft_butterfly items=4 x=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000] roots=[[1, 0], [0, -1], [0.707, -0.707], [-0.707, -0.707]] y=zeros(8) -> y=[0x42804c10, 0xc180c5c0, 0x46c0b400, 0xc74048e0, 0x447e47a6, 0xc3fcca13, 0x481eca1e, 0xc85e44bc]
+; run: halu, ptx: @fft_butterfly items=4 x=[[1, 0], [2, -1], [0, 0.5], [-1, 3], [4, 0], [0, 0], [0.25, -0.25], [10, 1]] roots=[[1, 0], [1, 0], [1, 0], [1, 0]] y=zeros(8) -> y=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980]
+; run: halu, ptx: @fft_butterfly items=4 x=[0x00004500, 0x0000c200, 0xbc004000, 0xbc004000, 0x34003400, 0x3a00b400, 0x44004880, 0x4000c980] roots=[[1, 0], [0, -1], [1, 0], [0, -1]] y=zeros(8) -> y=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000]
+; run: halu, ptx: @fft_butterfly items=4 x=[0x34004540, 0xb40044c0, 0x3400c080, 0xb400c380, 0x42004980, 0xc500c700, 0x49004400, 0xca000000] roots=[[1, 0], [0, -1], [0.707, -0.707], [-0.707, -0.707]] y=zeros(8) -> y=[0x42804c10, 0xc180c5c0, 0x46c0b400, 0xc74048e0, 0x447e47a6, 0xc3fcca13, 0x481eca1e, 0xc85e44bc]
 
-; run: halu: @fft_butterfly items=500 x=random(1000, 481) roots=random(500, 482) y=zeros(1000)
+; run: halu, ptx: @fft_butterfly items=500 x=random(1000, 481) roots=random(500, 482) y=zeros(1000)

@@ -66,10 +66,10 @@ kernel @gelu_bf16(%x: in bf16x2, %y: out bf16x2) {
   ret
 }
 
-; run: halu: @gelu items=6 x=[[0, 1], [-1, 0.5], [-0.25, 2], [4, -4], [inf, nan], [-0, 0.01]] y=zeros(6) -> y=[0x3aba0000, 0x357eb118, 0x3fceae79, 0x80004400, 0x7fff7c00, 0x1d298000]
-; run: halu: @gelu_bf16 items=4 x=[0xbf803f80, 0xbe803f00, 0x40804000, 0x3c24c000] y=zeros(4) -> y=[0xbe243f57, 0xbdcf3eaf, 0x407e3ff9, 0x3ba5bd62]
-; run: halu: @gelu items=1000 x=random(1000, 391) y=zeros(1000)
-; run: halu: @gelu_bf16 items=1000 x=random(1000, 392) y=zeros(1000)
+; run: halu, ptx: @gelu items=6 x=[[0, 1], [-1, 0.5], [-0.25, 2], [4, -4], [inf, nan], [-0, 0.01]] y=zeros(6) -> y=[0x3aba0000, 0x357eb118, 0x3fceae79, 0x80004400, 0x7fff7c00, 0x1d298000]
+; run: halu, ptx: @gelu_bf16 items=4 x=[0xbf803f80, 0xbe803f00, 0x40804000, 0x3c24c000] y=zeros(4) -> y=[0xbe243f57, 0xbdcf3eaf, 0x407e3ff9, 0x3ba5bd62]
+; run: halu, ptx: @gelu items=1000 x=random(1000, 391) y=zeros(1000)
+; run: halu, ptx: @gelu_bf16 items=1000 x=random(1000, 392) y=zeros(1000)
 
 ; Numbers as they come between the layers of a network.
-; run: halu: @gelu items=256 x=@activations.npy y=zeros(256) -> y=@activations-gelu.npy
+; run: halu, ptx: @gelu items=256 x=@activations.npy y=zeros(256) -> y=@activations-gelu.npy

@@ -9,8 +9,8 @@ kernel @image_add_u16(%a: in i16x2, %b: in i16x2, %sum: out i16x2) {
   ret
 }
 
-; run: halu: @image_add_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] sum=zeros(3) -> sum=[[65535, 65535], [1999, 65535], [15, 511]]
-; run: halu: @image_add_u16 items=1001 a=random(1001, 353) b=random(1001, 354) sum=zeros(1001)
+; run: halu, ptx: @image_add_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] sum=zeros(3) -> sum=[[65535, 65535], [1999, 65535], [15, 511]]
+; run: halu, ptx: @image_add_u16 items=1001 a=random(1001, 353) b=random(1001, 354) sum=zeros(1001)
 
 ; A photograph of 64 by 64 pixels and itself moved by half a pixel.
-; run: halu: @image_add_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy sum=zeros(2048)
+; run: halu, ptx: @image_add_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy sum=zeros(2048)

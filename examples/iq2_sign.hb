@@ -28,5 +28,5 @@ kernel @iq2_sign(%magnitudes: in i8x4, %signs: in i8, %weights: out i8x4) {
   ret
 }
 
-; run: halu, vp1: @iq2_sign items=3 magnitudes=[[8, 8, 25, 43], [8, 43, 25, 25], [8, 25, 8, 43], [8, 43, 43, 8], [8, 43, 8, 25], [8, 25, 8, 43]] signs=[178, 255, 0] weights=zeros(6) -> weights=[[8, -8, 25, 43], [-8, -43, 25, -25], [-8, -25, -8, -43], [-8, -43, -43, -8], [8, 43, 8, 25], [8, 25, 8, 43]]
-; run: halu, vp1: @iq2_sign items=1001 magnitudes=random(2002, 291) signs=random(1001, 292) weights=zeros(2002)
+; run: halu, vp1, ptx: @iq2_sign items=3 magnitudes=[[8, 8, 25, 43], [8, 43, 25, 25], [8, 25, 8, 43], [8, 43, 43, 8], [8, 43, 8, 25], [8, 25, 8, 43]] signs=[178, 255, 0] weights=zeros(6) -> weights=[[8, -8, 25, 43], [-8, -43, 25, -25], [-8, -25, -8, -43], [-8, -43, -43, -8], [8, 43, 8, 25], [8, 25, 8, 43]]
+; run: halu, vp1, ptx: @iq2_sign items=1001 magnitudes=random(2002, 291) signs=random(1001, 292) weights=zeros(2002)

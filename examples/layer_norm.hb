@@ -127,10 +127,10 @@ kernel @layer_norm_bf16(%length: i32, %epsilon: f32, %x: in bf16x2, %residual: i
   ret
 }
 
-; run: halu: @layer_norm items=2 length=2 epsilon=1e-5 x=[[1, 2], [3, 4], [0.5, -0.5], [8, -8]] residual=[[0, 0], [0, 0], [1, 1], [-1, -1]] bias=[[0, 0.25], [0, 0]] gain=[[1, 1], [2, -1]] shift=[[0, 1], [0, 0.5]] y=zeros(4) -> y=[0x39b8bdb5, 0xba803a64, 0x3c7a33fc, 0x402640d1]
-; run: halu: @layer_norm_bf16 items=2 length=2 epsilon=1e-5 x=[[1, 2], [3, 4], [0.5, -0.5], [8, -8]] residual=[[0, 0], [0, 0], [1, 1], [-1, -1]] bias=[[0, 0.25], [0, 0]] gain=[[1, 1], [2, -1]] shift=[[0, 1], [0, 0.5]] y=zeros(4) -> y=[0x3f37bfb7, 0xbf503f4d, 0x3f8f3e80, 0x4005401a]
-; run: halu: @layer_norm items=40 length=9 epsilon=1e-5 x=random(360, 401) residual=random(360, 402) bias=random(9, 403) gain=random(9, 404) shift=random(9, 405) y=zeros(360)
-; run: halu: @layer_norm_bf16 items=40 length=9 epsilon=1e-5 x=random(360, 406) residual=random(360, 407) bias=random(9, 408) gain=random(9, 409) shift=random(9, 410) y=zeros(360)
+; run: halu, ptx: @layer_norm items=2 length=2 epsilon=1e-5 x=[[1, 2], [3, 4], [0.5, -0.5], [8, -8]] residual=[[0, 0], [0, 0], [1, 1], [-1, -1]] bias=[[0, 0.25], [0, 0]] gain=[[1, 1], [2, -1]] shift=[[0, 1], [0, 0.5]] y=zeros(4) -> y=[0x39b8bdb5, 0xba803a64, 0x3c7a33fc, 0x402640d1]
+; run: halu, ptx: @layer_norm_bf16 items=2 length=2 epsilon=1e-5 x=[[1, 2], [3, 4], [0.5, -0.5], [8, -8]] residual=[[0, 0], [0, 0], [1, 1], [-1, -1]] bias=[[0, 0.25], [0, 0]] gain=[[1, 1], [2, -1]] shift=[[0, 1], [0, 0.5]] y=zeros(4) -> y=[0x3f37bfb7, 0xbf503f4d, 0x3f8f3e80, 0x4005401a]
+; run: halu, ptx: @layer_norm items=40 length=9 epsilon=1e-5 x=random(360, 401) residual=random(360, 402) bias=random(9, 403) gain=random(9, 404) shift=random(9, 405) y=zeros(360)
+; run: halu, ptx: @layer_norm_bf16 items=40 length=9 epsilon=1e-5 x=random(360, 406) residual=random(360, 407) bias=random(9, 408) gain=random(9, 409) shift=random(9, 410) y=zeros(360)
 
 ; Eight rows of 64 numbers as they come between the layers of a network.
-; run: halu: @layer_norm items=8 length=32 epsilon=1e-5 x=@activations.npy residual=@activations-residual.npy bias=@activations-bias.npy gain=@activations-gain.npy shift=@activations-shift.npy y=zeros(256) -> y=@activations-normal.npy
+; run: halu, ptx: @layer_norm items=8 length=32 epsilon=1e-5 x=@activations.npy residual=@activations-residual.npy bias=@activations-bias.npy gain=@activations-gain.npy shift=@activations-shift.npy y=zeros(256) -> y=@activations-normal.npy

@@ -32,5 +32,5 @@ kernel @ldpc_bit_node(%degree: i32, %stride: i32, %channel: in i8x4, %from_check
   ret
 }
 
-; run: halu, vp1: @ldpc_bit_node items=2 degree=3 stride=2 channel=[[-91, 26, 10, -90], [-17, 57, -104, -64]] from_checks=[[127, -128, 1, 0], [24, 20, 11, -29], [40, 25, 33, -17], [-57, 36, 19, -17], [-31, 20, 15, -13], [35, -52, 3, -59]] to_checks=zeros(6) belief=zeros(2) -> to_checks=[[-82, 71, 58, -120], [-39, 41, -82, -99], [5, -82, 26, -103], [42, 25, -90, -111], [76, -77, 44, -107], [-50, 113, -74, -69]] belief=[[45, -57, 59, -120], [-15, 61, -71, -128]]
-; run: halu, vp1: @ldpc_bit_node items=301 degree=5 stride=301 channel=random(301, 241) from_checks=random(1505, 242) to_checks=zeros(1505) belief=zeros(301)
+; run: halu, vp1, ptx: @ldpc_bit_node items=2 degree=3 stride=2 channel=[[-91, 26, 10, -90], [-17, 57, -104, -64]] from_checks=[[127, -128, 1, 0], [24, 20, 11, -29], [40, 25, 33, -17], [-57, 36, 19, -17], [-31, 20, 15, -13], [35, -52, 3, -59]] to_checks=zeros(6) belief=zeros(2) -> to_checks=[[-82, 71, 58, -120], [-39, 41, -82, -99], [5, -82, 26, -103], [42, 25, -90, -111], [76, -77, 44, -107], [-50, 113, -74, -69]] belief=[[45, -57, 59, -120], [-15, 61, -71, -128]]
+; run: halu, vp1, ptx: @ldpc_bit_node items=301 degree=5 stride=301 channel=random(301, 241) from_checks=random(1505, 242) to_checks=zeros(1505) belief=zeros(301)

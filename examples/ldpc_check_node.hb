@@ -46,5 +46,5 @@ kernel @ldpc_check_node(%degree: i32, %stride: i32, %from_bits: in i8x4, %to_bit
   ret
 }
 
-; run: halu, vp1: @ldpc_check_node items=2 degree=4 stride=2 from_bits=[[127, -128, 1, 0], [-37, 0, -30, 58], [3, -128, -1, 0], [46, 77, -38, 96], [58, 33, 58, -20], [76, -15, 5, -48], [85, 87, 56, 68], [-44, 52, 25, -49]] to_bits=zeros(8) -> to_bits=[[3, -33, -1, 0], [-44, -15, -5, 48], [58, -33, 1, 0], [37, 0, -5, 48], [3, 87, -1, 0], [37, 0, 25, -49], [3, 33, -1, 0], [-37, 0, 5, -48]]
-; run: halu, vp1: @ldpc_check_node items=301 degree=6 stride=301 from_bits=random(1806, 251) to_bits=zeros(1806)
+; run: halu, vp1, ptx: @ldpc_check_node items=2 degree=4 stride=2 from_bits=[[127, -128, 1, 0], [-37, 0, -30, 58], [3, -128, -1, 0], [46, 77, -38, 96], [58, 33, 58, -20], [76, -15, 5, -48], [85, 87, 56, 68], [-44, 52, 25, -49]] to_bits=zeros(8) -> to_bits=[[3, -33, -1, 0], [-44, -15, -5, 48], [58, -33, 1, 0], [37, 0, -5, 48], [3, 87, -1, 0], [37, 0, 25, -49], [3, 33, -1, 0], [-37, 0, 5, -48]]
+; run: halu, vp1, ptx: @ldpc_check_node items=301 degree=6 stride=301 from_bits=random(1806, 251) to_bits=zeros(1806)

@@ -53,5 +53,5 @@ kernel @marlin_dequant(%packed: in i32, %scales: in f16x2, %weights: out f16x2 a
   ret
 }
 
-; run: halu: @marlin_dequant items=3 packed=[0x76543210, 0xfedcba98, 0x0f1e2d3c] scales=[[0.0137, -2]] weights=zeros(12) -> weights=[0xab04af04, 0xa943ae24, 0x44004a00, 0x40004900, 0x2b040000, 0x2c622304, 0xca00c400, 0xcb00c600, 0x2d432b04, 0xae24ac62, 0xcb00c900, 0x4c004a00]
-; run: halu: @marlin_dequant items=300 packed=random(300, 431) scales=random(19, 432) weights=zeros(1200)
+; run: halu, ptx: @marlin_dequant items=3 packed=[0x76543210, 0xfedcba98, 0x0f1e2d3c] scales=[[0.0137, -2]] weights=zeros(12) -> weights=[0xab04af04, 0xa943ae24, 0x44004a00, 0x40004900, 0x2b040000, 0x2c622304, 0xca00c400, 0xcb00c600, 0x2d432b04, 0xae24ac62, 0xcb00c900, 0x4c004a00]
+; run: halu, ptx: @marlin_dequant items=300 packed=random(300, 431) scales=random(19, 432) weights=zeros(1200)

@@ -58,8 +58,8 @@ kernel @median(%width: i32, %pixels: in i8x4, %clean: out i8x4) {
   ret
 }
 
-; run: halu, vp1: @median items=1 width=3 pixels=[[0, 1, 2, 9], [1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 9, 7], [200, 6, 7, 8], [9, 1, 1, 1], [0, 0, 0, 5], [3, 4, 255, 6], [7, 0, 0, 0]] clean=zeros(9) -> clean=[0, 0, 0, 0, [5, 4, 6, 7], 0, 0, 0, 0]
-; run: halu, vp1: @median items=1000 width=40 pixels=random(1082, 41) clean=zeros(1082)
+; run: halu, vp1, ptx: @median items=1 width=3 pixels=[[0, 1, 2, 9], [1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 9, 7], [200, 6, 7, 8], [9, 1, 1, 1], [0, 0, 0, 5], [3, 4, 255, 6], [7, 0, 0, 0]] clean=zeros(9) -> clean=[0, 0, 0, 0, [5, 4, 6, 7], 0, 0, 0, 0]
+; run: halu, vp1, ptx: @median items=1000 width=40 pixels=random(1082, 41) clean=zeros(1082)
 
 ; A photograph of 128 by 128 pixels.
-; run: halu, vp1: @median items=4030 width=32 pixels=@chelsea.npy clean=zeros(4096)
+; run: halu, vp1, ptx: @median items=4030 width=32 pixels=@chelsea.npy clean=zeros(4096)

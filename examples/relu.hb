@@ -21,8 +21,8 @@ kernel @relu(%x: in f16x2 align 16, %y: out f16x2 align 16) {
   ret
 }
 
-; run: halu: @relu items=1 x=[[1, -1], [0, -0], [nan, -inf], [inf, 0.00000006]] y=zeros(4) -> y=[0x00003c00, 0x00000000, 0x00007fff, 0x00017c00]
-; run: halu: @relu items=250 x=random(1000, 461) y=zeros(1000)
+; run: halu, ptx: @relu items=1 x=[[1, -1], [0, -0], [nan, -inf], [inf, 0.00000006]] y=zeros(4) -> y=[0x00003c00, 0x00000000, 0x00007fff, 0x00017c00]
+; run: halu, ptx: @relu items=250 x=random(1000, 461) y=zeros(1000)
 
 ; Numbers as they come between the layers of a network.
-; run: halu: @relu items=64 x=@activations.npy y=zeros(256) -> y=@activations-relu.npy
+; run: halu, ptx: @relu items=64 x=@activations.npy y=zeros(256) -> y=@activations-relu.npy

@@ -9,8 +9,8 @@ kernel @relu_fma(%w: f16x2, %b: f16x2, %x: in f16x2, %y: out f16x2) {
   ret
 }
 
-; run: halu: @relu_fma items=3 w=2.0 b=-1.0 x=[1.0, 0.25, [0.5, nan]] -> y=[1.0, 0.0, [0.0, nan]]
-; run: halu: @relu_fma items=1000 w=[3.5, -0.125] b=[-1.0, 2.0] x=random(1000, 3) y=zeros(1000)
+; run: halu, ptx: @relu_fma items=3 w=2.0 b=-1.0 x=[1.0, 0.25, [0.5, nan]] -> y=[1.0, 0.0, [0.0, nan]]
+; run: halu, ptx: @relu_fma items=1000 w=[3.5, -0.125] b=[-1.0, 2.0] x=random(1000, 3) y=zeros(1000)
 
 ; The bright parts of a photograph, with more contrast.
-; run: halu: @relu_fma items=2048 w=2.0 b=-1.0 x=@chelsea-f16.npy y=zeros(2048)
+; run: halu, ptx: @relu_fma items=2048 w=2.0 b=-1.0 x=@chelsea-f16.npy y=zeros(2048)

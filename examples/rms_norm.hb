@@ -86,8 +86,8 @@ kernel @rms_norm(%length: i32, %epsilon: f32, %x: in f16x2 align 16, %gain: in f
   ret
 }
 
-; run: halu: @rms_norm items=2 length=1 epsilon=1e-5 x=[[1, -1], [2, -2], [3, -3], [4, -4], [0.5, 0], [0, 0], [0, 0], [0, 100]] gain=[[1, 1], [1, 1], [2, 2], [0.5, -1]] y=zeros(8) -> y=[0xb5d835d8, 0xb9d839d8, 0xc0624062, 0x3dd839d8, 0x0000233e, 0x00000000, 0x00000000, 0xc1a80000]
-; run: halu: @rms_norm items=40 length=3 epsilon=1e-6 x=random(480, 471) gain=random(12, 472) y=zeros(480)
+; run: halu, ptx: @rms_norm items=2 length=1 epsilon=1e-5 x=[[1, -1], [2, -2], [3, -3], [4, -4], [0.5, 0], [0, 0], [0, 0], [0, 100]] gain=[[1, 1], [1, 1], [2, 2], [0.5, -1]] y=zeros(8) -> y=[0xb5d835d8, 0xb9d839d8, 0xc0624062, 0x3dd839d8, 0x0000233e, 0x00000000, 0x00000000, 0xc1a80000]
+; run: halu, ptx: @rms_norm items=40 length=3 epsilon=1e-6 x=random(480, 471) gain=random(12, 472) y=zeros(480)
 
 ; Eight rows of 64 numbers as they come between the layers of a network.
-; run: halu: @rms_norm items=8 length=8 epsilon=1e-5 x=@activations.npy gain=@activations-gain.npy y=zeros(256) -> y=@activations-rms.npy
+; run: halu, ptx: @rms_norm items=8 length=8 epsilon=1e-5 x=@activations.npy gain=@activations-gain.npy y=zeros(256) -> y=@activations-rms.npy

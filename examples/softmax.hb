@@ -91,8 +91,8 @@ kernel @softmax(%length: i32, %scale: f16x2, %scores: in f16x2, %mask: in f16x2,
   ret
 }
 
-; run: halu: @softmax items=2 length=2 scale=1 scores=[[1, 2], [3, 4], [0, 0], [-8, 20]] mask=[[1, 1], [1, 1], [1, 1], [1, 0]] weights=zeros(4) -> weights=[0x2d94281b, 0x39273395, 0x38003800, 0x00000982]
-; run: halu: @softmax items=40 length=9 scale=[0.125, -2] scores=random(360, 411) mask=random(360, 412) weights=zeros(360)
+; run: halu, ptx: @softmax items=2 length=2 scale=1 scores=[[1, 2], [3, 4], [0, 0], [-8, 20]] mask=[[1, 1], [1, 1], [1, 1], [1, 0]] weights=zeros(4) -> weights=[0x2d94281b, 0x39273395, 0x38003800, 0x00000982]
+; run: halu, ptx: @softmax items=40 length=9 scale=[0.125, -2] scores=random(360, 411) mask=random(360, 412) weights=zeros(360)
 
 ; Eight rows of 64 numbers, of which row r counts the first 8 r + 8.
-; run: halu: @softmax items=8 length=32 scale=0.125 scores=@activations.npy mask=@activations-mask.npy weights=zeros(256) -> weights=@activations-weights.npy
+; run: halu, ptx: @softmax items=8 length=32 scale=0.125 scores=@activations.npy mask=@activations-mask.npy weights=zeros(256) -> weights=@activations-weights.npy

@@ -57,8 +57,8 @@ kernel @stereo_sad(%width: i32, %shifts: i32, %left: in i8x4, %right: in i8x4, %
   ret
 }
 
-; run: halu, vp1: @stereo_sad items=3 width=5 shifts=3 left=[[170, 244, 212, 196], [181, 32, 65, 211], [85, 217, 45, 89], [249, 130, 214, 154], [16, 86, 128, 159], [252, 187, 85, 220], [107, 86, 9, 109], [56, 152, 171, 249], [128, 237, 239, 14], [199, 195, 185, 40], [98, 71, 236, 149], [172, 199, 171, 44], [28, 237, 142, 89], [32, 214, 40, 229], [222, 58, 109, 41]] right=[[9, 9, 9, 9], [170, 244, 212, 196], [181, 32, 65, 211], [85, 217, 45, 89], [249, 130, 214, 154], [9, 9, 9, 9], [252, 187, 85, 220], [107, 86, 9, 109], [56, 152, 171, 249], [128, 237, 239, 14], [9, 9, 9, 9], [98, 71, 236, 149], [172, 199, 171, 44], [28, 237, 142, 89], [32, 214, 40, 229], [0, 0, 0, 0], [0, 0, 0, 0]] shift=zeros(3) difference=zeros(3) -> shift=[1, 1, 1] difference=[0, 0, 1366]
-; run: halu, vp1: @stereo_sad items=201 width=30 shifts=7 left=random(263, 261) right=random(269, 262) shift=zeros(201) difference=zeros(201)
+; run: halu, vp1, ptx: @stereo_sad items=3 width=5 shifts=3 left=[[170, 244, 212, 196], [181, 32, 65, 211], [85, 217, 45, 89], [249, 130, 214, 154], [16, 86, 128, 159], [252, 187, 85, 220], [107, 86, 9, 109], [56, 152, 171, 249], [128, 237, 239, 14], [199, 195, 185, 40], [98, 71, 236, 149], [172, 199, 171, 44], [28, 237, 142, 89], [32, 214, 40, 229], [222, 58, 109, 41]] right=[[9, 9, 9, 9], [170, 244, 212, 196], [181, 32, 65, 211], [85, 217, 45, 89], [249, 130, 214, 154], [9, 9, 9, 9], [252, 187, 85, 220], [107, 86, 9, 109], [56, 152, 171, 249], [128, 237, 239, 14], [9, 9, 9, 9], [98, 71, 236, 149], [172, 199, 171, 44], [28, 237, 142, 89], [32, 214, 40, 229], [0, 0, 0, 0], [0, 0, 0, 0]] shift=zeros(3) difference=zeros(3) -> shift=[1, 1, 1] difference=[0, 0, 1366]
+; run: halu, vp1, ptx: @stereo_sad items=201 width=30 shifts=7 left=random(263, 261) right=random(269, 262) shift=zeros(201) difference=zeros(201)
 
 ; A photograph in colour, moved by two pixels in its left half and by five in its right half.
-; run: halu, vp1: @stereo_sad items=630 width=64 shifts=8 left=@chelsea-left.npy right=@chelsea-right.npy shift=zeros(630) difference=zeros(630) -> shift=@chelsea-shifts.npy
+; run: halu, vp1, ptx: @stereo_sad items=630 width=64 shifts=8 left=@chelsea-left.npy right=@chelsea-right.npy shift=zeros(630) difference=zeros(630) -> shift=@chelsea-shifts.npy

@@ -29,5 +29,5 @@ kernel @k02_h2_gelu_poly(%x: in f16x2, %y: out f16x2) {
   ret
 }
 
-; run: halu: @k02_h2_gelu_poly items=6 x=[[0, 1], [-1, 0.5], [-0.25, 2], [8, -8], [inf, nan], [-0, 0.01]] y=zeros(6) -> y=[0x3ab80000, 0x3588b122, 0x0000ae6c, 0xc8000000, 0x7fff7fff, 0x1d290000]
-; run: halu: @k02_h2_gelu_poly items=1000 x=random(1000, 3) y=zeros(1000)
+; run: halu, ptx: @k02_h2_gelu_poly items=6 x=[[0, 1], [-1, 0.5], [-0.25, 2], [8, -8], [inf, nan], [-0, 0.01]] y=zeros(6) -> y=[0x3ab80000, 0x3588b122, 0x0000ae6c, 0xc8000000, 0x7fff7fff, 0x1d290000]
+; run: halu, ptx: @k02_h2_gelu_poly items=1000 x=random(1000, 3) y=zeros(1000)

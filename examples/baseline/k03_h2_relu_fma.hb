@@ -11,5 +11,5 @@ kernel @k03_h2_relu_fma(%x: in f16x2, %y: inout f16x2, %w: in f16x2) {
   ret
 }
 
-; run: halu: @k03_h2_relu_fma items=4 x=[[1, -1], [0.5, -0], [nan, 3], [0.75, -inf]] y=[[1, 0.5], [-0.25, -0], [1, -8], [0.125, 1]] w=[[2, 1], [0.75, 1], [1, 2], [0.5, 1]] -> y=[0x00004200, 0x80003000, 0x00007fff, 0x00003800]
-; run: halu: @k03_h2_relu_fma items=1000 x=random(1000, 4) y=random(1000, 5) w=random(1000, 6)
+; run: halu, ptx: @k03_h2_relu_fma items=4 x=[[1, -1], [0.5, -0], [nan, 3], [0.75, -inf]] y=[[1, 0.5], [-0.25, -0], [1, -8], [0.125, 1]] w=[[2, 1], [0.75, 1], [1, 2], [0.5, 1]] -> y=[0x00004200, 0x80003000, 0x00007fff, 0x00003800]
+; run: halu, ptx: @k03_h2_relu_fma items=1000 x=random(1000, 4) y=random(1000, 5) w=random(1000, 6)

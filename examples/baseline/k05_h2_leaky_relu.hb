@@ -12,5 +12,5 @@ kernel @k05_h2_leaky_relu(%x: in f16x2, %y: out f16x2, %slope: f16x2) {
   ret
 }
 
-; run: halu: @k05_h2_leaky_relu items=4 x=[[1, -1], [0, -0], [nan, -8], [-inf, 0.5]] y=zeros(4) slope=0.1 -> y=[0xae663c00, 0x80000000, 0xba667fff, 0x3800fc00]
-; run: halu: @k05_h2_leaky_relu items=1000 x=random(1000, 10) y=zeros(1000) slope=[0.01, -2]
+; run: halu, ptx: @k05_h2_leaky_relu items=4 x=[[1, -1], [0, -0], [nan, -8], [-inf, 0.5]] y=zeros(4) slope=0.1 -> y=[0xae663c00, 0x80000000, 0xba667fff, 0x3800fc00]
+; run: halu, ptx: @k05_h2_leaky_relu items=1000 x=random(1000, 10) y=zeros(1000) slope=[0.01, -2]

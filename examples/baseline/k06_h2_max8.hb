@@ -24,5 +24,5 @@ kernel @k06_h2_max8(%x: in f16x2 align 16, %y: out f16x2) {
   ret
 }
 
-; run: halu: @k06_h2_max8 items=2 x=[[1, -1], [2, -2], [3, -3], [-4, -0.5], [0.5, -8], [nan, -9], [-1, -10], [2.5, -7], [-0, nan], [0, nan], [-0, nan], [-1, nan], [-0, nan], [-5, nan], [nan, nan], [-0, nan]] y=zeros(2) -> y=[[3, -0.5], [0, nan]]
-; run: halu: @k06_h2_max8 items=1000 x=random(8000, 11) y=zeros(1000)
+; run: halu, ptx: @k06_h2_max8 items=2 x=[[1, -1], [2, -2], [3, -3], [-4, -0.5], [0.5, -8], [nan, -9], [-1, -10], [2.5, -7], [-0, nan], [0, nan], [-0, nan], [-1, nan], [-0, nan], [-5, nan], [nan, nan], [-0, nan]] y=zeros(2) -> y=[[3, -0.5], [0, nan]]
+; run: halu, ptx: @k06_h2_max8 items=1000 x=random(8000, 11) y=zeros(1000)

@@ -15,5 +15,5 @@ kernel @k07_h2_cmul(%a: in f16x2, %b: in f16x2, %c: out f16x2) {
   ret
 }
 
-; run: halu: @k07_h2_cmul items=4 a=[[1, 2], [0, 1], [-0.5, 3], [100, 0.01]] b=[[3, 4], [0, 1], [2, -0.25], [0.3, -7]] c=zeros(4) -> c=[0x4900c500, 0x0000bc00, 0x4620b400, 0xe1784f85]
-; run: halu: @k07_h2_cmul items=1000 a=random(1000, 12) b=random(1000, 13) c=zeros(1000)
+; run: halu, ptx: @k07_h2_cmul items=4 a=[[1, 2], [0, 1], [-0.5, 3], [100, 0.01]] b=[[3, 4], [0, 1], [2, -0.25], [0.3, -7]] c=zeros(4) -> c=[0x4900c500, 0x0000bc00, 0x4620b400, 0xe1784f85]
+; run: halu, ptx: @k07_h2_cmul items=1000 a=random(1000, 12) b=random(1000, 13) c=zeros(1000)

@@ -9,5 +9,5 @@ kernel @k08_bf2_axpy(%x: in bf16x2, %y: inout bf16x2, %a: bf16x2) {
   ret
 }
 
-; run: halu: @k08_bf2_axpy items=3 x=[0x40403f80, 0xc0003eab, 0x3dcd447a] y=[0x00003f80, 0x40804080, 0xc2c83f80] a=[2, -0.5] -> y=[0xbfc04040, 0x40a04095, 0xc2c844fa]
-; run: halu: @k08_bf2_axpy items=1000 x=random(1000, 14) y=random(1000, 15) a=[-1.5, 0.33]
+; run: halu, ptx: @k08_bf2_axpy items=3 x=[0x40403f80, 0xc0003eab, 0x3dcd447a] y=[0x00003f80, 0x40804080, 0xc2c83f80] a=[2, -0.5] -> y=[0xbfc04040, 0x40a04095, 0xc2c844fa]
+; run: halu, ptx: @k08_bf2_axpy items=1000 x=random(1000, 14) y=random(1000, 15) a=[-1.5, 0.33]

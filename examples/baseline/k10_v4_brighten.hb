@@ -19,8 +19,8 @@ kernel @k10_v4_brighten(%x: in i8x4 align 16, %y: out i8x4 align 16, %by: i8x4) 
   ret
 }
 
-; run: halu, vp1: @k10_v4_brighten items=1 x=[[0, 100, 215, 216], [255, 1, 2, 3], [40, 128, 200, 254], [7, 7, 7, 7]] y=zeros(4) by=40 -> y=[[40, 140, 255, 255], [255, 41, 42, 43], [80, 168, 240, 255], [47, 47, 47, 47]]
-; run: halu, vp1: @k10_v4_brighten items=300 x=random(1200, 18) y=zeros(1200) by=0x01ff8000
+; run: halu, vp1, ptx: @k10_v4_brighten items=1 x=[[0, 100, 215, 216], [255, 1, 2, 3], [40, 128, 200, 254], [7, 7, 7, 7]] y=zeros(4) by=40 -> y=[[40, 140, 255, 255], [255, 41, 42, 43], [80, 168, 240, 255], [47, 47, 47, 47]]
+; run: halu, vp1, ptx: @k10_v4_brighten items=300 x=random(1200, 18) y=zeros(1200) by=0x01ff8000
 
 ; A photograph of 128 by 128 pixels.
-; run: halu, vp1: @k10_v4_brighten items=1024 x=@../chelsea.npy y=zeros(4096) by=60
+; run: halu, vp1, ptx: @k10_v4_brighten items=1024 x=@../chelsea.npy y=zeros(4096) by=60

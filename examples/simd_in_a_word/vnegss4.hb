@@ -9,5 +9,5 @@ kernel @vnegss4(%a: in i8x4, %result: out i8x4) {
   ret
 }
 
-; run: halu, vp1: @vnegss4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0xc1feff00, 0x8182abc0, 0x567e7f7f, 0x01023f40]
-; run: halu, vp1: @vnegss4 items=1001 a=random(1001, 371) result=zeros(1001)
+; run: halu, vp1, ptx: @vnegss4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0xc1feff00, 0x8182abc0, 0x567e7f7f, 0x01023f40]
+; run: halu, vp1, ptx: @vnegss4 items=1001 a=random(1001, 371) result=zeros(1001)
