@@ -55,7 +55,7 @@ fn a_launch_is_over_blocks_of_threads() {
     run(&["--target", "halu", "--grid", "4"]).fails(2, "--grid blocks of --block threads");
     run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024 threads");
     run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
-    run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "1"]).fails(2, "interpreted");
+    run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "1"]).fails(2, "`interp` does");
     run(&["--target", "ptx", "--kernel", "other", "--grid", "1", "--block", "1"]).fails(2, "it has axpy");
     halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--grid", "1", "--block", "1"]).fails(2, "say --items");
 }

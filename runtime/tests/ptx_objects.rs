@@ -89,7 +89,7 @@ fn what_does_not_agree_is_refused() {
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         Program::load(&bytes).unwrap_err().to_string()
     };
-    for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<2>"), (".visible", "visible.")] {
+    for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<1>"), (".visible", "visible.")] {
         assert_eq!(changed(from, to), "section `.text.k` is no text of a kernel for ptx sm_90", "{to}");
     }
 }

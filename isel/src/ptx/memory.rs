@@ -159,9 +159,10 @@ impl Lowering<'_> {
         (reg, displacement)
     }
 
-    /// The addresses that count in a value, which stand right after its definition.
+    /// The addresses that count in a value, which stand right after its definition, in the order of their uses: these were seen
+    /// backwards.
     pub fn addresses_of(&mut self, value: Value) {
-        for (key, wanted) in std::mem::take(&mut self.addresses.known[value]) {
+        for (key, wanted) in std::mem::take(&mut self.addresses.known[value]).into_iter().rev() {
             let base = self.base(key.buffer);
             let index = self.value_reg(value).word(0);
             let reg = self.sum(base, index, key);

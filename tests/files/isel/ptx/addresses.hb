@@ -6,9 +6,9 @@ kernel @item_by_a_number(%b: in i32, %out: out i32) {
                             ; next: mov.u32
                             ; next: mov.u32
                             ; next: mad.lo.u32
-                            ; next: mul.wide.u32 {{.*}}, 4
-                            ; next: add.u64
                             ; next: mul.wide.u32 {{.*}}, 48
+                            ; next: add.u64
+                            ; next: mul.wide.u32 {{.*}}, 4
   %k = const.i32 12
   %j = mul.i32 %i, %k
   %r = load %b[%j + 3]      ; check: ld.global.nc.b32 {{.*}}+12]
@@ -38,11 +38,11 @@ kernel @item_less_a_number(%b: in i32, %out: out i32) {
                         ; next: mov.u32
                         ; next: mov.u32
                         ; next: mad.lo.u32
-                        ; next: mul.wide.u32
-                        ; next: add.u64
                         ; next: shl.b32
                         ; next: add.u32 {{.*}}, 4294967292
                         ; next: mov.b64
+                        ; next: add.u64
+                        ; next: mul.wide.u32
                         ; next: add.u64
   %k = const.i32 -1
   %j = add.i32 %i, %k
@@ -59,10 +59,11 @@ kernel @far_item(%b: in i32, %out: out i32) {
                         ; next: mov.u32
                         ; next: mov.u32
                         ; next: mad.lo.u32
-                        ; next: mul.wide.u32 {{.*}}, 4
-                        ; next: add.u64
                         ; next: mul.lo.u32 {{.*}}, 400000
                         ; next: mov.b64
+                        ; next: add.u64
+                        ; next: mul.wide.u32 {{.*}}, 4
+                        ; next: add.u64
   %k = const.i32 100000
   %j = mul.i32 %i, %k
   %r = load %b[%j]      ; check: ld.global.nc.b32
