@@ -117,7 +117,7 @@ fn kernel(number: usize, form: Form) -> Entry {
 fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
     let registers = (0..entry.registers.count()).map(|n| entry.registers.ty(halfbyte_isa::ptx::Reg(n)).unwrap());
     let before = entry.registers.count();
-    let insts = entry.insts.drain(..).map(|inst| Placed { inst, loc: Loc::default() }).collect();
+    let insts = entry.insts.drain(..).map(|inst| Placed::new(inst, Loc::default())).collect();
     let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
     let mut code = Code {
         signature: Signature::new(entry.name.clone(), Vec::new()).unwrap(),

@@ -61,7 +61,7 @@ fn a_part_of_an_access_traps_in_its_place() {
     let part = |offset, line| Part { word: STORE, offset, bytes: 4, loc: Loc { line, column: 9 } };
     code.parts = vec![part(4, 70), part(0, 60)];
     let program = Program::load(&object(&code)).unwrap();
-    let mut trap = |bytes: &mut [u8]| {
+    let trap = |bytes: &mut [u8]| {
         let error = program.kernels()[0].launch(Launch::new(2, &mut [Arg::Scalar(7), Arg::Buffer(bytes)])).unwrap_err();
         let LaunchError::Trap(trap) = error else { panic!("{error}") };
         (trap.item, trap.loc.line, trap.kind)
