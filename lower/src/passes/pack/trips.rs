@@ -67,7 +67,18 @@ fn test(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, id: LoopId, block: Bloc
         }
     };
     let to = kernel.targets(branch).get(leaves_at)?.block;
+    // With another way out the loop may be left long before its count, which must then be exact.
+    if !test.is_exact() && ways_out(kernel, inside) > 1 {
+        return None;
+    }
     test.count(Edge { from: block, number: leaves_at, to })
+}
+
+/// The edges that leave a loop.
+fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
+    let terminators =
+        kernel.layout.iter().filter(|&&block| inside(block)).filter_map(|&block| kernel.terminator(block));
+    terminators.flat_map(|branch| kernel.targets(branch)).filter(|target| !inside(target.block)).count()
 }
 
 /// The value in the first iteration and the constant step of a value that counts a loop's iterations and no others'.
@@ -88,6 +99,16 @@ struct Test {
 }
 
 impl Test {
+    /// Whether the count is right however often that is.
+    fn is_exact(&self) -> bool {
+        match self.stays {
+            IntCC::LtS | IntCC::LtU => as_constant(&self.start) == Some(0),
+            IntCC::GtS | IntCC::GtU => as_constant(&self.bound) == Some(0),
+            IntCC::Ne => true,
+            _ => as_constant(&self.start).is_some() && as_constant(&self.bound).is_some(),
+        }
+    }
+
     fn count(&self, leaving: Edge) -> Option<Counted> {
         if let (Some(start), Some(bound)) = (as_constant(&self.start), as_constant(&self.bound)) {
             let times = self.run(start, bound)?;
@@ -101,7 +122,7 @@ impl Test {
         };
         let up = self.step == 1;
         // A difference that is negative as a signed number stands for a bound that lies behind the start. It is exact but
-        // where the loop would be taken 2^31 times and more; from 0 on, unsigned, it is always exact.
+        // where the loop would be taken 2^31 times and more, to which no budget lets it come; from 0 on it is always exact.
         let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
         let from_zero = self.stays == unsigned && as_constant(from) == Some(0);
         let from_one = self.stays == unsigned && as_constant(from) == Some(1);
