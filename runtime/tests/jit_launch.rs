@@ -168,3 +168,30 @@ fn a_loop_without_registers_ends_with_its_budget() {
         assert_eq!((trap.item, trap.address, &trap.kind), (0, 0, &TrapKind::Budget { limit: 1000 }), "{engine}");
     }
 }
+
+/// The item that has fewest branches left faults and leaves the row; the others then still have some, and use them up.
+#[test]
+fn the_budget_is_that_of_the_items_that_are_left() {
+    let text = "
+        S2R R0, SR_ITEM ;
+        ULDC.64 UR0, c[0x0][0x160] ;
+        MOV R1, RZ ;
+    again:
+        ISETP.GE.S32.AND P0, PT, R1, R0, PT ;
+        @P0 BRA together ;
+        IADD3 R1, R1, 0x1, RZ ;
+        BRA again ;
+    together:
+        LDG R2, [R0.U32+UR0] ;
+    endless:
+        @P0 BRA endless ;
+        EXIT ;
+    ";
+    let program = program("x: in i32", text);
+    for engine in Engine::ALL {
+        let mut args = [Arg::In(&[0; 16])];
+        let launch = Launch { engine, budget: 1000, ..Launch::new(4, &mut args) };
+        let trap = trap(program.kernel("k").unwrap().launch(launch));
+        assert_eq!((trap.item, trap.address, &trap.kind), (0, 8, &TrapKind::Budget { limit: 1000 }), "{engine}");
+    }
+}

@@ -183,16 +183,17 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// All items would take a backward branch which some may not. Where the others go on.
+    /// All items would take a backward branch, which some may not where they are still in the row. Where the others go on.
     fn over_budget(&mut self, block: BlockId) -> Option<BlockId> {
         self.sync();
         let spent = self.budget - self.together;
         let address = self.compiled.blocks.get(block.index())?.last();
         let items = self.context.header().items as usize;
-        let first = self.alone().iter().take(items).position(|&alone| alone >= spent)?;
-        self.fault(first as u32, (address, TrapKind::Budget { limit: self.budget }));
-        if first == 0 {
-            return None;
+        if let Some(first) = self.alone().iter().take(items).position(|&alone| alone >= spent) {
+            self.fault(first as u32, (address, TrapKind::Budget { limit: self.budget }));
+            if first == 0 {
+                return None;
+            }
         }
         self.together += 1;
         self.grant();
