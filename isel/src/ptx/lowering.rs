@@ -183,6 +183,10 @@ impl Lowering<'_> {
     // Blocks ------------------------------------------------------------------------------------------------------------
 
     fn block(&mut self, block: Block) -> Draft {
+        // Every edge hands on all arguments, so that a parameter has a register though nothing reads it.
+        for &param in self.kernel.block_params(block) {
+            self.value_reg(param);
+        }
         let kernel = self.kernel;
         let insts = kernel.blocks[block].insts.as_slice();
         let (terminator, body) = match insts.split_last() {
