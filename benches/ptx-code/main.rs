@@ -16,7 +16,7 @@ use halfbyte::emit::ptx_text;
 use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{Module, Target};
-use sass::{Count, Tools};
+use sass::{Sass, Tools};
 
 const KERNELS: [&str; 14] = [
     "k01_h2_axpy",
@@ -97,11 +97,11 @@ fn ours(name: &str, text: &str, sm: u16) -> Result<String, String> {
 }
 
 /// The only kernel of a text for an SM.
-fn count(tools: &Tools, sm: u16, text: &str) -> Result<Count, String> {
+fn assembled(tools: &Tools, sm: u16, text: &str) -> Result<Sass, String> {
     let arch = text.lines().find_map(|line| line.strip_prefix(".target ")).map_or("", str::trim);
     let arch = if arch.ends_with(['a', 'f']) { arch.to_owned() } else { format!("sm_{sm}") };
-    let counts = tools.count(&arch, text)?;
-    counts.into_values().next().ok_or_else(|| "there is no kernel".to_owned())
+    let kernels = tools.kernels(&arch, text)?;
+    kernels.into_values().next().ok_or_else(|| "there is no kernel".to_owned())
 }
 
 fn counts(tools: &Tools, write: bool) -> Result<(), String> {
@@ -111,13 +111,13 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
     for name in KERNELS {
         let text = source(name)?;
         let cells = SMS.map(|sm| {
-            let shown = |count: Result<Count, String>| {
-                count.map_or("-".to_owned(), |Count { total, compute }| format!("{total} / {compute}"))
+            let shown = |sass: Result<Sass, String>| {
+                sass.map_or("-".to_owned(), |sass| format!("{} / {}", sass.insts.len(), sass.compute().count()))
             };
-            let ours = ours(name, &text, sm).and_then(|text| count(tools, sm, &text));
-            let theirs = plain(name, sm).and_then(|text| count(tools, sm, &text));
+            let ours = ours(name, &text, sm).and_then(|text| assembled(tools, sm, &text));
+            let theirs = plain(name, sm).and_then(|text| assembled(tools, sm, &text));
             if let (Ok(ours), Ok(theirs)) = (&ours, &theirs)
-                && ours.total > theirs.total
+                && ours.insts.len() > theirs.insts.len()
             {
                 println!("@{name} on sm_{sm} takes more than theirs");
             }

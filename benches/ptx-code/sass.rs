@@ -12,13 +12,11 @@ pub struct Tools {
     nvdisasm: PathBuf,
 }
 
-/// Instructions of a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Count {
-    /// Up to the last that ends the kernel.
-    pub total: usize,
-    /// Those of them that are not memory, control, addresses, or moves of parameters.
-    pub compute: usize,
+/// The instructions of a kernel, up to the last that ends it.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Sass {
+    /// As the disassembler writes them.
+    pub insts: Vec<String>,
 }
 
 /// Instructions that do not compute.
@@ -42,7 +40,7 @@ impl Tools {
     }
 
     /// What each kernel of a text becomes, by name.
-    pub fn count(&self, arch: &str, text: &str) -> Result<BTreeMap<String, Count>, String> {
+    pub fn kernels(&self, arch: &str, text: &str) -> Result<BTreeMap<String, Sass>, String> {
         let folder = std::env::temp_dir().join(format!("halfbyte-sass-{}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let [source, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.join(name));
@@ -53,13 +51,25 @@ impl Tools {
         let removed = fs::remove_dir_all(&folder);
         let listing = listing?;
         removed.map_err(|error| error.to_string())?;
-        Ok(kernels(&listing).into_iter().map(|(name, insts)| (name, counted(&insts))).collect())
+        Ok(kernels(&listing))
     }
 }
 
-/// The instructions of each kernel of a listing.
-fn kernels(listing: &str) -> BTreeMap<String, Vec<&str>> {
-    let mut kernels: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+impl Sass {
+    /// Those that are not memory, control, addresses, or moves of parameters.
+    pub fn compute(&self) -> impl Iterator<Item = &String> {
+        self.insts.iter().filter(|inst| {
+            let opcode = opcode(inst);
+            let is_address = opcode == "IMAD" || opcode.starts_with("IMAD.WIDE");
+            let is_parameter = opcode.contains("MOV") && (inst.contains("c[0x0]") || inst.contains("UR"));
+            !OTHERS.contains(&opcode.split('.').next().unwrap_or("")) && !is_address && !is_parameter
+        })
+    }
+}
+
+/// The kernels of a listing.
+fn kernels(listing: &str) -> BTreeMap<String, Sass> {
+    let mut kernels: BTreeMap<String, Sass> = BTreeMap::new();
     let mut current = None;
     for line in listing.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix(".section").map(str::trim_start) {
@@ -68,8 +78,12 @@ fn kernels(listing: &str) -> BTreeMap<String, Vec<&str>> {
         }
         let inst = line.strip_prefix("/*").and_then(|rest| rest.split_once("*/")?.1.trim().split(';').next());
         if let (Some(kernel), Some(inst)) = (&current, inst.map(str::trim).filter(|inst| !inst.is_empty())) {
-            kernels.entry(kernel.clone()).or_default().push(inst);
+            kernels.entry(kernel.clone()).or_default().insts.push(inst.to_owned());
         }
+    }
+    for Sass { insts } in kernels.values_mut() {
+        let end = insts.iter().rposition(|inst| opcode(inst) == "EXIT").map_or(0, |at| at + 1);
+        insts.truncate(end);
     }
     kernels
 }
@@ -77,18 +91,6 @@ fn kernels(listing: &str) -> BTreeMap<String, Vec<&str>> {
 /// Without its guard.
 fn opcode(inst: &str) -> &str {
     inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("")
-}
-
-fn counted(insts: &[&str]) -> Count {
-    let end = insts.iter().rposition(|inst| opcode(inst) == "EXIT").map_or(0, |at| at + 1);
-    let computes = |inst: &&&str| {
-        let opcode = opcode(inst);
-        let is_address = opcode == "IMAD" || opcode.starts_with("IMAD.WIDE");
-        let is_parameter = opcode.contains("MOV") && (inst.contains("c[0x0]") || inst.contains("UR"));
-        !OTHERS.contains(&opcode.split('.').next().unwrap_or("")) && !is_address && !is_parameter
-    };
-    let insts = insts.get(..end).unwrap_or_default();
-    Count { total: end, compute: insts.iter().filter(computes).count() }
 }
 
 fn output(command: &mut Command) -> Result<String, String> {

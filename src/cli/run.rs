@@ -149,9 +149,6 @@ impl Run {
 
     /// Runs a kernel in PTX as it stands.
     fn run_text(&self, input: &Input, shape: Shape) -> Done {
-        if matches!(self.engine, EngineName::Jit) {
-            return Err(Failure::Call("a text in PTX is interpreted; there is no `--engine jit` for it".into()));
-        }
         let text = input.text()?;
         let read = import_ptx::read(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();

@@ -90,7 +90,10 @@ pub(crate) fn check_intrinsics(kernel: &Kernel, sm: u16) -> Vec<Refusal> {
             op: Some((data.op, data.ty)),
             span: data.span,
             target: Target::Ptx { sm }.name(),
-            reason: Some(format!("it is an instruction of `{of}`")),
+            reason: Some(match of.as_str() {
+                "ptx" => "instructions of PTX cannot be named yet; write the ops that they stand for".to_owned(),
+                _ => format!("it is an instruction of `{of}`"),
+            }),
         })
     });
     refused.collect()

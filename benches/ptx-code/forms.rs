@@ -1,0 +1,144 @@
+//! What NVIDIA's assembler makes of each form of video instruction, as it is and expanded, in machine instructions.
+//!
+//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`; with names of forms behind `--` it prints
+//! their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5: on the path, or as Python packages.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod sass;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use halfbyte_isa::abi::Signature;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName};
+use halfbyte_isa::ptx::text::read;
+use halfbyte_isa::ptx::types::Type;
+use halfbyte_isel::ptx::expand::{Form, expand};
+use halfbyte_isel::ptx::{Block, Code, Placed, Terminator};
+use sass::{Sass, Tools};
+
+const SMS: [u16; 3] = [75, 90, 120];
+
+const HEAD: &str = "# Video instructions in machine instructions
+
+What ptxas 13.5 makes of each form with the sequence of `isel/rules/ptx/video`, and without it: instructions of a kernel that loads a, b and
+c and stores d, without memory, control, addresses, parameters and constants. `cargo bench --bench video_forms` writes this.
+
+";
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let forms: Vec<Form> = Form::all().filter(|form| asked.is_empty() || asked.contains(&form.to_string())).collect();
+    let tools = Tools::find().unwrap_or_else(|missing| panic!("{missing}"));
+    let kernels =
+        |sm, ours| tools.kernels(&arch(sm), &module(sm, &forms, ours)).unwrap_or_else(|error| panic!("{error}"));
+    let sides = SMS.map(|sm| [true, false].map(|ours| kernels(sm, ours)));
+    if !asked.is_empty() {
+        for (number, form) in forms.iter().enumerate() {
+            let name = &name(number);
+            for (sm, [ours, theirs]) in SMS.iter().zip(&sides) {
+                println!("{form} sm_{sm}: {}, ptxas {}", ours[name].compute().count(), theirs[name].compute().count());
+                ours[name].compute().for_each(|line| println!("    {line}"));
+            }
+        }
+        return;
+    }
+    let text = table(&forms, &sides);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ptx/forms.md");
+    std::fs::write(&path, text).unwrap();
+    println!("{}", path.display());
+}
+
+/// A kernel for each form, by its name.
+type Kernels = BTreeMap<String, Sass>;
+
+fn name(number: usize) -> String {
+    format!("k{number}")
+}
+
+/// The machine that has what is of its family alone, too.
+fn arch(sm: u16) -> String {
+    if sm == 120 { "sm_120f".to_owned() } else { format!("sm_{sm}") }
+}
+
+fn table(forms: &[Form], sides: &[[Kernels; 2]; 3]) -> String {
+    let mut rows = String::new();
+    let mut logs = [0.0; SMS.len()];
+    let mut worse = Vec::new();
+    for (number, form) in forms.iter().enumerate() {
+        write!(rows, "| {form} |").unwrap();
+        for (n, kernels) in sides.iter().enumerate() {
+            let [ours, theirs] = kernels.each_ref().map(|side| side[&name(number)].compute().count());
+            write!(rows, " {ours} | {theirs} |").unwrap();
+            logs[n] += (ours as f64 / theirs as f64).ln();
+            if ours > theirs {
+                worse.push(format!("{form} on sm_{}: {ours}, ptxas {theirs}", SMS[n]));
+            }
+        }
+        rows.push('\n');
+    }
+    let mut text = HEAD.to_owned();
+    for (sm, log) in SMS.iter().zip(logs) {
+        let mean = (log / forms.len() as f64).exp();
+        println!("sm_{sm} geometric mean of {} forms, ours to ptxas: {mean:.3}", forms.len());
+        writeln!(text, "* sm_{sm}: the geometric mean of ours to its own is {mean:.3}.").unwrap();
+    }
+    worse.iter().for_each(|line| println!("more than its own: {line}"));
+    writeln!(text, "* More than its own: {}.", if worse.is_empty() { "none".into() } else { worse.join("; ") })
+        .unwrap();
+    text.push_str("\n| form |");
+    SMS.iter().for_each(|sm| write!(text, " sm_{sm} | ptxas |").unwrap());
+    text.push_str("\n|---|");
+    SMS.iter().for_each(|_| text.push_str("---|---|"));
+    text.push('\n');
+    text.push_str(&rows);
+    text
+}
+
+/// A kernel a form, expanded or not.
+fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
+    let entries = forms.iter().enumerate().map(|(number, form)| {
+        let entry = kernel(number, *form);
+        if expanded { expand_entry(sm, entry) } else { entry }
+    });
+    let (version, suffix) = if sm == 120 { ((9, 2), Some(Suffix::Family)) } else { ((8, 8), None) };
+    Module { version, target: TargetName { sm, suffix }, entries: entries.collect() }.to_string()
+}
+
+fn kernel(number: usize, form: Form) -> Entry {
+    let text = format!(
+        ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry {}(.param .u64 x, .param .u64 y) {{
+        .reg .b64 p, q; .reg .b32 d, a, b, c;
+        ld.param.u64 p, [x];
+        ld.param.u64 q, [y];
+        ld.global.b32 a, [p];
+        ld.global.b32 b, [p+4];
+        ld.global.b32 c, [p+8];
+        {form} d, a, b, c;
+        st.global.b32 [q], d;
+        ret;
+        }}\n",
+        name(number)
+    );
+    read(&text).unwrap().module.entries.remove(0)
+}
+
+fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
+    let registers = (0..entry.registers.count()).map(|n| entry.registers.ty(halfbyte_isa::ptx::Reg(n)).unwrap());
+    let before = entry.registers.count();
+    let insts = entry.insts.drain(..).map(|inst| Placed::new(inst, Loc::default())).collect();
+    let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
+    let mut code = Code {
+        signature: Signature::new(entry.name.clone(), Vec::new()).unwrap(),
+        sm,
+        registers: registers.collect(),
+        blocks: vec![block],
+        max_items: u64::MAX,
+    };
+    expand(&mut code).unwrap();
+    entry.insts = code.blocks.remove(0).insts.into_iter().map(|placed| placed.inst).collect();
+    entry.registers.declare("t", Type::B32, Some(code.registers.len() as u32 - before)).unwrap();
+    entry
+}
