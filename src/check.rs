@@ -74,6 +74,9 @@ pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[E
     outcome
 }
 
+/// What a text in PTX runs on, whichever SM it is for.
+const TEXT: Target = Target::Ptx { sm: DEFAULT_SM };
+
 struct Checker<'a> {
     module: &'a Module,
     lines: Lines<'a>,
@@ -176,7 +179,8 @@ impl Checker<'_> {
         let launch =
             Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
         if is_ptx(self.module.file()) {
-            self.run_text(&launch);
+            let engines = self.engines.iter().filter(|engine| engine.runs(TEXT));
+            engines.for_each(|&engine| self.run_text(engine, &launch));
         }
         for &target in &run.targets {
             if refused.contains(&(number, target.name())) {
@@ -189,7 +193,7 @@ impl Checker<'_> {
     }
 
     /// Makes a launch of a text in PTX as it stands, of one block as the evaluator has it.
-    fn run_text(&mut self, launch: &Reference<'_>) {
+    fn run_text(&mut self, engine: Engine, launch: &Reference<'_>) {
         let Reference { run, params, args, results, writers, .. } = *launch;
         let name = &run.kernel.0;
         let host = match Host::load(self.module.file(), self.module.text(), name) {
@@ -197,7 +201,7 @@ impl Checker<'_> {
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
         let mut found = args.to_vec();
-        if let Err(error) = host.launch(1, run.items, &mut found) {
+        if let Err(error) = host.launch_on(engine, 1, run.items, &mut found) {
             return self.failures.push(Diagnostic::new(run.span, error.to_string()));
         }
         self.outcome.compared.insert("ptx");

@@ -225,7 +225,9 @@ impl Reference<'_> {
             return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
         };
         let mut first: Option<(Engine, Outcome)> = None;
-        for &engine in engines.iter().filter(|engine| engine.runs(target)) {
+        // What a GPU does about a bad access is its own, and it knows no budget.
+        let is_fit = |engine: &&Engine| engine.runs(target) && (**engine != Engine::Cuda || self.outcome.is_ok());
+        for &engine in engines.iter().filter(is_fit) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
             let how = How { budget: self.budget.into(), ..How::from(engine) };

@@ -20,7 +20,7 @@ pub(crate) enum Bytes<'a> {
 }
 
 impl Bytes<'_> {
-    fn get(&self) -> &[u8] {
+    pub fn get(&self) -> &[u8] {
         match self {
             Bytes::ReadOnly(bytes) => bytes,
             Bytes::Mutable(bytes) => bytes,

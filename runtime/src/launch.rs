@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::buffers::{Buffer, Buffers, Bytes};
 use crate::load::{Code, Kernel};
 use crate::native::{NativeError, Translation};
-use crate::ptx;
+use crate::ptx::{self, CudaError};
 use crate::trap::{Fault, Trap};
 
 /// An argument of a launch.
@@ -27,7 +27,7 @@ pub enum Arg<'a> {
     Buffer(&'a mut [u8]),
 }
 
-/// What executes a kernel's words.
+/// What executes a kernel's words or lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Engine {
     /// The interpreter: one item after another.
@@ -38,24 +38,32 @@ pub enum Engine {
         /// Threads at most; as many as pay are used.
         threads: NonZero<u16>,
     },
+    /// The first GPU of the CUDA driver, if there is one, for PTX. It counts neither instructions nor branches, so a launch
+    /// has no [`Stats`] and no budget; what it does about a bad access is its own.
+    Cuda,
 }
 
 impl Engine {
     /// Native code on one thread.
     pub const JIT: Engine = Engine::Jit { threads: NonZero::<u16>::MIN };
-    /// Every engine, on one thread.
+    /// Every engine of the host, on one thread.
     pub const ALL: [Engine; 2] = [Engine::Interp, Engine::JIT];
 
     /// Whether it runs what is for a target.
     pub const fn runs(self, target: Target) -> bool {
-        !matches!((self, target), (Engine::Jit { .. }, Target::Ptx { .. }))
+        match self {
+            Engine::Interp => true,
+            Engine::Jit { .. } => !matches!(target, Target::Ptx { .. }),
+            Engine::Cuda => matches!(target, Target::Ptx { .. }),
+        }
     }
 
-    /// `interp` or `jit`.
+    /// `interp`, `jit` or `cuda`.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Interp => "interp",
             Engine::Jit { .. } => "jit",
+            Engine::Cuda => "cuda",
         }
     }
 }
@@ -201,6 +209,14 @@ pub enum LaunchError {
         /// Why.
         error: NativeError,
     },
+    /// Nothing came of it on the GPU.
+    #[error("kernel `{kernel}`: {error}")]
+    Cuda {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        error: CudaError,
+    },
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
@@ -267,7 +283,7 @@ impl Kernel {
         match &self.code {
             Code::Halu(code) => code.launch(self, order, args),
             Code::Vp1(code) => code.launch(self, order, args),
-            Code::Ptx(entry) => ptx::launch(self, entry, order, args),
+            Code::Ptx(code) => ptx::launch(self, code, order, args),
         }
     }
 

@@ -9,7 +9,7 @@ use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,
     TEXT_PREFIX, Words,
 };
-use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::module;
 use halfbyte_isa::target::Target;
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -41,7 +41,7 @@ pub struct Kernel {
 pub(crate) enum Code {
     Halu(halu::Code),
     Vp1(vp1::Code),
-    Ptx(Box<Entry>),
+    Ptx(Box<module::Kernel>),
 }
 
 /// Why bytes are no object that can be run here.
@@ -187,7 +187,7 @@ impl Program {
                     let section = || format!("{TEXT_PREFIX}{name}");
                     ptx::check(&kernel.entry, &locs, &info.signature)
                         .map_err(|error| LoadError::Parameters { section: section(), error })?;
-                    Code::Ptx(Box::new(kernel.entry.clone()))
+                    Code::Ptx(kernel.clone())
                 }
             };
             Ok(Kernel { info, source: source.clone(), words, locs, parts, code })

@@ -10,7 +10,8 @@ use super::{Done, EngineName, Failure, Message, SmArgs, render, say};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
-/// A file that has no run lines has nothing to pass or fail, and is counted apart.
+/// A file that has no run lines has nothing to pass or fail, and is counted apart. Where engine `cuda` finds no GPU, all is
+/// skipped, with the reason.
 ///
 /// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`
 #[derive(clap::Args)]
@@ -32,6 +33,10 @@ impl Check {
             None => Engine::ALL.to_vec(),
         };
         let files = kernel_files(&self.paths)?;
+        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+            let skipped = files.len();
+            return print(format!("skipped: {reason}\n0 passed, 0 failed, {skipped} skipped\n").as_bytes());
+        }
         let width = files.iter().map(|file| file.as_os_str().len()).max().unwrap_or(0).min(60);
         let (mut passed, mut failed, mut without) = (0, 0, 0);
         for file in &files {

@@ -28,11 +28,13 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::Target;
 use halfbyte::import_ptx::{MAX_BLOCK, Shape};
+use halfbyte::isa::ptx::module;
 use halfbyte::isa::target::SMS;
 use halfbyte::isa::text::{AsmError, Program};
 use halfbyte::isa::{halu, vp1};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
+use halfbyte::runtime::ptx::device;
 use halfbyte::target::On;
 
 /// Compiles kernels on packed half and byte vectors, and runs their machine words bit for bit.
@@ -50,6 +52,7 @@ Examples:
   halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
   halfbyte explain examples/axpy.hb --at %r --target halu
   halfbyte view examples/median.hb -o page.html
+  halfbyte check examples --engine cuda
   halfbyte test tests/files --coverage
   halfbyte quality examples -o docs/quality.md
   halfbyte reduce wrong.hb -o less.hb
@@ -303,6 +306,8 @@ enum EngineName {
     Interp,
     /// Native code, made from the words
     Jit,
+    /// The GPU, for PTX, where the CUDA driver has one
+    Cuda,
 }
 
 impl EngineName {
@@ -315,6 +320,16 @@ impl EngineName {
         match self {
             EngineName::Interp => Engine::Interp,
             EngineName::Jit => Engine::Jit { threads },
+            EngineName::Cuda => Engine::Cuda,
+        }
+    }
+
+    /// Why nothing for an SM runs on it here; none where it does.
+    fn missing(self, sm: &SmArgs) -> Option<String> {
+        let target = module::TargetName { sm: sm.sm, suffix: None };
+        match self {
+            EngineName::Interp | EngineName::Jit => None,
+            EngineName::Cuda => device(target).err().map(|reason| reason.to_string()),
         }
     }
 }

@@ -75,6 +75,9 @@ impl Random {
             threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
             enough: ENOUGH,
         };
+        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+            return print(format!("skipped: {reason}\n").as_bytes());
+        }
         // A difference that cannot be written would end a long run.
         let out = self.out.display();
         create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;

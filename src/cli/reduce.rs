@@ -62,6 +62,9 @@ impl Reduce {
             Some(engine) => vec![engine.engine()],
             None => Engine::ALL.to_vec(),
         };
+        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+            return Err(Failure::Call(reason));
+        }
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
         let target = self.target.map(|name| self.sm.target(name));
         let question = Question { kernel: name, target, engines: &engines };

@@ -73,11 +73,14 @@ impl Run {
         {
             return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
         }
+        if let Some(reason) = self.engine.missing(&self.on.sm) {
+            return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
+        }
         let input = Input::read(&self.file)?;
         let shape = self.shape.shape()?;
         let items = self.items(&input.name, shape)?;
         if is_ptx(&input.name) && self.on.is_ptx() {
-            return self.run_text(&input, shape);
+            return self.run_text(&input, shape, engine);
         }
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
@@ -148,7 +151,7 @@ impl Run {
     }
 
     /// Runs a kernel in PTX as it stands.
-    fn run_text(&self, input: &Input, shape: Shape) -> Done {
+    fn run_text(&self, input: &Input, shape: Shape, engine: Engine) -> Done {
         let text = input.text()?;
         let read = import_ptx::read(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -161,16 +164,17 @@ impl Run {
         let mut args = self.values(name, host.params())?;
         let start = Instant::now();
         let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
-        let stats = host.launch(grid, block, &mut args).map_err(|error| match error {
+        let stats = host.launch_on(engine, grid, block, &mut args).map_err(|error| match error {
             ptx::LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
                 Failure::from(Report::new(&*input.name, text, vec![trap]))
             }
+            error @ ptx::LaunchError::Cuda { .. } => Failure::input(error),
             error => Failure::Call(error.to_string()),
         })?;
         if self.stats {
-            say(&statistics(&stats, start.elapsed(), None));
+            say(&statistics(engine, &stats, start.elapsed(), None));
         }
         write_results(host.params(), &args, &outs)
     }
@@ -226,7 +230,7 @@ impl Run {
         });
         let time = start.elapsed();
         if let (true, Ok(stats)) = (self.stats, &result) {
-            say(&statistics(stats, time, kernel.translation()));
+            say(&statistics(engine, stats, time, kernel.translation()));
         }
         result.map(|_| ())
     }
@@ -308,7 +312,10 @@ fn write_results(params: &[Param], args: &[Vec<u8>], outs: &[(&str, &str)]) -> D
     Ok(())
 }
 
-fn statistics(stats: &Stats, time: Duration, translation: Option<Translation>) -> String {
+fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option<Translation>) -> String {
+    if engine == Engine::Cuda {
+        return format!("{:.3} ms on the GPU, assembling and copying included", time.as_secs_f64() * 1e3);
+    }
     let Stats { issued, backward_branches, tiles, bytes_in, bytes_out } = *stats;
     let mut text = format!(
         "{} instructions and {} backward branches in {:.3} ms",

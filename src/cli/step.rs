@@ -73,6 +73,8 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Str
     }
 }
 
+const NO_GPU: &str = "engine `cuda` has no steps";
+
 /// Executes the HALU instruction of a line: all places that it writes.
 fn step(members: &Members, engine: Engine) -> Result<Members, String> {
     let inst = instruction(members)?;
@@ -81,6 +83,7 @@ fn step(members: &Members, engine: Engine) -> Result<Members, String> {
         Engine::Interp if guard(&inst, &mut Concrete, &mut state) == Some(false) => None,
         Engine::Interp => Some(meaning(&inst, &mut Concrete, &mut state)),
         Engine::Jit { .. } => native_effects(&inst, &mut state).map_err(|error| error.to_string())?,
+        Engine::Cuda => return Err(NO_GPU.into()),
     };
     let mut post = Members::new();
     let Some(effects) = effects else { return Ok(post) };

@@ -1,14 +1,13 @@
-//! A kernel in PTX run as it stands, by the interpreter of its text, on arguments as its import has them.
+//! A kernel in PTX run as it stands, by the interpreter of its text or on a GPU, on arguments as its import has them.
 
 use halfbyte_ir::{Diagnostic, Span};
-use halfbyte_isa::abi::DEFAULT_BUDGET;
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 
 use super::sources::Place;
 use super::{Places, emit, read};
 use crate::Report;
-use crate::launch::Param;
+use crate::launch::{Engine, How, Param};
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -56,23 +55,23 @@ impl Host {
         &self.params
     }
 
-    /// Runs the kernel's work items, on the bytes of each parameter.
+    /// Runs the kernel's work items on the interpreter, on the bytes of each parameter.
     ///
     /// # Errors
     /// A trap; arguments that do not fit the parameters.
     pub fn launch(&self, grid: u32, block: u32, args: &mut [Vec<u8>]) -> Result<Stats, LaunchError> {
-        self.launch_within(grid, block, DEFAULT_BUDGET, args)
+        self.launch_on(Engine::Interp, grid, block, args)
     }
 
-    /// The same, with another number of backward branches that an item may take.
+    /// The same, on another engine or with another budget.
     ///
     /// # Errors
-    /// A trap; arguments that do not fit the parameters.
-    pub fn launch_within(
+    /// A trap; arguments that do not fit the parameters; an engine that does not run PTX, or a GPU's errors.
+    pub fn launch_on<'h>(
         &self,
+        how: impl Into<How<'h>>,
         grid: u32,
         block: u32,
-        budget: u64,
         args: &mut [Vec<u8>],
     ) -> Result<Stats, LaunchError> {
         // Each parameter of the text is put together of those of the import.
@@ -98,6 +97,7 @@ impl Host {
                 None => Arg::Value(value),
             })
             .collect();
-        self.kernel.launch(Launch { budget, ..Launch::new(grid, block, &mut args) })
+        let How { engine, budget, .. } = how.into();
+        self.kernel.launch(Launch { budget, engine, ..Launch::new(grid, block, &mut args) })
     }
 }

@@ -19,8 +19,18 @@ pub fn halfbyte(args: &[&str]) -> Called {
 
 /// Calls `halfbyte` with something on standard input.
 pub fn halfbyte_on(args: &[&str], input: &[u8]) -> Called {
+    call(args, input, &[])
+}
+
+/// Calls `halfbyte` with these variables in its environment.
+pub fn halfbyte_with(args: &[&str], variables: &[(&str, &str)]) -> Called {
+    call(args, b"", variables)
+}
+
+fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
     let mut child = Command::new(env!("CARGO_BIN_EXE_halfbyte"))
         .args(args)
+        .envs(variables.iter().copied())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

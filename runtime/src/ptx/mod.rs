@@ -1,22 +1,25 @@
-//! PTX on the host: a kernel's instructions as they are read from text, interpreted, one work item after another.
+//! PTX: a kernel's instructions as they are read from text, interpreted on the host, one work item after another, or assembled
+//! and run by the CUDA driver.
 //!
 //! Items are independent, so their order shows only in which trap is met first: the lowest item's. There is neither shared
 //! memory nor a barrier in the subset.
 
+mod cuda;
 mod interp;
 mod memory;
 
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::module::{self, Entry, Module, Param};
 use halfbyte_isa::ptx::text::{Text, inst_text};
 use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::launch::{self, Order, Stats};
+use crate::launch::{self, Engine, Order, Stats};
 use crate::load;
 use crate::trap::{Fault, Trap};
+pub use cuda::{CudaError, Failed, Unavailable, device};
 use interp::{Item, Registers};
 use memory::Memory;
 
@@ -63,12 +66,14 @@ pub struct Launch<'a, 'b> {
     pub args: &'a mut [Arg<'b>],
     /// Backward branches that an item may take.
     pub budget: u64,
+    /// What runs it: the interpreter or a GPU.
+    pub engine: Engine,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
-    /// A launch with the default budget.
+    /// A launch on the interpreter with the default budget.
     pub fn new(grid: u32, block: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { grid, block, args, budget: DEFAULT_BUDGET }
+        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp }
     }
 }
 
@@ -128,6 +133,22 @@ pub enum LaunchError {
         /// Threads of a block.
         block: u32,
     },
+    /// An engine that does not run PTX.
+    #[error("kernel `{kernel}` is PTX, which engine `{engine}` does not run")]
+    Engine {
+        /// The kernel.
+        kernel: String,
+        /// The engine.
+        engine: Engine,
+    },
+    /// Nothing came of it on the GPU.
+    #[error("kernel `{kernel}`: {error}")]
+    Cuda {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        error: CudaError,
+    },
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
@@ -170,7 +191,7 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
 /// Launches an object's kernel, whose arguments fit.
 pub(crate) fn launch(
     kernel: &load::Kernel,
-    entry: &Entry,
+    code: &module::Kernel,
     order: Order<'_>,
     args: &mut [launch::Arg<'_>],
 ) -> Result<Stats, launch::LaunchError> {
@@ -184,14 +205,21 @@ pub(crate) fn launch(
     });
     let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args) };
     let block = group_size(order.items);
-    let ran = run_items(entry, [order.items / block, block], &mut memory, order.budget, &mut || order.advance(1));
+    let shape = [order.items / block, block];
+    if order.engine == Engine::Cuda {
+        let failed = |error| launch::LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
+        cuda::run(code, shape, &mut memory).map_err(failed)?;
+        order.advance(order.items);
+        return Ok(Stats::default());
+    }
+    let ran = run_items(&code.entry, shape, &mut memory, order.budget, &mut || order.advance(1));
     ran.map_err(|(item, fault)| Box::new(kernel.trap_of(item, fault, &memory.buffers)).into())
 }
 
 /// A kernel that can be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    entry: Entry,
+    code: module::Kernel,
     locs: Vec<Loc>,
     source: String,
 }
@@ -206,12 +234,14 @@ impl Kernel {
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
         let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
         check_reads(entry, locs)?;
-        Ok(Kernel { entry: entry.clone(), locs: locs.clone(), source: source.into() })
+        let Module { version, target, .. } = text.module;
+        let code = module::Kernel { version, target, entry: entry.clone() };
+        Ok(Kernel { code, locs: locs.clone(), source: source.into() })
     }
 
     /// The kernel as it is in the text.
     pub fn entry(&self) -> &Entry {
-        &self.entry
+        &self.code.entry
     }
 
     fn loc(&self, place: usize) -> Loc {
@@ -226,18 +256,27 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { grid, block, args, budget } = launch;
+        let Launch { grid, block, args, budget, engine } = launch;
         grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
         let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args) };
-        let ran = run_items(&self.entry, [grid, block], &mut memory, budget, &mut || {});
+        let kernel = || self.entry().name.clone();
+        match engine {
+            Engine::Interp => {}
+            Engine::Jit { .. } => return Err(LaunchError::Engine { kernel: kernel(), engine }),
+            Engine::Cuda => {
+                let ran = cuda::run(&self.code, [grid, block], &mut memory);
+                return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
+            }
+        }
+        let ran = run_items(self.entry(), [grid, block], &mut memory, budget, &mut || {});
         ran.map_err(|(item, fault)| Box::new(self.trap(item, fault)).into())
     }
 
     /// The bytes of each parameter.
     fn parameters(&self, args: &[Arg<'_>]) -> Result<Vec<Vec<u8>>, LaunchError> {
-        let params = &self.entry.params;
+        let params = &self.code.entry.params;
         if params.len() != args.len() {
-            let kernel = self.entry.name.clone();
+            let kernel = self.code.entry.name.clone();
             return Err(LaunchError::Count { kernel, expected: params.len(), found: args.len() });
         }
         let bytes = |(number, (param, arg)): (usize, (&Param, &Arg<'_>))| {
@@ -249,7 +288,7 @@ impl Kernel {
             if expected == found {
                 return Ok(bytes);
             }
-            Err(LaunchError::Size { kernel: self.entry.name.clone(), param: param.name.clone(), expected, found })
+            Err(LaunchError::Size { kernel: self.code.entry.name.clone(), param: param.name.clone(), expected, found })
         };
         params.iter().zip(args).enumerate().map(bytes).collect()
     }
@@ -263,17 +302,17 @@ impl Kernel {
             };
             Some(Buffer { name: &param.name, bytes })
         };
-        Buffers(self.entry.params.iter().zip(args).map(buffer).collect())
+        Buffers(self.code.entry.params.iter().zip(args).map(buffer).collect())
     }
 
     fn trap(&self, item: u32, fault: Fault) -> Trap {
         let Fault { address, kind } = fault;
-        let inst = self.entry.insts.get(address);
+        let inst = self.code.entry.insts.get(address);
         Trap {
-            kernel: self.entry.name.clone(),
+            kernel: self.code.entry.name.clone(),
             item,
             address: address as u32,
-            instruction: inst.map_or_else(String::new, |inst| inst_text(inst, &self.entry)),
+            instruction: inst.map_or_else(String::new, |inst| inst_text(inst, self.entry())),
             source: self.source.clone(),
             loc: self.loc(address),
             kind,

@@ -54,7 +54,7 @@ impl Code {
         let Order { items, budget, engine, .. } = order;
         let plan = Plan::new(kernel, &self.tiles, items, args)?;
         let (compiled, threads) = match engine {
-            Engine::Interp => (None, 1),
+            Engine::Interp | Engine::Cuda => (None, 1),
             Engine::Jit { threads } => {
                 let compiled = self.jit.get(&self.bundles, self.tiles.group_branch);
                 let kernel = || kernel.signature().name().to_owned();

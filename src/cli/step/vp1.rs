@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::asm::joined;
 use super::super::json::{self, Members};
-use super::{pre, words};
+use super::{NO_GPU, pre, words};
 
 /// Runs the bundle of a line: all places that it writes.
 pub(super) fn step(members: &Members, engine: Engine) -> Result<Members, String> {
@@ -27,6 +27,9 @@ pub(super) fn step(members: &Members, engine: Engine) -> Result<Members, String>
     let next = state.step(&bundle, |location| _ = written.insert(location));
     if let Next::Trap(unknown) = next {
         return Err(unknown.to_string());
+    }
+    if engine == Engine::Cuda {
+        return Err(NO_GPU.into());
     }
     if let Engine::Jit { .. } = engine {
         // Places count as written by what they hold, and by what the meaning says where that stays the same.

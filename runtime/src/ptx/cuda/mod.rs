@@ -1,0 +1,148 @@
+//! A launch on a GPU: the CUDA driver assembles the text and runs it.
+//!
+//! Buffers lie in the device's memory, at addresses of its own, so that what a kernel makes of an address itself differs from
+//! a run on the host. On both sides of each are bytes that must stay as they are: an access that goes astray by little is
+//! noticed where it stores, one that goes far is a fault of the device. There is no budget: a kernel that does not end in
+//! time is given up.
+
+mod driver;
+
+use std::mem::forget;
+use std::time::Duration;
+
+use halfbyte_isa::ptx::module::{Kernel, TargetName};
+use thiserror::Error;
+
+use super::memory::Memory;
+use crate::buffers::Bytes;
+use driver::{Device, End, c_string};
+pub use driver::{Failed, Unavailable};
+
+/// How long a kernel may run.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes that are watched, on each side of a buffer.
+const MARGIN: usize = 256;
+/// What they hold.
+const UNTOUCHED: u8 = 0xA5;
+
+/// Why nothing came of a launch on a GPU.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum CudaError {
+    /// There is none that could.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The driver does not take the text.
+    #[error("the CUDA driver does not assemble it: {failed}\n{log}")]
+    Assembly {
+        /// The call.
+        failed: Failed,
+        /// What the driver says of the text.
+        log: String,
+    },
+    /// A call failed, because of what the kernel did or before it ran.
+    #[error(transparent)]
+    Call(#[from] Failed),
+    /// A store to no buffer.
+    #[error("it stores next to buffer `{param}`")]
+    Outside {
+        /// The buffer.
+        param: String,
+    },
+    /// A store to an `in` buffer.
+    #[error("it stores to `{param}`, which is only read")]
+    ReadOnly {
+        /// The buffer.
+        param: String,
+    },
+    /// It still runs.
+    #[error("it has not ended after {} seconds on the GPU, which knows no budget", PATIENCE.as_secs())]
+    Time,
+}
+
+/// What GPU there is for kernels that are for an SM, by its name and compute capability.
+///
+/// # Errors
+/// There is none, or it does not run them.
+pub fn device(target: TargetName) -> Result<String, Unavailable> {
+    let device = Device::get()?;
+    device.check_runs(target).map(|()| device.description())
+}
+
+/// A buffer in the device's memory.
+struct Placed<'d> {
+    memory: driver::Memory<'d>,
+    /// What it held before the launch, the margins included.
+    before: Vec<u8>,
+    /// Where in it the buffer begins.
+    start: usize,
+}
+
+impl<'d> Placed<'d> {
+    fn new(device: &'d Device, bytes: &[u8], align: u32) -> Result<Placed<'d>, CudaError> {
+        let align = align as usize;
+        let memory = device.allocate(bytes.len() + 2 * MARGIN + align)?;
+        let first = memory.address() + MARGIN as u64;
+        let start = MARGIN + (first.next_multiple_of(align as u64) - first) as usize;
+        let mut before = vec![UNTOUCHED; bytes.len() + 2 * MARGIN + align];
+        before.iter_mut().skip(start).zip(bytes).for_each(|(to, from)| *to = *from);
+        memory.upload(&before)?;
+        Ok(Placed { memory, before, start })
+    }
+
+    fn address(&self) -> u64 {
+        self.memory.address() + self.start as u64
+    }
+
+    /// Takes what the launch has left.
+    fn take(&self, name: &str, bytes: &mut Bytes<'_>) -> Result<(), CudaError> {
+        let mut after = vec![0; self.before.len()];
+        self.memory.download(&mut after)?;
+        let end = self.start + bytes.get().len();
+        let around = |all: &[u8]| [all.get(..self.start), all.get(end..)].map(|part| part.map(<[u8]>::to_vec));
+        if around(&after) != around(&self.before) {
+            return Err(CudaError::Outside { param: name.to_owned() });
+        }
+        let found = after.get(self.start..end).unwrap_or_default();
+        match bytes {
+            Bytes::ReadOnly(bytes) if *bytes != found => Err(CudaError::ReadOnly { param: name.to_owned() }),
+            Bytes::ReadOnly(_) => Ok(()),
+            Bytes::Mutable(bytes) => {
+                bytes.copy_from_slice(found);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Runs the items of so many blocks of so many threads. Of a launch that fails the memory is as it was.
+pub(super) fn run(kernel: &Kernel, [grid, block]: [u32; 2], memory: &mut Memory<'_>) -> Result<(), CudaError> {
+    let device = Device::get()?;
+    device.check_runs(kernel.target)?;
+    if grid == 0 || block == 0 {
+        return Ok(());
+    }
+    device.enter()?;
+    let assembled = device.assemble(&c_string(kernel.to_string()));
+    let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
+    let Memory { params, buffers } = memory;
+    let mut placed = Vec::new();
+    for ((value, buffer), param) in params.iter_mut().zip(&mut buffers.0).zip(&kernel.entry.params) {
+        let Some(buffer) = buffer else { continue };
+        let align = param.pointer.flatten().unwrap_or(1);
+        let on_device = Placed::new(device, buffer.bytes.get(), align)?;
+        *value = on_device.address().to_le_bytes().to_vec();
+        placed.push((on_device, buffer));
+    }
+    let name = c_string(kernel.entry.name.as_str());
+    // SAFETY: the kernel was loaded with these parameters, and they have been compared with its text's.
+    match unsafe { module.run(&name, [grid, block], params, PATIENCE) }? {
+        End::Reached => {
+            placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer.name, &mut buffer.bytes))
+        }
+        End::Awaited => {
+            // To free what it uses would be to wait for it.
+            forget((placed, module));
+            Err(CudaError::Time)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Engine `cuda`, on a driver whose device is the host, and without a driver.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Called, halfbyte, halfbyte_on, halfbyte_with};
+
+/// The driver of `tests/cuda/on_host.rs`, which `cargo test` builds beside the program.
+fn driver() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap().join("examples");
+    let name = format!("{}cuda_on_host{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let path = folder.join(name);
+    assert!(path.exists(), "{} is not there: cargo build --example cuda_on_host", path.display());
+    path
+}
+
+fn called(args: &[&str], capability: &str) -> Called {
+    let driver = driver().display().to_string();
+    halfbyte_with(args, &[("HALFBYTE_CUDA_LIBRARY", &driver), ("CUDA_ON_HOST_CAPABILITY", capability)])
+}
+
+fn without_driver(args: &[&str], library: &str) -> Called {
+    halfbyte_with(args, &[("HALFBYTE_CUDA_LIBRARY", library)])
+}
+
+#[test]
+fn examples_are_compared_with_the_device() {
+    let checked =
+        called(&["check", "examples/baseline", "examples/ptx/axpy.ptx", "--engine", "cuda"], "90").output().to_owned();
+    assert!(checked.ends_with("15 passed, 0 failed\n"), "{checked}");
+    assert!(checked.lines().take(15).all(|line| line.contains(" on ir, ptx")), "{checked}");
+    // What is for older ones runs on newer ones.
+    let checked = called(&["check", "examples/axpy.hb", "--engine", "cuda", "--sm", "75"], "121").output().to_owned();
+    assert!(checked.ends_with("1 passed, 0 failed\n"), "{checked}");
+}
+
+#[test]
+fn a_launch_is_the_same_as_on_the_host() {
+    let launch =
+        ["run", "examples/axpy.hb", "--target", "ptx", "--items", "2", "--arg", "a=2.0", "--arg", "x=[1.0, 3.0]"];
+    let launch = [&launch[..], &["--arg", "y=[1.0, 0.0]", "--engine"]].concat();
+    let host = halfbyte(&[&launch[..], &["interp"]].concat()).output().to_owned();
+    assert_eq!(called(&[&launch[..], &["cuda"]].concat(), "90").output(), host);
+    let stats = called(&[&launch[..], &["cuda", "--stats"]].concat(), "90");
+    assert!(stats.err.contains(" ms on the GPU"), "{}", stats.err);
+
+    let text =
+        ["run", "examples/ptx/axpy.ptx", "--target", "ptx", "--grid", "2", "--block", "2", "--arg", "axpy_param_0=2.0"];
+    let text =
+        [&text[..], &["--arg", "axpy_param_1=[1.0, 3.0, 5.0, 7.0]", "--arg", "axpy_param_2=[1.0, 0.0, 0.5, 9.0]"]];
+    let text = [&text.concat()[..], &["--arg", "axpy_param_3=3", "--engine"]].concat();
+    let host = halfbyte(&[&text[..], &["interp"]].concat()).output().to_owned();
+    assert_eq!(called(&[&text[..], &["cuda"]].concat(), "90").output(), host);
+}
+
+#[test]
+fn random_kernels_are_compared_with_the_device() {
+    let args = ["random", "--engine", "cuda", "--target", "ptx", "--seed", "5", "--count", "40"];
+    let said = called(&args, "90").output().to_owned();
+    assert!(said.contains("on cuda") && said.contains("differences  0"), "{said}");
+}
+
+#[test]
+fn without_a_driver_all_is_skipped() {
+    let check = ["check", "examples/baseline", "--engine", "cuda"];
+    let said = without_driver(&check, "no-such-library").output().to_owned();
+    assert!(said.starts_with("skipped: there is no CUDA driver: "), "{said}");
+    assert!(said.ends_with("\n0 passed, 0 failed, 14 skipped\n"), "{said}");
+    let random = ["random", "--engine", "cuda", "--target", "ptx", "--count", "1"];
+    let said = without_driver(&random, "no-such-library").output().to_owned();
+    assert!(said.starts_with("skipped: there is no CUDA driver: "), "{said}");
+    let run = ["run", "examples/axpy.hb", "--target", "ptx", "--items", "1", "--engine", "cuda"];
+    without_driver(&run, "no-such-library").fails(1, "there is no CUDA driver");
+    without_driver(&run, "no-such-library").fails(1, "engine `interp` needs no GPU");
+    without_driver(&["reduce", "examples/axpy.hb", "--engine", "cuda"], "no-such-library").fails(2, "no CUDA driver");
+}
+
+#[test]
+fn a_device_must_run_what_the_text_is_for() {
+    let check = ["check", "examples/axpy.hb", "--engine", "cuda"];
+    let said = called(&check, "86").output().to_owned();
+    assert!(
+        said.starts_with("skipped: The host has compute capability 8.6, which does not run what is for sm_90"),
+        "{said}"
+    );
+    let said = called(&[&check[..], &["--sm", "80"]].concat(), "86").output().to_owned();
+    assert!(said.ends_with("1 passed, 0 failed\n"), "{said}");
+    // What only a family of devices has does not run on the next one's.
+    let family = ["check", "examples/baseline/k10_v4_brighten.hb", "--engine", "cuda", "--sm", "120"];
+    assert!(called(&family, "121").output().ends_with("1 passed, 0 failed\n"));
+    called(&family, "130").fails(1, "is for sm_120f");
+}
+
+#[test]
+fn engine_cuda_is_for_ptx() {
+    let run = ["run", "examples/axpy.hb", "--items", "1", "--engine", "cuda", "--target"];
+    called(&[&run[..], &["halu"]].concat(), "90").fails(2, "engine `cuda` does not run what is for halu");
+    let step = ["step", "--target", "halu", "--engine", "cuda", "--json"];
+    let line = halfbyte_on(&step, b"{\"asm\": \"IADD3 R0, R1, R2, R3\"}\n");
+    assert!(line.output().contains("engine `cuda` has no steps"), "{}", line.out);
+}
+
+/// A text of one instruction on the first buffer, and its launch on a buffer of two words.
+fn store(instruction: &str, more: &[&str]) -> Called {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx").display().to_string();
+    let head = ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n";
+    let body = ".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\nld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nmov.b32 %r1, 5;\n";
+    fs::write(&path, format!("{head}{body}{instruction}\nret;\n}}\n")).unwrap();
+    let run = ["run", &path, "--target", "ptx", "--engine", "cuda", "--grid", "1", "--block", "1"];
+    called(&[&run[..], more].concat(), "90")
+}
+
+#[test]
+fn bad_accesses_are_noticed() {
+    let words = ["--arg", "p=[1, 2]"];
+    assert_eq!(store("st.global.b32 [%rd2+4], %r1;", &words).output(), "p=[0x00000001, 0x00000005]\n");
+    store("st.global.b32 [%rd2+8], %r1;", &words).fails(1, "kernel `k`: it stores next to buffer `p`");
+    store("st.global.b32 [%rd2+4096], %r1;", &words).fails(1, "an illegal memory access was encountered (700)");
+}

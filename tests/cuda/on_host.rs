@@ -1,0 +1,264 @@
+//! A CUDA driver whose one device is the host: the functions that engine `cuda` calls, with the meanings that `cuda.h` gives
+//! them, where kernels are interpreted. It shows that the engine calls a driver as it is to be called; what a GPU makes of the
+//! text only a GPU shows.
+//!
+//! `CUDA_ON_HOST_CAPABILITY` says the device's compute capability, times ten.
+#![allow(non_snake_case, clippy::unwrap_used, clippy::missing_safety_doc, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::Mutex;
+
+use halfbyte::isa::ptx::text::{Text, read};
+use halfbyte::runtime::ptx::{Arg, Kernel, Launch};
+
+const SUCCESS: c_int = 0;
+const INVALID_VALUE: c_int = 1;
+const OUT_OF_MEMORY: c_int = 2;
+const INVALID_CONTEXT: c_int = 201;
+const INVALID_PTX: c_int = 218;
+const NOT_FOUND: c_int = 500;
+const NOT_READY: c_int = 600;
+const ILLEGAL_ADDRESS: c_int = 700;
+
+const CONTEXT: usize = 7;
+/// More than any test takes.
+const MEMORY: usize = 1 << 30;
+
+struct Device {
+    memory: BTreeMap<u64, Vec<u8>>,
+    next: u64,
+    modules: Vec<Option<Text>>,
+    functions: Vec<(usize, String)>,
+    /// What the stream says when it is asked, one answer after another.
+    answers: Vec<c_int>,
+}
+
+static DEVICE: Mutex<Device> = Mutex::new(Device {
+    memory: BTreeMap::new(),
+    next: 0x7F00_0000_0000,
+    modules: Vec::new(),
+    functions: Vec::new(),
+    answers: Vec::new(),
+});
+
+thread_local! {
+    static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// What is done with the device, by a thread that has its context.
+fn with(act: impl FnOnce(&mut Device) -> Result<(), c_int>) -> c_int {
+    if CURRENT.get() != CONTEXT {
+        return INVALID_CONTEXT;
+    }
+    act(&mut DEVICE.lock().unwrap()).err().unwrap_or(SUCCESS)
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuInit(flags: c_uint) -> c_int {
+    if flags == 0 { SUCCESS } else { INVALID_VALUE }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuGetErrorString(code: c_int, text: *mut *const c_char) -> c_int {
+    let known = match code {
+        OUT_OF_MEMORY => c"out of memory",
+        INVALID_CONTEXT => c"invalid device context",
+        INVALID_PTX => c"a PTX JIT compilation failed",
+        NOT_FOUND => c"named symbol not found",
+        ILLEGAL_ADDRESS => c"an illegal memory access was encountered",
+        _ => return INVALID_VALUE,
+    };
+    unsafe { *text = known.as_ptr() };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
+    unsafe { *count = 1 };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuDeviceGet(device: *mut c_int, number: c_int) -> c_int {
+    unsafe { *device = 0 };
+    if number == 0 { SUCCESS } else { INVALID_VALUE }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, _device: c_int) -> c_int {
+    let held = c"The host".to_bytes_with_nul();
+    assert!(held.len() <= bytes as usize);
+    unsafe { name.copy_from(held.as_ptr().cast(), held.len()) };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int) -> c_int {
+    let capability = std::env::var("CUDA_ON_HOST_CAPABILITY").map_or(90, |text| text.parse().unwrap());
+    let found = match attribute {
+        75 => capability / 10,
+        76 => capability % 10,
+        _ => return INVALID_VALUE,
+    };
+    unsafe { *value = found };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) -> c_int {
+    unsafe { *context = CONTEXT };
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuCtxSetCurrent(context: usize) -> c_int {
+    CURRENT.set(context);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuModuleLoadDataEx(
+    module: *mut usize,
+    text: *const c_char,
+    count: c_uint,
+    options: *const c_int,
+    values: *const *mut c_void,
+) -> c_int {
+    let (options, values) = unsafe {
+        (std::slice::from_raw_parts(options, count as usize), std::slice::from_raw_parts(values, count as usize))
+    };
+    assert_eq!(options, [5, 6], "the buffer of the error log, and its size");
+    with(|device| match read(unsafe { CStr::from_ptr(text) }.to_str().unwrap()) {
+        Ok(text) => {
+            device.modules.push(Some(text));
+            unsafe { *module = device.modules.len() };
+            Ok(())
+        }
+        Err(errors) => {
+            let said = errors[0].to_string();
+            assert!(said.len() < values[1].addr());
+            unsafe { values[0].cast::<u8>().copy_from(said.as_ptr(), said.len()) };
+            Err(INVALID_PTX)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuModuleUnload(module: usize) -> c_int {
+    with(|device| device.modules.get_mut(module.wrapping_sub(1)).and_then(Option::take).map(drop).ok_or(NOT_FOUND))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuModuleGetFunction(function: *mut usize, module: usize, name: *const c_char) -> c_int {
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap().to_owned();
+    with(|device| {
+        let text = device.modules.get(module.wrapping_sub(1)).and_then(Option::as_ref).ok_or(INVALID_VALUE)?;
+        text.module.entries.iter().find(|entry| entry.name == name).ok_or(NOT_FOUND)?;
+        device.functions.push((module - 1, name));
+        unsafe { *function = device.functions.len() };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> c_int {
+    with(|device| {
+        if bytes == 0 {
+            return Err(INVALID_VALUE);
+        }
+        if bytes > MEMORY {
+            return Err(OUT_OF_MEMORY);
+        }
+        // 256 bytes are what a driver aligns to.
+        device.next += 0x1_0000_0100;
+        device.memory.insert(device.next, vec![0xEE; bytes]);
+        unsafe { *pointer = device.next };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuMemFree_v2(pointer: u64) -> c_int {
+    with(|device| device.memory.remove(&pointer).map(drop).ok_or(INVALID_VALUE))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) -> c_int {
+    with(|device| {
+        let held = device.memory.get_mut(&to).and_then(|held| held.get_mut(..bytes)).ok_or(INVALID_VALUE)?;
+        held.copy_from_slice(unsafe { std::slice::from_raw_parts(from, bytes) });
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) -> c_int {
+    with(|device| {
+        let held = device.memory.get(&from).and_then(|held| held.get(..bytes)).ok_or(INVALID_VALUE)?;
+        unsafe { to.copy_from(held.as_ptr(), bytes) };
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn cuLaunchKernel(
+    function: usize,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    shared_bytes: c_uint,
+    stream: usize,
+    params: *const *const u8,
+    extra: *const c_void,
+) -> c_int {
+    assert!((grid_y, grid_z, block_y, block_z, shared_bytes, stream) == (1, 1, 1, 1, 0, 0) && extra.is_null());
+    with(|device| {
+        let (module, name) = device.functions.get(function.wrapping_sub(1)).ok_or(INVALID_VALUE)?;
+        let text = device.modules[*module].as_ref().ok_or(INVALID_VALUE)?;
+        if block_x > 1024 || grid_x == 0 || block_x == 0 {
+            return Err(INVALID_VALUE);
+        }
+        let kernel = Kernel::load(text, name, "").unwrap();
+        let declared = &kernel.entry().params;
+        let values: Vec<&[u8]> = (declared.iter().enumerate())
+            .map(|(number, param)| unsafe { std::slice::from_raw_parts(*params.add(number), param.bytes() as usize) })
+            .collect();
+        // An address is known by what is allocated there: kernels find the rest of that.
+        let place = |value: &[u8]| {
+            let address = u64::from_le_bytes(value.try_into().ok()?);
+            let (&base, held) = device.memory.range(..=address).next_back()?;
+            let offset = (address - base) as usize;
+            (offset < held.len()).then_some((base, offset))
+        };
+        let places: Vec<Option<(u64, usize)>> = values.iter().map(|value| place(value)).collect();
+        let mut held: Vec<Vec<u8>> = places
+            .iter()
+            .map(|place| place.map_or(Vec::new(), |(base, offset)| device.memory[&base][offset..].to_vec()))
+            .collect();
+        let mut args: Vec<Arg<'_>> = (values.iter().zip(&places).zip(&mut held))
+            .map(|((value, place), held)| if place.is_some() { Arg::Buffer(held) } else { Arg::Value(value) })
+            .collect();
+        let ran = kernel.launch(Launch::new(grid_x, block_x, &mut args));
+        // A launch is asked for and waited for apart.
+        device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
+        for (place, held) in places.iter().zip(held) {
+            if let Some((base, offset)) = place {
+                device.memory.get_mut(base).unwrap()[*offset..].copy_from_slice(&held);
+            }
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuStreamQuery(stream: usize) -> c_int {
+    assert_eq!(stream, 0);
+    with(|device| match device.answers.pop() {
+        None | Some(SUCCESS) => Ok(()),
+        Some(code) => Err(code),
+    })
+}
