@@ -7,6 +7,7 @@ use halfbyte_isa::ptx::types::{Since, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 use super::code::Placed;
+use super::expand::is_expanded;
 use super::operands::{Pred, Src};
 
 /// Makes instructions, and registers for what they define.
@@ -19,7 +20,7 @@ pub(crate) struct Builder {
     pub loc: Loc,
     /// Numbers that stand in registers, because instructions take no number there.
     pub numbers: BTreeMap<u32, Reg>,
-    /// What the instructions made since this was last asked need, video instructions apart: those are not yet expanded.
+    /// What the instructions made since this was last asked need, but for those that are yet to be expanded.
     since: Since,
 }
 
@@ -47,7 +48,9 @@ impl Builder {
     pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
         let words = words.iter().copied().collect();
         let inst = Inst { opcode, words, guard: None, operands: operands.iter().cloned().collect() };
-        self.since = self.since.and(inst.since());
+        if !is_expanded(&inst) {
+            self.since = self.since.and(inst.since());
+        }
         debug_assert!(inst.is_valid(|reg| Some(self.ty(reg))), "{inst:?}");
         self.insts.push(Placed::new(inst, self.loc));
     }

@@ -1,9 +1,10 @@
-//! Video instructions become what the machine has.
+//! Video instructions, and extrema of halves, become what the machine has.
 //!
-//! Selection takes video instructions as if every machine had them. Here each becomes the shortest sequence known that has
-//! its bits on the SM (`rules/ptx/video`), trees of byte minima and maxima are taken apart into half-words, and what several
-//! sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
+//! Selection takes them as if every machine had them. Here each video instruction becomes the shortest sequence known that has
+//! its bits on the SM (`rules/ptx/video`), trees of minima and maxima are taken apart into half-words or halves, and what
+//! several sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
 
+mod extrema;
 mod flow;
 mod form;
 mod fuse;
@@ -13,6 +14,7 @@ mod share;
 mod table;
 mod video;
 
+pub use extrema::is_expanded;
 pub use form::Form;
 pub use table::{D, OPERANDS, Sequence, TableError, assemble, lines, sequence};
 
@@ -20,12 +22,13 @@ use registers::Registers;
 
 use super::Code;
 
-/// Expands all video instructions that are under no guard.
+/// Expands all video instructions and extrema of halves that are under no guard.
 ///
 /// # Errors
 /// What is wrong with the table of sequences, which its tests say is nothing.
 pub fn expand(code: &mut Code) -> Result<(), TableError> {
     halves::split(code);
+    extrema::split(code);
     let mut sequences = video::Sequences::new(code.sm);
     let mut registers = Registers(&mut code.registers);
     for block in &mut code.blocks {

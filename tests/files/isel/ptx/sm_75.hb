@@ -58,11 +58,11 @@ kernel @extrema_with_zero(%a_in: in f16x2, %out: out f16x2) {
   %i = item_id
   %a = load %a_in[%i]
   %zero = const.f16x2 0
-  %r = fmax.f16x2 %a, %zero      ; check: set.nan.u32.f16x2
+  %r = fmax.f16x2 %a, %zero      ; check: max.f16x2
   store %r, %out[%i]
   ret
 }
-; rule: half_fmax_compared
+; rule: half_fmax_split
 ; no rule: half_fmax_number
 
 kernel @extrema(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
@@ -70,7 +70,7 @@ kernel @extrema(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %x = fmin.f16x2 %a, %b              ; check: set.nan.u32.f16x2
+  %x = fmin.nan.f16x2 %a, %b          ; check: set.nan.u32.f16x2
                                       ; next: lop3.b32
                                       ; next: set.ltu.u32.f16x2
                                       ; next: lop3.b32
@@ -110,3 +110,28 @@ kernel @differences_of_halfwords(%a_in: in i16x2, %b_in: in i16x2, %out1: out i1
 }
 ; rule: video_sub, video_neg
 ; no rule: halfwords_sub, halfwords_neg
+
+; Trees of minima and maxima are taken apart when they are expanded.
+kernel @tree_of_extrema(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %c = load %c_in[%i]
+  %s = fadd.f16x2 %b, %c
+  %lo = fmin.f16x2 %a, %s       ; check: min.f16x2
+  %hi = fmax.f16x2 %a, %s       ; check: max.f16x2
+  %z = const.i32 0
+  %t = icmp.eq.i32 %i, %z
+  br_if %t, ^small(%lo), ^large
+^large:
+  %m = fmin.f16x2 %hi, %c
+  %r = fmax.f16x2 %lo, %m
+  br ^small(%r)
+^small(%v: f16x2):
+  store %v, %out[%i]
+  ret
+}
+; rule: half_fmin_split, half_fmax_split
+; run: ptx: @tree_of_extrema items=8 a_in=[[nan, -0], [0, 1], [nan, nan], [-0, 0], [inf, -inf], [-1, 2], [0x7c01, 0xfc01], [5e-8, -5e-8]] b_in=[[nan, 0], [-0, 3], [1, nan], [0, -0], [-inf, inf], [nan, -2], [0xfdff, 0x7dff], [1, 0]] c_in=[[0, 0], [-0, nan], [nan, 1], [0, -0], [inf, inf], [nan, 0], [1, 2], [-1, 0]] out=zeros(8)
+; run: ptx: @tree_of_extrema items=1000 a_in=random(1000, 1) b_in=random(1000, 2) c_in=random(1000, 3) out=zeros(1000)
