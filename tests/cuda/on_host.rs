@@ -123,10 +123,10 @@ pub unsafe extern "system" fn cuModuleLoadDataEx(
     text: *const c_char,
     count: c_uint,
     options: *const c_int,
-    values: *const *mut c_void,
+    values: *mut *mut c_void,
 ) -> c_int {
     let (options, values) = unsafe {
-        (std::slice::from_raw_parts(options, count as usize), std::slice::from_raw_parts(values, count as usize))
+        (std::slice::from_raw_parts(options, count as usize), std::slice::from_raw_parts_mut(values, count as usize))
     };
     assert_eq!(options, [5, 6], "the buffer of the error log, and its size");
     with(|device| match read(unsafe { CStr::from_ptr(text) }.to_str().unwrap()) {
@@ -139,6 +139,7 @@ pub unsafe extern "system" fn cuModuleLoadDataEx(
             let said = errors[0].to_string();
             assert!(said.len() < values[1].addr());
             unsafe { values[0].cast::<u8>().copy_from(said.as_ptr(), said.len()) };
+            values[1] = std::ptr::without_provenance_mut(said.len());
             Err(INVALID_PTX)
         }
     })

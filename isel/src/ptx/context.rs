@@ -331,6 +331,11 @@ impl rules::Context for Lowering<'_> {
         magnitudes.all(|magnitude| (1..=infinity).contains(&magnitude)).then_some(())
     }
 
+    fn half_plus_zero(&mut self, value: Value) -> Option<Unit> {
+        let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?;
+        bits.iter().all(|&word| word == 0).then_some(())
+    }
+
     fn flushed(&mut self, ty: Type, flags: FloatFlags, a: Reg) -> Reg {
         if !flags.ftz {
             return a;

@@ -97,7 +97,7 @@ functions! {
     attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, c_int);
     retain_context = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
     set_context = "cuCtxSetCurrent" (Handle);
-    load_module = "cuModuleLoadDataEx" (*mut Handle, *const c_char, c_uint, *const c_int, *const *mut c_void);
+    load_module = "cuModuleLoadDataEx" (*mut Handle, *const c_char, c_uint, *const c_int, *mut *mut c_void);
     function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
     unload_module = "cuModuleUnload" (Handle);
     allocate = "cuMemAlloc_v2" (*mut DevicePointer, usize);
@@ -206,10 +206,11 @@ impl Device {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
         let options = [JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_BYTES];
-        let values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
         let mut handle = Handle(0);
-        // SAFETY: the text ends with a zero; there are two options, whose values are the log and its size.
-        let code = unsafe { (f.load_module)(&raw mut handle, text.as_ptr(), 2, options.as_ptr(), values.as_ptr()) };
+        // SAFETY: the text ends with a zero; there are two options, whose values are the log and its size, which becomes that
+        // of what is written there.
+        let code = unsafe { (f.load_module)(&raw mut handle, text.as_ptr(), 2, options.as_ptr(), values.as_mut_ptr()) };
         match f.check("cuModuleLoadDataEx", code) {
             Ok(()) => Ok(Module { device: self, handle }),
             Err(failed) => {

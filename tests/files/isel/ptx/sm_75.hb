@@ -52,18 +52,22 @@ kernel @extrema_with_numbers(%a_in: in f16x2, %out: out f16x2) {
 ; rule: half_fmin_number, half_fmax_number, half_nearer
 ; never: mul.rn
 
-; Zeros of unlike signs compare equal.
-kernel @extrema_with_zero(%a_in: in f16x2, %out: out f16x2) {
+; What is not greater than zero becomes it; the least of a number and zero may be -0, which compares equal.
+kernel @extrema_with_zero(%a_in: in f16x2, %out1: out f16x2, %out2: out f16x2) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
   %zero = const.f16x2 0
-  %r = fmax.f16x2 %a, %zero      ; check: max.f16x2
-  store %r, %out[%i]
+  %r = fmax.f16x2 %a, %zero      ; check: set.gt.u32.f16x2
+                                 ; next: and.b32
+  %s = fmin.f16x2 %a, %zero      ; check: min.f16x2
+  store %r, %out1[%i]
+  store %s, %out2[%i]
   ret
 }
-; rule: half_fmax_split
+; rule: half_fmax_zero, half_fmin_split
 ; no rule: half_fmax_number
+; run: ptx: @extrema_with_zero items=6 a_in=[[nan, -0], [0, 1], [0xfe00, inf], [-inf, -1], [5e-8, -5e-8], [0x7c01, 0xfc01]] out1=zeros(6) out2=zeros(6)
 
 kernel @extrema(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:
