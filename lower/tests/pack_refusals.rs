@@ -249,6 +249,10 @@ fn loads_and_stores_of_later_iterations() {
     let write = "test cannot do `store.i8x4`: it may write where another store of the loop writes in a later iteration";
     refuses(&kernel("store %v, %y[%o + 1]", "%a = load %y[%o]"), &[&format!("{read} (%a = load %y[%o])")]);
     refuses(&kernel("store %v, %y[%row]", "%a = load %y[%row]"), &[&format!("{read} (%a = load %y[%row])")]);
+    // The first iteration loads what is stored before the loop, later ones what the loop stores.
+    let before = kernel("store %a2, %y[%i]", "%a = load %y[%i]\n  %a2 = add.i8x4 %a, %v");
+    let before = before.replace("br ^loop(%zero)", "store %v, %y[%i]; br ^loop(%zero)");
+    refuses(&before, &[&format!("{read} (%a = load %y[%i])")]);
     refuses(
         &kernel("store %v, %y[%o + 1]", "%a = load %x[%o]\n  store %a, %y[%o]"),
         &[&format!("{write} (store %v, %y[%o + 1])")],

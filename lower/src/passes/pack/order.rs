@@ -24,7 +24,7 @@ pub(super) fn settle(
         let earlier = accesses.get(..number).unwrap_or_default();
         let stores = |other: &&Access| other.stores && other.buffer == access.buffer;
         if access.stores {
-            if earlier.iter().filter(stores).any(|other| may_meet(access, other, When::Later)) {
+            if earlier.iter().filter(stores).any(|other| may_meet(access, other, When::LATER)) {
                 let reason = "it may write where another store of the loop writes in a later iteration";
                 refusals.push(refusal(kernel, access.inst, target, reason));
             }
@@ -58,6 +58,8 @@ struct Source {
 
 fn source(access: &Access, earlier: &[Access], all: &[Access]) -> Result<Source, ()> {
     let stores = |other: &&Access| other.stores && other.buffer == access.buffer;
+    // Whether a store of an earlier iteration may come between, of a loop that begins behind what is found.
+    let overtaken = |loops| all.iter().filter(stores).any(|other| may_meet(other, access, When::Later { loops }));
     let mut source = Source { stored: Vec::new(), loads: true };
     for other in earlier.iter().rev().filter(stores) {
         if !may_meet(other, access, When::Same) {
@@ -69,13 +71,10 @@ fn source(access: &Access, earlier: &[Access], all: &[Access]) -> Result<Source,
         source.stored.push((other.guard.filter(|_| other.guard != access.guard), other.inst));
         if other.guard.is_none() || other.guard == access.guard {
             source.loads = access.mem.align > other.mem.align;
-            return Ok(source);
+            return if overtaken(other.steps.len()) { Err(()) } else { Ok(source) };
         }
     }
-    match all.iter().filter(stores).any(|other| may_meet(other, access, When::Later)) {
-        true => Err(()),
-        false => Ok(source),
-    }
+    if overtaken(0) { Err(()) } else { Ok(source) }
 }
 
 /// Whether both go to the same address with the same type, the second by way of the first.
@@ -97,14 +96,18 @@ fn is_same(first: &Access, second: &Access) -> bool {
 enum When {
     /// In the same iteration of the loops around both.
     Same,
-    /// In a later one.
-    Later,
+    /// In a later one, of any but so many of the outermost.
+    Later { loops: usize },
+}
+
+impl When {
+    const LATER: When = When::Later { loops: 0 };
 }
 
 /// Whether an item's second access may touch a byte of its first.
 fn may_meet(first: &Access, second: &Access, when: When) -> bool {
     let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
-    if when == When::Later && common == 0 {
+    if matches!(when, When::Later { loops } if common <= loops) {
         return false;
     }
     let distance = plus(&second.index, &first.index, u32::MAX);
@@ -126,7 +129,7 @@ fn may_meet(first: &Access, second: &Access, when: When) -> bool {
     let meets = |range: &Range| range.touches(-i64::from(second.ty.bytes()), i64::from(first.ty.bytes()));
     match when {
         When::Same => meets(&together.iter().map(same).fold(start, |all, range| all.plus(&range))),
-        When::Later => (0..common).any(|at| {
+        When::Later { loops } => (loops..common).any(|at| {
             let ranges = together.iter().enumerate().map(|(number, step)| match (number.cmp(&at), step) {
                 (std::cmp::Ordering::Less, step) => same(step),
                 (std::cmp::Ordering::Equal, (step, true)) => Range::of(step, 1),
