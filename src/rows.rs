@@ -5,7 +5,7 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, HalfOp};
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::types::Special;
-use halfbyte_isa::ptx::{Inst, Reg};
+use halfbyte_isa::ptx::{Inst, Reg, Var};
 
 /// A register of 32 bits, so many times.
 pub type Row<const N: usize> = [u32; N];
@@ -38,6 +38,10 @@ impl<const N: usize> Reader<Rows<N>> for Machine<'_, N> {
 
     fn special(&mut self, rows: &mut Rows<N>, _: Special) -> Number {
         rows.word(0)
+    }
+
+    fn variable(&mut self, rows: &mut Rows<N>, _: Var) -> [Number; 2] {
+        [rows.word(0); 2]
     }
 }
 

@@ -109,6 +109,7 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         registers,
         insts: Vec::new(),
         labels: Vec::new(),
+        variables: Default::default(),
     };
     let mut text =
         ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 trips)\n{\n"
@@ -184,7 +185,8 @@ add.s64 %at2, %at0, %at1;
 
 /// Whether random kernels have it: neither memory nor control, which have tests of their own.
 fn is_drawn(opcode: Opcode) -> bool {
-    !matches!(opcode.row().class, Class::Memory | Class::Control) && opcode != Opcode::CVTA
+    let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS);
+    !matches!(opcode.row().class, Class::Memory | Class::Control) && !is_address
 }
 
 fn same_as_the_text(text: &str, seed: u64) {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName};
+use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isel::ptx::expand::{Form, expand};
@@ -104,7 +104,8 @@ fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
         if expanded { expand_entry(sm, entry) } else { entry }
     });
     let (version, suffix) = if sm == 120 { ((9, 2), Some(Suffix::Family)) } else { ((8, 8), None) };
-    Module { version, target: TargetName { sm, suffix }, entries: entries.collect() }.to_string()
+    let (target, variables) = (TargetName { sm, suffix }, Variables::default());
+    Module { version, target, variables, entries: entries.collect() }.to_string()
 }
 
 fn kernel(number: usize, form: Form) -> Entry {

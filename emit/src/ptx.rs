@@ -2,7 +2,7 @@
 
 use halfbyte_isa::abi::{self, ParamKind};
 use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
-use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Module, Param, Registers};
+use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Module, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::Sourced;
 use halfbyte_isa::ptx::types::Type;
@@ -42,10 +42,11 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
     let entry = Entry {
         name: identifier(signature.name()).into_owned(),
         linkage: Linkage::Visible,
-        params: signature.params().iter().map(param).collect(),
+        params: signature.given().iter().map(param).collect(),
         registers,
         insts,
         labels,
+        variables: variables_of(&signature),
     };
     let kernel = Kernel::for_sm(sm, entry);
     let info = KernelInfo {

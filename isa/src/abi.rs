@@ -4,6 +4,7 @@
 //! each at its natural alignment. A buffer's parameter is its 64-bit address. Everything is little endian.
 
 use std::fmt;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -246,12 +247,17 @@ pub struct Param {
     pub kind: ParamKind,
 }
 
+/// What a buffer holds in every launch.
+pub type Contents = Arc<[u8]>;
+
 /// A kernel's name and parameters, and where each of these lies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
     name: String,
     params: Vec<Param>,
     offsets: Vec<u16>,
+    /// What the last parameters hold.
+    contents: Vec<Contents>,
 }
 
 /// Why a signature cannot be.
@@ -277,6 +283,26 @@ pub enum SignatureError {
         param: String,
         /// Its alignment.
         align: u32,
+    },
+    /// Contents of what is no `in` buffer.
+    #[error("`{param}` of `{kernel}` has contents; only an `in` buffer behind all other parameters can")]
+    Contents {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+    },
+    /// Contents that are no whole number of elements, one or more.
+    #[error("`{param}` of `{kernel}` holds {found} bytes; expected a positive multiple of {elem}")]
+    ContentsSize {
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        param: String,
+        /// Bytes of the contents.
+        found: usize,
+        /// Bytes of an element.
+        elem: u16,
     },
 }
 
@@ -308,7 +334,30 @@ impl Signature {
             }
             offsets.push(offset);
         }
-        Ok(Signature { name, params, offsets })
+        Ok(Signature { name, params, offsets, contents: Vec::new() })
+    }
+
+    /// Says what the last parameters hold: a launch gives no arguments for these.
+    ///
+    /// # Errors
+    /// Contents of parameters that are not `in` buffers, or of no whole number of elements.
+    pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
+        let kernel = || self.name.clone();
+        let Some(given) = self.params.len().checked_sub(contents.len()) else {
+            let param = self.params.first().map_or(String::new(), |param| param.name.clone());
+            return Err(SignatureError::Contents { kernel: kernel(), param });
+        };
+        for (Param { name, kind }, bytes) in self.params.iter().skip(given).zip(&contents) {
+            let ParamKind::Buffer { direction: Direction::In, elem, .. } = kind else {
+                return Err(SignatureError::Contents { kernel: kernel(), param: name.clone() });
+            };
+            let (found, elem) = (bytes.len(), elem.bytes());
+            if found == 0 || !found.is_multiple_of(elem.max(1).into()) {
+                return Err(SignatureError::ContentsSize { kernel: kernel(), param: name.clone(), found, elem });
+            }
+        }
+        self.contents = contents;
+        Ok(self)
     }
 
     /// The kernel's name, without `@`.
@@ -319,6 +368,16 @@ impl Signature {
     /// The parameters in order.
     pub fn params(&self) -> &[Param] {
         &self.params
+    }
+
+    /// The parameters that a launch gives arguments for: all but the last ones, which have contents.
+    pub fn given(&self) -> &[Param] {
+        self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
+    }
+
+    /// What the parameters behind those hold.
+    pub fn contents(&self) -> &[Contents] {
+        &self.contents
     }
 
     /// The byte offset of each parameter in constant bank 0, in order.

@@ -10,7 +10,7 @@ mod words;
 
 use thiserror::Error;
 
-use crate::abi::{Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError};
+use crate::abi::{Contents, Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError};
 use crate::stream::{Tiles, TilesError};
 use crate::target::Target;
 
@@ -76,8 +76,8 @@ pub struct Header {
 /// What the loader must know about a kernel besides its words. Record: bytes of local memory, registers, the kernel's
 /// name, the number of parameters, each 32 bits or a text; then the parameters.
 ///
-/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`); the name of its type; of a
-/// buffer its alignment, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
+/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in` with contents); the name of its type;
+/// of a buffer its alignment, 32 bits; then the contents, their number of bytes before them, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
 /// bits. On PTX the section of words is the text of the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
@@ -125,6 +125,9 @@ pub enum RecordError {
         /// The type's name.
         ty: String,
     },
+    /// A parameter without contents behind one that has some.
+    #[error("parameter `{0}` stands behind one with contents and has none")]
+    Behind(String),
     /// More local memory than instructions can reach.
     #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalBytes(u32),
@@ -190,7 +193,9 @@ impl KernelInfo {
         put_u32(&mut out, self.registers);
         put_text(&mut out, self.signature.name());
         put_u32(&mut out, self.signature.params().len() as u32);
-        for param in self.signature.params() {
+        let given = self.signature.given().len();
+        for (number, param) in self.signature.params().iter().enumerate() {
+            let contents = number.checked_sub(given).and_then(|number| self.signature.contents().get(number));
             put_text(&mut out, &param.name);
             match param.kind {
                 ParamKind::Scalar(ty) => {
@@ -199,6 +204,7 @@ impl KernelInfo {
                 }
                 ParamKind::Buffer { direction, elem, align } => {
                     out.push(match direction {
+                        Direction::In if contents.is_some() => WITH_CONTENTS,
                         Direction::In => 1,
                         Direction::Out => 2,
                         Direction::InOut => 3,
@@ -206,6 +212,10 @@ impl KernelInfo {
                     put_type(&mut out, elem);
                     put_u32(&mut out, align);
                 }
+            }
+            if let Some(contents) = contents {
+                put_u32(&mut out, contents.len() as u32);
+                out.extend_from_slice(contents);
             }
         }
         if let Some(tiles) = &self.tiles {
@@ -231,20 +241,28 @@ impl KernelInfo {
         let name = fields.text()?.to_owned();
         let count = fields.u32()?;
         // Not allocated ahead: the count is only as good as the bytes that follow.
-        let mut params = Vec::new();
+        let (mut params, mut all_contents) = (Vec::new(), Vec::new());
         for _ in 0..count {
-            params.push(fields.param()?);
+            let (param, contents) = fields.param()?;
+            if contents.is_none() && !all_contents.is_empty() {
+                return Err(RecordError::Behind(param.name));
+            }
+            params.push(param);
+            all_contents.extend(contents);
         }
         let tiles = if target == Target::Vp1 { Some(fields.tiles()?) } else { None };
         let max_items = if let Target::Ptx { .. } = target { fields.u32()? } else { u32::MAX };
         fields.finish()?;
-        let signature = Signature::new(name, params)?;
+        let signature = Signature::new(name, params)?.with_contents(all_contents)?;
         if let Some(tiles) = &tiles {
             tiles.check(&signature, local_bytes)?;
         }
         Ok(KernelInfo { signature, local_bytes, registers, tiles, max_items })
     }
 }
+
+/// The kind of an `in` buffer with contents.
+const WITH_CONTENTS: u8 = 4;
 
 fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend(value.to_le_bytes());
@@ -310,7 +328,8 @@ impl<'a> Fields<'a> {
         str::from_utf8(self.take(length)?).map_err(|_| RecordError::Utf8(start))
     }
 
-    fn param(&mut self) -> Result<Param, RecordError> {
+    /// A parameter and its contents.
+    fn param(&mut self) -> Result<(Param, Option<Contents>), RecordError> {
         let name = self.text()?.to_owned();
         let [kind] = self.array()?;
         let ty = self.text()?;
@@ -321,15 +340,21 @@ impl<'a> Fields<'a> {
         let direction = match kind {
             0 => {
                 let kind = ParamKind::Scalar(elem);
-                return Ok(Param { name, kind });
+                return Ok((Param { name, kind }, None));
             }
-            1 => Direction::In,
+            1 | WITH_CONTENTS => Direction::In,
             2 => Direction::Out,
             3 => Direction::InOut,
             kind => return Err(RecordError::Kind { param: name, kind }),
         };
+        let has_contents = kind == WITH_CONTENTS;
         let kind = ParamKind::Buffer { direction, elem, align: self.u32()? };
-        Ok(Param { name, kind })
+        let mut contents = None;
+        if has_contents {
+            let length = self.u32()? as usize;
+            contents = Some(self.take(length)?.into());
+        }
+        Ok((Param { name, kind }, contents))
     }
 
     fn finish(self) -> Result<(), RecordError> {
@@ -355,9 +380,12 @@ mod tests {
             param("x", buffer(Direction::In, "i8x16", 16)),
             param("größe", buffer(Direction::Out, "i8", 1)),
             param("z", buffer(Direction::InOut, "bf16x2", 4)),
+            param("t", buffer(Direction::In, "i16", 8)),
+            param("u", buffer(Direction::In, "i8", 1)),
         ];
+        let contents = vec![[1, 2, 3, 4].into(), [5].into()];
         KernelInfo {
-            signature: Signature::new("axpy", params).unwrap(),
+            signature: Signature::new("axpy", params).unwrap().with_contents(contents).unwrap(),
             local_bytes: 64,
             registers: 7,
             tiles: None,
@@ -410,6 +438,16 @@ mod tests {
         );
         assert_eq!(with(25, &[9]), "parameter `a` is of unknown kind 9");
         assert_eq!(with(30, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
+        // The last 10 bytes are the length of the contents of `t` no more, but kind, type, alignment, length and byte of `u`.
+        let end = bytes.len();
+        assert_eq!(with(end - 16, &[1]), "1 bytes follow the record");
+        assert_eq!(with(end - 5, &[0]), "1 bytes follow the record");
+        assert_eq!(with(end - 5, &[2]), format!("the record ends after {end} bytes, within a field"));
+        assert_eq!(with(end - 5, &[255; 4]), format!("the record ends after {end} bytes, within a field"));
+        let mut empty = bytes[..end - 1].to_vec();
+        empty[end - 5] = 0;
+        let error = KernelInfo::from_bytes(Target::Halu, &empty).unwrap_err().to_string();
+        assert_eq!(error, "`u` of `axpy` holds 0 bytes; expected a positive multiple of 1");
         let error = Header::from_bytes(&[9, 0, 1, 0, 0, 0, 0, 0]).unwrap_err();
         assert_eq!(error.to_string(), "there is no target 9 with SM version 1");
     }

@@ -6,11 +6,11 @@ mod random;
 use std::collections::HashMap;
 
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::meaning::{Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::Registers;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Special;
+use halfbyte_isa::ptx::{Reg, Var};
 use random::{FLOATS, INTEGERS, Random};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
@@ -33,6 +33,10 @@ impl Reader<Concrete> for Machine<'_> {
 
     fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
         7 + u32::from(special.axis)
+    }
+
+    fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
+        [u32::MAX - var.number, 0x700]
     }
 }
 

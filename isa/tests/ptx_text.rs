@@ -7,7 +7,7 @@ mod random;
 use std::collections::BTreeMap;
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Module, Suffix, TargetName};
+use halfbyte_isa::ptx::module::{Kernel, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Sourced, Text, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -52,7 +52,7 @@ fn an_assembler_takes_every_instruction() {
         ((6, 5), TargetName { sm: 75, suffix: None }),
     ] {
         let mut entry = ptx::empty_entry();
-        let probe = Module { version, target, entries: Vec::new() };
+        let probe = Module { version, target, variables: Variables::default(), entries: Vec::new() };
         for &opcode in Opcode::ALL {
             let mut insts = instructions(opcode, 12);
             insts.retain(|inst| probe.provides(inst.since()) && !ptx::clamps_nothing(inst));
@@ -109,7 +109,7 @@ fn declarations(row: &Row, example: &str) -> String {
                 }
             }
             Shape::Predicates | Shape::Condition => Type::Pred,
-            Shape::Memory => Type::B64,
+            Shape::Memory | Shape::Readable => Type::B64,
             _ => Type::B32,
         };
         for name in text.split(['{', '|', ',', ' ', '[', ']', '+', '!', '-']).filter(|name| name.starts_with('%')) {
@@ -122,7 +122,8 @@ fn declarations(row: &Row, example: &str) -> String {
 
 /// The kernel of a body, with what it needs declared.
 fn kernel(body: &str) -> String {
-    format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k(.param .u64 p0)\n{{\n{body}\n}}\n")
+    let head = ".version 9.2\n.target sm_120f\n.address_size 64\n.global .b32 g0[4]; .const .b32 c0[4];";
+    format!("{head}.entry k(.param .u64 p0)\n{{\n{body}\n}}\n")
 }
 
 #[test]
@@ -243,6 +244,9 @@ out: ret;";
 .target sm_120f
 .address_size 64
 
+.global .b32 g0[4];
+.const .b32 c0[4];
+
 .entry k(.param .u64 p0)
 {
     .reg .b32 %r<4>;
@@ -306,7 +310,7 @@ fn what_is_outside_the_subset_is_named_each_time() {
     let text = ".version 8.0 .target sm_90 .address_size 64
 .extern .func (.param .b32 r) f (.param .b32 a);
 .func g(.reg .b32 x) { .reg .b32 y; { ret; } }
-.global .align 4 .u32 counter = 1;
+.global .align 4 .u32 counter[2] = {1, k};
 .entry k() {
 .shared .align 4 .b8 s[64];
 .reg .b32 %r<4>; .reg .b64 %d<2>; .reg .f64 %e<2>;
@@ -326,7 +330,7 @@ ret;
     let expected = [
         "2:1: what another file defines (`.extern`) is not supported",
         "3:1: a function (`.func`) is not supported",
-        "4:1: a variable (`.global`) is not supported",
+        "4:40: an address as a value (`k`) is not supported",
         "6:1: shared memory (`.shared`) is not supported",
         "8:1: a barrier (`bar`) is not supported",
         "9:1: an exchange between threads (`shfl`) is not supported",
@@ -412,7 +416,7 @@ fn errors_are_where_they_are() {
         ("ld.global.b32 %h1, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
         (
             "ld.global.b32 %r1, [%r2];",
-            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
         ),
         ("ld.global.b32 %r1, [%d1+0x80000000];", "7:25: `2147483648` does not fit an offset of 32 bits"),
         ("ld.global.b32 %r1, [%d1;", "7:24: expected `]`; found `;`"),
@@ -420,7 +424,7 @@ fn errors_are_where_they_are() {
         ("ld.param.b32 %r1, [%d1];", "7:19: operand `a` of `ld` must be an address `[parameter+number]`"),
         (
             "ld.global.b32 %r1, %d1;",
-            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
         ),
         (
             "mov.b32 %r1, {%h1, %h2, %h3, %h0};",
@@ -438,6 +442,38 @@ fn errors_are_where_they_are() {
         ("bra %r1;", "7:5: operand `target` of `bra` must be a label"),
         ("a: ret; a:", "7:9: `a` is already defined"),
         ("ret", "8:1: expected an operand; found `}`"),
+        ("ld.const.b32 %r1, [c0;", "7:22: expected `]`; found `;`"),
+        ("ld.const.b32 %r1, [c1];", "7:20: unknown name `c1`"),
+        (
+            "ld.const.b32 %r1, [g0];",
+            "7:19: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.const` variable",
+        ),
+        (
+            "ld.b32 %r1, [c0];",
+            "7:13: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
+        ),
+        ("ld.const.nc.b32 %r1, [c0];", "7:9: `.nc` cannot stand here in `ld`"),
+        ("ld.const.b32 %r1, [c0+0x80000000];", "7:23: `2147483648` does not fit an offset of 32 bits"),
+        ("ld.param.b32 %r1, [c0];", "7:19: operand `a` of `ld` must be an address `[parameter+number]`"),
+        ("st.global.b32 [g0+4], %r1;", "7:15: written data of a module (`g0`) is not supported"),
+        ("st.const.b32 [c0], %r1;", "7:3: `.const` cannot stand here in `st`"),
+        ("st.v2.b32 [c0], {%r1, %r2};", "7:11: written data of a module (`c0`) is not supported"),
+        ("st.global.b64 [%d1], c0;", "7:22: operand `b` of `st` must be a register or a number of type .b64 or wider"),
+        ("atom.global.add.u32 %r1, [g0], 1;", "7:1: an atomic operation (`atom`) is not supported"),
+        ("mov.u32 %r1, c0;", "7:14: operand `a` of `mov` must be a register or a number of type .u32"),
+        ("mov.u64 %d1, c1;", "7:14: unknown name `c1`"),
+        ("mov.u64 %d1, p0;", "7:14: unknown name `p0`"),
+        ("mov.u64 %d1, c0+;", "7:17: expected a number; found `;`"),
+        ("mov.u64 %d1, c0+%d2;", "7:17: expected a number; found `%d2`"),
+        (
+            "cvta.const.u64 %d1, g0;",
+            "7:21: operand `a` of `cvta` must be the address `variable+number` of a `.const` variable",
+        ),
+        ("cvta.to.const.u64 %d1, c0;", "7:24: operand `a` of `cvta` must be a register of type .u64"),
+        ("cvta.u64 %d1, c0;", "7:5: `.u64` cannot stand here in `cvta`"),
+        ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
+        ("bra c0+4;", "7:5: operand `target` of `bra` must be a label"),
+        (".const .b32 x = 1;", "7:1: a variable in a kernel (`.const`) is not supported"),
         (".shared .b32 x[4];", "7:1: shared memory (`.shared`) is not supported"),
         (".reg .b8 %x;", "7:6: a register of type .b8 is not supported"),
         (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
@@ -477,12 +513,59 @@ fn errors_outside_kernels() {
         (".version 8.8 .target compute_90", "1:22: expected a target such as `sm_90`; found `compute_90`"),
         (".version 8.8 .target sm_90b", "1:22: expected a target such as `sm_90`; found `sm_90b`"),
         (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
-        ("{head}.global .b32 x;", "4:1: a variable (`.global`) is not supported"),
+        ("{head}.global .b32 x", "4:15: expected `,` or `;`; found the end of the text"),
+        ("{head}.visible x;", "4:10: expected `.entry`, `.global` or `.const`; found `x`"),
+        ("{head}.extern .const .b32 x;", "4:1: what another file defines (`.extern`) is not supported"),
+        ("{head}.common .global .b32 x;", "4:1: a variable that several files define (`.common`) is not supported"),
+        ("{head}.visible .shared .b32 x;", "4:10: shared memory (`.shared`) is not supported"),
+        ("{head}.const x;", "4:8: expected a type; found `x`"),
+        ("{head}.const .b32 .b32 x;", "4:13: expected the name of a variable; found `.b32`"),
+        ("{head}.const .f16 x;", "4:8: a variable of type .f16 is not supported"),
+        ("{head}.const .pred x;", "4:8: a variable of type .pred is not supported"),
+        ("{head}.const .v4 .f32 x;", "4:8: a variable of vectors is not supported"),
+        ("{head}.global .texref x;", "4:9: a texture (`.texref`) is not supported"),
+        ("{head}.global .attribute(.managed) .b32 x;", "4:9: expected a type; found `.attribute`"),
+        ("{head}.const .align 3 .b32 x;", "4:15: `3` does not fit a power of two up to 4096"),
+        ("{head}.const .align 8192 .b32 x;", "4:15: `8192` does not fit a power of two up to 4096"),
+        ("{head}.const .b32 x[0];", "4:15: `0` does not fit a number of elements"),
+        ("{head}.const .b32 x[-1];", "4:15: expected a number; found `-`"),
+        ("{head}.const .b32 x[];", "4:15: expected the number of elements; found `]`"),
+        ("{head}.const .b32 x[] = {};", "4:15: expected the number of elements; found `]`"),
+        ("{head}.const .b32 x[2][2];", "4:17: an array of arrays is not supported"),
+        ("{head}.const .b32 x[16385];", "4:13: the `.const` variables take more than 65536 bytes"),
+        ("{head}.const .b8 x[65535]; .const .b16 y;", "4:34: the `.const` variables take more than 65536 bytes"),
+        ("{head}.global .b8 x[1048577];", "4:13: the `.global` variables take more than 1048576 bytes"),
+        ("{head}.global .b64 x[4294967295];", "4:14: the `.global` variables take more than 1048576 bytes"),
+        ("{head}.const .b32 x[2] = {1, 2, 3};", "4:27: more than 2 values"),
+        ("{head}.const .b32 x[2] = {1,};", "4:23: expected a number; found `}`"),
+        ("{head}.const .b32 x[2] = {1 2};", "4:23: expected `,` or `}`; found `2`"),
+        ("{head}.const .b32 x[2] = {1+2};", "4:22: expected `,` or `}`; found `+`"),
+        ("{head}.const .b32 x[2] = 1;", "4:20: expected `{`; found `1`"),
+        ("{head}.const .b32 x = {1};", "4:17: expected a number; found `{`"),
+        ("{head}.const .b8 x[2] = {1, 256};", "4:23: `256` does not fit .b8"),
+        ("{head}.const .s8 x = -129;", "4:16: `-129` does not fit .s8"),
+        ("{head}.const .f32 x[2] = {1};", "4:21: `1` does not fit .f32"),
+        ("{head}.const .u32 x = 0f3f800000;", "4:17: `0f3f800000` does not fit .u32"),
+        ("{head}.const .u32 x = 0f3;", "4:17: `0f3` is not a number"),
+        ("{head}.const .b32 x; .global .b64 y = x;", "4:33: an address as a value (`x`) is not supported"),
+        (
+            "{head}.const .b32 x; .global .b64 y = generic(x);",
+            "4:33: an address as a value (`generic`) is not supported",
+        ),
+        ("{head}.const .b8 x[4] = \"abc\";", "4:19: expected `{`; found a string"),
+        ("{head}.const .b32 x; .global .b8 x;", "4:28: `x` is already defined"),
+        ("{head}.const .b32 x; .entry x() { ret; }", "4:23: `x` is already defined"),
+        ("{head}.entry x() { ret; } .const .b32 x;", "4:33: `x` is already defined"),
+        ("{head}.entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; } .const .b32 x;", "4:46: unknown name `x`"),
         ("{head}.visible .func f() { ret; }", "4:10: a function (`.func`) is not supported"),
         ("{head}.extern .shared .b8 s[];", "4:1: what another file defines (`.extern`) is not supported"),
         ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
         ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
         ("{head}.entry k(.param .align 3 .u64 p) { ret; }", "4:24: `3` does not fit a power of two up to 128"),
+        (
+            "{head}.entry k(.param .u64 .ptr .global .align 8192 p) { ret; }",
+            "4:42: `8192` does not fit a power of two up to 4096",
+        ),
         ("{head}.entry k(.reg .u64 p) { ret; }", "4:10: expected `.param`; found `.reg`"),
         ("{head}.entry k() { ret; } .entry k() { ret; }", "4:28: `k` is already defined"),
         ("{head}.entry k() ret;", "4:12: expected `{`; found `ret`"),
@@ -499,6 +582,103 @@ fn errors_outside_kernels() {
         }
     }
     assert!(wrong.is_empty(), "found, expected:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn variables_read_as_they_print() {
+    // As written, and as printed.
+    let cases = [
+        (".const .align 4 .b8 t[8] = {1, 2, 0xff, -1, 0};", ".const .align 4 .b8 t[8] = {1, 2, 255, 255};"),
+        (".global .u32 t[] = {1,\n2, /* and */ 3};", ".global .u32 t[3] = {1, 2, 3};"),
+        (
+            ".visible .const .f32 c[3] = {0f3F800000, 0.5, -2.0};",
+            ".visible .const .f32 c[3] = {0f3f800000, 0f3f000000, 0fc0000000};",
+        ),
+        (
+            ".weak .global .s16 a = -3, b, c[2] = {};",
+            ".weak .global .s16 a = -3;\n.weak .global .s16 b;\n.weak .global .s16 c[2];",
+        ),
+        (
+            ".const .f64 d[2] = {0d3ff0000000000000, 1e-3};",
+            ".const .f64 d[2] = {0d3ff0000000000000, 0d3f50624dd2f1a9fc};",
+        ),
+        (".const .u64 d = 0xffffffffffffffff;", ".const .u64 d = 18446744073709551615;"),
+        (".global .align 4096 .b64 z[2] = {0, 0};", ".global .align 4096 .b64 z[2];"),
+        (".const .s8 m[2] = {0, -128};", ".const .s8 m[2] = {0, -128};"),
+    ];
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    for (written, printed) in cases {
+        let module = read(&format!("{head}{written}")).unwrap_or_else(|errors| panic!("{written}: {errors:?}")).module;
+        assert_eq!(module.to_string(), format!("{head}\n{printed}\n"));
+        assert_eq!(read(&module.to_string()).unwrap().module, module);
+    }
+    let module = read(&format!("{head}.const .b16 x[3] = {{258, -2}};")).unwrap().module;
+    assert_eq!((&*module.variables[0].bytes, module.variables[0].alignment()), (&[2, 1, 254, 255, 0, 0][..], 2));
+}
+
+#[test]
+fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
+    let text = ".version 8.8 .target sm_90 .address_size 64
+.const .b32 x[2] = {1, 2, 3};
+.const .b32 y = {4}
+.visible .entry k() { ret; }
+.global .b8 z = 300, w;
+.entry k() { ret; }
+";
+    let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
+    let expected = [
+        "2:27: more than 2 values",
+        "3:17: expected a number; found `{`",
+        "5:17: `300` does not fit .b8",
+        "6:8: `k` is already defined",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_name_stands_for_the_nearest_thing() {
+    let body = ".const .b32 x = 1;\n.entry k(.param .b32 x) {\n.reg .b32 %r, y; .reg .b64 %d;\n\
+        ld.param.b32 %r, [x]; bra z; z: mov.u64 %d, z+4; ld.global.b32 y, [y]; }";
+    let with = |body: &str| read(&format!(".version 8.8 .target sm_90 .address_size 64\n{body}"));
+    let read = with(
+        &body.replace(".const", ".global .b32 y[4], z;\n.const").replace(", y;", ";").replace(" y, [y]", " %r, [y]"),
+    );
+    let entry = &read.unwrap().module.entries[0];
+    let lines: Vec<String> = entry.insts.iter().map(|inst| inst_text(inst, entry)).collect();
+    assert_eq!(lines, ["ld.param.b32 %r, [x];", "bra z;", "mov.u64 %d, z+4;", "ld.global.b32 %r, [y];"]);
+    assert_eq!(entry.used_variables(), [0, 1]);
+}
+
+#[test]
+fn kernels_that_share_a_variable_have_it_once() {
+    let of = |variables: &str, body: &str| {
+        let head = ".version 8.8 .target sm_90 .address_size 64";
+        let text = format!("{head} {variables} .entry k() {{ .reg .b64 %d<2>; .reg .b32 %r; {body} }}");
+        read(&text).unwrap().module.entries.remove(0)
+    };
+    let first = of(".global .b8 t[2] = {1, 2}; .global .b8 u;", "mov.u64 %d0, u; ld.b8 %r, [t];");
+    let mut second = of(".global .b8 u; .global .b8 t[2] = {1, 2};", "mov.u64 %d0, u+1; ld.b8 %r, [t];");
+    let mut third = of(".global .b8 u = 7; .global .b8 l;", "mov.u64 %d0, l; ld.b8 %r, [u];");
+    (second.name, third.name) = ("l".into(), "m".into());
+    let module = Module::for_sm(90, vec![first.clone(), second, third]);
+    let text = module.to_string();
+    let variables: Vec<&str> = text.lines().filter(|line| line.starts_with(".global")).collect();
+    assert_eq!(variables, [".global .b8 t[2] = {1, 2};", ".global .b8 u;", ".global .b8 u_1 = 7;", ".global .b8 l_1;"]);
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| line.contains("%d0") || line.contains('[')).collect();
+    let uses = [
+        "mov.u64 %d0, u;",
+        "ld.b8 %r, [t];",
+        "mov.u64 %d0, u+1;",
+        "ld.b8 %r, [t];",
+        "mov.u64 %d0, l_1;",
+        "ld.b8 %r, [u_1];",
+    ];
+    assert_eq!(lines[1..], uses);
+    assert_eq!(read(&text).unwrap().module, module);
+    // A kernel alone has its own.
+    let kernel = Kernel::for_sm(90, first);
+    assert_eq!(read(&kernel.to_string()).unwrap().module, kernel.into());
 }
 
 #[test]

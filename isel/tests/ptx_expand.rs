@@ -11,7 +11,7 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::row::Lanes;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::{Special, Token, Type};
-use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isel::ptx::expand::{Form, expand, sequence};
 use halfbyte_isel::ptx::{Block, Code, Placed, Terminator};
 
@@ -31,6 +31,10 @@ impl Reader<Concrete> for Machine<'_> {
 
     fn special(&mut self, _: &mut Concrete, _: Special) -> u32 {
         0
+    }
+
+    fn variable(&mut self, _: &mut Concrete, _: Var) -> [u32; 2] {
+        [0; 2]
     }
 }
 

@@ -79,7 +79,7 @@ impl fmt::Display for Engine {
 pub struct Launch<'a, 'b> {
     /// The number of work items, from item 0 up. None is allowed.
     pub items: u32,
-    /// The arguments, in the order of the parameters.
+    /// The arguments, in the order of the parameters; those with contents have none.
     pub args: &'a mut [Arg<'b>],
     /// Backward branches that an item may take.
     pub budget: u64,
@@ -280,6 +280,22 @@ impl Kernel {
             return Err(LaunchError::Items { kernel: kernel(), items, limit });
         }
         let order = Order { items, budget, engine, done };
+        match self.signature().contents() {
+            [] => self.run(order, args),
+            contents => {
+                let given = args.iter_mut().map(|arg| match arg {
+                    Arg::Scalar(bits) => Arg::Scalar(*bits),
+                    Arg::In(bytes) => Arg::In(bytes),
+                    Arg::Buffer(bytes) => Arg::Buffer(bytes),
+                });
+                let mut all: Vec<Arg<'_>> = given.chain(contents.iter().map(|bytes| Arg::In(bytes))).collect();
+                self.run(order, &mut all)
+            }
+        }
+    }
+
+    /// Runs all items, on an argument for each parameter.
+    fn run(&self, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
         match &self.code {
             Code::Halu(code) => code.launch(self, order, args),
             Code::Vp1(code) => code.launch(self, order, args),
@@ -298,7 +314,7 @@ impl Kernel {
     }
 
     fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LaunchError> {
-        let (params, found) = (self.signature().params(), args.len());
+        let (params, found) = (self.signature().given(), args.len());
         if params.len() != found {
             let kernel = self.signature().name().to_owned();
             return Err(LaunchError::Count { kernel, expected: params.len(), found });

@@ -8,7 +8,7 @@ use halfbyte_runtime::{Stats, TrapKind};
 /// A kernel `k` of parameters and a body, whose first line is line 6.
 fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
     let registers = ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
-    let head = ".version 8.8\n.target sm_90\n.address_size 64";
+    let head = ".version 8.8\n.target sm_90\n.address_size 64 .const .b32 c[2] = {7, 9}; .global .b32 unused[4]; .global .b32 g = 5;";
     let text = format!("{head}\n.visible .entry k({params})\n{{ {registers}\n{body}\n}}\n");
     let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     Kernel::load(&text, "k", "k.ptx")
@@ -47,6 +47,44 @@ fn loads_extend_and_stores_cut() {
     // A destination that is also the address.
     assert_eq!(ok("ld.global.b64 %d0, [%d0]; st.global.b64 [%d1], %d0;"), [0x8001_7FFF, 0xFF80_0201]);
     assert_eq!(ok("setp.eq.b32 %p0, %r0, 1; @%p0 st.global.b32 [%d1], 9; @!%p0 st.global.b32 [%d1], 8;"), [8, 4]);
+}
+
+#[test]
+fn variables_lie_behind_the_parameters() {
+    let ok = |body: &str| run(&format!("{body} ret;")).unwrap();
+    assert_eq!(ok("ld.const.v2.b32 {%r0, %r1}, [c]; st.global.v2.b32 [%d1], {%r1, %r0};"), [9, 7]);
+    assert_eq!(ok("mov.u64 %d2, c+4; ld.const.b32 %r0, [%d2]; st.global.b32 [%d1], %r0;"), [9, 4]);
+    assert_eq!(ok("mov.u64 %d2, c; cvta.const.u64 %d2, %d2; ld.b32 %r0, [%d2+4]; st.global.b32 [%d1], %r0;"), [9, 4]);
+    assert_eq!(
+        ok("cvta.const.u64 %d2, c; cvta.to.const.u64 %d2, %d2; ld.const.b32 %r0, [%d2]; st.b32 [%d1], %r0;"),
+        [7, 4]
+    );
+    assert_eq!(ok("ld.global.nc.b32 %r0, [g]; ld.b32 %r1, [g]; st.global.v2.b32 [%d1], {%r1, %r0};"), [5, 5]);
+    // Those that the kernel does not name have no addresses.
+    assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), [0, 0x400]);
+    assert_eq!(
+        ok("mov.u64 %d2, g; cvta.global.u64 %d3, g+4; sub.u64 %d2, %d3, %d2; st.global.b64 [%d1], %d2;"),
+        [4, 0]
+    );
+
+    let message = |body: &str| run(body).unwrap_err().to_string();
+    for (body, expected) in [
+        ("ld.const.b32 %r0, [c+8];", "out of bounds: byte 8 of buffer `c`, which has 8"),
+        ("ld.const.b32 %r0, [c+2];", "is misaligned"),
+        ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8000030000000000 is out of bounds"),
+        ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0x30000000000 is out of bounds"),
+        (
+            "mov.u64 %d2, g; cvta.to.const.u64 %d2, %d2; ld.const.b32 %r0, [%d2];",
+            "c[0x0] address 0x8000030000000000 is out of bounds",
+        ),
+        (
+            "mov.u64 %d2, g; st.global.b32 [%d2], %r0;",
+            "store of 4 bytes at global address 0x30000000000 into `in` buffer `g`",
+        ),
+    ] {
+        let found = message(body);
+        assert!(found.ends_with(expected), "{body}: {found}");
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn a_part_of_an_access_traps_in_its_place() {
 fn what_does_not_agree_is_refused() {
     let mut other = code(TEXT);
     other.info.signature = Signature::new("k", signature().params()[..1].to_vec()).unwrap();
-    assert_eq!(refused(&other), "section `.text.k`: the kernel has not the parameters of its signature");
+    assert_eq!(refused(&other), "section `.text.k`: the kernel has not the parameters and variables of its signature");
     assert_eq!(
         refused(&code(&TEXT.replace("ld.param.b32 %r0, [a]", "ld.param.b32 %r0, [a+4]"))),
         "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` does not read within `a`, which has 4 bytes"
@@ -91,6 +91,56 @@ fn what_does_not_agree_is_refused() {
     };
     for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<1>"), (".visible", "visible.")] {
         assert_eq!(changed(from, to), "section `.text.k` is no text of a kernel for ptx sm_90", "{to}");
+    }
+}
+
+/// The same with two words in place of the number.
+fn with_table(table: &str, contents: &[u8]) -> Code {
+    let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
+    let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
+    let elem = ElemType::from_name("i32").unwrap();
+    let mut params = signature().params().to_vec();
+    params.push(Param { name: "t".into(), kind: ParamKind::Buffer { direction: Direction::In, elem, align: 4 } });
+    code.info.signature = Signature::new("k", params).unwrap().with_contents(vec![contents.into()]).unwrap();
+    code
+}
+
+const TABLE: &str = ".global .align 4 .b8 t[8] = {1, 2, 3, 4, 5};";
+
+#[test]
+fn contents_are_bound_and_must_agree() {
+    let program = Program::load(&object(&with_table(TABLE, &[1, 2, 3, 4, 5, 0, 0, 0]))).unwrap();
+    let mut bytes = [0; 8];
+    program.kernels()[0].launch(Launch::new(1, &mut [Arg::Scalar(7), Arg::Buffer(&mut bytes)])).unwrap();
+    assert_eq!(bytes, [5, 0, 0, 0, 0, 0, 0, 0]);
+    let error =
+        program.kernels()[0].launch(Launch::new(1, &mut [Arg::Scalar(7), Arg::Buffer(&mut bytes), Arg::In(&[])]));
+    assert_eq!(error.unwrap_err().to_string(), "kernel `k` takes 2 arguments; found 3");
+    let wrong = "section `.text.k`: the kernel has not the parameters and variables of its signature";
+    for (table, contents) in
+        [(TABLE, &[1, 2, 3, 4, 6, 0, 0, 0][..]), (TABLE, &[1, 2, 3, 4]), (".global .b8 t[8], u;", &[0; 8])]
+    {
+        assert_eq!(refused(&with_table(table, contents)), wrong);
+    }
+    let mut other = with_table(TABLE, &[1, 2, 3, 4, 5, 0, 0, 0]);
+    other.info.signature = signature();
+    assert_eq!(refused(&other), wrong);
+}
+
+proptest! {
+    #[test]
+    fn changed_bytes_with_contents(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut bytes = object(&with_table(TABLE, &[1, 2, 3, 4, 5, 0, 0, 0]));
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if let Ok(program) = Program::load(&bytes) {
+            for kernel in program.kernels() {
+                let mut buffer = [0; 16];
+                let _ = kernel.launch(Launch { budget: 100, ..Launch::new(2, &mut [Arg::Scalar(1), Arg::Buffer(&mut buffer)]) });
+            }
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
-use halfbyte_isa::ptx::{Inst, Operand, Reg};
+use halfbyte_isa::ptx::{Inst, Operand, Reg, Var};
 
 use super::domain::Code;
 use super::flow::End;
@@ -85,6 +85,11 @@ fn with_parameters<T>(
     shape: Shape,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
+    let names_data = |inst: &Inst| inst.operands.iter().any(|operand| operand.variable().is_some());
+    if let Some(at) = entry.insts.iter().position(names_data) {
+        let span = places.span(locs.get(at).copied().unwrap_or_default());
+        return Err(vec![Diagnostic::new(span, "data of a module is not supported")]);
+    }
     let function = Function::new(entry);
     let mut wrong = Vec::new();
     let parameters = Parameters::new(&function, &mut wrong);
@@ -449,6 +454,11 @@ impl Reader<Code> for View {
     fn special(&mut self, code: &mut Code, _: Special) -> Value {
         // Special registers are only read by moves, which are imported as what they read.
         code.word(0)
+    }
+
+    fn variable(&mut self, code: &mut Code, _: Var) -> [Value; 2] {
+        // Kernels that name variables are refused.
+        [code.word(0); 2]
     }
 }
 

@@ -44,7 +44,7 @@ impl Words {
                 rest.is_empty().then(|| Words::Vp1(words.iter().map(|&word| u32::from_le_bytes(word)).collect()))
             }
             Target::Ptx { sm } => {
-                let Module { version, target, entries } = read(str::from_utf8(bytes).ok()?).ok()?.module;
+                let Module { version, target, entries, .. } = read(str::from_utf8(bytes).ok()?).ok()?.module;
                 let [entry] = <[_; 1]>::try_from(entries).ok()?;
                 (target.sm == sm).then(|| Words::Ptx(Box::new(Kernel { version, target, entry })))
             }

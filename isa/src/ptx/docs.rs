@@ -105,7 +105,8 @@ fn operand(o: &OperandRow) -> String {
         Shape::Selected(..) => format!("{name}{{.sel}}"),
         Shape::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
         Shape::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
-        Shape::Memory | Shape::Parameter => format!("[{name}{{+offset}}]"),
+        Shape::Memory | Shape::Readable | Shape::Parameter => format!("[{name}{{+offset}}]"),
+        Shape::Variable => format!("{name}{{+offset}}"),
         _ => name.to_owned(),
     }
 }

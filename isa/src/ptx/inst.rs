@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::Opcode;
+use super::module::Space;
 use super::row::{self, Role, Row};
 use super::types::{Since, Special, Token, Type};
 
@@ -65,8 +66,24 @@ pub enum Operand {
     },
     /// `[base+offset]`
     Memory(Address),
+    /// `variable+offset`: an address in the space of the variable.
+    Variable {
+        /// The variable.
+        var: Var,
+        /// Bytes from its start.
+        offset: i32,
+    },
     /// A label.
     Label(Label),
+}
+
+/// A variable of the module, by its number in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Var {
+    /// The number.
+    pub number: u32,
+    /// The space that it lies in.
+    pub space: Space,
 }
 
 /// An address.
@@ -85,6 +102,8 @@ pub enum Base {
     Register(Reg),
     /// The parameter of this number.
     Parameter(u32),
+    /// A variable.
+    Variable(Var),
 }
 
 impl Address {
@@ -92,7 +111,7 @@ impl Address {
     pub fn register(&self) -> Option<Reg> {
         match self.base {
             Base::Register(reg) => Some(reg),
-            Base::Parameter(_) => None,
+            Base::Parameter(_) | Base::Variable(_) => None,
         }
     }
 }
@@ -105,7 +124,23 @@ impl Operand {
             Operand::Pair(both) => both.iter().copied().flatten().collect(),
             Operand::Vector(regs) => regs.iter().copied().flatten().collect(),
             Operand::Memory(address) => address.register().into_iter().collect(),
-            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => SmallVec::new(),
+            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => SmallVec::new(),
+        }
+    }
+
+    /// The variable that the operand names.
+    pub fn variable(&self) -> Option<Var> {
+        match *self {
+            Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
+            _ => None,
+        }
+    }
+
+    /// The variable that the operand names, to be changed.
+    pub fn variable_mut(&mut self) -> Option<&mut Var> {
+        match self {
+            Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
+            _ => None,
         }
     }
 
@@ -116,7 +151,11 @@ impl Operand {
             Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
             Operand::Vector(regs) => regs.iter_mut().flatten().for_each(each),
             Operand::Memory(Address { base: Base::Register(reg), .. }) => each(reg),
-            Operand::Memory(_) | Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => {}
+            Operand::Memory(_)
+            | Operand::Number(_)
+            | Operand::Special(_)
+            | Operand::Label(_)
+            | Operand::Variable { .. } => {}
         }
     }
 }

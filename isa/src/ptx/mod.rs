@@ -14,7 +14,7 @@ mod rows;
 pub mod text;
 pub mod types;
 
-pub use inst::{Address, Base, Guard, Inst, Label, Operand, Reg};
+pub use inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
 use row::Row;
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
@@ -63,9 +63,9 @@ opcodes! {
     convert:
         CVT_INT CVT_INT_SAT CVT_PACK CVT_PACK_BYTES CVT_F32_INT CVT_F16_INT CVT_BF16_INT CVT_INT_F32 CVT_INT_F16 CVT_INT_BF16
         CVT_F16_F32 CVT_F16_F32_RELU CVT_BF16_F32 CVT_F32_F16 CVT_F32_BF16 CVT_F32_F32 CVT_F16_F16 CVT_F16X2_F32
-        MOV MOV_SPECIAL MOV_PACK MOV_UNPACK;
+        MOV MOV_SPECIAL MOV_PACK MOV_UNPACK MOV_ADDRESS;
     memory:
-        LD_PARAM LD_PARAM_V2 LD_PARAM_V4 LD LD_V2 LD_V4 LD_NC LD_NC_V2 LD_NC_V4 ST ST_V2 ST_V4 CVTA;
+        LD_PARAM LD_PARAM_V2 LD_PARAM_V4 LD LD_V2 LD_V4 LD_NC LD_NC_V2 LD_NC_V4 ST ST_V2 ST_V4 CVTA CVTA_ADDRESS;
     control:
         BRA RET EXIT;
 }

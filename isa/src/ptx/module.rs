@@ -1,9 +1,13 @@
 //! A PTX file as a value: what is read from text and printed as text.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
-use super::inst::{Inst, Reg};
+use super::inst::{Inst, Operand, Reg};
+use super::names::identifier;
 use super::types::{Since, Type};
+use crate::abi::{self, Contents, ParamKind, Signature};
 
 /// A file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +16,9 @@ pub struct Module {
     pub version: (u8, u8),
     /// `.target`
     pub target: TargetName,
-    /// The kernels, in order.
+    /// The variables, in order.
+    pub variables: Variables,
+    /// The kernels, in order, each with all the variables.
     pub entries: Vec<Entry>,
 }
 
@@ -47,8 +53,133 @@ impl Kernel {
 
 impl From<Kernel> for Module {
     fn from(Kernel { version, target, entry }: Kernel) -> Module {
-        Module { version, target, entries: vec![entry] }
+        Module { version, target, variables: entry.variables.clone(), entries: vec![entry] }
     }
+}
+
+/// The memory that a variable lies in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Space {
+    /// `.global`
+    Global,
+    /// `.const`
+    Const,
+}
+
+impl Space {
+    /// The word, without the dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Space::Global => "global",
+            Space::Const => "const",
+        }
+    }
+
+    /// Bytes that the variables of a file take there at most. Of constants that is what machines have.
+    pub const fn most_bytes(self) -> u32 {
+        match self {
+            Space::Global => 1 << 20,
+            Space::Const => 1 << 16,
+        }
+    }
+}
+
+/// Variables by number.
+pub type Variables = Arc<[Variable]>;
+
+/// The greatest alignment of a variable, or of what a parameter is the address of, in bytes.
+pub const MAX_ALIGN: u32 = 1 << 12;
+
+/// A variable of a file, which no kernel writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where it lies.
+    pub space: Space,
+    /// Whether others see it.
+    pub linkage: Linkage,
+    /// Its type, or that of an array's elements.
+    pub ty: Type,
+    /// Of an array, how many elements.
+    pub count: Option<u32>,
+    /// The alignment, where it is written.
+    pub align: Option<u32>,
+    /// What it holds, low bytes first: as many bytes as it has.
+    pub bytes: Contents,
+}
+
+impl Variable {
+    /// Whether a type is one that variables have here.
+    pub const fn admits(ty: Type) -> bool {
+        use Type::*;
+        matches!(ty, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F32 | F64)
+    }
+
+    /// Its alignment in bytes, a power of two.
+    pub fn alignment(&self) -> u32 {
+        self.align.unwrap_or(self.ty.bits() / 8)
+    }
+
+    /// Whether two are the same but for their names.
+    fn is_like(&self, other: &Variable) -> bool {
+        let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
+        of(self) == of(other) && self.bytes == other.bytes
+    }
+}
+
+/// The variables that parameters with contents are in a kernel of its own, by names that neither the kernel nor its parameters
+/// have.
+pub fn variables_of(signature: &Signature) -> Variables {
+    let given = signature.given();
+    let mut taken: HashSet<String> = given.iter().map(|param| identifier(&param.name).into_owned()).collect();
+    taken.insert(identifier(signature.name()).into_owned());
+    let params = signature.params().iter().skip(given.len()).zip(signature.contents());
+    let variable = |(param, bytes): (&abi::Param, &Contents)| {
+        let align = match param.kind {
+            ParamKind::Buffer { align, .. } => Some(align),
+            ParamKind::Scalar(_) => None,
+        };
+        let (name, count) = (unused(&mut taken, &identifier(&param.name)), Some(bytes.len() as u32));
+        let (space, linkage) = (Space::Global, Linkage::Plain);
+        Variable { name, space, linkage, ty: Type::B8, count, align, bytes: bytes.clone() }
+    };
+    params.map(variable).collect()
+}
+
+/// Takes a name, or where it is taken the name with a number.
+fn unused(taken: &mut HashSet<String>, name: &str) -> String {
+    let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+}
+
+/// Puts the variables of kernels together: those of one name that are the same are one, and others of that name get other
+/// names.
+fn join(entries: &mut [Entry]) -> Variables {
+    let mut taken: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+    let mut all: Vec<Variable> = Vec::new();
+    let mut made: HashMap<String, Vec<u32>> = HashMap::new();
+    for entry in entries.iter_mut() {
+        let mut number = |variable: &Variable| {
+            let made = made.entry(variable.name.clone()).or_default();
+            let is_like = |number: &&u32| all.get(**number as usize).is_some_and(|of| of.is_like(variable));
+            if let Some(&number) = made.iter().find(is_like) {
+                return number;
+            }
+            let name = unused(&mut taken, &variable.name);
+            let number = all.len() as u32;
+            all.push(Variable { name, ..variable.clone() });
+            made.push(number);
+            number
+        };
+        let numbers: Vec<u32> = entry.variables.iter().map(&mut number).collect();
+        for var in entry.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
+            var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);
+        }
+    }
+    let all: Variables = all.into();
+    entries.iter_mut().for_each(|entry| entry.variables = all.clone());
+    all
 }
 
 /// The name of a machine: `sm_90`, `sm_90a`, `sm_120f`.
@@ -106,6 +237,19 @@ pub struct Entry {
     pub insts: Vec<Inst>,
     /// Its labels, by where they stand.
     pub labels: Vec<LabelName>,
+    /// The variables of its file.
+    pub variables: Variables,
+}
+
+impl Entry {
+    /// The variables that its instructions name, in the order of the file.
+    pub fn used_variables(&self) -> Vec<u32> {
+        let operands = self.insts.iter().flat_map(|inst| &inst.operands);
+        let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
 }
 
 /// A label and where it stands.
@@ -223,9 +367,9 @@ pub struct Missing {
 
 impl Module {
     /// Kernels for an SM, with what of version and target their instructions need.
-    pub fn for_sm(sm: u16, entries: Vec<Entry>) -> Module {
+    pub fn for_sm(sm: u16, mut entries: Vec<Entry>) -> Module {
         let (version, target) = head(sm, &entries);
-        Module { version, target, entries }
+        Module { version, target, variables: join(&mut entries), entries }
     }
 
     /// Whether version and target are enough for what needs so much.

@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::Opcode;
-use super::inst::{Address, Base, Guard, Inst, Label, Operand, Reg};
+use super::inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
 use super::module::{Entry, Family};
 use super::row::{Lanes, Role, Shape, Ty};
 use super::types::{Kind, Special, SpecialGroup, Token, Type};
@@ -104,6 +104,19 @@ impl<'a> Draw<'a> {
                 self.vector(role, Ty::Is(part), count as u8)?
             }
             Shape::Memory => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
+            Shape::Readable if self.one_in(4) => match self.variable(
+                |var| Operand::Memory(Address { base: Base::Variable(var), offset: 0 }),
+                role,
+                shape,
+            ) {
+                Some(Operand::Memory(Address { base, .. })) => self.address(|_| Some(base))?,
+                _ => return None,
+            },
+            Shape::Readable => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
+            Shape::Variable => {
+                let offset = if self.one_in(2) { 0 } else { (self.next)() as i16 };
+                self.variable(|var| Operand::Variable { var, offset: offset.into() }, role, shape)?
+            }
             Shape::Parameter => self.address(|draw| {
                 let count = draw.entry.params.len();
                 (count != 0).then(|| Base::Parameter(draw.below(count) as u32))
@@ -141,6 +154,15 @@ impl<'a> Draw<'a> {
         let base = base(self)?;
         let offset = if self.one_in(2) { 0 } else { (self.next)() as i16 };
         Some(Operand::Memory(Address { base, offset: offset.into() }))
+    }
+
+    /// An operand of a variable that may stand there.
+    fn variable(&mut self, operand: impl Fn(Var) -> Operand, role: Role, shape: Shape) -> Option<Operand> {
+        let vars = (0..).zip(self.entry.variables.iter()).map(|(number, of)| Var { number, space: of.space });
+        let all: Vec<Operand> = vars.map(operand).collect();
+        let admitted: Vec<&Operand> =
+            all.iter().filter(|operand| shape.admits(role, &self.words, operand, &|_| None)).collect();
+        self.one_of(&admitted).copied().cloned()
     }
 
     /// Small numbers, and any, of the type.

@@ -5,7 +5,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::inst::{Inst, MAX_WORDS, Operand, Reg};
+use super::inst::{Base, Inst, MAX_WORDS, Operand, Reg};
+use super::module::Space;
 use super::types::{Since, Token, Type};
 pub use crate::row::{Class, Role};
 
@@ -112,6 +113,10 @@ pub enum Shape {
     Parts(Ty),
     /// `[register+number]`, the register of 64 bits.
     Memory,
+    /// The same, or `[variable+number]` of a variable in the space that is named, `.global` where none is.
+    Readable,
+    /// `variable+number`, of a variable in the space that is named, if one is.
+    Variable,
     /// `[parameter+number]`.
     Parameter,
     /// A special register.
@@ -312,7 +317,15 @@ impl Shape {
             (Shape::Memory, Operand::Memory(address)) => {
                 address.register().is_some_and(|reg| is(reg, Ty::Is(Type::U64)))
             }
-            (Shape::Parameter, Operand::Memory(address)) => address.register().is_none(),
+            (Shape::Readable, Operand::Memory(address)) => match address.base {
+                Base::Register(reg) => is(reg, Ty::Is(Type::U64)),
+                Base::Variable(var) => var.space == named_space(words).unwrap_or(Space::Global),
+                Base::Parameter(_) => false,
+            },
+            (Shape::Variable, Operand::Variable { var, .. }) => {
+                named_space(words).is_none_or(|space| space == var.space)
+            }
+            (Shape::Parameter, Operand::Memory(address)) => matches!(address.base, Base::Parameter(_)),
             (Shape::Special, Operand::Special(_)) | (Shape::Label, Operand::Label(_)) => true,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
@@ -345,6 +358,16 @@ impl Shape {
             Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
             Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
             Shape::Memory => "an address `[register+number]`, the register of 64 bits".to_owned(),
+            Shape::Readable => {
+                let space = named_space(words).unwrap_or(Space::Global).name();
+                format!(
+                    "an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.{space}` variable"
+                )
+            }
+            Shape::Variable => match named_space(words) {
+                Some(space) => format!("the address `variable+number` of a `.{}` variable", space.name()),
+                None => "the address `variable+number` of a variable".to_owned(),
+            },
             Shape::Parameter => "an address `[parameter+number]`".to_owned(),
             Shape::Special => "a special register".to_owned(),
             Shape::Byte => "a number of 8 bits".to_owned(),
@@ -352,6 +375,15 @@ impl Shape {
             Shape::Label => "a label".to_owned(),
         }
     }
+}
+
+/// The space that words name.
+fn named_space(words: &[Token]) -> Option<Space> {
+    words.iter().find_map(|word| match word {
+        Token::Global => Some(Space::Global),
+        Token::Const => Some(Space::Const),
+        _ => None,
+    })
 }
 
 /// Whether an instruction is what its row says; `types` gives the type of a register.

@@ -2,15 +2,37 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::{Inst, Operand};
-use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Module, Param, Registers, TargetName};
+use halfbyte_isa::ptx::module::{
+    Entry, LabelName, Linkage, Module, Param, Registers, Space, TargetName, Variable, Variables,
+};
 use halfbyte_isa::ptx::types::{Token, Type};
 
 /// The types that registers may have.
 pub fn register_types() -> impl Iterator<Item = Type> {
     Type::ALL.iter().copied().filter(|ty| ty.is_of_registers())
+}
+
+/// Variables of every type in both spaces.
+pub fn variables() -> Variables {
+    let types = Type::ALL.iter().copied().filter(|&ty| Variable::admits(ty));
+    let all = types.flat_map(|ty| [(ty, Space::Global), (ty, Space::Const)]).zip(0u8..).map(|((ty, space), number)| {
+        let count = (number % 5 != 4).then_some(1 + u32::from(number) % 7);
+        let bytes = count.unwrap_or(1) * ty.bits() / 8;
+        Variable {
+            name: format!("{}_{}", space.name(), ty.name()),
+            space,
+            linkage: [Linkage::Plain, Linkage::Visible, Linkage::Weak][usize::from(number % 3)],
+            ty,
+            count,
+            align: Some(64),
+            bytes: (0..bytes).map(|byte| if number % 4 == 3 || byte > 20 { 0 } else { byte as u8 ^ 0x85 }).collect(),
+        }
+    });
+    all.collect()
 }
 
 /// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
@@ -27,6 +49,7 @@ pub fn empty_entry() -> Entry {
         registers,
         insts: Vec::new(),
         labels: vec![LabelName { name: "end".into(), at: 0 }],
+        variables: variables(),
     }
 }
 
@@ -35,7 +58,7 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
     for label in &mut entry.labels {
         label.at = entry.insts.len() as u32;
     }
-    Module { version, target, entries: vec![entry] }
+    Module { version, target, variables: entry.variables.clone(), entries: vec![entry] }
 }
 
 /// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and
@@ -80,7 +103,9 @@ pub fn ptxas() -> Option<PathBuf> {
 
 /// What the assembler says of a text that it refuses.
 pub fn assemble(ptxas: &Path, target: TargetName, text: &str) -> Result<(), String> {
-    let folder = std::env::temp_dir().join(format!("halfbyte-ptx-{}-{target}", std::process::id()));
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(format!("halfbyte-ptx-{process}-{run}"));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("k.ptx");
     std::fs::write(&path, text).unwrap();

@@ -453,7 +453,7 @@ impl Names<'_, '_> {
                         *reg = self.rename(*reg);
                     }
                 }
-                Operand::Number(_) | Operand::Special(_) | Operand::Label(_) => {}
+                Operand::Number(_) | Operand::Variable { .. } | Operand::Special(_) | Operand::Label(_) => {}
             }
         }
     }

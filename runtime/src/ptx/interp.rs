@@ -4,9 +4,9 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{Access, Next, Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::{self, Entry};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
-use halfbyte_isa::ptx::{Inst, Reg};
+use halfbyte_isa::ptx::{Inst, Reg, Var};
 
-use super::memory::Memory;
+use super::memory::{Bound, Memory};
 use crate::trap::{Fault, TrapKind};
 
 /// Where an item is in its launch.
@@ -63,6 +63,7 @@ impl Registers {
 struct View<'a> {
     registers: &'a Registers,
     item: Item,
+    variables: &'a [Bound],
 }
 
 impl Reader<Concrete> for View<'_> {
@@ -85,6 +86,11 @@ impl Reader<Concrete> for View<'_> {
             (SpecialGroup::Thread | SpecialGroup::Block, _) => 0,
             (SpecialGroup::BlockSize | SpecialGroup::GridSize, _) => 1,
         }
+    }
+
+    fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
+        let address = self.variables.get(var.number as usize).map_or(0, |bound| bound.address);
+        [address as u32, (address >> 32) as u32]
     }
 }
 
@@ -122,7 +128,7 @@ pub(super) fn run_item(
 
 /// Executes one instruction.
 fn step(inst: &Inst, item: Item, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
-    let mut view = View { registers, item };
+    let mut view = View { registers, item, variables: &memory.variables };
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
         return Ok(Next::Fall);
     }

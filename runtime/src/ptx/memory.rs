@@ -1,6 +1,8 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_isa::ptx::meaning::Place;
+use halfbyte_isa::abi::buffer_of;
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, Place};
+use halfbyte_isa::ptx::module::Space as VariableSpace;
 
 use crate::buffers::{Buffers, range};
 use crate::trap::{Access, Space, TrapKind};
@@ -11,6 +13,17 @@ pub(super) struct Memory<'a> {
     pub params: Vec<Vec<u8>>,
     /// Global memory.
     pub buffers: Buffers<'a>,
+    /// Where the file's variables lie, by number: in buffers behind those of the parameters.
+    pub variables: Vec<Bound>,
+}
+
+/// A variable in a launch.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    /// Its address as `cvta` gives it; zero where the kernel does not name it.
+    pub address: u64,
+    /// The space that it is declared in.
+    pub space: VariableSpace,
 }
 
 impl Memory<'_> {
@@ -45,7 +58,7 @@ impl Memory<'_> {
         Ok(self.buffers.get_mut(address, count).unwrap_or_default())
     }
 
-    /// The address of a place in global memory, a multiple of what is accessed. There is no constant memory.
+    /// The address of a place in the buffers, a multiple of what is accessed. Constant memory is what variables declare there.
     fn aligned(&self, access: Access, place: Place<u32>, count: usize) -> Result<u64, TrapKind> {
         let (space, [low, high], offset) = match place {
             Place::Global { base, offset } => (Space::Global, base, offset),
@@ -57,8 +70,15 @@ impl Memory<'_> {
         if !address.is_multiple_of(count as u64) {
             return Err(TrapKind::Misaligned { access, space, address, bytes });
         }
+        let is_constant = |address: u64| {
+            let of = |bound: &Bound| buffer_of(bound.address).map(|(buffer, _)| buffer);
+            let mut constants = self.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
+            let buffer = buffer_of(address).map(|(buffer, _)| buffer);
+            buffer.is_some() && constants.any(|bound| of(bound) == buffer)
+        };
         match space {
             Space::Global => Ok(address),
+            Space::Constant(_) if is_constant(address ^ CONST_SPACE) => Ok(address ^ CONST_SPACE),
             _ => Err(TrapKind::OutOfBounds { access, space, address, bytes, near: None }),
         }
     }

@@ -10,7 +10,7 @@ mod memory;
 
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{self, Entry, Module, Param};
+use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
 use halfbyte_isa::ptx::text::{Text, inst_text};
 use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
@@ -21,7 +21,7 @@ use crate::load;
 use crate::trap::{Fault, Trap};
 pub use cuda::{CudaError, Failed, Unavailable, device};
 use interp::{Item, Registers};
-use memory::Memory;
+use memory::{Bound, Memory};
 
 /// An argument of a launch.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ pub enum LoadError {
     #[error("there is no kernel `{0}`")]
     Name(String),
     /// The parameters are not those of the signature.
-    #[error("the kernel has not the parameters of its signature")]
+    #[error("the kernel has not the parameters and variables of its signature")]
     Signature,
     /// An instruction reads beyond its parameter, or at an offset that is not a multiple of what it reads.
     #[error("{}:{}: `{instruction}` does not read within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
@@ -154,6 +154,15 @@ pub enum LaunchError {
     Trap(#[from] Box<Trap>),
 }
 
+/// Where the variables of a kernel's file lie: those that are bound, by number, in buffers behind the parameters.
+fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
+    let address = |number: u32| match bound.binary_search(&number) {
+        Ok(place) => buffer_base(entry.params.len() + place),
+        Err(_) => 0,
+    };
+    (0..).zip(entry.variables.iter()).map(|(number, of)| Bound { address: address(number), space: of.space }).collect()
+}
+
 /// Whether an entry reads within its parameters.
 fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in entry.insts.iter().enumerate() {
@@ -181,8 +190,9 @@ fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
 
 /// Whether the entry of an object's kernel is one of its signature.
 pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Result<(), LoadError> {
-    let sizes = signature.params().iter().map(|param| u64::from(param.kind.bytes()));
-    if !entry.params.iter().map(Param::bytes).eq(sizes) {
+    let sizes = signature.given().iter().map(|param| u64::from(param.kind.bytes()));
+    let contents = entry.variables.iter().map(|variable| &variable.bytes);
+    if !entry.params.iter().map(Param::bytes).eq(sizes) || !contents.eq(signature.contents()) {
         return Err(LoadError::Signature);
     }
     check_reads(entry, locs)
@@ -203,7 +213,9 @@ pub(crate) fn launch(
         };
         bits.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec()
     });
-    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args) };
+    let entry = &code.entry;
+    let all: Vec<u32> = (0..).zip(entry.variables.iter()).map(|(number, _)| number).collect();
+    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all) };
     let block = group_size(order.items);
     let shape = [order.items / block, block];
     if order.engine == Engine::Cuda {
@@ -212,7 +224,7 @@ pub(crate) fn launch(
         order.advance(order.items);
         return Ok(Stats::default());
     }
-    let ran = run_items(&code.entry, shape, &mut memory, order.budget, &mut || order.advance(1));
+    let ran = run_items(entry, shape, &mut memory, order.budget, &mut || order.advance(1));
     ran.map_err(|(item, fault)| Box::new(kernel.trap_of(item, fault, &memory.buffers)).into())
 }
 
@@ -222,6 +234,8 @@ pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
     source: String,
+    /// The variables that the kernel names, which lie behind the parameters.
+    variables: Vec<u32>,
 }
 
 impl Kernel {
@@ -236,7 +250,8 @@ impl Kernel {
         check_reads(entry, locs)?;
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
-        Ok(Kernel { code, locs: locs.clone(), source: source.into() })
+        let (variables, source) = (entry.used_variables(), source.into());
+        Ok(Kernel { code, locs: locs.clone(), source, variables })
     }
 
     /// The kernel as it is in the text.
@@ -250,7 +265,8 @@ impl Kernel {
 
     /// Runs the kernel's work items.
     ///
-    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are. An access is made where it is aligned
+    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are, and the variables that the kernel names behind
+    /// it, as they are in the text. An access is made where it is aligned
     /// to its size and within one argument's memory, and traps otherwise.
     ///
     /// # Errors
@@ -258,7 +274,8 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { grid, block, args, budget, engine } = launch;
         grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
-        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args) };
+        let variables = bind(self.entry(), &self.variables);
+        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args), variables };
         let kernel = || self.entry().name.clone();
         match engine {
             Engine::Interp => {}
@@ -302,7 +319,12 @@ impl Kernel {
             };
             Some(Buffer { name: &param.name, bytes })
         };
-        Buffers(self.code.entry.params.iter().zip(args).map(buffer).collect())
+        let variable = |number: &u32| {
+            let Variable { name, bytes, .. } = self.entry().variables.get(*number as usize)?;
+            Some(Buffer { name, bytes: Bytes::ReadOnly(bytes) })
+        };
+        let params = self.entry().params.iter().zip(args).map(buffer);
+        Buffers(params.chain(self.variables.iter().map(variable)).collect())
     }
 
     fn trap(&self, item: u32, fault: Fault) -> Trap {

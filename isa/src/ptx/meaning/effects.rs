@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::halu::domain::Domain;
-use crate::ptx::inst::{Label, Reg};
+use crate::ptx::inst::{Label, Reg, Var};
 use crate::ptx::types::{Special, Type};
 
 /// The state before the instruction.
@@ -14,7 +14,13 @@ pub trait Reader<D: Domain> {
     fn predicate(&mut self, domain: &mut D, reg: Reg) -> D::Pred;
     /// A special register.
     fn special(&mut self, domain: &mut D, special: Special) -> D::Word;
+    /// The address of a variable as `cvta` gives it, low word first.
+    fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
 }
+
+/// The bit by which an address in constant memory differs from what `cvta` makes of it. Which bits do on a machine is its own
+/// affair; that some do shows who takes the one for the other.
+pub const CONST_SPACE: u64 = 1 << 63;
 
 /// What an instruction does, given what it read.
 #[derive(Clone, Debug)]
@@ -69,7 +75,7 @@ pub enum Place<W: Copy> {
         /// In bytes.
         offset: i32,
     },
-    /// Constant memory, likewise.
+    /// Constant memory, likewise: at what differs from an address without a space by [`CONST_SPACE`].
     Constant {
         /// A 64-bit address, low word first.
         base: [W; 2],

@@ -2,9 +2,10 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Access, Context, Next, Place, Reader};
+use super::{Access, CONST_SPACE, Context, Next, Place, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::inst::{Base, Operand};
+use crate::ptx::module::Space;
 use crate::ptx::types::Token;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -31,13 +32,44 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn place(&mut self, i: usize) -> Option<Place<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
-        Some(match address.base {
-            Base::Parameter(number) => Place::Parameter { number, offset },
-            Base::Register(reg) => {
-                let base = self.read.register(self.d, reg);
-                if self.has(Token::Const) { Place::Constant { base, offset } } else { Place::Global { base, offset } }
+        let base = match address.base {
+            Base::Parameter(number) => return Some(Place::Parameter { number, offset }),
+            Base::Register(reg) => self.read.register(self.d, reg),
+            Base::Variable(var) => {
+                let base = self.read.variable(self.d, var);
+                self.in_space(var.space, base)
             }
-        })
+        };
+        Some(if self.has(Token::Const) { Place::Constant { base, offset } } else { Place::Global { base, offset } })
+    }
+
+    /// The address in a space of one without, or the other way round.
+    fn in_space(&mut self, space: Space, [low, high]: [D::Word; 2]) -> [D::Word; 2] {
+        match space {
+            Space::Global => [low, high],
+            Space::Const => {
+                let differs = self.d.word((CONST_SPACE >> 32) as u32);
+                [low, self.d.xor(high, differs)]
+            }
+        }
+    }
+
+    /// The address of a variable, in its space or without one.
+    pub(super) fn address_of(&mut self, in_space: bool) {
+        let Some(&Operand::Variable { var, offset }) = self.operand(1) else { return };
+        let base = self.read.variable(self.d, var);
+        let base = if in_space { self.in_space(var.space, base) } else { base };
+        let offset = wide::constant(self.d, i64::from(offset).cast_unsigned());
+        let address = wide::add(self.d, base, offset);
+        self.define(address);
+    }
+
+    /// An address of a space without, or the other way round.
+    pub(super) fn convert_address(&mut self) {
+        let address = self.value(1);
+        let space = if self.has(Token::Const) { Space::Const } else { Space::Global };
+        let address = self.in_space(space, address);
+        self.define(address);
     }
 
     pub(super) fn branch(&mut self) {

@@ -14,7 +14,7 @@ mod wide;
 
 use arrayvec::ArrayVec;
 
-pub use effects::{Access, Effects, Next, Place, Reader, Write};
+pub use effects::{Access, CONST_SPACE, Effects, Next, Place, Reader, Write};
 
 use super::Opcode;
 use super::inst::{Inst, Operand, Reg};
@@ -171,7 +171,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             MOV_UNPACK => self.unpack(),
             LD_PARAM | LD_PARAM_V2 | LD_PARAM_V4 | LD | LD_V2 | LD_V4 | LD_NC | LD_NC_V2 | LD_NC_V4 => self.load(),
             ST | ST_V2 | ST_V4 => self.store(),
-            CVTA => self.copy(),
+            CVTA => self.convert_address(),
+            MOV_ADDRESS => self.address_of(true),
+            CVTA_ADDRESS => self.address_of(false),
             BRA => self.branch(),
             RET | EXIT => self.effects.next = Next::Exit,
         }

@@ -88,4 +88,6 @@ convert! {
         "Puts a word together from two parts or four, the first one lowest.", "mov.b32 %d, {%a, %b};";
     MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", Shape::Parts(T)), value("a", T)], Since::ALWAYS,
         "Takes a word apart into two parts or four, the first one lowest.", "mov.b32 {%d, _}, %a;";
+    MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64))], &[def("d", T), OperandRow::used("a", Shape::Variable)], Since::ALWAYS,
+        "The address of a variable of the module, in the space where it lies, and so many bytes on.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
 }

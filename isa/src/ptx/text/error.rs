@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::object::Loc;
-use crate::ptx::module::MAX_REGISTERS;
+use crate::ptx::module::{MAX_REGISTERS, Space};
 
 /// An error and where it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -93,6 +93,12 @@ pub enum ErrorKind {
     /// A number that is none.
     #[error("`{0}` is not a number")]
     Number(String),
+    /// More values than a variable has elements.
+    #[error("more than {0} values")]
+    Values(u32),
+    /// More variables than a space holds.
+    #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]
+    Variables(Space),
     /// A name that nothing has.
     #[error("unknown name `{0}`")]
     Name(String),

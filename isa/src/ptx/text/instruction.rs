@@ -12,7 +12,7 @@ use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::Opcode;
-use crate::ptx::inst::{Address, Base, Guard, Inst, MAX_WORDS, Operand, Reg};
+use crate::ptx::inst::{Address, Base, Guard, Inst, MAX_WORDS, Operand, Reg, Var};
 use crate::ptx::row::{Lanes, OperandRow, Shape};
 use crate::ptx::types::{Special, Token, Type};
 
@@ -35,12 +35,16 @@ enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
     Name(&'a str),
+    /// A variable by its name, and so many bytes.
+    Variable(&'a str, Var, i32),
+    /// The same in brackets.
+    AtVariable(&'a str, Address),
     /// A register, and what stands behind its dot.
     Dotted(Reg, &'a str),
 }
 
 /// Why an instruction is not of a row, and how far it agrees: whether in its words, up to which word or operand, and whether
-/// that operand has braces where it should.
+/// that operand has braces or is a variable where it should.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
@@ -131,7 +135,7 @@ impl<'a> Reader<'a> {
     fn operand(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         match self.ahead.token {
             Lexeme::Punct('{') => self.vector(names).map(Raw::Operand),
-            Lexeme::Punct('[') => self.address(names).map(Raw::Operand),
+            Lexeme::Punct('[') => self.address(names),
             Lexeme::Punct('!') => {
                 self.bump()?;
                 self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
@@ -144,7 +148,10 @@ impl<'a> Reader<'a> {
                     return self.after_register(name, reg, names);
                 }
                 self.bump()?;
-                self.after_name(name)
+                match self.variable(name).filter(|_| names.parameter(name).is_none()) {
+                    Some(var) => Ok(Raw::Variable(name, var, self.offset()?)),
+                    None => self.after_name(name),
+                }
             }
             _ => Err(self.expected("an operand")),
         }
@@ -175,7 +182,7 @@ impl<'a> Reader<'a> {
         Ok(Raw::Operand(Operand::Special(special)))
     }
 
-    fn literal(&mut self) -> Result<Literal<'a>, Error> {
+    pub(super) fn literal(&mut self) -> Result<Literal<'a>, Error> {
         let negative = self.accept('-')?;
         let Lexeme::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
         self.bump()?;
@@ -225,29 +232,37 @@ impl<'a> Reader<'a> {
         Ok(Operand::Vector(regs))
     }
 
-    fn address(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+    fn address(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         self.bump()?;
         let at = self.ahead.at;
-        let name = self.name("a register or a parameter")?;
-        let base = match (names.register(name), names.parameter(name)) {
-            (Some(reg), _) => Base::Register(reg),
-            (None, Some(param)) => Base::Parameter(param),
-            (None, None) => return Err(Error { at, kind: ErrorKind::Name(name.to_owned()) }),
+        let name = self.name("a register, a parameter or a variable")?;
+        let base = match (names.register(name), names.parameter(name), self.variable(name)) {
+            (Some(reg), ..) => Base::Register(reg),
+            (None, Some(param), _) => Base::Parameter(param),
+            (None, None, Some(var)) => Base::Variable(var),
+            (None, None, None) => return Err(Error { at, kind: ErrorKind::Name(name.to_owned()) }),
         };
-        let (plus, minus) = (self.accept('+')?, self.ahead.token == Lexeme::Punct('-'));
-        let offset = if plus || minus {
-            let at = self.ahead.at;
-            let literal = self.literal()?;
-            let offset = literal.integer().map_err(|kind| Error { at, kind })?;
-            i32::try_from(offset).map_err(|_| {
-                let kind = ErrorKind::Range { number: offset.to_string(), ty: "an offset of 32 bits".to_owned() };
-                Error { at, kind }
-            })?
-        } else {
-            0
-        };
+        let address = Address { base, offset: self.offset()? };
         self.expect(']', "`]`")?;
-        Ok(Operand::Memory(Address { base, offset }))
+        Ok(match base {
+            Base::Variable(_) => Raw::AtVariable(name, address),
+            _ => Raw::Operand(Operand::Memory(address)),
+        })
+    }
+
+    /// `+4`, `-4`, `+-4`, or nothing.
+    fn offset(&mut self) -> Result<i32, Error> {
+        let (plus, minus) = (self.accept('+')?, self.ahead.token == Lexeme::Punct('-'));
+        if !plus && !minus {
+            return Ok(0);
+        }
+        let at = self.ahead.at;
+        let literal = self.literal()?;
+        let offset = literal.integer().map_err(|kind| Error { at, kind })?;
+        i32::try_from(offset).map_err(|_| {
+            let kind = ErrorKind::Range { number: offset.to_string(), ty: "an offset of 32 bits".to_owned() };
+            Error { at, kind }
+        })
     }
 }
 
@@ -297,8 +312,11 @@ impl<'a> Parts<'a> {
         }
         let mut operands = SmallVec::new();
         for (place, ((raw, at), o)) in self.operands.iter().zip(row.operands_with(&self.words)).enumerate() {
-            let braces = matches!(raw, Raw::Operand(Operand::Vector(_)))
-                && matches!(o.shape, Shape::Vector(..) | Shape::Parts(_));
+            let braces = match raw {
+                Raw::Operand(Operand::Vector(_)) => matches!(o.shape, Shape::Vector(..) | Shape::Parts(_)),
+                Raw::Variable(..) => o.shape == Shape::Variable,
+                _ => false,
+            };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
             operands.push(self.fit(o, raw, *at, names).map_err(refuse)?);
         }
@@ -314,6 +332,12 @@ impl<'a> Parts<'a> {
             (Raw::Number(literal), Shape::Value(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
             (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
+            (&Raw::Variable(name, _, 0), Shape::Label) => Operand::Label(names.label(name, at)),
+            (&Raw::Variable(_, var, offset), _) => Operand::Variable { var, offset },
+            (Raw::AtVariable(name, _), Shape::Memory) => {
+                return Err(ErrorKind::Unsupported(format!("written data of a module (`{name}`)")));
+            }
+            (&Raw::AtVariable(_, address), _) => Operand::Memory(address),
             (&Raw::Dotted(reg, digits), Shape::Masked(lanes)) => {
                 let mask = mask(digits, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }

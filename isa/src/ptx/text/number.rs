@@ -67,7 +67,7 @@ impl Literal<'_> {
             (Value::Double(bits), _) if ty == Type::F32 => {
                 Ok(u64::from((f64::from_bits(bits) as f32).to_bits()) ^ sign(32))
             }
-            (Value::Double(bits), _) if ty == Type::B64 => Ok(bits ^ sign(64)),
+            (Value::Double(bits), _) if matches!(ty, Type::B64 | Type::F64) => Ok(bits ^ sign(64)),
             _ => Err(range()),
         }
     }

@@ -46,7 +46,8 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     let what = match word {
         "shared" => "shared memory",
         "local" => "local memory",
-        "global" | "const" | "common" => "a variable",
+        "common" => "a variable that several files define",
+        "global" | "const" => "a variable in a kernel",
         "func" | "alias" | "callprototype" => "a function",
         "tex" | "texref" | "samplerref" | "surfref" => "a texture",
         "extern" => "what another file defines",

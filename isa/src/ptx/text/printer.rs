@@ -3,14 +3,15 @@
 use std::fmt::{self, Write};
 
 use crate::object::Loc;
-use crate::ptx::inst::{Base, Inst, Operand, Reg};
-use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName};
+use crate::ptx::inst::{Base, Inst, Operand, Reg, Var};
+use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName, Variable, Variables};
 use crate::ptx::row::{Lanes, Shape};
 use crate::ptx::types::{Kind, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         head(f, self.version, self.target)?;
+        variables(f, &self.variables)?;
         self.entries.iter().try_for_each(|entry| write!(f, "\n{entry}"))
     }
 }
@@ -31,6 +32,7 @@ impl fmt::Display for Sourced<'_> {
         // A string ends at its line's end, and nothing stands for a quote in it.
         let file = self.file.replace(|c: char| c == '"' || c.is_control(), "_");
         writeln!(f, ".file 1 \"{file}\"")?;
+        variables(f, &self.module.variables)?;
         let mut locs = self.locs.iter();
         self.module.entries.iter().try_for_each(|entry| {
             f.write_char('\n')?;
@@ -43,9 +45,53 @@ fn head(f: &mut fmt::Formatter<'_>, (major, minor): (u8, u8), target: TargetName
     writeln!(f, ".version {major}.{minor}\n.target {target}\n.address_size 64")
 }
 
+fn linkage(linkage: Linkage) -> &'static str {
+    match linkage {
+        Linkage::Plain => "",
+        Linkage::Visible => ".visible ",
+        Linkage::Weak => ".weak ",
+    }
+}
+
+/// Variables, a line each, behind an empty line.
+fn variables(f: &mut fmt::Formatter<'_>, variables: &Variables) -> fmt::Result {
+    if !variables.is_empty() {
+        f.write_char('\n')?;
+    }
+    variables.iter().try_for_each(|variable| writeln!(f, "{variable}"))
+}
+
+impl fmt::Display for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", linkage(self.linkage), self.space.name())?;
+        self.align.map_or(Ok(()), |align| write!(f, " .align {align}"))?;
+        write!(f, " {} {}", self.ty, self.name)?;
+        self.count.map_or(Ok(()), |count| write!(f, "[{count}]"))?;
+        // What follows the last that is not zero is zero unsaid.
+        let size = (self.ty.bits() / 8) as usize;
+        let values = self.bytes.chunks(size).map(|bytes| bytes.iter().rev().fold(0, |all, &b| all << 8 | u64::from(b)));
+        let said = values.clone().zip(1..).filter(|(value, _)| *value != 0).last().map_or(0, |(_, count)| count);
+        for (i, value) in values.take(said).enumerate() {
+            f.write_str(match (i, self.count) {
+                (0, None) => " = ",
+                (0, Some(_)) => " = {",
+                _ => ", ",
+            })?;
+            match self.ty {
+                // A byte is a byte: the shortest form.
+                Type::F64 => write!(f, "0d{value:016x}")?,
+                Type::B8 => write!(f, "{value}")?,
+                ty => number(f, value, ty)?,
+            }
+        }
+        f.write_str(if said != 0 && self.count.is_some() { "};" } else { ";" })
+    }
+}
+
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         head(f, self.version, self.target)?;
+        variables(f, &self.entry.variables)?;
         write!(f, "\n{}", self.entry)
     }
 }
@@ -59,11 +105,7 @@ impl fmt::Display for Entry {
 impl Entry {
     /// With `.loc` before each instruction whose place is another one than before.
     fn print(&self, f: &mut fmt::Formatter<'_>, locs: &[Loc]) -> fmt::Result {
-        f.write_str(match self.linkage {
-            Linkage::Plain => "",
-            Linkage::Visible => ".visible ",
-            Linkage::Weak => ".weak ",
-        })?;
+        f.write_str(linkage(self.linkage))?;
         write!(f, ".entry {}(", self.name)?;
         for (i, param) in self.params.iter().enumerate() {
             write!(f, "{}{param}", if i == 0 { "" } else { ", " })?;
@@ -172,6 +214,7 @@ fn print_operand(f: &mut dyn Write, operand: &Operand, shape: Shape, inst: &Inst
             f.write_char('[')?;
             match address.base {
                 Base::Register(reg) => register(f, reg, entry)?,
+                Base::Variable(var) => variable(f, var, entry)?,
                 Base::Parameter(param) => {
                     f.write_str(entry.params.get(param as usize).map_or("_", |param| &param.name))?;
                 }
@@ -181,8 +224,16 @@ fn print_operand(f: &mut dyn Write, operand: &Operand, shape: Shape, inst: &Inst
                 offset => write!(f, "+{offset}]"),
             }
         }
+        &Operand::Variable { var, offset } => {
+            variable(f, var, entry)?;
+            if offset == 0 { Ok(()) } else { write!(f, "+{offset}") }
+        }
         Operand::Label(label) => f.write_str(entry.labels.get(label.0 as usize).map_or("_", |label| &label.name)),
     }
+}
+
+fn variable(f: &mut dyn Write, var: Var, entry: &Entry) -> fmt::Result {
+    f.write_str(entry.variables.get(var.number as usize).map_or("_", |variable| &variable.name))
 }
 
 fn element(f: &mut dyn Write, reg: Option<Reg>, entry: &Entry) -> fmt::Result {

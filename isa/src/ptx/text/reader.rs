@@ -1,4 +1,6 @@
-//! Reads a file: its head, its kernels, and their declarations.
+//! Reads a file: its head, its variables, its kernels, and their declarations.
+
+use std::collections::HashMap;
 
 use super::error::{Error, ErrorKind};
 use super::lexer::{Lexer, Spanned, Token};
@@ -6,9 +8,12 @@ use super::names::Names;
 use super::number::Literal;
 use super::{Source, Text, outside};
 use crate::object::Loc;
-use crate::ptx::inst::Inst;
-use crate::ptx::module::{Entry, Linkage, Module, Param, Suffix, TargetName};
+use crate::ptx::inst::{Inst, Var};
+use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, Space, Suffix, TargetName, Variable, Variables};
 use crate::ptx::types::Type;
+
+/// The greatest alignment of a parameter itself, in bytes.
+const MAX_PARAM_ALIGN: u32 = 128;
 
 /// Errors reported at most.
 const MAX_ERRORS: usize = 100;
@@ -20,6 +25,9 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         errors: Vec::new(),
         source: Source::default(),
         files: Vec::new(),
+        variables: Vec::new(),
+        vars: HashMap::new(),
+        taken: HashMap::new(),
     };
     let read = reader.bump().and_then(|()| reader.file());
     match read {
@@ -41,6 +49,11 @@ pub(super) struct Reader<'a> {
     /// What the last `.loc` says.
     source: Source,
     files: Vec<(u32, String)>,
+    variables: Vec<Variable>,
+    /// By name.
+    vars: HashMap<&'a str, Var>,
+    /// Bytes of the variables of each space.
+    taken: HashMap<Space, u32>,
 }
 
 impl<'a> Reader<'a> {
@@ -138,6 +151,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Keeps an error in a variable and goes behind its `;`, or to where a kernel starts.
+    fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
+        self.keep(error)?;
+        while !matches!(self.ahead.token, Token::End | Token::Punct(';') | Token::Dotted("visible" | "weak" | "entry"))
+        {
+            self.skip();
+        }
+        if self.ahead.token == Token::Punct(';') {
+            self.skip();
+        }
+        Ok(())
+    }
+
     /// Keeps an error and goes to where the next statement starts; or gives up.
     fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
@@ -169,6 +195,9 @@ impl<'a> Reader<'a> {
             match self.ahead.token {
                 Token::End => {
                     text.files = std::mem::take(&mut self.files);
+                    let variables: Variables = std::mem::take(&mut self.variables).into();
+                    text.module.entries.iter_mut().for_each(|entry| entry.variables = variables.clone());
+                    text.module.variables = variables;
                     return Ok(text);
                 }
                 // The end of something that was not understood.
@@ -207,7 +236,7 @@ impl<'a> Reader<'a> {
             Token::Number("64") => self.bump()?,
             _ => return Err(self.expected("`64`")),
         }
-        Ok(Module { version, target, entries: Vec::new() })
+        Ok(Module { version, target, variables: Variables::default(), entries: Vec::new() })
     }
 
     fn directive(&mut self, name: &str, expected: &'static str) -> Result<(), Error> {
@@ -224,13 +253,21 @@ impl<'a> Reader<'a> {
             "visible" => Linkage::Visible,
             "weak" => Linkage::Weak,
             "entry" => return self.entry(Linkage::Plain, text),
-            _ => return self.about_debugging(word),
+            _ => match space(word) {
+                Some(space) => {
+                    return self.variables(Linkage::Plain, space, text).or_else(|e| self.recover_variable(e));
+                }
+                None => return self.about_debugging(word),
+            },
         };
         self.bump()?;
         match self.ahead.token {
             Token::Dotted("entry") => self.entry(linkage, text),
-            Token::Dotted(word) => Err(self.error(outside::directive(word))),
-            _ => Err(self.expected("`.entry`")),
+            Token::Dotted(word) => match space(word) {
+                Some(space) => self.variables(linkage, space, text).or_else(|error| self.recover_variable(error)),
+                None => Err(self.error(outside::directive(word))),
+            },
+            _ => Err(self.expected("`.entry`, `.global` or `.const`")),
         }
     }
 
@@ -279,7 +316,7 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("the name of a kernel")?;
-        if text.module.entries.iter().any(|e| e.name == name) {
+        if text.module.entries.iter().any(|e| e.name == name) || self.vars.contains_key(name) {
             self.errors.push(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
         let mut names = Names::default();
@@ -329,7 +366,8 @@ impl<'a> Reader<'a> {
         }
         self.bump()?;
         let (registers, labels) = names.finish(&mut insts, &mut self.errors);
-        text.module.entries.push(Entry { name: name.to_owned(), linkage, params, registers, insts, labels });
+        let variables = Variables::default();
+        text.module.entries.push(Entry { name: name.to_owned(), linkage, params, registers, insts, labels, variables });
         text.locs.push(locs);
         text.sources.push(sources);
         Ok(())
@@ -343,7 +381,8 @@ impl<'a> Reader<'a> {
             match word {
                 "align" => {
                     self.bump()?;
-                    let number = Some(self.power_of_two()?);
+                    let most = if pointer.is_some() { MAX_ALIGN } else { MAX_PARAM_ALIGN };
+                    let number = Some(self.power_of_two(most)?);
                     match pointer {
                         Some(_) => pointer = Some(number),
                         None => align = number,
@@ -371,12 +410,127 @@ impl<'a> Reader<'a> {
         Ok((Param { name: name.to_owned(), ty, count, align, pointer }, name, at))
     }
 
-    fn power_of_two(&mut self) -> Result<u32, Error> {
+    /// The variable of a name.
+    pub(super) fn variable(&self, name: &str) -> Option<Var> {
+        self.vars.get(name).copied()
+    }
+
+    /// `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`
+    fn variables(&mut self, linkage: Linkage, space: Space, text: &Text) -> Result<(), Error> {
+        self.bump()?;
+        let (mut ty, mut align) = (None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" if align.is_none() => {
+                    self.bump()?;
+                    align = Some(self.power_of_two(MAX_ALIGN)?);
+                }
+                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
+                "texref" | "samplerref" | "surfref" => return Err(self.error(outside::directive(word))),
+                _ if ty.is_some() => break,
+                _ => {
+                    let at = self.ahead.at;
+                    let of = self.ty()?;
+                    if !Variable::admits(of) {
+                        return Err(Error { at, kind: ErrorKind::Unsupported(format!("a variable of type {of}")) });
+                    }
+                    ty = Some(of);
+                }
+            }
+        }
+        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        loop {
+            let at = self.ahead.at;
+            let name = self.name("the name of a variable")?;
+            let (count, bytes) = self.contents(space, ty, at)?;
+            if self.vars.contains_key(name) || text.module.entries.iter().any(|entry| entry.name == name) {
+                self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+            }
+            self.vars.insert(name, Var { number: self.variables.len() as u32, space });
+            let name = name.to_owned();
+            self.variables.push(Variable { name, space, linkage, ty, count, align, bytes: bytes.into() });
+            if !self.accept(',')? {
+                return self.expect(';', "`,` or `;`");
+            }
+        }
+    }
+
+    /// How many elements the variable has whose name stands at a place, and what is in them.
+    fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<(Option<u32>, Vec<u8>), Error> {
+        let size = ty.bits() / 8;
+        let taken = self.taken.get(&space).copied().unwrap_or(0);
+        let most = space.most_bytes().saturating_sub(taken) / size;
+        let too_large = Error { at, kind: ErrorKind::Variables(space) };
+        let (mut count, mut open) = (None, None);
+        if self.accept('[')? {
+            if self.ahead.token == Token::Punct(']') {
+                open = Some(self.expected("the number of elements"));
+            } else {
+                let zero = ErrorKind::Range { number: "0".to_owned(), ty: "a number of elements".to_owned() };
+                let zero = self.error(zero);
+                count = Some(self.number()?);
+                if count == Some(0) {
+                    return Err(zero);
+                }
+            }
+            self.expect(']', "`]`")?;
+            if self.ahead.token == Token::Punct('[') {
+                return Err(self.error(ErrorKind::Unsupported("an array of arrays".to_owned())));
+            }
+        }
+        if count.unwrap_or(1) > most {
+            return Err(too_large);
+        }
+        let mut bytes = Vec::new();
+        let is_array = count.is_some() || open.is_some();
+        if self.accept('=')? {
+            if !is_array {
+                self.element_of(ty, &mut bytes)?;
+            } else if self.expect('{', "`{`").map(|()| self.accept('}'))?? {
+                // All are zero.
+            } else {
+                let mut values = 0;
+                loop {
+                    match count {
+                        Some(count) if values == count => return Err(self.error(ErrorKind::Values(count))),
+                        None if values == most => return Err(too_large),
+                        _ => self.element_of(ty, &mut bytes)?,
+                    }
+                    values += 1;
+                    if !self.accept(',')? {
+                        break;
+                    }
+                }
+                self.expect('}', "`,` or `}`")?;
+            }
+        }
+        if let Some(unknown) = open {
+            count = Some(bytes.len() as u32 / size).filter(|&count| count != 0);
+            count.ok_or(unknown)?;
+        }
+        let all = count.unwrap_or(1) * size;
+        bytes.resize(all as usize, 0);
+        self.taken.insert(space, taken + all);
+        Ok((count, bytes))
+    }
+
+    /// A value of a variable.
+    fn element_of(&mut self, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        if let Token::Name(name) = self.ahead.token {
+            return Err(self.error(ErrorKind::Unsupported(format!("an address as a value (`{name}`)"))));
+        }
+        let at = self.ahead.at;
+        let bits = self.literal()?.bits(ty).map_err(|kind| Error { at, kind })?;
+        bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
+        Ok(())
+    }
+
+    fn power_of_two(&mut self, most: u32) -> Result<u32, Error> {
         let Token::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
-        let range = ErrorKind::Range { number: text.to_owned(), ty: "a power of two up to 128".to_owned() };
+        let range = ErrorKind::Range { number: text.to_owned(), ty: format!("a power of two up to {most}") };
         let range = self.error(range);
         let number = self.number()?;
-        if number.is_power_of_two() && number <= 128 { Ok(number) } else { Err(range) }
+        if number.is_power_of_two() && number <= most { Ok(number) } else { Err(range) }
     }
 
     /// A declaration, a label, or an instruction that would be number `place`.
@@ -445,6 +599,11 @@ impl<'a> Reader<'a> {
             _ => Ok(None),
         }
     }
+}
+
+/// The space of variables that a directive names.
+fn space(word: &str) -> Option<Space> {
+    [Space::Global, Space::Const].into_iter().find(|space| space.name() == word)
 }
 
 /// `sm_90`, `sm_90a`, `sm_120f`
