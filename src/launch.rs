@@ -54,13 +54,13 @@ impl Param {
         matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
     }
 
-    /// The parameters of a kernel.
+    /// The parameters of a kernel that a launch gives values for.
     pub fn of_kernel(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
         let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
-        kernel.launch_params().iter().map(param).collect()
+        kernel.given_params().iter().map(param).collect()
     }
 
-    /// The parameters of a loaded kernel; none where one has a type that the IR does not know.
+    /// The same of a loaded kernel; none where one has a type that the IR does not know.
     pub fn of_signature(signature: &abi::Signature) -> Option<Vec<Param>> {
         let ty = |elem: abi::ElemType| Type::from_name(&elem.to_string());
         let param = |param: &abi::Param| {
@@ -77,7 +77,7 @@ impl Param {
             };
             Some(Param { name: param.name.clone(), kind })
         };
-        signature.params().iter().map(param).collect()
+        signature.given().iter().map(param).collect()
     }
 }
 
@@ -179,7 +179,7 @@ pub fn evaluate_within(
     budget: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
-    let mut bound: Vec<eval::Arg<'_>> = (kernel.launch_params().iter().zip(args).enumerate())
+    let mut bound: Vec<eval::Arg<'_>> = (kernel.given_params().iter().zip(args).enumerate())
         .map(|(number, (param, bytes))| match param.kind {
             ParamKind::Scalar(_) => {
                 let mut words = [0; 8];
@@ -206,7 +206,7 @@ pub fn execute<'a>(
     items: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
-    let mut bound: Vec<Arg<'_>> = (kernel.signature().params().iter().zip(args))
+    let mut bound: Vec<Arg<'_>> = (kernel.signature().given().iter().zip(args))
         .map(|(param, bytes)| match param.kind {
             abi::ParamKind::Scalar(_) => {
                 Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
@@ -262,5 +262,10 @@ mod tests {
     #[test]
     fn both_sides_allow_as_many_backward_branches() {
         assert_eq!(u64::from(eval::DEFAULT_BUDGET), abi::DEFAULT_BUDGET);
+    }
+
+    #[test]
+    fn both_sides_have_contents_at_the_same_addresses() {
+        assert!((0..600).all(|param| eval::data_base(param) == buffer_base(param)));
     }
 }

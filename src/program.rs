@@ -119,7 +119,7 @@ impl Program {
         self.0.kernels()
     }
 
-    /// A launch of a kernel, whose arguments follow in the order of its parameters.
+    /// A launch of a kernel, whose arguments follow in the order of its parameters; those with contents take none.
     pub fn launch<'a>(&'a self, kernel: &'a str) -> Launch<'a> {
         Launch { program: self, kernel, args: Vec::new(), budget: DEFAULT_BUDGET, engine: Engine::default() }
     }
@@ -205,7 +205,7 @@ impl<'a> Launch<'a> {
             let known = self.program.kernels().iter().map(|kernel| format!("@{}", kernel.signature().name()));
             return Err(CallError::NoKernel { name: self.kernel.to_owned(), known: known.collect() });
         };
-        for (param, given) in kernel.signature().params().iter().zip(&self.args) {
+        for (param, given) in kernel.signature().given().iter().zip(&self.args) {
             let (ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. }) = param.kind;
             if !(given.fits)(ty) {
                 return Err(CallError::Type { param: param.name.clone(), expected: ty, found: given.name });

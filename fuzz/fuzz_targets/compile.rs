@@ -60,7 +60,7 @@ fn ways(target: Target) -> [Options; 2] {
 }
 
 fn evaluate(kernel: &Kernel, args: &mut [Vec<u8>]) -> Result<(), Fault> {
-    let params = kernel.params.iter().zip(args).enumerate();
+    let params = kernel.given_params().iter().zip(args).enumerate();
     let mut args: Vec<Arg<'_>> = params
         .map(|(number, (param, bytes))| match param.kind {
             ParamKind::Scalar(_) => Arg::Scalar(words(bytes)),
@@ -72,7 +72,7 @@ fn evaluate(kernel: &Kernel, args: &mut [Vec<u8>]) -> Result<(), Fault> {
 }
 
 fn run(kernel: &runtime::Kernel, args: &mut [Vec<u8>]) -> Result<runtime::Stats, LaunchError> {
-    let params = kernel.signature().params().iter().zip(args);
+    let params = kernel.signature().given().iter().zip(args);
     let mut args: Vec<runtime::Arg<'_>> = params
         .map(|(param, bytes)| match param.kind {
             abi::ParamKind::Scalar(_) => {

@@ -12,7 +12,7 @@ const BUDGET: u64 = 16;
 fuzz_target!(|data: &[u8]| {
     let Ok(program) = Program::load(data) else { return };
     for kernel in program.kernels() {
-        let params = kernel.signature().params();
+        let params = kernel.signature().given();
         let mut buffers: Vec<Vec<u8>> = params
             .iter()
             .map(|param| match param.kind {

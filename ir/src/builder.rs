@@ -20,6 +20,8 @@
 //! assert!(halfbyte_ir::verify(&kernel).is_ok());
 //! ```
 
+use std::sync::Arc;
+
 use cranelift_entity::packed_option::ReservedValue;
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
@@ -98,6 +100,14 @@ impl Builder {
     /// Adds a buffer whose start is a multiple of `align` bytes.
     pub fn buffer_aligned(&mut self, name: &str, direction: Direction, elem: Type, align: u32) -> Value {
         self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align }, self.span)
+    }
+
+    /// Adds a buffer with contents, a whole number of elements, that starts at a multiple of `align` bytes. Such buffers come after
+    /// all other parameters.
+    pub fn data(&mut self, name: &str, elem: Type, align: u32, contents: impl Into<Arc<[u8]>>) -> Value {
+        let value = self.buffer_aligned(name, Direction::In, elem, align);
+        self.kernel.set_contents(contents.into());
+        value
     }
 
     /// Adds a block to branch to, with parameters of these types; [`Builder::params`] gives their values.

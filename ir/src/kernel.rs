@@ -1,5 +1,7 @@
 //! Kernels: signature, blocks, instructions and values, in arenas addressed by small indices.
 
+use std::sync::Arc;
+
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
 
@@ -215,6 +217,8 @@ pub struct Param {
     pub value: Value,
     /// Where in the text it stands.
     pub span: Span,
+    /// What an `in` buffer holds in every launch, where the kernel says so: then a launch gives no argument for it.
+    pub contents: Option<Arc<[u8]>>,
 }
 
 /// An instruction of a target, by text.
@@ -371,8 +375,15 @@ impl Kernel {
         };
         let value = self.values.push(ValueData { ty, def: ValueDef::Param(self.params.len() as u32) });
         self.set_value_name(value, &name);
-        self.params.push(Param { name, kind, value, span });
+        self.params.push(Param { name, kind, value, span, contents: None });
         value
+    }
+
+    /// Says what the buffer added last holds, from its first byte on.
+    pub fn set_contents(&mut self, contents: Arc<[u8]>) {
+        if let Some(param) = self.params.last_mut() {
+            param.contents = Some(contents);
+        }
     }
 
     /// Adds an empty block at the end of the layout.
@@ -544,10 +555,18 @@ impl Kernel {
         }
     }
 
-    /// The parameters that the kernel is launched with: all but a packed kernel's streams.
+    /// The parameters that a launch knows: all but a packed kernel's streams.
     pub fn launch_params(&self) -> &[Param] {
         let streams = self.packing.as_ref().map_or(0, |packing| packing.streams.len());
         self.params.get(..self.params.len().saturating_sub(streams)).unwrap_or(&[])
+    }
+
+    /// The parameters that a launch gives arguments for: those that a launch knows, but for the last ones, whose contents the
+    /// kernel has.
+    pub fn given_params(&self) -> &[Param] {
+        let all = self.launch_params();
+        let given = all.iter().position(|param| param.contents.is_some()).unwrap_or(all.len());
+        all.get(..given).unwrap_or(&[])
     }
 
     /// The number of the stream whose address a value is, in a packed kernel.

@@ -11,7 +11,7 @@ use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::diag::Diagnostic;
 use crate::flow::Flow;
 use crate::kernel::{
-    Attr, Block, BlockCall, CallRange, Direction, Inst, InstData, Kernel, ParamKind, Span, Value, ValueDef,
+    Attr, Block, BlockCall, CallRange, Direction, Inst, InstData, Kernel, Param, ParamKind, Span, Value, ValueDef,
 };
 use crate::op::{ArgType, AttrKind, Op, OpRow};
 use crate::text;
@@ -21,6 +21,9 @@ mod streams;
 
 /// The greatest alignment that a buffer or an access can ask for, in bytes.
 pub const MAX_ALIGN: u32 = 4096;
+
+/// Bytes that the contents of a buffer have at most.
+pub const MAX_CONTENTS: usize = 1 << 20;
 
 /// After so many findings the rest is not looked for.
 pub const MAX_DIAGNOSTICS: usize = 100;
@@ -303,8 +306,14 @@ impl Verifier<'_> {
     }
 
     fn params(&mut self) {
+        let given = self.kernel.given_params().len();
         for (number, param) in self.kernel.params.iter().enumerate() {
             let place = Place::Param(number);
+            self.contents(place, param);
+            if number > given && number < self.kernel.launch_params().len() && param.contents.is_none() {
+                let message = format!("`%{}` behind a parameter with contents", param.name);
+                self.found(place, message, "parameters with contents behind all others");
+            }
             match param.kind {
                 ParamKind::Scalar(Type::PTR) => {
                     self.found(
@@ -325,6 +334,23 @@ impl Verifier<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// What a parameter holds in every launch.
+    fn contents(&mut self, place: Place, param: &Param) {
+        let Some(contents) = &param.contents else { return };
+        let name = &param.name;
+        match param.kind {
+            ParamKind::Buffer { direction: Direction::In, elem, .. } if self.kernel.stream(param.value).is_none() => {
+                let bytes = elem.bytes() as usize;
+                if contents.is_empty() || contents.len() > MAX_CONTENTS || !contents.len().is_multiple_of(bytes.max(1))
+                {
+                    let message = format!("`%{name}` holds {} bytes", contents.len());
+                    self.found(place, message, format!("elements of `{elem}`, in at most {MAX_CONTENTS} bytes"));
+                }
+            }
+            _ => self.found(place, format!("`%{name}` has contents"), "contents of an `in` buffer alone"),
         }
     }
 

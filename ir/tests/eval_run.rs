@@ -445,3 +445,40 @@ fn no_items_do_nothing() {
     run(source, &Launch::new(0), &mut [buffer(0, &mut bytes)]).unwrap();
     assert_eq!(bytes, [7; 4]);
 }
+
+const TABLE: &str = "
+kernel @table(%x: in i32, %y: inout i32, %t: in i16 = [10, -20, 30], %u: in f32 = [1.0]) {
+^entry:
+  %i = item_id
+  %at = load %x[%i]
+  %v = load %t[%at]
+  %w = sext.i32 %v
+  store %w, %y[%i]
+  ret
+}";
+
+#[test]
+fn contents_take_no_argument() {
+    let (mut x, mut y) = (words(&[2, 0, 1]), words(&[0; 3]));
+    run(TABLE, &Launch::new(3), &mut [buffer(0, &mut x), buffer(1, &mut y)]).unwrap();
+    assert_eq!(y, words(&[30, 10, -20i32 as u32]));
+    let (mut z, mut u) = (vec![0; 6], vec![0; 4]);
+    let mut all = [buffer(0, &mut x), buffer(1, &mut y), buffer(2, &mut z), buffer(3, &mut u)];
+    let error = run(TABLE, &Launch::new(3), &mut all).unwrap_err();
+    assert_eq!(error, Fault::Args(ArgError::Count { expected: 2, found: 4 }));
+    // They have addresses, which nothing else may have.
+    let mut beyond = words(&[3]);
+    let (found, covered) = trap(TABLE, &Launch::new(1), &mut [buffer(0, &mut beyond), buffer(1, &mut y)]);
+    assert_eq!((found.kind, covered), (TrapKind::OutOfBounds { address: 3 * BASE + 6, bytes: 2 }, "%v = load %t[%at]"));
+    let error = run(TABLE, &Launch::new(1), &mut [buffer(0, &mut x), buffer(2, &mut y)]).unwrap_err();
+    assert_eq!(error, Fault::Args(ArgError::Overlap { first: 1, second: 2 }));
+}
+
+#[test]
+fn contents_are_not_written() {
+    let source = TABLE.replace("load %x[%i]", "bitcast.i64 %t").replace("%v = load %t[%at]", "%p = bitcast.ptr %at");
+    let source = source.replace("  %w = sext.i32 %v\n  store %w, %y[%i]", "  store.i32 %i, %p");
+    let (mut x, mut y) = (words(&[0]), words(&[0]));
+    let (found, covered) = trap(&source, &Launch::new(1), &mut [buffer(0, &mut x), buffer(1, &mut y)]);
+    assert_eq!((found.kind, covered), (TrapKind::ReadOnly { address: 3 * BASE, param: 2 }, "store.i32 %i, %p"));
+}

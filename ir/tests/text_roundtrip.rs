@@ -259,3 +259,24 @@ fn spans_are_of_the_text() {
     let direction = kernel.params[1].kind;
     assert_eq!(direction, halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4 });
 }
+
+#[test]
+fn contents_of_buffers() {
+    let header = "%n: i32, %a: in i8 align 4 = [1, -1, 0], %b: in f16x2 = [1.0, [0.5, nan], [0x7c01, inf]], \
+                  %c: in i8x16 = [7, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, -128]], %d: in f32 = [0.1], \
+                  %e: in i64 = [-1], %f: in i1x4 = [[0, 1, 1, 0], 1]";
+    let text = format!("kernel @k({header}) {{\n^entry:\n  ret\n}}\n");
+    let module = read(&text);
+    assert_eq!(round_trip(&module), text);
+    let kernel = &module.kernels[0];
+    assert_eq!((kernel.given_params().len(), kernel.launch_params().len()), (1, 7));
+    let of = |number: usize| kernel.params[number].contents.as_deref().unwrap();
+    assert_eq!(of(1), [1, 255, 0]);
+    assert_eq!(of(2), [0, 0x3c, 0, 0x3c, 0, 0x38, 0xff, 0x7f, 1, 0x7c, 0, 0x7c]);
+    assert_eq!(of(3)[..17], [[7; 16].as_slice(), &[0]].concat());
+    assert_eq!((of(3)[31], of(4), of(6)), (0x80, &0.1f32.to_le_bytes()[..], &[6, 15][..]));
+
+    // Over lines, written otherwise.
+    let other = text.replace("[1, -1, 0]", "[\n  0x1, ; one\n  255,\n  0\n]").replace("7, [0, 1", "7,\n[0,\n1");
+    assert_eq!(round_trip(&read(&other)), text);
+}

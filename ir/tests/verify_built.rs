@@ -312,3 +312,26 @@ fn a_note_names_the_kernel_of_a_stream_without_a_place() {
     let list = verify(&kernel).unwrap_err();
     assert_eq!(list[0].notes[0].message, "in @k");
 }
+
+#[test]
+fn contents_that_no_buffer_has() {
+    let with = |change: &dyn Fn(&mut Kernel)| {
+        let mut b = Builder::new("k");
+        b.scalar("a", Type::I32);
+        b.data("t", Type::I32, 16, [1, 2, 3, 4, 5, 6, 7, 8]);
+        b.begin("entry", &[]);
+        b.ret();
+        let mut kernel = b.finish();
+        change(&mut kernel);
+        found(&kernel)
+    };
+    assert!(with(&|_| {}).is_empty());
+    let contents = |bytes: usize| move |kernel: &mut Kernel| kernel.params[1].contents = Some(vec![7; bytes].into());
+    for bytes in [0, 6, verify::MAX_CONTENTS + 4] {
+        let expected = format!("`%t` holds {bytes} bytes; expected elements of `i32`, in at most 1048576 bytes");
+        assert_eq!(with(&contents(bytes)), [expected]);
+    }
+    assert!(with(&contents(verify::MAX_CONTENTS)).is_empty());
+    let of_a_scalar = with(&|kernel| kernel.params[0].contents = Some([1, 2, 3, 4].into()));
+    assert_eq!(of_a_scalar, ["`%a` has contents; expected contents of an `in` buffer alone"]);
+}

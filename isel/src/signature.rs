@@ -51,5 +51,9 @@ pub fn signature(kernel: &Kernel, target: Target) -> Result<abi::Signature, Refu
         };
         params.push(abi::Param { name: param.name.clone(), kind });
     }
-    abi::Signature::new(kernel.name.clone(), params).map_err(|error| refusal(kernel.span, error.to_string()))
+    let contents = kernel.launch_params().iter().filter_map(|param| param.contents.clone()).collect();
+    let signature = abi::Signature::new(kernel.name.clone(), params);
+    signature
+        .and_then(|signature| signature.with_contents(contents))
+        .map_err(|error| refusal(kernel.span, error.to_string()))
 }

@@ -15,7 +15,7 @@ pub(super) const SMALL: &str = "n";
 /// The greatest value of such a parameter.
 pub(super) const MOST: u32 = 4;
 
-/// The arguments of a launch, by parameter, as little-endian bytes: a scalar's, or a buffer's with [`ROW`] bytes an item and
+/// The arguments of a launch, by parameter that has no contents, as little-endian bytes: a scalar's, or a buffer's with [`ROW`] bytes an item and
 /// some more. What is `out` is zero, and an `i32` whose name begins with `n` is at most 4.
 pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let of = |param: &Param| match param.kind {
@@ -31,7 +31,7 @@ pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8
             }
         }
     };
-    kernel.params.iter().map(of).collect()
+    kernel.given_params().iter().map(of).collect()
 }
 
 /// Values of a type as they lie in memory, edge values among their lanes.

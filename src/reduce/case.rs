@@ -59,7 +59,7 @@ impl Case {
     /// A kernel file: the kernel, and the launch as a run line on these targets, by name.
     pub fn file(&self, targets: &str) -> String {
         let mut text = format!("{}; run: {targets}: @{} items={}", self.text, self.kernel.name, self.launch.items);
-        for (param, bytes) in self.kernel.launch_params().iter().zip(&self.launch.args) {
+        for (param, bytes) in self.kernel.given_params().iter().zip(&self.launch.args) {
             text.push(' ');
             text += &binding(&param.name, param.kind, bytes);
         }

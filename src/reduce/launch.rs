@@ -56,7 +56,10 @@ fn without_param(draft: &mut Draft, number: usize) -> Option<()> {
     for (number, param) in kernel.params.iter().enumerate() {
         kernel.values[param.value].def = ValueDef::Param(number as u32);
     }
-    draft.launch.args.remove(number);
+    // A buffer with contents has no argument.
+    if number < draft.launch.args.len() {
+        draft.launch.args.remove(number);
+    }
     Some(())
 }
 
@@ -68,6 +71,19 @@ pub(super) fn buffers(reducer: &mut Reducer<'_>) {
             continue;
         };
         let size = elem.bytes() as usize;
+        if number >= reducer.best.launch().args.len() {
+            let contents = |case: &Case| case.kernel().params.get(number).and_then(|param| param.contents.clone());
+            reducer.less(
+                |case| contents(case).map_or(0, |contents| contents.len() / size) as u64,
+                |draft, step| {
+                    let contents = &mut draft.kernel.params.get_mut(number)?.contents;
+                    let left = contents.as_ref()?.len().checked_sub(usize::try_from(step).ok()?.checked_mul(size)?)?;
+                    *contents = Some(contents.as_ref()?.get(..left)?.into());
+                    Some(())
+                },
+            );
+            continue;
+        }
         let elements = |case: &Case| case.launch().args.get(number).map_or(0, |arg| arg.len() / size) as u64;
         reducer.less(elements, |draft, step| {
             let arg = draft.launch.args.get_mut(number)?;

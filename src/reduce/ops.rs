@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use halfbyte_ir::eval::DEFAULT_BUDGET;
-use halfbyte_ir::{Attr, Direction, Inst, Kernel, Op, ParamKind, Span, Type, Value, ValueList};
+use halfbyte_ir::{Attr, Direction, Inst, Kernel, Op, ParamKind, Span, Type, Value, ValueDef, ValueList};
 
 use super::Reducer;
 use super::draft::{Draft, Replaced, straight};
@@ -109,7 +109,7 @@ fn read(draft: &mut Draft, inst: Inst) -> Option<()> {
     let item = draft.item_id()?;
     let kernel = &mut draft.kernel;
     let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes() };
-    let buffer = kernel.add_param(fresh(kernel), elem, Span::default());
+    let buffer = add_buffer(kernel, fresh(kernel), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let mut args = ValueList::from_slice(&[buffer, item], &mut kernel.pool);
     std::mem::swap(&mut kernel.insts[inst].args, &mut args);
@@ -125,7 +125,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type) -> Option<Vec<u8>> {
     let item = watched.item_id()?;
     let kernel = &mut watched.kernel;
     let elem = ParamKind::Buffer { direction: Direction::Out, elem: ty, align: ty.bytes() };
-    let buffer = kernel.add_param("observed", elem, Span::default());
+    let buffer = add_buffer(kernel, "observed".to_owned(), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let value = kernel.result(inst)?;
     let store = kernel.make_inst(Op::Store, ty, attr, &[value, buffer, item], None, Span::default());
@@ -137,6 +137,19 @@ fn observed(draft: &Draft, inst: Inst, ty: Type) -> Option<Vec<u8>> {
     let args = &mut watched.launch.args;
     evaluate_within(kernel, watched.launch.items, DEFAULT_BUDGET, args).ok()?;
     args.pop()
+}
+
+/// Adds a buffer for which a launch gives an argument, the last of these.
+fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
+    let value = kernel.add_param(name, kind, Span::default());
+    let given = kernel.given_params().len();
+    if let Some(param) = kernel.params.pop() {
+        kernel.params.insert(given.min(kernel.params.len()), param);
+    }
+    for (number, param) in kernel.params.iter().enumerate() {
+        kernel.values[param.value].def = ValueDef::Param(number as u32);
+    }
+    value
 }
 
 /// A name that no value has.

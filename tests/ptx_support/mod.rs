@@ -70,7 +70,7 @@ pub fn arguments(kernel: &Kernel, items: u32, are_ordinary: bool, seed: u64) -> 
             ParamKind::Buffer { elem, .. } => draw(elem, items * ELEMENTS),
         }
     };
-    kernel.params.iter().map(argument).collect()
+    kernel.given_params().iter().map(argument).collect()
 }
 
 /// Arguments of one kind of number: normal halves of a middling size, of both signs.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::kernel::{Direction, Inst, Param, ParamKind};
+use crate::kernel::{Direction, Inst, Kernel, ParamKind};
 use crate::types::Type;
 
 /// An item at an instruction, in one word that is never zero.
@@ -68,9 +68,25 @@ pub(super) struct Memory<'a> {
 struct Buffer<'a> {
     param: usize,
     base: u64,
-    bytes: &'a mut [u8],
+    bytes: Bytes<'a>,
     /// Nothing for an `in` buffer, in which no race can be.
     watch: Option<Watch>,
+}
+
+/// The memory of a buffer.
+enum Bytes<'a> {
+    Given(&'a mut [u8]),
+    /// What the kernel says that it holds, which is never written.
+    Contents(&'a [u8]),
+}
+
+impl Bytes<'_> {
+    fn get(&self) -> &[u8] {
+        match self {
+            Bytes::Given(bytes) => bytes,
+            Bytes::Contents(bytes) => bytes,
+        }
+    }
 }
 
 /// For each byte its writer, and of its readers the first. Items run in order, so where the first reader is the item at
@@ -81,8 +97,10 @@ struct Watch {
 }
 
 impl<'a> Memory<'a> {
-    /// Binds buffers to arguments that fit the parameters, and clears those that are `out`.
-    pub(super) fn bind(params: &[Param], args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
+    /// Binds buffers to arguments that fit the parameters, and clears those that are `out`. Buffers with contents, which come after
+    /// them, have those.
+    pub(super) fn bind(kernel: &'a Kernel, args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
+        let params = kernel.given_params();
         if args.len() != params.len() {
             return Err(ArgError::Count { expected: params.len(), found: args.len() });
         }
@@ -98,23 +116,14 @@ impl<'a> Memory<'a> {
                     if len % elem.bytes() as usize != 0 {
                         return Err(ArgError::Size { param, len, elem: elem.bytes() });
                     }
-                    let clash = |other: &&Buffer<'_>| {
-                        base.wrapping_sub(other.base) < other.bytes.len() as u64
-                            || other.base.wrapping_sub(base) < len as u64
-                    };
-                    let wraps = base.checked_add(len as u64).is_none();
-                    if let Some(first) =
-                        (buffers.iter().find(clash).map(|other| other.param)).or(wraps.then_some(param))
-                    {
-                        return Err(ArgError::Overlap { first, second: param });
-                    }
+                    apart(&buffers, param, base, len)?;
                     if direction == Direction::Out {
                         bytes.fill(0);
                     }
                     buffers.push(Buffer {
                         param,
                         base,
-                        bytes,
+                        bytes: Bytes::Given(bytes),
                         watch: (direction != Direction::In)
                             .then(|| Watch { writers: vec![Who::NOBODY; len], readers: vec![Who::NOBODY; len] }),
                     });
@@ -127,6 +136,11 @@ impl<'a> Memory<'a> {
                     return Err(ArgError::Kind { param, expected });
                 }
             }
+        }
+        for (param, declared) in kernel.launch_params().iter().enumerate().skip(params.len()) {
+            let (base, bytes) = (data_base(param), declared.contents.as_deref().unwrap_or_default());
+            apart(&buffers, param, base, bytes.len())?;
+            buffers.push(Buffer { param, base, bytes: Bytes::Contents(bytes), watch: None });
         }
         Ok(Memory { buffers })
     }
@@ -160,7 +174,7 @@ impl<'a> Memory<'a> {
                 }
             }
         }
-        Ok(buffer.bytes.get(range).unwrap_or(&[]))
+        Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
     }
 
     /// The bytes that an item writes, to change.
@@ -174,13 +188,16 @@ impl<'a> Memory<'a> {
             check(buffer.param, byte, at.who, *reader, false)?;
             *writer = at.who.0;
         }
-        Ok(buffer.bytes.get_mut(range).unwrap_or(&mut []))
+        Ok(match &mut buffer.bytes {
+            Bytes::Given(bytes) => bytes.get_mut(range).unwrap_or(&mut []),
+            Bytes::Contents(_) => &mut [],
+        })
     }
 
     /// The bytes there, where an item can read them. Nobody has read them then.
     pub(super) fn peek(&mut self, at: Place, bytes: u32) -> Option<&[u8]> {
         let (buffer, range) = self.find(at, bytes).ok()?;
-        buffer.bytes.get(range)
+        buffer.bytes.get().get(range)
     }
 
     /// Why an access cannot be made, whoever makes others.
@@ -202,13 +219,30 @@ impl<'a> Memory<'a> {
         }
         for buffer in &mut self.buffers {
             let start = address.wrapping_sub(buffer.base);
-            let len = buffer.bytes.len() as u64;
+            let len = buffer.bytes.get().len() as u64;
             if start <= len && len - start >= u64::from(bytes) {
                 let start = start as usize;
                 return Ok((buffer, start..start + bytes as usize));
             }
         }
         Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }))
+    }
+}
+
+/// Where the contents of a parameter's buffer lie: where a launch that spaces buffers by 2^40 bytes has that parameter's.
+pub const fn data_base(param: usize) -> u64 {
+    (param as u64 + 1) << 40
+}
+
+/// Whether a buffer has its addresses alone.
+fn apart(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<(), ArgError> {
+    let clash = |other: &&Buffer<'_>| {
+        base.wrapping_sub(other.base) < other.bytes.get().len() as u64 || other.base.wrapping_sub(base) < len as u64
+    };
+    let wraps = base.checked_add(len as u64).is_none();
+    match buffers.iter().find(clash).map(|other| other.param).or(wraps.then_some(param)) {
+        Some(first) => Err(ArgError::Overlap { first, second: param }),
+        None => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::attr::MemAttr;
 use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
+use crate::eval::memory::{Memory, Place, Refusal, Who, Writers, data_base};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Span, Value};
@@ -165,7 +165,7 @@ impl<'k> Prepared<'k> {
 
     /// Runs all items in order. Buffers hold the results; after a fault they are unspecified.
     ///
-    /// A packed kernel takes the arguments of [`Kernel::launch_params`], and runs the groups of the launch's items in order. The
+    /// Arguments are those of [`Kernel::given_params`]. A packed kernel takes the same as a plain one, and runs the groups of the launch's items in order. The
     /// accesses that count are those of its streams, item by item, and the budget is one for a group.
     ///
     /// # Errors
@@ -192,14 +192,18 @@ impl<'k> Prepared<'k> {
                 Arg::Buffer { base, .. } => slot.set(&mut frame, &[*base]),
             }
         }
-        for (number, slot) in self.params.iter().skip(args.len()).enumerate() {
+        let launched = self.kernel.launch_params().len();
+        for (number, slot) in self.params.iter().enumerate().take(launched).skip(args.len()) {
+            slot.set(&mut frame, &[data_base(number)]);
+        }
+        for (number, slot) in self.params.iter().skip(launched).enumerate() {
             slot.set(&mut frame, &[streams::base(number)]);
         }
         let streams = Streams::new(self.kernel, &self.accesses, launch, args);
         let mut machine = Machine {
             code: self,
             launch,
-            memory: Memory::bind(self.kernel.launch_params(), args)?,
+            memory: Memory::bind(self.kernel, args)?,
             streams,
             frame,
             moved: Vec::new(),

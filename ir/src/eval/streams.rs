@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, Launch, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who};
+use crate::eval::memory::{Memory, Place, Refusal, Who, data_base};
 use crate::kernel::{Direction, Inst, Kernel, Param, ParamKind, Span};
 use crate::stream::Stream;
 use crate::types::Type;
@@ -186,10 +186,11 @@ impl<'k> Streams<'k> {
             stream,
             inst: *inst,
             write: matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
-            base: match stream.buffer.and_then(|number| args.get(number as usize)) {
+            base: stream.buffer.map_or(0, |number| match args.get(number as usize) {
                 Some(Arg::Buffer { base, .. }) => *base,
-                _ => 0,
-            },
+                Some(Arg::Scalar(_)) => 0,
+                None => data_base(number as usize),
+            }),
             index: stream.index.value(param, count),
             loops: (stream.steps.iter())
                 .map(|step| Loop { trips: step.trips.value(param, count), stride: step.stride.value(param, count) })

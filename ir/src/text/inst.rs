@@ -235,7 +235,7 @@ impl<'s> Reader<'s> {
 
     /// Reads `[`, items with commas between them, and `]`, over as many lines as it takes.
     fn bracketed(&mut self, mut item: impl FnMut(&mut Self, usize) -> Reading<()>) -> Reading<Span> {
-        let start = self.at();
+        let (start, free) = (self.at(), self.is_free());
         self.free(true);
         self.mark(b'[')?;
         let mut count = 0;
@@ -246,8 +246,8 @@ impl<'s> Reader<'s> {
             item(self, count)?;
             count += 1;
         }
-        // What comes after the bracket is on its line or on another: that counts again.
-        self.free(false);
+        // What comes after the bracket is on its line or on another: that counts as before.
+        self.free(free);
         self.bump();
         Ok(self.since(start))
     }
@@ -305,6 +305,22 @@ impl<'s> Reader<'s> {
     }
 
     fn constant(&mut self, ty: Type) -> Reading<Attr> {
+        let words = self.constant_words(ty)?;
+        Ok(self.body.kernel.const_attr(ty, words))
+    }
+
+    /// What a buffer holds: constants of its elements.
+    pub(super) fn contents(&mut self, elem: Type) -> Reading<Vec<u8>> {
+        let mut contents = Vec::new();
+        self.bracketed(|reader, _| {
+            let words = reader.constant_words(elem)?;
+            contents.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(elem.bytes() as usize));
+            Ok(())
+        })?;
+        Ok(contents)
+    }
+
+    fn constant_words(&mut self, ty: Type) -> Reading<[u64; 8]> {
         let (elem, lanes) = (ty.elem(), ty.lanes());
         let width = elem.bits() as usize;
         let mut words = [0u64; 8];
@@ -334,7 +350,7 @@ impl<'s> Reader<'s> {
             let bits = self.lane(ty)?;
             (0..lanes).for_each(|lane| set(lane, bits));
         }
-        Ok(self.body.kernel.const_attr(ty, words))
+        Ok(words)
     }
 
     /// The bits of one lane.

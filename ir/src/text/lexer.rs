@@ -191,6 +191,11 @@ impl<'s> Lexer<'s> {
         self.end > self.start
     }
 
+    /// Whether line breaks count no more.
+    pub fn is_free(&self) -> bool {
+        self.free
+    }
+
     /// Sets whether line breaks count no more.
     pub fn free(&mut self, free: bool) {
         self.free = free;

@@ -127,6 +127,9 @@ impl<'k> Printer<'k> {
                     if align != elem.bytes() {
                         write!(f, " align {align}")?;
                     }
+                    if let Some(contents) = &param.contents {
+                        contents_text(f, elem, contents)?;
+                    }
                 }
             }
         }
@@ -298,20 +301,38 @@ impl<'k> Printer<'k> {
     }
 
     fn constant(&self, f: &mut Formatter<'_>, inst: Inst, ty: Type) -> fmt::Result {
-        let words = self.kernel.const_bits(inst).unwrap_or_default();
-        let width = ty.elem().bits() as usize;
-        let lane = |i: usize| {
-            let word = words.get(i * width / 64).copied().unwrap_or_default();
-            lane_text(word >> (i * width % 64) & ty.elem().mask(), ty.elem())
-        };
-        let first = lane(0);
-        if (1..ty.lanes()).all(|i| lane(i) == first) {
-            return f.write_str(&first);
-        }
-        write!(f, "[{first}")?;
-        (1..ty.lanes()).try_for_each(|i| write!(f, ", {}", lane(i)))?;
-        f.write_char(']')
+        constant(f, &self.kernel.const_bits(inst).unwrap_or_default(), ty)
     }
+}
+
+/// What a buffer holds: a constant an element.
+fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Result {
+    f.write_str(" = [")?;
+    for (number, bytes) in contents.chunks(elem.bytes().max(1) as usize).enumerate() {
+        let mut words = [0u64; 8];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+            *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        }
+        f.write_str(if number == 0 { "" } else { ", " })?;
+        constant(f, &words, elem)?;
+    }
+    f.write_char(']')
+}
+
+/// The lanes of a constant; one where they are all the same.
+fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
+    let width = ty.elem().bits() as usize;
+    let lane = |i: usize| {
+        let word = words.get(i * width / 64).copied().unwrap_or_default();
+        lane_text(word >> (i * width % 64) & ty.elem().mask(), ty.elem())
+    };
+    let first = lane(0);
+    if (1..ty.lanes()).all(|i| lane(i) == first) {
+        return f.write_str(&first);
+    }
+    write!(f, "[{first}")?;
+    (1..ty.lanes()).try_for_each(|i| write!(f, ", {}", lane(i)))?;
+    f.write_char(']')
 }
 
 fn lanes(f: &mut Formatter<'_>, map: LaneMap, ty: Type) -> fmt::Result {

@@ -278,6 +278,10 @@ impl<'s> Reader<'s> {
         self.lexer.free(free);
     }
 
+    pub fn is_free(&self) -> bool {
+        self.lexer.is_free()
+    }
+
     // Errors.
 
     pub fn report(&mut self, diagnostic: Diagnostic) -> Failed {
@@ -433,6 +437,12 @@ impl<'s> Reader<'s> {
         let span = self.since(name.span.start);
         let value = self.body.kernel.add_param(self.name_text(name), kind, span);
         self.claim(name, span, value);
+        if let ParamKind::Buffer { elem, .. } = kind
+            && self.eat(b'=')
+        {
+            let contents = self.contents(elem)?;
+            self.body.kernel.set_contents(contents.into());
+        }
         Ok(())
     }
 

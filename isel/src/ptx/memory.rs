@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
+use halfbyte_isa::ptx::module::Space;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
-use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand};
+use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand, Var};
 
 use super::lowering::Lowering;
 use super::operands::{Index, Reg, Src};
@@ -73,6 +74,10 @@ impl Lowering<'_> {
     }
 
     fn read_address(&mut self, number: u32) -> ptx::Reg {
+        if let Some(number) = number.checked_sub(self.kernel.given_params().len() as u32) {
+            let variable = Operand::Variable { var: Var { number, space: Space::Global }, offset: 0 };
+            return self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[variable]);
+        }
         let param = Operand::Memory(Address { base: Base::Parameter(number), offset: 0 });
         let generic = self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param]);
         let words = [Token::To, Token::Global, U64];

@@ -93,3 +93,15 @@ kernel @read_as_another_type(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inou
 }
 ;= %b = load.i32 %y[%i]
 ;=     vp1 cannot do `load.i32`: it may read what the same work item has written before, and not at the same address
+
+; Contents are a buffer like any other.
+kernel @look_up(%x: in i32, %y: out i32, %table: in i32 = [1, 2, 4, 8]) {
+^entry:
+  %i = item_id
+  %k = load %x[%i]
+  %a = load %table[%k]
+  store %a, %y[%i]
+  ret
+}
+;= %a = load %table[%k]
+;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32`

@@ -52,8 +52,15 @@ pub(super) fn widen(source: Source<'_>, lanes: Lanes, target: &'static str) -> R
         blocks[block] = made.into();
     }
     let Some(entry) = to.entry() else { return Ok(to) };
-    let params: Vec<Value> =
-        from.params.iter().map(|param| to.add_param(param.name.as_str(), param.kind, param.span)).collect();
+    let params: Vec<Value> = (from.params.iter())
+        .map(|param| {
+            let value = to.add_param(param.name.as_str(), param.kind, param.span);
+            if let Some(contents) = &param.contents {
+                to.set_contents(contents.clone());
+            }
+            value
+        })
+        .collect();
     let mut values = Values::new(from, &flow, Code { kernel: to, block: entry, span: from.span }, count);
     for (param, &value) in from.params.iter().zip(&params) {
         if matches!(param.kind, ParamKind::Scalar(_)) {
