@@ -69,6 +69,15 @@ impl Import<'_> {
     /// The address as an element of a buffer, where it is shown to be one.
     fn element(&mut self, val: Val, offset: i32, size: u32) -> Option<Address> {
         let (source, bytes) = self.base(val, DEPTH)?;
+        self.indexed(source, &bytes, Some(val), offset, size)
+    }
+
+    /// A place in a buffer.
+    pub fn in_buffer(&mut self, source: Source, offset: i32, size: u32) -> Option<Address> {
+        self.indexed(source, &Offset::default(), None, offset, size)
+    }
+
+    fn indexed(&mut self, source: Source, bytes: &Offset, val: Option<Val>, offset: i32, size: u32) -> Option<Address> {
         let constant = i32::try_from(bytes.constant.checked_add(offset.into())?).ok()?;
         let mut most: u64 = 0;
         for term in &bytes.terms {
@@ -92,12 +101,12 @@ impl Import<'_> {
         let numbers = || bytes.terms.iter().map(|term| term.scale).chain([constant.unsigned_abs().into()]);
         let scale = step(element, numbers().chain([size.into()]));
         let known_align = promised.min(1 << numbers().fold(1 << 31, |all, number| all | number).trailing_zeros());
-        let key = (val, scale);
-        let index = match self.indices.get(&key) {
+        let key = val.map(|val| (val, scale));
+        let index = match key.and_then(|key| self.indices.get(&key)) {
             Some(&index) => Some(index),
             None => self.sum(&bytes.terms, scale),
         };
-        if let Some(index) = index {
+        if let (Some(key), Some(index)) = (key, index) {
             self.indices.insert(key, index);
         }
         Some(Address { base, index, scale, offset: constant, known_align })
@@ -137,6 +146,11 @@ impl Import<'_> {
                 let (_, param, offset) = loaded(inst).into_iter().find(|(loaded, ..)| *loaded == reg)?;
                 let (source, place) = self.parameters.place(param, offset)?;
                 place.is_buffer.then(|| (source, Offset::default()))
+            }
+            Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS => {
+                let Some(&Operand::Variable { var, offset }) = inst.operands.get(1) else { return None };
+                let offset = Offset { terms: Vec::new(), constant: offset.into() };
+                Some((self.parameters.variable(var)?, offset))
             }
             Opcode::MOV | Opcode::CVTA => self.base(read(1)?, depth),
             Opcode::ADD if inst.ty(0).bits() == 64 => {

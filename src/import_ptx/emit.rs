@@ -77,6 +77,16 @@ pub(super) fn parameters(
     })
 }
 
+/// Stores of a kernel into variables.
+pub(super) fn written(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Vec<Diagnostic> {
+    let mut wrong = Vec::new();
+    if !entry.used_variables().is_empty() {
+        Parameters::new(&Function::new(entry), &mut wrong);
+    }
+    let written = wrong.iter().filter(|wrong| matches!(wrong, Wrong::Written { .. }));
+    written.map(|wrong| diagnostic(wrong, entry, locs, places)).collect()
+}
+
 /// Does something with a kernel that has its parameters.
 fn with_parameters<T>(
     entry: &Entry,
@@ -85,11 +95,6 @@ fn with_parameters<T>(
     shape: Shape,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
-    let names_data = |inst: &Inst| inst.operands.iter().any(|operand| operand.variable().is_some());
-    if let Some(at) = entry.insts.iter().position(names_data) {
-        let span = places.span(locs.get(at).copied().unwrap_or_default());
-        return Err(vec![Diagnostic::new(span, "data of a module is not supported")]);
-    }
     let function = Function::new(entry);
     let mut wrong = Vec::new();
     let parameters = Parameters::new(&function, &mut wrong);
@@ -128,12 +133,17 @@ fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -
         Wrong::Outside { inst } => Diagnostic::new(at(*inst), "this does not load within the parameter")
             .expected("a multiple of what is loaded, inside"),
         Wrong::Untraced { inst } => Diagnostic::new(at(*inst), "this address cannot be traced back to a parameter")
-            .expected("a parameter of 64 bits to which the kernel adds"),
+            .expected("a parameter of 64 bits to which the kernel adds, or a variable"),
         Wrong::Ambiguous { inst, names } => {
             let message =
                 format!("which of {} is the address here and which is a number is not known", names.join(", "));
             Diagnostic::new(at(*inst), message).expected("an access elsewhere, `cvta` or `.ptr` to say so")
         }
+        Wrong::Written { inst, name } => {
+            let message = format!("written data of a module (`{name}`) is not supported");
+            Diagnostic::new(at(*inst), message).expected("a buffer among the parameters")
+        }
+        Wrong::Space { inst, message, expected } => Diagnostic::new(at(*inst), *message).expected(*expected),
     }
 }
 
@@ -457,7 +467,7 @@ impl Reader<Code> for View {
     }
 
     fn variable(&mut self, code: &mut Code, _: Var) -> [Value; 2] {
-        // Kernels that name variables are refused.
+        // Addresses of variables are imported as what they are the addresses of.
         [code.word(0); 2]
     }
 }

@@ -4,7 +4,7 @@ use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 
-use super::sources::Place;
+use super::sources::{Of, Place};
 use super::{Places, emit, read};
 use crate::Report;
 use crate::launch::{Engine, How, Param};
@@ -33,12 +33,18 @@ impl Host {
         };
         let (declared, params) = emit::parameters(entry, locs, &places).map_err(report)?;
         let whole = |place: &Place| {
-            let param = entry.params.get(place.param as usize);
-            param.is_some_and(|param| param.bytes() == u64::from(place.bytes))
+            // A variable is no parameter.
+            place.of.param(entry).is_none_or(|param| param.bytes() == u64::from(place.bytes))
         };
         if let Some(place) = params.iter().find(|place| place.is_buffer && !whole(place)) {
             let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
             return Err(report(vec![Diagnostic::new(Span::default(), message)]));
+        }
+        // What a kernel of the file writes is not what its text says.
+        let all = read.module.entries.iter().zip(&read.locs);
+        let written: Vec<Diagnostic> = all.flat_map(|(entry, locs)| emit::written(entry, locs, &places)).collect();
+        if !written.is_empty() {
+            return Err(report(written));
         }
         let kernel = Kernel::load(&read, &entry.name, file).map_err(|error| {
             let span = match &error {
@@ -79,7 +85,8 @@ impl Host {
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
         for (place, bytes) in self.places.iter().zip(args) {
-            let number = place.param as usize;
+            let Of::Param(number) = place.of else { continue };
+            let number = number as usize;
             if place.is_buffer {
                 if let Some(buffer) = buffers.get_mut(number) {
                     *buffer = Some(bytes);

@@ -2,12 +2,12 @@
 
 use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
-use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
 
 use super::address::Address;
 use super::emit::Import;
-use super::sources::{address, loaded, loads_parameter, reached};
+use super::sources::{Of, Place, is_store, loaded, loads_parameter, reached};
 use super::ssa::Val;
 use super::types::{integer, of_ptx};
 
@@ -28,8 +28,12 @@ impl Import<'_> {
         let accesses = self.accesses();
         let scalars = self.scalars();
         for ((place, of), scalar) in parameters.places.iter().zip(accesses).zip(scalars) {
-            let entry = self.function.entry;
-            let param = entry.params.get(place.param as usize);
+            let param = place.of.param(self.function.entry);
+            if let Of::Variable(_) = place.of {
+                let value = self.declare_data(place, &of);
+                self.params.push(value);
+                continue;
+            }
             let builder = &mut self.code.builder;
             let value = if place.is_buffer {
                 let elem = element(&of.types);
@@ -43,11 +47,30 @@ impl Import<'_> {
         }
     }
 
+    /// Declares a buffer that holds what a variable does.
+    fn declare_data(&mut self, place: &Place, of: &Accesses) -> Value {
+        let entry = self.function.entry;
+        let variable = match place.of {
+            Of::Variable(var) => entry.variables.get(var.number as usize),
+            Of::Param(_) => None,
+        };
+        let (bytes, align) = variable.map_or((Default::default(), 1), |of| (of.bytes.clone(), of.alignment()));
+        let mut elem = element(&of.types);
+        if !bytes.len().is_multiple_of(elem.bytes().max(1) as usize) {
+            elem = integer(8 << bytes.len().trailing_zeros().min(3));
+        }
+        // Where it lies is for this kernel to say, so that it can ask for more.
+        self.code.builder.data(&place.name, elem, elem.bytes().max(of.align).max(align), bytes)
+    }
+
     fn accesses(&self) -> Vec<Accesses> {
         let mut accesses = vec![Accesses::default(); self.parameters.places.len()];
         for number in reached(self.function) {
             let Some(inst) = self.function.inst(number) else { continue };
-            let Some(val) = address(inst).and_then(|reg| self.function.read(number, reg)) else { continue };
+            let reached = self.parameters.accessed(self.function, number, inst);
+            if reached.is_empty() {
+                continue;
+            }
             let element = inst.ty(0);
             let mut types = Vec::new();
             for (o, operand) in inst.row().operands_with(&inst.words).zip(&inst.operands) {
@@ -63,9 +86,9 @@ impl Import<'_> {
             if types.is_empty() {
                 types.push(of_memory(element));
             }
-            let stored = matches!(inst.opcode, Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4);
+            let stored = is_store(inst);
             let bytes = element.bits() / 8 * count(inst);
-            for source in self.parameters.buffers(val) {
+            for source in reached {
                 if let Some(of) = accesses.get_mut(source as usize) {
                     of.types.extend(&types);
                     of.align = of.align.max(bytes);
@@ -225,8 +248,13 @@ impl Import<'_> {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
+        let bytes = inst.ty(0).bits() / 8;
+        if let Base::Variable(var) = operand.base {
+            let source = self.parameters.variable(var)?;
+            return self.in_buffer(source, operand.offset, bytes);
+        }
         let val = self.function.read(self.number, operand.register()?)?;
-        Some(self.address(val, operand.offset, inst.ty(0).bits() / 8))
+        Some(self.address(val, operand.offset, bytes))
     }
 
     /// Gives a register what was loaded, extended to all that it has.

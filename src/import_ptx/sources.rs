@@ -2,13 +2,14 @@
 //!
 //! A parameter in PTX is bytes. It becomes one parameter of the IR where it is loaded as a whole, and one for each place
 //! that is loaded where it is a structure. A parameter of 64 bits is a buffer where an address comes of it: one to which
-//! the kernel only adds.
+//! the kernel only adds. A variable that the kernel names is a buffer that the kernel has the contents of.
 
 use std::collections::BTreeSet;
 
-use halfbyte_isa::ptx::module::Param;
-use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg};
-use halfbyte_isa::row::Class;
+use halfbyte_isa::ptx::module::{Entry, Param, Space};
+use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
+use halfbyte_isa::row::{Class, Role};
 use smallvec::SmallVec;
 
 use super::ssa::{Def, Function, Val};
@@ -22,8 +23,8 @@ pub(super) type Sources = SmallVec<[Source; 2]>;
 /// A parameter of the IR.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// The parameter in PTX.
-    pub param: u32,
+    /// What it is in PTX.
+    pub of: Of,
     /// Where in it, in bytes.
     pub offset: u32,
     /// How many.
@@ -34,11 +35,37 @@ pub(super) struct Place {
     pub is_buffer: bool,
 }
 
+/// What a parameter of the IR is in PTX.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Of {
+    /// The parameter of that number, or a part of it.
+    Param(u32),
+    /// A variable.
+    Variable(Var),
+}
+
+impl Of {
+    /// The parameter that it is.
+    pub fn param(self, entry: &Entry) -> Option<&Param> {
+        match self {
+            Of::Param(number) => entry.params.get(number as usize),
+            Of::Variable(_) => None,
+        }
+    }
+}
+
+/// Whether a value may be an address in constant memory, and whether it may be one that `cvta` makes, or of global memory.
+type Spaces = u8;
+const IN_CONST: Spaces = 1;
+const PLAIN: Spaces = 2;
+
 /// The parameters, and what each value may be an address of.
 pub(super) struct Parameters {
     pub places: Vec<Place>,
     /// By value.
     of: Vec<Sources>,
+    /// By value: what it is where it is an address.
+    spaces: Vec<Spaces>,
 }
 
 /// What cannot be made a parameter, or an address.
@@ -51,23 +78,47 @@ pub(super) enum Wrong {
     Untraced { inst: usize },
     /// An address that is a sum of which none of the operands, or more than one, is known to be an address.
     Ambiguous { inst: usize, names: Vec<String> },
+    /// A store into a variable.
+    Written { inst: usize, name: String },
+    /// An address in constant memory where none can be, or the other way round.
+    Space { inst: usize, message: &'static str, expected: &'static str },
 }
 
 impl Parameters {
     pub fn new(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Parameters {
         let places = places(function, wrong);
-        let mut parameters = Parameters { places, of: vec![Sources::new(); function.defs.len()] };
+        let (of, spaces) = (vec![Sources::new(); function.defs.len()], vec![0; function.defs.len()]);
+        let mut parameters = Parameters { places, of, spaces };
         parameters.trace(function);
         parameters.find_buffers(function, wrong);
+        parameters.check_variables(function, wrong);
         parameters
     }
 
     /// The parameter of the IR that holds a place of one in PTX.
     pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Place)> {
-        let holds =
-            |place: &Place| place.param == param && (place.offset..place.offset + place.bytes).contains(&offset);
+        let holds = |place: &Place| {
+            place.of == Of::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
+        };
         let found = self.places.iter().position(holds)?;
         Some((found as u32, self.places.get(found)?))
+    }
+
+    /// The parameter of the IR that a variable is.
+    pub fn variable(&self, var: Var) -> Option<Source> {
+        self.places.iter().position(|place| place.of == Of::Variable(var)).map(|found| found as u32)
+    }
+
+    /// The buffers that an access to memory may reach.
+    pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Sources {
+        if inst.row().class != Class::Memory {
+            return Sources::new();
+        }
+        if let Some(var) = inst.operands.iter().find_map(Operand::variable) {
+            return self.variable(var).into_iter().collect();
+        }
+        let val = address(inst).and_then(|reg| function.read(number, reg));
+        val.into_iter().flat_map(|val| self.buffers(val)).collect()
     }
 
     /// The parameters that a value may be an address of.
@@ -114,6 +165,13 @@ impl Parameters {
             return self.trace_load(function, number, inst);
         }
         let Some((_, val)) = function.writes(number).next() else { return false };
+        let Def::Inst(_, old) = function.def(val) else { return false };
+        if let Some(&Operand::Variable { var, .. }) = inst.operands.get(1) {
+            let space = if inst.opcode == Opcode::MOV_ADDRESS { in_space(var.space) } else { PLAIN };
+            let mut changed = self.add(function, val, old.as_slice());
+            changed |= self.may_be(val, space);
+            return self.variable(var).is_some_and(|source| self.insert(val, source)) | changed;
+        }
         if function.entry.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
             return false;
         }
@@ -128,9 +186,13 @@ impl Parameters {
             _ => &[],
         };
         let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
-        if let Def::Inst(_, Some(old)) = function.def(val) {
-            from.push(*old);
+        if inst.opcode == Opcode::CVTA {
+            let space = if inst.has(Token::Const) && inst.has(Token::To) { IN_CONST } else { PLAIN };
+            let mut changed = self.may_be(val, space) | self.add_sources(function, val, &from);
+            changed |= self.add(function, val, old.as_slice());
+            return changed;
         }
+        from.extend(*old);
         self.add(function, val, &from)
     }
 
@@ -140,13 +202,35 @@ impl Parameters {
             let val = function.writes(number).find(|(written, _)| Some(*written) == reg);
             let (Some((_, val)), Some((source, place))) = (val, self.place(param, offset)) else { continue };
             if place.bytes == 8 && inst.ty(0).bits() == 64 {
-                changed |= self.insert(val, source);
+                let spaces = if place.is_buffer { PLAIN } else { 0 };
+                changed |= self.insert(val, source) | self.may_be(val, spaces);
             }
         }
         changed
     }
 
+    /// Says that a value may be an address of these kinds.
+    fn may_be(&mut self, val: Val, spaces: Spaces) -> bool {
+        let Some(of) = self.spaces.get_mut(val.0 as usize) else { return false };
+        let before = *of;
+        *of |= spaces;
+        *of != before
+    }
+
+    /// What a value is where it is an address.
+    fn spaces(&self, val: Val) -> Spaces {
+        self.spaces.get(val.0 as usize).copied().unwrap_or(0)
+    }
+
     fn add(&mut self, function: &Function<'_>, to: Val, from: &[Val]) -> bool {
+        let mut changed = self.add_sources(function, to, from);
+        for &val in from {
+            changed |= self.may_be(to, self.spaces(function.resolve(val)));
+        }
+        changed
+    }
+
+    fn add_sources(&mut self, function: &Function<'_>, to: Val, from: &[Val]) -> bool {
         let mut changed = false;
         for &val in from {
             let found = self.of.get(function.resolve(val).0 as usize).cloned().unwrap_or_default();
@@ -172,8 +256,8 @@ impl Parameters {
     /// where one of its operands is; which one may only be known when other accesses have said of a parameter what it is.
     fn find_buffers(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
         for place in &mut self.places {
-            let param = function.entry.params.get(place.param as usize);
-            place.is_buffer = place.bytes == 8 && param.is_some_and(|param| param.pointer.is_some());
+            let param = place.of.param(function.entry);
+            place.is_buffer |= place.bytes == 8 && param.is_some_and(|param| param.pointer.is_some());
         }
         let mut work: Vec<(Val, usize)> = Vec::new();
         for number in reached(function) {
@@ -231,6 +315,62 @@ impl Parameters {
         }
     }
 
+    /// Whether variables are only read, and addresses in constant memory only taken for what they are.
+    fn check_variables(&mut self, function: &Function<'_>, wrong: &mut Vec<Wrong>) {
+        // Now it is known which parameters are addresses.
+        self.trace(function);
+        for number in reached(function) {
+            let Some(inst) = function.inst(number) else { continue };
+            let accessed = self.accessed(function, number, inst);
+            let written = if is_store(inst) { self.variables(&accessed).next() } else { None };
+            if let Some(place) = written {
+                wrong.push(Wrong::Written { inst: number, name: place.name.clone() });
+                continue;
+            }
+            let operands = inst.row().operands_with(&inst.words).zip(&inst.operands).enumerate();
+            let read = operands.filter(|(_, (o, _))| o.role != Role::Def).flat_map(|(i, (_, operand))| {
+                let is_base = matches!(operand, Operand::Memory(_));
+                let vals = operand.registers().into_iter().filter_map(|reg| function.read(number, reg));
+                vals.map(move |val| (val, i, is_base))
+            });
+            let mut misused = read.filter_map(|(val, i, is_base)| self.misused(val, inst, i, is_base));
+            if let Some((message, expected)) = misused.next() {
+                wrong.push(Wrong::Space { inst: number, message, expected });
+            }
+        }
+    }
+
+    /// The variables among parameters of the IR.
+    fn variables(&self, sources: &[Source]) -> impl Iterator<Item = &Place> {
+        let places = sources.iter().filter_map(|&source| self.places.get(source as usize));
+        places.filter(|place| matches!(place.of, Of::Variable(_)))
+    }
+
+    /// What is wrong with the space of an address that an instruction reads, and what would do.
+    fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
+        let is_constant = |place: &&Place| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
+        let (spaces, sources) = (self.spaces(val), self.sources(val));
+        let converts = inst.opcode == Opcode::CVTA;
+        let says = |token| (is_base || converts) && inst.has(token);
+        let is_in_const = says(Token::Const) && !(converts && inst.has(Token::To));
+        if is_in_const {
+            return (spaces != IN_CONST)
+                .then_some(("this address is not known to be one in constant memory", "that of a `.const` variable"));
+        }
+        if says(Token::Const) && self.variables(sources).filter(is_constant).count() != sources.len() {
+            let message = "this address is not known to be one of a `.const` variable";
+            return Some((message, "what `cvta.const` makes of one"));
+        }
+        if says(Token::Global) && self.variables(sources).any(|place| is_constant(&place)) {
+            return Some(("this address may be one of a `.const` variable", "an address in global memory"));
+        }
+        let moves = !is_base && !converts && moves_address(inst, i);
+        (spaces & IN_CONST != 0 && !moves).then_some((
+            "an address in constant memory is only added to, chosen, converted and loaded from",
+            "`ld.const`, or what `cvta.const` makes of it",
+        ))
+    }
+
     /// What must be an address where the result of an instruction is one.
     fn demand(
         &mut self,
@@ -269,6 +409,28 @@ impl Parameters {
             _ => work.extend(operands(&[1]).into_iter().map(|val| (val, access))),
         }
     }
+}
+
+fn in_space(space: Space) -> Spaces {
+    match space {
+        Space::Const => IN_CONST,
+        Space::Global => PLAIN,
+    }
+}
+
+/// Whether an instruction stores.
+pub(super) fn is_store(inst: &Inst) -> bool {
+    matches!(inst.opcode, Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4)
+}
+
+/// Whether an instruction makes an address of an operand that is one.
+fn moves_address(inst: &Inst, operand: usize) -> bool {
+    matches!(
+        (inst.opcode, operand),
+        (Opcode::MOV | Opcode::SUB, 1)
+            | (Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32, 1 | 2)
+            | (Opcode::MAD | Opcode::MAD_WIDE, 3)
+    )
 }
 
 /// Whether an instruction loads from a parameter.
@@ -344,7 +506,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
         let whole = u32::try_from(param.bytes()).unwrap_or(u32::MAX);
         let mut place = |offset: u32, bytes: u32| {
             let name = name_of(param, (bytes != whole).then_some(offset));
-            places.push(Place { param: number, offset, bytes, name, is_buffer: false });
+            places.push(Place { of: Of::Param(number), offset, bytes, name, is_buffer: false });
         };
         loads.sort_unstable();
         match loads.as_slice() {
@@ -365,6 +527,15 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
                 }
             }
         }
+    }
+    for number in function.entry.used_variables() {
+        let Some(variable) = function.entry.variables.get(number as usize) else { continue };
+        let mut name = super::ir_name(&variable.name);
+        while places.iter().any(|place| place.name == name) {
+            name.push('_');
+        }
+        let of = Of::Variable(Var { number, space: variable.space });
+        places.push(Place { of, offset: 0, bytes: 8, name, is_buffer: true });
     }
     places
 }

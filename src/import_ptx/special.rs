@@ -1,13 +1,13 @@
 //! Where an item is: threads and blocks as the number of the work item.
 
-use halfbyte_ir::{Op, Type, Value};
+use halfbyte_ir::{Attr, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
-use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
 use super::emit::Import;
 
 impl Import<'_> {
-    /// Imports what reads a special register, or computes the number of the item, or of all items.
+    /// Imports what reads a special register, or computes the number of the item, or of all items; and addresses of variables.
     pub fn special_inst(&mut self, inst: &Inst) -> bool {
         let value = if self.makes_item(self.number, inst) {
             self.code.builder.here(Op::ItemId)
@@ -15,11 +15,27 @@ impl Import<'_> {
             self.code.builder.here(Op::ItemCount)
         } else if let (Opcode::MOV_SPECIAL, Some(&Operand::Special(special))) = (inst.opcode, inst.operands.get(1)) {
             self.special(special)
+        } else if let Some(&Operand::Variable { var, offset }) = inst.operands.get(1) {
+            self.address_of(var, offset)
         } else {
             return false;
         };
         self.result(inst, value);
         true
+    }
+
+    /// The address of a variable and so many bytes on.
+    fn address_of(&mut self, var: Var, offset: i32) -> Value {
+        let source = self.parameters.variable(var);
+        let Some(&base) = source.and_then(|source| self.params.get(source as usize)) else {
+            self.refuse("this address is of no variable", "a variable of the module");
+            return self.code.constant(Type::I64, 0);
+        };
+        if offset == 0 {
+            return base;
+        }
+        let offset = self.code.constant(Type::I64, i64::from(offset).cast_unsigned());
+        self.code.builder.value(Op::PtrAdd, Type::PTR, Attr::None, &[base, offset])
     }
 
     /// Whether it multiplies the number of blocks by the threads of a block.
