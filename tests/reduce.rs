@@ -12,7 +12,7 @@ use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::reduce::{Case, Found, Limits, Progress, reduce};
 use halfbyte::runtime::Program;
-use halfbyte::trial::Kind;
+use halfbyte::trial::{Kind, Launch};
 use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass};
 
@@ -233,4 +233,32 @@ fn what_does_not_fail_is_no_failure() {
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
     let race = Case::read(text.to_owned(), halfbyte::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
     assert!(Found::of(race, options(), &Engine::ALL).is_none());
+}
+
+#[test]
+fn contents_become_fewer() {
+    let text = "
+kernel @k(%x: in i32, %y: out i32, %t: in i32 = [10, 20, 30, 40, 50], %u: in i8 = [1, 2]) {
+^entry:
+  %i = item_id
+  %at = load %x[%i]
+  %v = load %t[%at]
+  %one = const.i32 1
+  %w = mul.i32 %v, %one
+  store %w, %y[%i]
+  ret
+}
+";
+    let launch = Launch { items: 3, args: vec![[[4, 0, 0, 0], [2, 0, 0, 0], [0; 4]].concat(), vec![0; 12]] };
+    let is_thirty = &mut |case: &Case| {
+        let mut args = case.launch().args.clone();
+        let ran = evaluate_within(case.kernel(), case.launch().items, BUDGET, &mut args).is_ok();
+        ran && has(case.kernel(), Op::Mul) && args.iter().any(|arg| arg.as_chunks().0.contains(&[30, 0, 0, 0]))
+    };
+    let case = Case::read(text.trim_start().to_owned(), launch).unwrap();
+    assert!(is_thirty(&case));
+    let least = reduce(case, Limits::default(), is_thirty, &mut |_| {});
+    assert!(is_thirty(&least));
+    assert!(!least.text().contains("%u") && !least.text().contains("50"), "{}", least.file("halu"));
+    assert!(least.launch().args.len() == least.kernel().given_params().len(), "{}", least.file("halu"));
 }

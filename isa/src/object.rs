@@ -438,9 +438,9 @@ mod tests {
         );
         assert_eq!(with(25, &[9]), "parameter `a` is of unknown kind 9");
         assert_eq!(with(30, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
-        // The last 10 bytes are the length of the contents of `t` no more, but kind, type, alignment, length and byte of `u`.
+        // The last 16 bytes are kind, type, alignment, number of bytes and byte of `u`.
         let end = bytes.len();
-        assert_eq!(with(end - 16, &[1]), "1 bytes follow the record");
+        assert_eq!(with(end - 16, &[5]), "parameter `u` is of unknown kind 5");
         assert_eq!(with(end - 5, &[0]), "1 bytes follow the record");
         assert_eq!(with(end - 5, &[2]), format!("the record ends after {end} bytes, within a field"));
         assert_eq!(with(end - 5, &[255; 4]), format!("the record ends after {end} bytes, within a field"));

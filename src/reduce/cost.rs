@@ -15,9 +15,9 @@ pub(super) struct Cost {
     detail: u64,
     /// Work items.
     items: u32,
-    /// Bytes of arguments.
+    /// Bytes of arguments and contents.
     bytes: usize,
-    /// Bytes of arguments that are not zero.
+    /// Those of them that are not zero.
     set_bytes: usize,
 }
 
@@ -44,7 +44,8 @@ impl Cost {
                 _ => 0,
             }
         };
-        let bytes = || launch.args.iter().flatten();
+        let contents = || kernel.params.iter().filter_map(|param| param.contents.as_deref()).flatten();
+        let bytes = || launch.args.iter().flatten().chain(contents());
         Cost {
             ops: insts.clone().count(),
             params: kernel.params.len() + blocks.map(|block| block.params.len(&kernel.pool)).sum::<usize>(),
