@@ -20,7 +20,8 @@ fn seeds() -> Vec<Vec<String>> {
     let clang = std::fs::read_to_string(root().join("tests/ptx/clang/kernels.ptx")).unwrap();
     let (head, kernels) = clang.split_once("\t// .globl").unwrap();
     let kernels = kernels.split("\t// .globl").map(|kernel| format!("{head}//{kernel}"));
-    let texts = baselines().into_iter().map(|baseline| baseline.source).chain(kernels);
+    let tables = std::fs::read_to_string(root().join("tests/ptx/data/tables.ptx")).unwrap();
+    let texts = baselines().into_iter().map(|baseline| baseline.source).chain(kernels).chain([tables]);
     texts.map(|text| text.lines().map(str::to_owned).collect()).collect()
 }
 
