@@ -69,18 +69,21 @@ pub unsafe extern "system" fn cuGetErrorString(code: c_int, text: *mut *const c_
         ILLEGAL_ADDRESS => c"an illegal memory access was encountered",
         _ => return INVALID_VALUE,
     };
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *text = known.as_ptr() };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *count = 1 };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuDeviceGet(device: *mut c_int, number: c_int) -> c_int {
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *device = 0 };
     if number == 0 { SUCCESS } else { INVALID_VALUE }
 }
@@ -89,6 +92,7 @@ pub unsafe extern "system" fn cuDeviceGet(device: *mut c_int, number: c_int) -> 
 pub unsafe extern "system" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, _device: c_int) -> c_int {
     let held = c"The host".to_bytes_with_nul();
     assert!(held.len() <= bytes as usize);
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { name.copy_from(held.as_ptr().cast(), held.len()) };
     SUCCESS
 }
@@ -101,12 +105,14 @@ pub unsafe extern "system" fn cuDeviceGetAttribute(value: *mut c_int, attribute:
         76 => capability % 10,
         _ => return INVALID_VALUE,
     };
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *value = found };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) -> c_int {
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *context = CONTEXT };
     SUCCESS
 }
@@ -125,19 +131,23 @@ pub unsafe extern "system" fn cuModuleLoadDataEx(
     options: *const c_int,
     values: *mut *mut c_void,
 ) -> c_int {
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     let (options, values) = unsafe {
         (std::slice::from_raw_parts(options, count as usize), std::slice::from_raw_parts_mut(values, count as usize))
     };
     assert_eq!(options, [5, 6], "the buffer of the error log, and its size");
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     with(|device| match read(unsafe { CStr::from_ptr(text) }.to_str().unwrap()) {
         Ok(text) => {
             device.modules.push(Some(text));
+            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
             unsafe { *module = device.modules.len() };
             Ok(())
         }
         Err(errors) => {
             let said = errors[0].to_string();
             assert!(said.len() < values[1].addr());
+            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
             unsafe { values[0].cast::<u8>().copy_from(said.as_ptr(), said.len()) };
             values[1] = std::ptr::without_provenance_mut(said.len());
             Err(INVALID_PTX)
@@ -152,11 +162,13 @@ pub extern "system" fn cuModuleUnload(module: usize) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn cuModuleGetFunction(function: *mut usize, module: usize, name: *const c_char) -> c_int {
+    // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap().to_owned();
     with(|device| {
         let text = device.modules.get(module.wrapping_sub(1)).and_then(Option::as_ref).ok_or(INVALID_VALUE)?;
         text.module.entries.iter().find(|entry| entry.name == name).ok_or(NOT_FOUND)?;
         device.functions.push((module - 1, name));
+        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
         unsafe { *function = device.functions.len() };
         Ok(())
     })
@@ -174,6 +186,7 @@ pub unsafe extern "system" fn cuMemAlloc_v2(pointer: *mut u64, bytes: usize) -> 
         // 256 bytes are what a driver aligns to.
         device.next += 0x1_0000_0100;
         device.memory.insert(device.next, vec![0xEE; bytes]);
+        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
         unsafe { *pointer = device.next };
         Ok(())
     })
@@ -188,6 +201,7 @@ pub extern "system" fn cuMemFree_v2(pointer: u64) -> c_int {
 pub unsafe extern "system" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: usize) -> c_int {
     with(|device| {
         let held = device.memory.get_mut(&to).and_then(|held| held.get_mut(..bytes)).ok_or(INVALID_VALUE)?;
+        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
         held.copy_from_slice(unsafe { std::slice::from_raw_parts(from, bytes) });
         Ok(())
     })
@@ -197,6 +211,7 @@ pub unsafe extern "system" fn cuMemcpyHtoD_v2(to: u64, from: *const u8, bytes: u
 pub unsafe extern "system" fn cuMemcpyDtoH_v2(to: *mut u8, from: u64, bytes: usize) -> c_int {
     with(|device| {
         let held = device.memory.get(&from).and_then(|held| held.get(..bytes)).ok_or(INVALID_VALUE)?;
+        // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
         unsafe { to.copy_from(held.as_ptr(), bytes) };
         Ok(())
     })
@@ -226,6 +241,7 @@ pub unsafe extern "system" fn cuLaunchKernel(
         let kernel = Kernel::load(text, name, "").unwrap();
         let declared = &kernel.entry().params;
         let values: Vec<&[u8]> = (declared.iter().enumerate())
+            // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
             .map(|(number, param)| unsafe { std::slice::from_raw_parts(*params.add(number), param.bytes() as usize) })
             .collect();
         // An address is known by what is allocated there: kernels find the rest of that.
