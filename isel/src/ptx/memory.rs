@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
 use halfbyte_isa::ptx::module::Space;
@@ -79,9 +80,8 @@ impl Lowering<'_> {
             return self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[variable]);
         }
         let param = Operand::Memory(Address { base: Base::Parameter(number), offset: 0 });
-        let generic = self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param]);
-        let words = [Token::To, Token::Global, U64];
-        self.out.define(RegType::B64, Opcode::CVTA, &words, &[Operand::Register(generic)])
+        // The parameter is declared to be an address in global memory.
+        self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param])
     }
 
     /// A parameter in registers.
@@ -230,11 +230,11 @@ impl Lowering<'_> {
             let words = [space, &[narrow(ty)]].concat();
             return Reg::new(self.out.word(forms[0], &words, &[at]));
         }
-        let mut loaded = Vec::with_capacity(Reg::MOST);
+        let mut loaded: ArrayVec<ptx::Reg, { Reg::MOST }> = ArrayVec::new();
         let pieces = pieces(ty, mem);
         for plus in (0..i64::from(ty.bytes())).step_by(4 * pieces) {
             let at = self.operand(address, plus);
-            let regs: Vec<ptx::Reg> = (0..pieces).map(|_| self.out.reg(RegType::B32)).collect();
+            let regs: ArrayVec<ptx::Reg, 4> = (0..pieces).map(|_| self.out.reg(RegType::B32)).collect();
             let (opcode, elements) = vector(forms, pieces);
             let words = [space, elements, &[B32]].concat();
             self.out.push(opcode, &words, &[registers(&regs), at]);
@@ -259,7 +259,7 @@ impl Lowering<'_> {
         let pieces = pieces(ty, mem);
         for plus in (0..ty.bytes()).step_by(4 * pieces) {
             let at = self.operand(address, plus.into());
-            let regs: Vec<ptx::Reg> = (0..pieces as u32).map(|k| data.word((plus / 4 + k) as u8)).collect();
+            let regs: ArrayVec<ptx::Reg, 4> = (0..pieces as u32).map(|k| data.word((plus / 4 + k) as u8)).collect();
             let (opcode, elements) = vector([Opcode::ST, Opcode::ST_V2, Opcode::ST_V4], pieces);
             let words = [&[Token::Global], elements, &[B32]].concat();
             self.out.push(opcode, &words, &[at, registers(&regs)]);
