@@ -168,6 +168,15 @@ pub struct Stats {
 }
 
 /// Compiled kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Compiled {
+    /// The kernels' words.
+    pub code: Vec<Code>,
+    /// What became of the kernels.
+    pub stats: Vec<Stats>,
+}
+
+/// Compiled kernels, and an object of them.
 #[derive(Clone, Debug)]
 pub struct Binary {
     /// An object file.
@@ -178,92 +187,105 @@ pub struct Binary {
     pub stats: Vec<Stats>,
 }
 
-/// Compiles kernels of a module.
+impl Compiled {
+    /// An object file of the kernels, which were compiled from this file with these options.
+    ///
+    /// # Errors
+    /// More than an object can hold.
+    pub fn object(&self, file: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        write_object(&header(file, options), &self.code).map_err(unwritable)
+    }
+
+    fn push(&mut self, (code, stats): (Code, Stats)) {
+        self.code.push(code);
+        self.stats.push(stats);
+    }
+}
+
+/// Compiles kernels of a module to an object.
 ///
 /// # Errors
-/// What the target cannot do, over all kernels.
+/// What the target cannot do, over all kernels; more than an object can hold.
 pub fn compile(
     module: &Module,
     kernels: &[Kernel],
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Binary, Vec<Diagnostic>> {
+    let compiled = compile_kernels(module, kernels, options, watch)?;
+    let object = compiled.object(module.file(), options)?;
+    let Compiled { code, stats } = compiled;
+    Ok(Binary { object, code, stats })
+}
+
+/// Compiles kernels of a module.
+///
+/// # Errors
+/// What the target cannot do, over all kernels.
+pub fn compile_kernels(
+    module: &Module,
+    kernels: &[Kernel],
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let mut compiler = Compiler::new(module, options);
-    let (mut code, mut stats, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut all, mut errors) = (Compiled::default(), Vec::new());
     for kernel in kernels {
         match compiler.compile(kernel, watch) {
-            Ok((compiled, of)) => {
-                code.push(compiled);
-                stats.push(of);
-            }
+            Ok(compiled) => all.push(compiled),
             Err(refused) => errors.extend(refused),
         }
     }
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    let object = write_object(&header(module.file(), options), &code).map_err(unwritable)?;
-    Ok(Binary { object, code, stats })
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
 /// Compiles all kernels of a text, each as soon as it is read.
 ///
 /// # Errors
 /// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
-pub fn compile_text(
-    file: &str,
-    text: &str,
-    options: &Options,
-    watch: &mut Watch<'_>,
-) -> Result<Binary, Vec<Diagnostic>> {
-    let (mut code, mut stats) = (Vec::new(), Vec::new());
-    let object = compile_each(file, text, options, watch, |compiled, of| {
-        code.push(compiled);
-        stats.push(of);
+pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut all = Compiled::default();
+    compile_each(text, options, watch, |compiled| {
+        all.push(compiled);
+        Ok(())
     })?;
-    Ok(Binary { object, code, stats })
+    Ok(all)
 }
 
 /// The object alone of all kernels of a text: there is never more than one of them besides it.
 ///
 /// # Errors
-/// As [`compile_text`].
+/// As [`compile_text`]; more than an object can hold.
 pub fn compile_object(
     file: &str,
     text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
 ) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    compile_each(file, text, options, watch, |_, _| {})
+    // Most objects take little more than their texts. Room that is not needed is never touched.
+    let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
+    compile_each(text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
+    writer.finish().map_err(unwritable)
 }
 
 fn compile_each(
-    file: &str,
     text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-    mut done: impl FnMut(Code, Stats),
-) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    mut done: impl FnMut((Code, Stats)) -> Result<(), Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
     let mut compiler = Compiler::for_text(text, options, legality(options.target));
-    // Most objects take little more than their texts. Room that is not needed is never touched.
-    let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
     let mut errors = Vec::new();
     let mut kernels = Kernels::new(text);
     while let Some(kernel) = kernels.read() {
         match compiler.compile_in_place(kernel, watch) {
-            Ok((code, stats)) if errors.is_empty() => {
-                writer.add(&code).unwrap_or_else(|error| errors = unwritable(error));
-                done(code, stats);
-            }
+            Ok(compiled) if errors.is_empty() => done(compiled).unwrap_or_else(|error| errors = error),
             Ok(_) => {}
             Err(refused) => errors.extend(refused),
         }
     }
     kernels.finish()?;
-    match errors.is_empty() {
-        true => writer.finish().map_err(unwritable),
-        false => Err(errors),
-    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 fn header(file: &str, options: &Options) -> Header {

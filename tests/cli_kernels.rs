@@ -121,6 +121,19 @@ fn arguments_that_do_not_fit_are_shown_with_a_mark() {
 }
 
 #[test]
+fn ptx_says_its_lines_where_asked() {
+    let compile = |flags: &[&str]| {
+        let args = [&["compile", "examples/axpy.hb", "--target", "ptx"], flags].concat();
+        halfbyte(&args).output().to_string()
+    };
+    let (plain, told) = (compile(&[]), compile(&["-g"]));
+    assert!(told.contains("\n.file 1 \"examples/axpy.hb\"\n") && told.contains("    .loc 1 "), "{told}");
+    let is_told = |line: &&str| line.starts_with(".file") || line.starts_with("    .loc");
+    assert!(told.lines().filter(|line| !is_told(line)).eq(plain.lines()), "{plain}\n{told}");
+    assert_eq!(compile(&["--line-info", "--emit", "ptx"]), told);
+}
+
+#[test]
 fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&[]).fails(2, "Usage");
     halfbyte(&["frob"]).fails(2, "frob");
@@ -132,6 +145,8 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["run", "examples/axpy.hb", "--target", "ptx", "--engine", "jit", "--items", "1"])
         .fails(2, "engine `jit` does not run what is for ptx sm_90; `interp` does");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "-g"]).fails(2, "--line-info is for PTX text");
+    halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "-g", "--emit", "obj"]).fails(2, "--line-info");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--passes", "fold,frob"]).fails(2, "frob");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--print-after", "frob"]).fails(2, "no step `frob`");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "mach", "--stats"]).fails(2, "--stats");

@@ -77,7 +77,7 @@ fn an_assembler_takes_every_example() {
             println!("skipped for sm_{sm}: there is no ptxas");
             continue;
         };
-        let text = ptx_text(&all, sm, "examples");
+        let text = ptx_text(all.clone(), sm, Some("examples"));
         assert!(text.contains(".loc 1 "));
         let is_family =
             all.iter().any(|code| matches!(&code.words, Words::Ptx(kernel) if kernel.target.suffix.is_some()));

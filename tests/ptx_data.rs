@@ -68,7 +68,7 @@ fn everything_gives_the_bits_of_the_text() {
         // What comes out, and what that is when it is read again. Pointers that are computed in 64 bits come out in halves, which the
         // import does not follow; such text runs as the object that it is.
         let again = if file == FILES[0].0 { &[75, 90][..] } else { &[] };
-        let out: Vec<String> = again.iter().map(|&sm| ptx_text(&compiled(&module, sm), sm, file)).collect();
+        let out: Vec<String> = again.iter().map(|&sm| ptx_text(compiled(&module, sm), sm, Some(file))).collect();
         let mut objects: Vec<Vec<u8>> = out.iter().map(|text| imported(file, text)).map(halu).collect();
         objects.push(halu(imported(file, &text)));
         objects.extend(
@@ -122,7 +122,7 @@ fn a_table_comes_out_once_and_an_assembler_takes_it() {
         let module = imported(file, &text);
         let tables: BTreeSet<String> = read(&text).unwrap().module.variables.iter().map(|v| v.name.clone()).collect();
         for sm in SMS {
-            let out = ptx_text(&compiled(&module, sm), sm, file);
+            let out = ptx_text(compiled(&module, sm), sm, Some(file));
             let again = read(&out).unwrap_or_else(|errors| panic!("{errors:?}\n{out}")).module;
             let names: Vec<String> = again.variables.iter().map(|variable| variable.name.clone()).collect();
             assert_eq!(names.len(), tables.len());
@@ -303,7 +303,7 @@ kernel @p(%t_1: in i32 align 4096, %out: out i32, %t: in i32 = [9]) {
                 assert_eq!(found[1][..4], expected.to_le_bytes(), "{name} on {target}, {engine}");
             }
         }
-        let text = ptx_text(&compiled(&module, 75), 75, "k.hb");
+        let text = ptx_text(compiled(&module, 75), 75, None);
         let again = import("k.ptx", &text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
         let kernel = again.ir().kernels.iter().find(|kernel| kernel.name == name).unwrap();
         let mut found = args.clone();

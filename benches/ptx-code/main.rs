@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use halfbyte::emit::ptx_text;
 use halfbyte::isa::target::SMS;
-use halfbyte::pipeline::{Options, compile};
+use halfbyte::pipeline::{Options, compile_text};
 use halfbyte::{Module, Target};
 use sass::{Sass, Tools};
 
@@ -41,7 +41,7 @@ const TIMED: [&str; 5] =
 /// Copies of a kernel in a file.
 const COPIES: usize = 200;
 /// So often each side is timed, in turn; the least time counts.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 15;
 const TIMED_SM: u16 = 90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
@@ -89,11 +89,10 @@ fn plain(name: &str, sm: u16) -> Result<String, String> {
 }
 
 /// The PTX of a text's kernels, or why there is none.
-fn ours(name: &str, text: &str, sm: u16) -> Result<String, String> {
-    let module = Module::named(name, text).map_err(|report| report.to_string())?;
-    let binary = compile(&module, &module.ir().kernels, &Options::new(Target::Ptx { sm }), &mut |_| {});
-    let binary = binary.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
-    Ok(ptx_text(&binary.code, sm, name))
+fn ours(text: &str, sm: u16) -> Result<String, String> {
+    let compiled = compile_text(text, &Options::new(Target::Ptx { sm }), &mut |_| {});
+    let compiled = compiled.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
+    Ok(ptx_text(compiled.code, sm, None))
 }
 
 /// The only kernel of a text for an SM.
@@ -114,7 +113,7 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
             let shown = |sass: Result<Sass, String>| {
                 sass.map_or("-".to_owned(), |sass| format!("{} / {}", sass.insts.len(), sass.compute().count()))
             };
-            let ours = ours(name, &text, sm).and_then(|text| assembled(tools, sm, &text));
+            let ours = ours(&text, sm).and_then(|text| assembled(tools, sm, &text));
             let theirs = plain(name, sm).and_then(|text| assembled(tools, sm, &text));
             if let (Ok(ours), Ok(theirs)) = (&ours, &theirs)
                 && ours.insts.len() > theirs.insts.len()
@@ -169,17 +168,17 @@ fn times(tools: &Tools) -> Result<(), String> {
         let text = plain(name, TIMED_SM)?;
         let entry = text.split(".entry").nth(1).and_then(|rest| rest.trim_start().split(['(', ' ']).next());
         let theirs = copies(&text, entry.unwrap_or(name), ".visible");
-        let (mut compiled, mut both, mut alone) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        let [mut compiled, mut both, mut alone] = [Duration::MAX; 3];
         for _ in 0..ROUNDS {
             let start = Instant::now();
-            let ptx = ours(name, &ir, TIMED_SM)?;
+            let ptx = ours(&ir, TIMED_SM)?;
             let time = start.elapsed();
             compiled = compiled.min(time);
             both = both.min(time + assemble(&ptx)?);
             alone = alone.min(assemble(&theirs)?);
         }
         let [compiled, both, alone] = [compiled, both, alone].map(|time| time.as_secs_f64() * 1e3);
-        println!("{name:<24} {compiled:>8.1} ms {both:>9.1} ms {alone:>9.1} ms {:>6.2}", both / alone);
+        println!("{name:<24} {compiled:>8.1} ms {both:>9.1} ms {alone:>9.1} ms {:>7.3}", both / alone);
     }
     fs::remove_dir_all(&folder).map_err(|error| error.to_string())
 }

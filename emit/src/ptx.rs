@@ -106,12 +106,12 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let ty = |reg: Reg| types.get(reg.0 as usize).copied().unwrap_or(Type::B32);
     let mut counts = [0u32; Type::ALL.len()];
     let mut places: Vec<Option<u32>> = vec![None; types.len()];
-    for (_, reg) in insts.iter().flat_map(|inst| inst.registers()) {
+    insts.iter().flat_map(Inst::registers).for_each(|(_, reg)| {
         if let (Some(place @ None), Some(count)) = (places.get_mut(reg.0 as usize), counts.get_mut(ty(reg) as usize)) {
             *place = Some(*count);
             *count += 1;
         }
-    }
+    });
     let mut registers = Registers::default();
     let mut firsts = [Reg(0); Type::ALL.len()];
     for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
@@ -155,18 +155,17 @@ impl Step for Placed {
     }
 }
 
-/// The kernels that are for an SM as the text of a file; `source` is the name of what they were made from.
-pub fn ptx_text(kernels: &[Code], sm: u16, source: &str) -> String {
-    let mut locs: Vec<&[Loc]> = Vec::with_capacity(kernels.len());
-    let mut entries = Vec::with_capacity(kernels.len());
-    for code in kernels {
-        if let Words::Ptx(kernel) = &code.words
-            && kernel.target.sm == sm
-        {
-            entries.push(kernel.entry.clone());
-            locs.push(&code.locs);
-        }
+/// The kernels that are for an SM as the text of a file; with the name of the source text, the lines of it that instructions
+/// come from are said there too.
+pub fn ptx_text(kernels: Vec<Code>, sm: u16, source: Option<&str>) -> String {
+    let of_sm = kernels.into_iter().filter_map(|code| match code.words {
+        Words::Ptx(kernel) if kernel.target.sm == sm => Some((*kernel, code.locs)),
+        _ => None,
+    });
+    let (kernels, locs): (Vec<Kernel>, Vec<Vec<Loc>>) = of_sm.unzip();
+    let module = Module::of_kernels(sm, kernels);
+    match source {
+        Some(file) => Sourced { module: &module, file, locs: &locs }.to_string(),
+        None => module.to_string(),
     }
-    let module = Module::for_sm(sm, entries);
-    Sourced { module: &module, file: source, locs: &locs }.to_string()
 }

@@ -660,7 +660,7 @@ fn kernels_that_share_a_variable_have_it_once() {
     let mut second = of(".global .b8 u; .global .b8 t[2] = {1, 2};", "mov.u64 %d0, u+1; ld.b8 %r, [t];");
     let mut third = of(".global .b8 u = 7; .global .b8 l;", "mov.u64 %d0, l; ld.b8 %r, [u];");
     (second.name, third.name) = ("l".into(), "m".into());
-    let module = Module::for_sm(90, vec![first.clone(), second, third]);
+    let module = Module::of_kernels(90, [first.clone(), second, third].map(|entry| Kernel::for_sm(90, entry)).into());
     let text = module.to_string();
     let variables: Vec<&str> = text.lines().filter(|line| line.starts_with(".global")).collect();
     assert_eq!(variables, [".global .b8 t[2] = {1, 2};", ".global .b8 u;", ".global .b8 u_1 = 7;", ".global .b8 l_1;"]);
@@ -737,7 +737,8 @@ fn an_instruction_knows_what_it_was_made_from() {
 
     let loc = |line| Loc { line, column: 2 };
     let locs = [loc(4), loc(4), loc(6), loc(4)];
-    let printed = Sourced { module: &read_back.module, file: "x\"\n.hb", locs: &[&locs, &[]] }.to_string();
+    let printed =
+        Sourced { module: &read_back.module, file: "x\"\n.hb", locs: &[locs.to_vec(), Vec::new()] }.to_string();
     assert_eq!(printed.matches(".loc").count(), 3);
     let again = read(&printed).unwrap();
     assert_eq!((&again.module, again.file(1)), (&read_back.module, Some("x__.hb")));

@@ -12,7 +12,7 @@ use halfbyte::emit::{listing, ptx_text};
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Binary, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
+use halfbyte::pipeline::{self, Compiled, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
 use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
@@ -35,6 +35,9 @@ pub(super) struct Compile {
     /// What to write
     #[arg(long, value_enum, default_value = "asm")]
     emit: Kind,
+    /// In PTX text, say which line each instruction comes from (.file, .loc), for debuggers and profilers
+    #[arg(short = 'g', long)]
+    line_info: bool,
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -86,6 +89,9 @@ impl Compile {
         }
         if self.emit == Kind::Words && to_ptx {
             return Err(Failure::Call(format!("target `{target}` has PTX text, not words; emit ptx or asm")));
+        }
+        if self.line_info && !(to_ptx && matches!(self.emit, Kind::Asm | Kind::Ptx)) {
+            return Err(Failure::Call("--line-info is for PTX text; objects and listings say it anyway".into()));
         }
         if self.stats && matches!(self.emit, Kind::Ir | Kind::Lowered | Kind::Mach) {
             return Err(Failure::Call("--stats counts words; emit asm, words, listing or obj with it".into()));
@@ -156,25 +162,31 @@ impl Compile {
                 out = object.map_err(|errors| Report::new(name, text, errors))?;
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
-                let binary = self.words(&name, &text, &options, &mut watch)?;
+                let compiled = self.words(&name, &text, &options, &mut watch)?;
                 if self.stats {
-                    say(&statistics(target, &binary));
+                    say(&statistics(target, &compiled));
                 }
                 match (self.emit, target) {
-                    (Kind::Asm | Kind::Ptx, Target::Ptx { sm }) => out = ptx_text(&binary.code, sm, &name).into_bytes(),
-                    (Kind::Obj, _) => out = binary.object,
+                    (Kind::Asm | Kind::Ptx, Target::Ptx { sm }) => {
+                        let source = self.line_info.then_some(name.as_str());
+                        out = ptx_text(compiled.code, sm, source).into_bytes();
+                    }
+                    (Kind::Obj, _) => {
+                        let object = compiled.object(&name, &options);
+                        out = object.map_err(|errors| Report::new(name, text, errors))?;
+                    }
                     (Kind::Words, _) => {
-                        for code in &binary.code {
+                        for code in &compiled.code {
                             let words = (0..code.words.len()).map(|address| code.words.digits(address) + "\n");
                             out.extend(words.flat_map(String::into_bytes));
                         }
                     }
                     (Kind::Listing, _) => {
-                        let listings = binary.code.iter().map(|code| listing(code, &name, Some(&text)));
+                        let listings = compiled.code.iter().map(|code| listing(code, &name, Some(&text)));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }
                     _ => {
-                        for code in &binary.code {
+                        for code in &compiled.code {
                             let assembly = code.words.disassemble();
                             out.extend(format!("// @{}\n{assembly}", code.info.signature.name()).bytes());
                         }
@@ -188,14 +200,14 @@ impl Compile {
         write(self.output.as_deref().or(Some(Path::new("-"))), &out)
     }
 
-    fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Binary, Failure> {
-        let binary = if self.kernel.is_none() && !is_ptx(name) {
-            pipeline::compile_text(name, text, options, watch)
+    fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, Failure> {
+        let compiled = if self.kernel.is_none() && !is_ptx(name) {
+            pipeline::compile_text(text, options, watch)
         } else {
             let module = Module::open(name, text, self.shape.shape()?)?;
-            pipeline::compile(&module, select(&module, self.kernel.as_deref())?, options, watch)
+            pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
-        binary.map_err(|errors| Report::new(name, text, errors).into())
+        compiled.map_err(|errors| Report::new(name, text, errors).into())
     }
 }
 
@@ -228,9 +240,9 @@ fn timing<'t>(times: impl Iterator<Item = &'t (&'static str, Duration)> + Clone)
     text
 }
 
-fn statistics(target: Target, binary: &Binary) -> String {
+fn statistics(target: Target, compiled: &Compiled) -> String {
     let mut text = String::new();
-    for (of, code) in binary.stats.iter().zip(&binary.code) {
+    for (of, code) in compiled.stats.iter().zip(&compiled.code) {
         let compute = code.words.count(Class::Compute);
         let _ = writeln!(
             text,

@@ -77,7 +77,7 @@ impl Import<'_> {
                 if matches!(operand, Operand::Memory(_)) {
                     continue;
                 }
-                let vals = operand.registers().into_iter().filter_map(|reg| match o.role {
+                let vals = operand.registers().filter_map(|reg| match o.role {
                     Role::Def => self.function.writes(number).find(|(of, _)| *of == reg).map(|(_, val)| val),
                     _ => self.function.read(number, reg),
                 });

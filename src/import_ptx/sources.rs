@@ -330,7 +330,7 @@ impl Parameters {
             let operands = inst.row().operands_with(&inst.words).zip(&inst.operands).enumerate();
             let read = operands.filter(|(_, (o, _))| o.role != Role::Def).flat_map(|(i, (_, operand))| {
                 let is_base = matches!(operand, Operand::Memory(_));
-                let vals = operand.registers().into_iter().filter_map(|reg| function.read(number, reg));
+                let vals = operand.registers().filter_map(|reg| function.read(number, reg));
                 vals.map(move |val| (val, i, is_base))
             });
             let mut misused = read.filter_map(|(val, i, is_base)| self.misused(val, inst, i, is_base));

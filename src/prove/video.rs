@@ -33,7 +33,7 @@ fn subject(form: Form, effort: Effort) -> Subject {
     let mut sms: Vec<u16> = Vec::new();
     let mut found = Vec::new();
     for sm in SMS {
-        let place = sequence(form, sm).map(|sequence| sequence.place);
+        let place = sequence(form, sm).map(|sequence| sequence.place.clone());
         if !found.contains(&place) {
             found.push(place);
             sms.push(sm);
@@ -197,7 +197,7 @@ impl Trial {
         let reason = format!(
             "on sm_{} {} of a={a:#010x} b={b:#010x} c={c:#010x} is {:#010x}, and the instruction's result {:#010x}",
             self.sm,
-            sequence(self.form, self.sm).map_or(String::new(), |sequence| sequence.place),
+            sequence(self.form, self.sm).map_or(String::new(), |sequence| sequence.place.clone()),
             found[i],
             expected[i],
         );

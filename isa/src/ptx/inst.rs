@@ -118,14 +118,16 @@ impl Address {
 
 impl Operand {
     /// The registers that the operand names.
-    pub fn registers(&self) -> SmallVec<[Reg; 4]> {
-        match self {
-            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => SmallVec::from_slice(&[reg]),
-            Operand::Pair(both) => both.iter().copied().flatten().collect(),
-            Operand::Vector(regs) => regs.iter().copied().flatten().collect(),
-            Operand::Memory(address) => address.register().into_iter().collect(),
-            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => SmallVec::new(),
-        }
+    pub fn registers(&self) -> impl Iterator<Item = Reg> {
+        // One alone, or those of a list.
+        let (one, list): (Option<Reg>, &[Option<Reg>]) = match self {
+            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => (Some(reg), &[]),
+            Operand::Pair(both) => (None, both),
+            Operand::Vector(regs) => (None, regs),
+            Operand::Memory(address) => (address.register(), &[]),
+            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => (None, &[]),
+        };
+        one.into_iter().chain(list.iter().copied().flatten())
     }
 
     /// The variable that the operand names.
@@ -183,7 +185,7 @@ impl Inst {
             .row()
             .operands_with(&self.words)
             .zip(&self.operands)
-            .flat_map(|(o, operand)| operand.registers().into_iter().map(|reg| (o.role, reg)));
+            .flat_map(|(o, operand)| operand.registers().map(|reg| (o.role, reg)));
         guard.into_iter().chain(operands)
     }
 

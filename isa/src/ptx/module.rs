@@ -33,21 +33,14 @@ pub struct Kernel {
     pub entry: Entry,
 }
 
-/// The lowest version and the widest target that have all of an SM's instructions that kernels use.
-fn head(sm: u16, entries: &[Entry]) -> ((u8, u8), TargetName) {
-    let insts = entries.iter().flat_map(|entry| &entry.insts);
-    let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);
-    let suffix = needs.specific.then_some(Suffix::Family);
-    // A family has names from this version on.
-    let version = if needs.specific { needs.version.max((8, 8)) } else { needs.version };
-    (version, TargetName { sm, suffix })
-}
-
 impl Kernel {
-    /// A kernel for an SM, with what of version and target its instructions need.
+    /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions.
     pub fn for_sm(sm: u16, entry: Entry) -> Kernel {
-        let (version, target) = head(sm, std::slice::from_ref(&entry));
-        Kernel { version, target, entry }
+        let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
+        let suffix = needs.specific.then_some(Suffix::Family);
+        // A family has names from this version on.
+        let version = if needs.specific { needs.version.max((8, 8)) } else { needs.version };
+        Kernel { version, target: TargetName { sm, suffix }, entry }
     }
 }
 
@@ -366,10 +359,14 @@ pub struct Missing {
 }
 
 impl Module {
-    /// Kernels for an SM, with what of version and target their instructions need.
-    pub fn for_sm(sm: u16, mut entries: Vec<Entry>) -> Module {
-        let (version, target) = head(sm, &entries);
-        Module { version, target, variables: join(&mut entries), entries }
+    /// Kernels for an SM, with what of version and target they need together.
+    pub fn of_kernels(sm: u16, kernels: Vec<Kernel>) -> Module {
+        let first = (Since::first(sm).version, None);
+        let (version, suffix) = kernels
+            .iter()
+            .fold(first, |(version, suffix), kernel| (version.max(kernel.version), suffix.or(kernel.target.suffix)));
+        let mut entries: Vec<Entry> = kernels.into_iter().map(|kernel| kernel.entry).collect();
+        Module { version, target: TargetName { sm, suffix }, variables: join(&mut entries), entries }
     }
 
     /// Whether version and target are enough for what needs so much.

@@ -231,9 +231,10 @@ impl Row {
 
     /// What an instruction of these words needs.
     pub fn since(&self, words: &[Token]) -> Since {
-        let slots = || self.slots.iter();
-        let of_word = |&token: &Token| slots().find_map(|s| s.choice(token)).map_or(Since::ALWAYS, |c| c.since);
-        words.iter().map(of_word).fold(self.since, Since::and)
+        // Words stand in the order of the slots.
+        let mut slots = self.slots.iter();
+        let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
+        words.iter().filter_map(&mut of_word).fold(self.since, Since::and)
     }
 
     /// The operands of an instruction of these words.

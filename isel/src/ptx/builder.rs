@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::{Since, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use smallvec::SmallVec;
 
 use super::code::Placed;
 use super::expand::is_expanded;
@@ -46,8 +47,11 @@ impl Builder {
     }
 
     pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
-        let words = words.iter().copied().collect();
-        let inst = Inst { opcode, words, guard: None, operands: operands.iter().cloned().collect() };
+        self.append(opcode, words, operands.iter().cloned().collect());
+    }
+
+    fn append(&mut self, opcode: Opcode, words: &[Token], operands: SmallVec<[Operand; 4]>) {
+        let inst = Inst { opcode, words: words.iter().copied().collect(), guard: None, operands };
         if !is_expanded(&inst) {
             self.since = self.since.and(inst.since());
         }
@@ -63,9 +67,7 @@ impl Builder {
     /// An instruction whose first operand is a new register of that type.
     pub fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let reg = self.reg(ty);
-        let mut operands = vec![Operand::Register(reg)];
-        operands.extend_from_slice(sources);
-        self.push(opcode, words, &operands);
+        self.append(opcode, words, [Operand::Register(reg)].into_iter().chain(sources.iter().cloned()).collect());
         reg
     }
 

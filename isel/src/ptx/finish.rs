@@ -7,9 +7,10 @@
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Guard, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isa::row::Role;
+use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
 
-use super::code::{Code, Edge, Func, Placed, Terminator};
+use super::code::{Block, Code, Edge, Func, Placed, Terminator};
 use super::live::Liveness;
 use super::moves::sequence;
 
@@ -62,7 +63,9 @@ const MAX_COMPARED: usize = 1 << 12;
 /// What is wrong with the code.
 pub fn finish(code: Code) -> Result<Func, CodeError> {
     check(&code)?;
-    let live = Liveness::new(&code);
+    // Without block parameters there is nothing to join, nor to move.
+    let has_params = code.blocks.iter().any(|block| !block.params.is_empty());
+    let live = if has_params { Liveness::new(&code) } else { Liveness::default() };
     let mut classes = Classes::new(&code, &live);
     classes.join_edges();
     let names = classes.names();
@@ -104,11 +107,11 @@ pub fn finish(code: Code) -> Result<Func, CodeError> {
         }
         ends.push(end);
     }
-    let blocks = blocks.into_iter().zip(starts).zip(ends).map(|((block, mut insts), end)| {
-        insts.extend(block.insts.into_iter().map(|mut placed| {
-            placed.inst.rename(|_, reg| name(reg));
-            placed
-        }));
+    let blocks = blocks.into_iter().zip(starts).zip(ends).map(|((Block { mut insts, .. }, start), end)| {
+        if has_params {
+            insts.iter_mut().for_each(|placed| placed.inst.rename(|_, reg| name(reg)));
+        }
+        insts.splice(0..0, start);
         insts.extend(end);
         insts
     });
@@ -163,12 +166,13 @@ fn check(code: &Code) -> Result<(), CodeError> {
             if !inst.is_valid(types) {
                 return Err(CodeError::Inst { block: number, inst: place, name: inst.opcode.name() });
             }
-            for (role, reg) in inst.registers() {
-                match role {
-                    Role::Def => define(reg)?,
-                    Role::Use | Role::Update => read.push(reg),
+            inst.registers().try_for_each(|(role, reg)| match role {
+                Role::Def => define(reg),
+                Role::Use | Role::Update => {
+                    read.push(reg);
+                    Ok(())
                 }
-            }
+            })?;
         }
         if let Terminator::Branch { guard, .. } = &block.terminator {
             read.push(guard.reg);
@@ -204,13 +208,13 @@ struct Classes<'a> {
     /// By register, one of its class.
     parents: Vec<u32>,
     /// By that one, all of them.
-    members: Vec<Vec<Reg>>,
+    members: Vec<SmallVec<[Reg; 1]>>,
 }
 
 impl<'a> Classes<'a> {
     fn new(code: &'a Code, live: &'a Liveness) -> Classes<'a> {
         let all = 0..code.registers.len() as u32;
-        Classes { code, live, parents: all.clone().collect(), members: all.map(|reg| vec![Reg(reg)]).collect() }
+        Classes { code, live, parents: all.clone().collect(), members: all.map(|reg| smallvec![Reg(reg)]).collect() }
     }
 
     fn class(&self, reg: Reg) -> Option<u32> {
@@ -246,7 +250,9 @@ impl<'a> Classes<'a> {
         for reg in &moved {
             self.parents.get_mut(reg.0 as usize).into_iter().for_each(|parent| *parent = into);
         }
-        self.members.get_mut(into as usize).into_iter().for_each(|members| members.extend(&moved));
+        if let Some(members) = self.members.get_mut(into as usize) {
+            members.extend(moved);
+        }
     }
 
     /// What each register is to be called.

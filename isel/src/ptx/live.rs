@@ -1,9 +1,9 @@
 //! Where registers of SSA code are live, and so which of them could be one.
 
-use std::collections::HashSet;
-
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::row::Role;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::code::{Block, Code, Terminator};
 
@@ -19,19 +19,20 @@ struct Range {
     /// The block and the point of its definition; none where it has none.
     def: Option<(u32, Point)>,
     /// By block, in order, the last point at which it is read.
-    uses: Vec<(u32, Point)>,
+    uses: SmallVec<[(u32, Point); 1]>,
 }
 
 /// The live ranges of all registers.
+#[derive(Default)]
 pub(super) struct Liveness {
     ranges: Vec<Range>,
     /// Blocks at whose end a register is live, arguments aside.
-    out: HashSet<(u32, u32)>,
+    out: FxHashSet<(u32, u32)>,
 }
 
 impl Liveness {
     pub fn new(code: &Code) -> Liveness {
-        let mut live = Liveness { ranges: vec![Range::default(); code.registers.len()], out: HashSet::new() };
+        let mut live = Liveness { ranges: vec![Range::default(); code.registers.len()], out: FxHashSet::default() };
         let mut predecessors = vec![Vec::new(); code.blocks.len()];
         for (block, of) in (0..).zip(&code.blocks) {
             live.scan(block, of);
@@ -48,12 +49,10 @@ impl Liveness {
     fn scan(&mut self, block: u32, of: &Block) {
         of.params.iter().for_each(|&param| self.define(param, block, 0));
         for (point, placed) in (1..).zip(&of.insts) {
-            for (role, reg) in placed.inst.registers() {
-                match role {
-                    Role::Def => self.define(reg, block, point),
-                    _ => self.read(reg, block, point),
-                }
-            }
+            placed.inst.registers().for_each(|(role, reg)| match role {
+                Role::Def => self.define(reg, block, point),
+                _ => self.read(reg, block, point),
+            });
         }
         if let Terminator::Branch { guard, .. } = &of.terminator {
             self.read(guard.reg, block, END);

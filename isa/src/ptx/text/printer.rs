@@ -1,18 +1,22 @@
 //! Prints a module as the text that it reads from, with the source of its instructions or without.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use crate::object::Loc;
-use crate::ptx::inst::{Base, Inst, Operand, Reg, Var};
+use crate::ptx::inst::{Address, Base, Inst, Operand, Reg, Var};
 use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName, Variable, Variables};
 use crate::ptx::row::{Lanes, Shape};
-use crate::ptx::types::{Kind, Type};
+use crate::ptx::types::{Kind, Token, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        head(f, self.version, self.target)?;
-        variables(f, &self.variables)?;
-        self.entries.iter().try_for_each(|entry| write!(f, "\n{entry}"))
+        let mut text = Printer::of_head(self.version, self.target);
+        text.variables(&self.variables);
+        for entry in &self.entries {
+            text.out.push('\n');
+            text.entry(entry, &[]);
+        }
+        f.write_str(&text.out)
     }
 }
 
@@ -23,253 +27,318 @@ pub struct Sourced<'a> {
     /// The name of the source text.
     pub file: &'a str,
     /// The place of each instruction of each entry there.
-    pub locs: &'a [&'a [Loc]],
+    pub locs: &'a [Vec<Loc>],
 }
 
 impl fmt::Display for Sourced<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        head(f, self.module.version, self.module.target)?;
+        let mut text = Printer::of_head(self.module.version, self.module.target);
         // A string ends at its line's end, and nothing stands for a quote in it.
         let file = self.file.replace(|c: char| c == '"' || c.is_control(), "_");
-        writeln!(f, ".file 1 \"{file}\"")?;
-        variables(f, &self.module.variables)?;
+        text.all(&[".file 1 \"", &file, "\"\n"]);
+        text.variables(&self.module.variables);
         let mut locs = self.locs.iter();
-        self.module.entries.iter().try_for_each(|entry| {
-            f.write_char('\n')?;
-            entry.print(f, locs.next().copied().unwrap_or_default())
-        })
-    }
-}
-
-fn head(f: &mut fmt::Formatter<'_>, (major, minor): (u8, u8), target: TargetName) -> fmt::Result {
-    writeln!(f, ".version {major}.{minor}\n.target {target}\n.address_size 64")
-}
-
-fn linkage(linkage: Linkage) -> &'static str {
-    match linkage {
-        Linkage::Plain => "",
-        Linkage::Visible => ".visible ",
-        Linkage::Weak => ".weak ",
-    }
-}
-
-/// Variables, a line each, behind an empty line.
-fn variables(f: &mut fmt::Formatter<'_>, variables: &Variables) -> fmt::Result {
-    if !variables.is_empty() {
-        f.write_char('\n')?;
-    }
-    variables.iter().try_for_each(|variable| writeln!(f, "{variable}"))
-}
-
-impl fmt::Display for Variable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", linkage(self.linkage), self.space.name())?;
-        self.align.map_or(Ok(()), |align| write!(f, " .align {align}"))?;
-        write!(f, " {} {}", self.ty, self.name)?;
-        self.count.map_or(Ok(()), |count| write!(f, "[{count}]"))?;
-        // What follows the last that is not zero is zero unsaid.
-        let size = (self.ty.bits() / 8) as usize;
-        let values = self.bytes.chunks(size).map(|bytes| bytes.iter().rev().fold(0, |all, &b| all << 8 | u64::from(b)));
-        let said = values.clone().zip(1..).filter(|(value, _)| *value != 0).last().map_or(0, |(_, count)| count);
-        for (i, value) in values.take(said).enumerate() {
-            f.write_str(match (i, self.count) {
-                (0, None) => " = ",
-                (0, Some(_)) => " = {",
-                _ => ", ",
-            })?;
-            match self.ty {
-                // A byte is a byte: the shortest form.
-                Type::F64 => write!(f, "0d{value:016x}")?,
-                Type::B8 => write!(f, "{value}")?,
-                ty => number(f, value, ty)?,
-            }
+        for entry in &self.module.entries {
+            text.out.push('\n');
+            text.entry(entry, locs.next().map_or(&[], Vec::as_slice));
         }
-        f.write_str(if said != 0 && self.count.is_some() { "};" } else { ";" })
+        f.write_str(&text.out)
     }
 }
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        head(f, self.version, self.target)?;
-        variables(f, &self.entry.variables)?;
-        write!(f, "\n{}", self.entry)
+        let mut text = Printer::of_head(self.version, self.target);
+        text.variables(&self.entry.variables);
+        text.out.push('\n');
+        text.entry(&self.entry, &[]);
+        f.write_str(&text.out)
     }
 }
 
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.print(f, &[])
-    }
-}
-
-impl Entry {
-    /// With `.loc` before each instruction whose place is another one than before.
-    fn print(&self, f: &mut fmt::Formatter<'_>, locs: &[Loc]) -> fmt::Result {
-        f.write_str(linkage(self.linkage))?;
-        write!(f, ".entry {}(", self.name)?;
-        for (i, param) in self.params.iter().enumerate() {
-            write!(f, "{}{param}", if i == 0 { "" } else { ", " })?;
-        }
-        f.write_str(")\n{\n")?;
-        for family in self.registers.families() {
-            write!(f, "    .reg {} {}", family.ty, family.name)?;
-            family.count.map_or(Ok(()), |count| write!(f, "<{count}>"))?;
-            f.write_str(";\n")?;
-        }
-        let mut labels = self.labels.iter().peekable();
-        let mut told = Loc::default();
-        for (place, inst) in self.insts.iter().enumerate() {
-            while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
-                writeln!(f, "{}:", label.name)?;
-            }
-            let loc = locs.get(place).copied().unwrap_or_default();
-            if loc.is_known() && loc != told {
-                writeln!(f, "    .loc 1 {} {}", loc.line, loc.column)?;
-                told = loc;
-            }
-            f.write_str("    ")?;
-            print(f, inst, self)?;
-            f.write_char('\n')?;
-        }
-        labels.try_for_each(|label| writeln!(f, "{}:", label.name))?;
-        f.write_str("}\n")
+        let mut text = Printer::default();
+        text.entry(self, &[]);
+        f.write_str(&text.out)
     }
 }
 
 impl fmt::Display for Param {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(".param")?;
-        if let Some(align) = self.align {
-            write!(f, " .align {align}")?;
-        }
-        write!(f, " {}", self.ty)?;
-        if let Some(align) = self.pointer {
-            f.write_str(" .ptr .global")?;
-            align.map_or(Ok(()), |align| write!(f, " .align {align}"))?;
-        }
-        write!(f, " {}", self.name)?;
-        self.count.map_or(Ok(()), |count| write!(f, "[{count}]"))
+        let mut text = Printer::default();
+        text.param(self);
+        f.write_str(&text.out)
     }
 }
 
 /// An instruction of a kernel as a line of text, with its `;`.
 pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
-    let mut text = String::new();
-    // Writing to a string succeeds.
-    let _ = print(&mut text, inst, entry);
-    text
+    let mut text = Printer::default();
+    text.inst(inst, entry);
+    text.out
 }
 
-fn print(f: &mut dyn Write, inst: &Inst, entry: &Entry) -> fmt::Result {
-    if let Some(guard) = inst.guard {
-        f.write_str(if guard.not { "@!" } else { "@" })?;
-        register(f, guard.reg, entry)?;
-        f.write_char(' ')?;
-    }
-    f.write_str(inst.row().mnemonic)?;
-    inst.words.iter().try_for_each(|word| write!(f, "{word}"))?;
-    for (i, (operand, o)) in inst.operands.iter().zip(inst.row().operands_with(&inst.words)).enumerate() {
-        f.write_str(if i == 0 { " " } else { ", " })?;
-        print_operand(f, operand, o.shape, inst, entry)?;
-    }
-    f.write_char(';')
+/// A text as it is written. Formatters are kept out of it: a kernel is thousands of short words.
+#[derive(Default)]
+struct Printer {
+    out: String,
+    digits: itoa::Buffer,
 }
 
-fn print_operand(f: &mut dyn Write, operand: &Operand, shape: Shape, inst: &Inst, entry: &Entry) -> fmt::Result {
-    match operand {
-        &Operand::Register(reg) => register(f, reg, entry),
-        &Operand::Not(reg) => {
-            f.write_char('!')?;
-            register(f, reg, entry)
+impl Printer {
+    fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
+        let out = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
+        Printer { out, ..Printer::default() }
+    }
+
+    fn all(&mut self, parts: &[&str]) {
+        parts.iter().for_each(|part| self.out.push_str(part));
+    }
+
+    fn integer(&mut self, number: impl itoa::Integer) {
+        self.out.push_str(self.digits.format(number));
+    }
+
+    /// Variables, a line each, behind an empty line.
+    fn variables(&mut self, variables: &Variables) {
+        if !variables.is_empty() {
+            self.out.push('\n');
         }
-        &Operand::Pair([p, q]) => {
-            element(f, p, entry)?;
-            f.write_char('|')?;
-            element(f, q, entry)
+        for variable in variables.iter() {
+            self.variable(variable);
+            self.out.push('\n');
         }
-        &Operand::Number(bits) => {
-            let ty = match shape {
-                Shape::Value(ty) => ty.resolve(&inst.words).0,
-                _ => Type::B8,
-            };
-            number(f, bits, ty)
+    }
+
+    fn variable(&mut self, variable: &Variable) {
+        self.all(&[linkage(variable.linkage), ".", variable.space.name()]);
+        if let Some(align) = variable.align {
+            self.out.push_str(" .align ");
+            self.integer(align);
         }
-        Operand::Special(special) => write!(f, "{special}"),
-        Operand::Vector(regs) => {
-            for (i, &reg) in regs.iter().enumerate() {
-                f.write_str(if i == 0 { "{" } else { ", " })?;
-                element(f, reg, entry)?;
+        self.all(&[" .", variable.ty.name(), " ", &variable.name]);
+        self.count(variable.count);
+        // What follows the last that is not zero is zero unsaid.
+        let size = (variable.ty.bits() / 8) as usize;
+        let values = variable.bytes.chunks(size);
+        let values = values.map(|bytes| bytes.iter().rev().fold(0, |all: u64, &b| all << 8 | u64::from(b)));
+        let said = values.clone().zip(1..).filter(|(value, _)| *value != 0).last().map_or(0, |(_, count)| count);
+        for (i, value) in values.take(said).enumerate() {
+            self.out.push_str(match (i, variable.count) {
+                (0, None) => " = ",
+                (0, Some(_)) => " = {",
+                _ => ", ",
+            });
+            match variable.ty {
+                Type::F64 => self.out.push_str(&format!("0d{value:016x}")),
+                // A byte is a byte: the shortest form.
+                Type::B8 => self.integer(value),
+                ty => self.number(value, ty),
             }
-            f.write_char('}')
         }
-        &Operand::Lanes { reg, digits } => {
-            register(f, reg, entry)?;
-            match shape {
-                Shape::Masked(lanes) => mask(f, digits, lanes),
-                Shape::Selected(lanes, _) => selector(f, digits, lanes),
-                _ => Ok(()),
+        self.out.push_str(if said != 0 && variable.count.is_some() { "};" } else { ";" });
+    }
+
+    /// `[n]` of an array.
+    fn count(&mut self, count: Option<u32>) {
+        if let Some(count) = count {
+            self.out.push('[');
+            self.integer(count);
+            self.out.push(']');
+        }
+    }
+
+    /// A kernel, with `.loc` before each instruction whose place is another one than before.
+    fn entry(&mut self, entry: &Entry, locs: &[Loc]) {
+        self.all(&[linkage(entry.linkage), ".entry ", &entry.name, "("]);
+        for (i, param) in entry.params.iter().enumerate() {
+            self.out.push_str(if i == 0 { "" } else { ", " });
+            self.param(param);
+        }
+        self.out.push_str(")\n{\n");
+        for family in entry.registers.families() {
+            self.all(&["    .reg .", family.ty.name(), " ", &family.name]);
+            if let Some(count) = family.count {
+                self.out.push('<');
+                self.integer(count);
+                self.out.push('>');
             }
+            self.out.push_str(";\n");
         }
-        Operand::Memory(address) => {
-            f.write_char('[')?;
-            match address.base {
-                Base::Register(reg) => register(f, reg, entry)?,
-                Base::Variable(var) => variable(f, var, entry)?,
-                Base::Parameter(param) => {
-                    f.write_str(entry.params.get(param as usize).map_or("_", |param| &param.name))?;
+        let mut labels = entry.labels.iter().peekable();
+        let mut told = Loc::default();
+        for (place, inst) in entry.insts.iter().enumerate() {
+            while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
+                self.all(&[&label.name, ":\n"]);
+            }
+            let loc = locs.get(place).copied().unwrap_or_default();
+            if loc.is_known() && loc != told {
+                self.out.push_str("    .loc 1 ");
+                self.integer(loc.line);
+                self.out.push(' ');
+                self.integer(loc.column);
+                self.out.push('\n');
+                told = loc;
+            }
+            self.out.push_str("    ");
+            self.inst(inst, entry);
+            self.out.push('\n');
+        }
+        labels.for_each(|label| self.all(&[&label.name, ":\n"]));
+        self.out.push_str("}\n");
+    }
+
+    fn param(&mut self, param: &Param) {
+        self.out.push_str(".param");
+        let align = |text: &mut Printer, align: Option<u32>| {
+            if let Some(align) = align {
+                text.out.push_str(" .align ");
+                text.integer(align);
+            }
+        };
+        align(self, param.align);
+        self.all(&[" .", param.ty.name()]);
+        if let Some(of_target) = param.pointer {
+            self.out.push_str(" .ptr .global");
+            align(self, of_target);
+        }
+        self.all(&[" ", &param.name]);
+        self.count(param.count);
+    }
+
+    fn inst(&mut self, inst: &Inst, entry: &Entry) {
+        if let Some(guard) = inst.guard {
+            self.out.push_str(if guard.not { "@!" } else { "@" });
+            self.register(guard.reg, entry);
+            self.out.push(' ');
+        }
+        self.out.push_str(inst.row().mnemonic);
+        for word in &inst.words {
+            self.all(&[".", word.text()]);
+        }
+        for (i, (operand, o)) in inst.operands.iter().zip(inst.row().operands_with(&inst.words)).enumerate() {
+            self.out.push_str(if i == 0 { " " } else { ", " });
+            self.operand(operand, o.shape, &inst.words, entry);
+        }
+        self.out.push(';');
+    }
+
+    fn operand(&mut self, operand: &Operand, shape: Shape, words: &[Token], entry: &Entry) {
+        match operand {
+            &Operand::Register(reg) => self.register(reg, entry),
+            &Operand::Not(reg) => {
+                self.out.push('!');
+                self.register(reg, entry);
+            }
+            &Operand::Pair([p, q]) => {
+                self.element(p, entry);
+                self.out.push('|');
+                self.element(q, entry);
+            }
+            &Operand::Number(bits) => self.number(
+                bits,
+                match shape {
+                    Shape::Value(ty) => ty.resolve(words).0,
+                    _ => Type::B8,
+                },
+            ),
+            Operand::Special(special) => self.out.push_str(&special.to_string()),
+            Operand::Vector(regs) => {
+                for (i, &reg) in regs.iter().enumerate() {
+                    self.out.push_str(if i == 0 { "{" } else { ", " });
+                    self.element(reg, entry);
+                }
+                self.out.push('}');
+            }
+            &Operand::Lanes { reg, digits } => {
+                self.register(reg, entry);
+                match shape {
+                    Shape::Masked(lanes) => self.mask(digits, lanes),
+                    Shape::Selected(lanes, _) => self.selector(digits, lanes),
+                    _ => {}
                 }
             }
-            match address.offset {
-                0 => f.write_char(']'),
-                offset => write!(f, "+{offset}]"),
+            Operand::Memory(address) => self.address(address, entry),
+            &Operand::Variable { var, offset } => {
+                self.name_of(var, entry);
+                self.offset(offset);
+            }
+            Operand::Label(label) => {
+                self.out.push_str(entry.labels.get(label.0 as usize).map_or("_", |label| &label.name));
             }
         }
-        &Operand::Variable { var, offset } => {
-            variable(f, var, entry)?;
-            if offset == 0 { Ok(()) } else { write!(f, "+{offset}") }
+    }
+
+    fn address(&mut self, address: &Address, entry: &Entry) {
+        self.out.push('[');
+        match address.base {
+            Base::Register(reg) => self.register(reg, entry),
+            Base::Variable(var) => self.name_of(var, entry),
+            Base::Parameter(param) => {
+                self.out.push_str(entry.params.get(param as usize).map_or("_", |param| &param.name));
+            }
         }
-        Operand::Label(label) => f.write_str(entry.labels.get(label.0 as usize).map_or("_", |label| &label.name)),
+        self.offset(address.offset);
+        self.out.push(']');
     }
-}
 
-fn variable(f: &mut dyn Write, var: Var, entry: &Entry) -> fmt::Result {
-    f.write_str(entry.variables.get(var.number as usize).map_or("_", |variable| &variable.name))
-}
-
-fn element(f: &mut dyn Write, reg: Option<Reg>, entry: &Entry) -> fmt::Result {
-    match reg {
-        Some(reg) => register(f, reg, entry),
-        None => f.write_char('_'),
-    }
-}
-
-fn register(f: &mut dyn Write, reg: Reg, entry: &Entry) -> fmt::Result {
-    match entry.registers.family(reg) {
-        Some(family) if family.count.is_some() => write!(f, "{}{}", family.name, reg.0 - family.first.0),
-        Some(family) => f.write_str(&family.name),
-        None => f.write_char('_'),
-    }
-}
-
-fn number(f: &mut dyn Write, bits: u64, ty: Type) -> fmt::Result {
-    match ty.kind() {
-        _ if ty == Type::F32 => write!(f, "0f{bits:08x}"),
-        Kind::Integer if ty.is_signed() => {
-            let unused = 64 - ty.bits();
-            write!(f, "{}", (bits << unused) as i64 >> unused)
+    fn offset(&mut self, offset: i32) {
+        if offset != 0 {
+            self.out.push('+');
+            self.integer(offset);
         }
-        Kind::Bits if bits > 9 => write!(f, "{bits:#x}"),
-        _ => write!(f, "{bits}"),
+    }
+
+    fn name_of(&mut self, var: Var, entry: &Entry) {
+        self.out.push_str(entry.variables.get(var.number as usize).map_or("_", |variable| &variable.name));
+    }
+
+    fn element(&mut self, reg: Option<Reg>, entry: &Entry) {
+        match reg {
+            Some(reg) => self.register(reg, entry),
+            None => self.out.push('_'),
+        }
+    }
+
+    fn register(&mut self, reg: Reg, entry: &Entry) {
+        let Some(family) = entry.registers.family(reg) else { return self.out.push('_') };
+        self.out.push_str(&family.name);
+        if family.count.is_some() {
+            self.integer(reg.0 - family.first.0);
+        }
+    }
+
+    fn number(&mut self, bits: u64, ty: Type) {
+        match ty.kind() {
+            _ if ty == Type::F32 => self.out.push_str(&format!("0f{bits:08x}")),
+            Kind::Integer if ty.is_signed() => {
+                let unused = 64 - ty.bits();
+                self.integer((bits << unused) as i64 >> unused);
+            }
+            Kind::Bits if bits > 9 => self.out.push_str(&format!("{bits:#x}")),
+            _ => self.integer(bits),
+        }
+    }
+
+    fn mask(&mut self, mask: u16, lanes: Lanes) {
+        self.out.push('.');
+        self.out.push(lanes.letter());
+        (0..lanes.count()).rev().filter(|lane| mask >> lane & 1 != 0).for_each(|lane| self.integer(lane));
+    }
+
+    fn selector(&mut self, selector: u16, lanes: Lanes) {
+        self.out.push('.');
+        self.out.push(lanes.letter());
+        let element = |lane: u32| selector >> (lane * lanes.index_bits()) & ((1 << lanes.index_bits()) - 1);
+        (0..lanes.count()).rev().for_each(|lane| self.integer(element(lane)));
     }
 }
 
-fn mask(f: &mut dyn Write, mask: u16, lanes: Lanes) -> fmt::Result {
-    write!(f, ".{}", lanes.letter())?;
-    (0..lanes.count()).rev().filter(|lane| mask >> lane & 1 != 0).try_for_each(|lane| write!(f, "{lane}"))
-}
-
-fn selector(f: &mut dyn Write, selector: u16, lanes: Lanes) -> fmt::Result {
-    write!(f, ".{}", lanes.letter())?;
-    let element = |lane: u32| selector >> (lane * lanes.index_bits()) & ((1 << lanes.index_bits()) - 1);
-    (0..lanes.count()).rev().try_for_each(|lane| write!(f, "{}", element(lane)))
+const fn linkage(linkage: Linkage) -> &'static str {
+    match linkage {
+        Linkage::Plain => "",
+        Linkage::Visible => ".visible ",
+        Linkage::Weak => ".weak ",
+    }
 }

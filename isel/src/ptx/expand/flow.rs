@@ -2,18 +2,22 @@
 
 use halfbyte_isa::ptx::row::{Class, Role};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::FxHashSet;
 
-use crate::ptx::{Block, Code};
+use crate::ptx::Code;
 
 /// The one register that an instruction writes, if all it does is compute it of its operands.
 pub fn pure(inst: &Inst) -> Option<Reg> {
+    let row = inst.row();
     let computes = match inst.opcode {
         Opcode::LD_PARAM | Opcode::CVTA => true,
-        opcode => !matches!(opcode.row().class, Class::Memory | Class::Control),
+        _ => !matches!(row.class, Class::Memory | Class::Control),
     };
-    let defs = inst.registers().filter(|&(role, _)| role != Role::Use).count();
     match inst.operands.first() {
-        Some(&Operand::Register(d)) if computes && defs == 1 && inst.guard.is_none() => Some(d),
+        Some(&Operand::Register(d)) if computes && inst.guard.is_none() => {
+            let written = row.operands.iter().filter(|operand| operand.role != Role::Use);
+            (written.count() == 1).then_some(d)
+        }
         _ => None,
     }
 }
@@ -41,29 +45,25 @@ pub fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
 /// Takes out computations of what nobody reads.
 pub fn remove_unused(code: &mut Code) {
     let mut uses = uses(code);
+    let mut unused = FxHashSet::default();
     loop {
-        let mut removed = false;
-        for block in code.blocks.iter_mut().rev() {
-            let Block { insts, .. } = block;
-            let mut kept = Vec::with_capacity(insts.len());
-            for placed in insts.drain(..).rev() {
-                let is_unused = |d: Reg| uses.get(d.0 as usize) == Some(&0);
-                if pure(&placed.inst).is_some_and(is_unused) {
-                    for reg in read(&placed.inst) {
-                        if let Some(n) = uses.get_mut(reg.0 as usize) {
-                            *n = n.saturating_sub(1);
-                        }
+        unused.clear();
+        for placed in code.blocks.iter().rev().flat_map(|block| block.insts.iter().rev()) {
+            let Some(d) = pure(&placed.inst) else { continue };
+            if uses.get(d.0 as usize) == Some(&0) {
+                for reg in read(&placed.inst) {
+                    if let Some(n) = uses.get_mut(reg.0 as usize) {
+                        *n = n.saturating_sub(1);
                     }
-                    removed = true;
-                } else {
-                    kept.push(placed);
                 }
+                unused.insert(d);
             }
-            kept.reverse();
-            *insts = kept;
         }
-        if !removed {
+        if unused.is_empty() {
             return;
+        }
+        for block in &mut code.blocks {
+            block.insts.retain(|placed| pure(&placed.inst).is_none_or(|d| !unused.contains(&d)));
         }
     }
 }

@@ -14,9 +14,13 @@ use crate::ptx::{Code, Placed};
 
 /// Copies what fuses at each of its uses.
 pub fn fuse(code: &mut Code) {
+    let insts = || code.blocks.iter().flat_map(|block| &block.insts).map(|placed| &placed.inst);
+    if insts().filter(|inst| kind(inst).is_some()).nth(1).is_none() {
+        return;
+    }
     let mut values = Values { uses: uses(code), inner: FxHashMap::default(), outer: FxHashMap::default() };
-    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
-        if let Some(d) = pure(&placed.inst).filter(|_| kind(&placed.inst).is_some()) {
+    for placed in code.blocks.iter().flat_map(|block| &block.insts).filter(|placed| kind(&placed.inst).is_some()) {
+        if let Some(d) = pure(&placed.inst) {
             values.inner.insert(d, placed.inst.clone());
             read(&placed.inst).for_each(|reg| drop(values.outer.insert(reg, placed.inst.clone())));
         }
@@ -77,6 +81,7 @@ impl Values {
     /// A value that an instruction would take in if it had no other use, and what computes it. What takes one in already
     /// takes no other, what is itself taken in takes none, and what takes is not taken.
     fn wanted(&self, outer: &Inst) -> Option<(Reg, &Inst)> {
+        kind(outer)?;
         let d = pure(outer)?;
         let is_taken = self.uses(d) == 1 && self.outer.get(&d).is_some_and(|user| takes(user, d, outer));
         if is_taken || self.takes_one(outer) {

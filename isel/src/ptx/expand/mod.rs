@@ -29,12 +29,11 @@ use super::Code;
 pub fn expand(code: &mut Code) -> Result<(), TableError> {
     halves::split(code);
     extrema::split(code);
-    let mut sequences = video::Sequences::new(code.sm);
     let mut registers = Registers(&mut code.registers);
     for block in &mut code.blocks {
         let mut insts = Vec::with_capacity(block.insts.len() * 2);
         for placed in block.insts.drain(..) {
-            sequences.append(placed, &mut registers, &mut insts)?;
+            video::append(placed, code.sm, &mut registers, &mut insts)?;
         }
         block.insts = insts;
     }

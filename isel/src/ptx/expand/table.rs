@@ -5,12 +5,13 @@
 //! and `c`, the operands, and `d`, the result; other names are temporaries. A type `.A`, `.B` or `.D` there is that of `a`,
 //! `b` or `d`, of 32 bits or of what follows: `.A16x2` is `.u16x2` or `.s16x2`.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text;
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Reg};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use super::form::Form;
@@ -83,24 +84,41 @@ struct Pattern {
     exchanged: bool,
 }
 
-static TABLE: LazyLock<Result<Vec<Block>, TableError>> = LazyLock::new(|| {
-    let mut blocks = Vec::new();
-    FILES.iter().try_for_each(|&(file, text)| read(file, text, &mut blocks))?;
-    Ok(blocks)
-});
+/// What the files hold, in their order; each is read when a form of its operation is first asked for.
+static TABLE: [OnceLock<Result<Vec<Block>, TableError>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
+
+/// Sequences by form and SM.
+type Sequences = FxHashMap<(Form, u16), Arc<Sequence>>;
+
+/// Those that were asked for: each is read from the table once.
+static ASKED: LazyLock<RwLock<Sequences>> = LazyLock::new(RwLock::default);
 
 /// The sequence of a form for an SM.
 ///
 /// # Errors
 /// What is wrong with the table; nothing is.
-pub fn sequence(form: Form, sm: u16) -> Result<Sequence, TableError> {
-    let blocks = TABLE.as_ref().map_err(Clone::clone)?;
+pub fn sequence(form: Form, sm: u16) -> Result<Arc<Sequence>, TableError> {
+    let asked = ASKED.read().unwrap_or_else(PoisonError::into_inner).get(&(form, sm)).cloned();
+    if let Some(sequence) = asked {
+        return Ok(sequence);
+    }
+    let sequence = Arc::new(find(form, sm)?);
+    ASKED.write().unwrap_or_else(PoisonError::into_inner).insert((form, sm), sequence.clone());
+    Ok(sequence)
+}
+
+fn find(form: Form, sm: u16) -> Result<Sequence, TableError> {
+    let missing = || TableError::Missing(form.to_string());
+    let mut files = FILES.iter().zip(&TABLE);
+    let held = files.find(|((file, _), _)| *file == form.opcode.row().mnemonic);
+    let (&(file, text), held) = held.ok_or_else(missing)?;
+    let blocks = held.get_or_init(|| read(file, text)).as_ref().map_err(Clone::clone)?;
     let chosen = blocks
         .iter()
         .filter(|block| block.sm <= sm)
         .filter_map(|block| Some((block, block.patterns.iter().find(|pattern| pattern.admits(form))?)))
         .max_by_key(|(block, _)| block.sm);
-    let (block, pattern) = chosen.ok_or_else(|| TableError::Missing(form.to_string()))?;
+    let (block, pattern) = chosen.ok_or_else(missing)?;
     block.sequence(pattern, form)
 }
 
@@ -129,18 +147,18 @@ fn entry(body: &str) -> Result<Entry, String> {
     read.module.entries.into_iter().next().ok_or_else(String::new)
 }
 
-fn read(file: &'static str, text: &str, blocks: &mut Vec<Block>) -> Result<(), TableError> {
+fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
+    let mut blocks: Vec<Block> = Vec::new();
     // Forms may take several lines.
     let mut forms = String::new();
-    let first = blocks.len();
     for (number, line) in text.lines().enumerate() {
         let line_number = number + 1;
         match line.trim() {
             "" => {}
             comment if comment.starts_with("//") => {}
             instruction if line.starts_with(' ') => {
-                let own = blocks.get_mut(first..).and_then(<[Block]>::last_mut).filter(|_| forms.is_empty());
-                let block = own.ok_or(TableError::Homeless(file, line_number))?;
+                let block =
+                    blocks.last_mut().filter(|_| forms.is_empty()).ok_or(TableError::Homeless(file, line_number))?;
                 block.body.push_str(instruction);
                 block.body.push('\n');
             }
@@ -157,7 +175,7 @@ fn read(file: &'static str, text: &str, blocks: &mut Vec<Block>) -> Result<(), T
             }
         }
     }
-    if forms.is_empty() { Ok(()) } else { Err(TableError::Forms(file, text.lines().count())) }
+    if forms.is_empty() { Ok(blocks) } else { Err(TableError::Forms(file, text.lines().count())) }
 }
 
 /// The forms of a line, and the SM.

@@ -4,18 +4,11 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::row::{Lanes, Shape};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
-use rustc_hash::FxHashMap;
 
 use super::form::Form;
 use super::registers::Registers;
 use super::table::{D, OPERANDS, Sequence, TableError, sequence};
 use crate::ptx::Placed;
-
-/// Sequences that were looked up.
-pub struct Sequences {
-    sm: u16,
-    known: FxHashMap<Form, Sequence>,
-}
 
 /// A video instruction's operands.
 struct Operands {
@@ -51,61 +44,42 @@ impl Operands {
     }
 }
 
-impl Sequences {
-    /// Those of an SM.
-    pub fn new(sm: u16) -> Sequences {
-        Sequences { sm, known: FxHashMap::default() }
+/// Appends an instruction for an SM, or what it becomes. One under a guard stays, for where it does not act its result is not
+/// that of a sequence.
+///
+/// # Errors
+/// What is wrong with the table.
+pub fn append(placed: Placed, sm: u16, registers: &mut Registers<'_>, out: &mut Vec<Placed>) -> Result<(), TableError> {
+    let form = Form::of(&placed.inst).filter(|_| placed.inst.guard.is_none());
+    let parts = form.and_then(|form| Some((form, Operands::of(&placed.inst, form.lanes())?)));
+    let Some((form, operands)) = parts else {
+        out.push(placed);
+        return Ok(());
+    };
+    let mut writer = Writer { registers, loc: placed.loc, out };
+    let all = operands.mask == form.lanes().all();
+    let sums = form.merge == Some(Token::Add);
+    let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
+    if sums && !all {
+        // Lanes of zeros add nothing, whatever the operation.
+        let mask = bits_of(operands.mask, form.lanes());
+        sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
     }
-
-    /// Appends an instruction, or what it becomes. One under a guard stays, for where it does not act its result is not that of
-    /// a sequence.
-    ///
-    /// # Errors
-    /// What is wrong with the table.
-    pub fn append(
-        &mut self,
-        placed: Placed,
-        registers: &mut Registers<'_>,
-        out: &mut Vec<Placed>,
-    ) -> Result<(), TableError> {
-        let form = Form::of(&placed.inst).filter(|_| placed.inst.guard.is_none());
-        let parts = form.and_then(|form| Some((form, Operands::of(&placed.inst, form.lanes())?)));
-        let Some((form, operands)) = parts else {
-            out.push(placed);
-            return Ok(());
-        };
-        let mut writer = Writer { registers, loc: placed.loc, out };
-        let all = operands.mask == form.lanes().all();
-        let sums = form.merge == Some(Token::Add);
-        let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
-        if sums && !all {
-            // Lanes of zeros add nothing, whatever the operation.
-            let mask = bits_of(operands.mask, form.lanes());
-            sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
-        }
-        // In one order, so that a minimum and a maximum of the same values share what they can.
-        let [_, of_a, of_b] = form.types;
-        if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
-            sources.sort_unstable();
-        }
-        let merges = !sums && !all;
-        let d = if merges { writer.registers.fresh(Type::B32) } else { operands.d };
-        writer.sequence(self.get(form)?, d, [sources[0], sources[1], operands.c]);
-        if merges {
-            // d, where the mask is, else c.
-            let mask = Operand::Number(bits_of(operands.mask, form.lanes()).into());
-            let [t, c] = [d, operands.c].map(Operand::Register);
-            writer.push(Opcode::LOP3, operands.d, &[t, c, mask, Operand::Number(0xE4)]);
-        }
-        Ok(())
+    // In one order, so that a minimum and a maximum of the same values share what they can.
+    let [_, of_a, of_b] = form.types;
+    if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
+        sources.sort_unstable();
     }
-
-    fn get(&mut self, form: Form) -> Result<&Sequence, TableError> {
-        if !self.known.contains_key(&form) {
-            self.known.insert(form, sequence(form, self.sm)?);
-        }
-        self.known.get(&form).ok_or_else(|| TableError::Missing(form.to_string()))
+    let merges = !sums && !all;
+    let d = if merges { writer.registers.fresh(Type::B32) } else { operands.d };
+    writer.sequence(&*sequence(form, sm)?, d, [sources[0], sources[1], operands.c]);
+    if merges {
+        // d, where the mask is, else c.
+        let mask = Operand::Number(bits_of(operands.mask, form.lanes()).into());
+        let [t, c] = [d, operands.c].map(Operand::Register);
+        writer.push(Opcode::LOP3, operands.d, &[t, c, mask, Operand::Number(0xE4)]);
     }
+    Ok(())
 }
 
 /// All bits of the lanes of a mask.
@@ -160,11 +134,16 @@ impl Writer<'_, '_> {
 
     /// A sequence on these registers.
     fn sequence(&mut self, sequence: &Sequence, d: Reg, operands: [Reg; 3]) {
-        let mut names: FxHashMap<Reg, Reg> = OPERANDS.into_iter().zip(operands).collect();
-        names.insert(D, d);
+        let mut names: Vec<(Reg, Reg)> = OPERANDS.into_iter().zip(operands).chain([(D, d)]).collect();
         for inst in &sequence.insts {
             let mut inst = inst.clone();
-            inst.rename(|_, reg| *names.entry(reg).or_insert_with(|| self.registers.fresh(Type::B32)));
+            inst.rename(|_, reg| match names.iter().find(|(of, _)| *of == reg) {
+                Some(&(_, name)) => name,
+                None => {
+                    names.push((reg, self.registers.fresh(Type::B32)));
+                    names.last().map_or(reg, |&(_, name)| name)
+                }
+            });
             self.out.push(Placed::new(inst, self.loc));
         }
     }
