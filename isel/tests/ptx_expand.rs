@@ -77,9 +77,8 @@ fn word(random: &mut Random, lanes: Lanes) -> u32 {
     })
 }
 
-/// That the code, expanded, leaves in `results` what it leaves as it is.
-fn agrees(mut code: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
-    let plain = code.clone();
+/// The code, expanded, which leaves what is in `results`.
+fn expanded(mut code: Code, results: &[u32]) -> Code {
     // What is read at the end is kept.
     let kept: Vec<Reg> = results.iter().map(|&n| Reg(n)).collect();
     code.blocks[0].terminator = Terminator::Jump(halfbyte_isel::ptx::Edge { block: 0, args: kept });
@@ -89,19 +88,30 @@ fn agrees(mut code: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
         let needs = inst.since();
         assert!(needs.sm <= code.sm, "{inst:?} on sm_{}", code.sm);
     }
-    let mut random = Random(1);
+    code
+}
+
+/// That expanded code leaves in `results` what the plain code leaves, of these registers before.
+fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
     let Terminator::Jump(edge) = &code.blocks[0].terminator else { panic!() };
+    let mut expected = before.to_vec();
+    run(insts(plain), &mut expected);
+    let mut found = before.to_vec();
+    found.resize(code.registers.len(), 0xDEAD_BEEF);
+    run(insts(code), &mut found);
+    for (&n, reg) in results.iter().zip(&edge.args) {
+        let (expected, found) = (expected[n as usize], found[reg.0 as usize]);
+        assert!(expected == found, "{:?}\n{before:x?}: r{n} is {found:#x}, not {expected:#x}", opcodes(code));
+    }
+}
+
+/// That the code, expanded, leaves in `results` what it leaves as it is.
+fn agrees(plain: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
+    let code = expanded(plain.clone(), results);
+    let mut random = Random(1);
     for _ in 0..cases {
         let before: Vec<u32> = (0..80).map(|_| word(&mut random, lanes)).collect();
-        let mut expected = before.clone();
-        run(insts(&plain), &mut expected);
-        let mut found = before.clone();
-        found.resize(code.registers.len(), 0xDEAD_BEEF);
-        run(insts(&code), &mut found);
-        for (&n, reg) in results.iter().zip(&edge.args) {
-            let (expected, found) = (expected[n as usize], found[reg.0 as usize]);
-            assert!(expected == found, "{:?}\n{before:x?}: r{n} is {found:#x}, not {expected:#x}", opcodes(&code));
-        }
+        same(&plain, &code, results, &before);
     }
     code
 }
@@ -145,6 +155,85 @@ fn minimum_and_maximum_share_their_compare() {
     let text = "vmin4.u32.u32.u32 r0, r1, r2, r3; vmax4.s32.u32.u32 r4, r2, r1, r3;";
     let expanded = agrees(code(75, text), &[0, 4], Lanes::Four, 1000);
     assert_eq!(insts(&expanded).count(), 5, "{:?}", opcodes(&expanded));
+}
+
+/// Zeros, ones, subnormals, what is greatest, infinities and NaN, each of both signs.
+const HALVES: [u16; 16] = [
+    0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0xfc01,
+    0x7fff, 0xffff,
+];
+
+/// That extrema of the halves in registers 1 to `words` are the same, for all three of [`HALVES`], and more at random.
+fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
+    let plain = code(75, text);
+    let code = expanded(plain.clone(), results);
+    let mut random = Random(words as u64);
+    let mut before = vec![0; 80];
+    for number in 0..HALVES.len().pow(3) {
+        for (place, slot) in before[1..=words].iter_mut().enumerate() {
+            let lower = if place < 3 { number >> (4 * place) & 15 } else { random.below(16) };
+            let upper = random.bits() as u16;
+            let upper = if random.below(2) == 0 { upper } else { HALVES[usize::from(upper & 15)] };
+            *slot = u32::from(HALVES[lower]) | u32::from(upper) << 16;
+        }
+        // The first three words in another order too, and the lanes exchanged.
+        same(&plain, &code, results, &before);
+        before[1..=words].rotate_left(1);
+        before[1..=words].iter_mut().for_each(|word| *word = word.rotate_left(16));
+        same(&plain, &code, results, &before);
+    }
+    insts(&code).count()
+}
+
+#[test]
+fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
+    for op in ["min", "max"] {
+        let mut counts = Vec::new();
+        for words in 2..=9 {
+            // Pairs first, and one after another.
+            let mut left: Vec<String> = (1..=words).map(|n| format!("r{n}")).collect();
+            let mut pairs = String::new();
+            while let [a, b, ..] = left.as_slice() {
+                let d = if left.len() == 2 { "r0".to_owned() } else { format!("r{}", 20 + left.len()) };
+                pairs += &format!("{op}.f16x2 {d}, {a}, {b};\n");
+                left.drain(..2);
+                left.push(d);
+            }
+            let line: String = (3..=words).map(|n| format!("{op}.f16x2 r0, r0, r{n};\n")).collect();
+            let line = format!("{op}.f16x2 r0, r1, r2;\n{line}");
+            let of_pairs = halves_agree(&pairs, words, &[0]);
+            assert_eq!(of_pairs, halves_agree(&in_ssa(&line), words, &[0]), "{op} of {words}");
+            counts.push(of_pairs);
+        }
+        assert_eq!(counts, [6, 10, 12, 16, 18, 22, 24, 28]);
+    }
+}
+
+/// The text with a register of its own for each of `r0`, but the last.
+fn in_ssa(text: &str) -> String {
+    let count = text.lines().count();
+    let lines = text.lines().enumerate().map(|(n, line)| {
+        let (mnemonic, operands) = line.split_once(' ').unwrap();
+        let (_, sources) = operands.split_once(", ").unwrap();
+        let d = if n + 1 == count { 0 } else { 60 + n };
+        let sources = if n == 0 { sources.to_owned() } else { sources.replace("r0", &format!("r{}", 59 + n)) };
+        format!("{mnemonic} r{d}, {sources}\n")
+    });
+    lines.collect()
+}
+
+#[test]
+fn extrema_of_halves_are_split_where_values_are_compared_again() {
+    // The middle one of three, and all three in order: what comes in is compared twice and more.
+    let sorted = "min.f16x2 r20, r1, r2; max.f16x2 r21, r1, r2; min.f16x2 r22, r21, r3; max.f16x2 r23, r21, r3;\n\
+                  min.f16x2 r24, r20, r22; max.f16x2 r25, r20, r22;";
+    // Six of two instructions, three values of two each and three permutations.
+    assert_eq!(halves_agree(sorted, 3, &[24, 25, 23]), 21 + 1);
+    // A minimum of maxima takes its own chains; two that share a value are one or the other as a whole.
+    assert_eq!(halves_agree("max.f16x2 r20, r1, r2; max.f16x2 r21, r3, r4; min.f16x2 r0, r20, r21;", 4, &[0]), 15 + 1);
+    // Arithmetic has one NaN, and what is taken apart for it costs less.
+    let summed = "add.rn.f16x2 r20, r1, r2; add.rn.f16x2 r21, r3, r4; max.f16x2 r0, r20, r21;";
+    assert_eq!(halves_agree(summed, 4, &[0]), 2 + 5);
 }
 
 #[test]

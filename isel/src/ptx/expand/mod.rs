@@ -1,7 +1,7 @@
 //! Video instructions, and extrema of halves, become what the machine has.
 //!
 //! Selection takes them as if every machine had them. Here each video instruction becomes the shortest sequence known that has
-//! its bits on the SM (`rules/ptx/video`), trees of minima and maxima are taken apart into half-words or halves, and what
+//! its bits on the SM (`rules/ptx/video`), minima and maxima of bytes and halves become those that there are, or compares, and what
 //! several sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
 
 mod extrema;
@@ -28,7 +28,7 @@ use super::Code;
 /// What is wrong with the table of sequences, which its tests say is nothing.
 pub fn expand(code: &mut Code) -> Result<(), TableError> {
     halves::split(code);
-    extrema::split(code);
+    extrema::expand(code);
     let mut registers = Registers(&mut code.registers);
     for block in &mut code.blocks {
         let mut insts = Vec::with_capacity(block.insts.len() * 2);

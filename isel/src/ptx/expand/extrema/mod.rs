@@ -1,0 +1,258 @@
+//! Minima and maxima of halves on machines that have them of f32 only.
+//!
+//! What is connected is taken apart in one of two ways, whichever takes fewer instructions: each lane by itself where values
+//! are compared several times ([`split`]), and one value after another where each tree has its own ([`chain`]).
+
+mod chain;
+mod split;
+
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flow::{Dominators, read, uses};
+use super::registers::Registers;
+use crate::ptx::{Code, Placed};
+
+/// From this SM on there are minima and maxima of halves.
+const HALVES: u16 = 80;
+
+/// A minimum or maximum of pairs of halves that takes numbers over NaN.
+#[derive(Clone, Copy)]
+struct Extremum {
+    /// That of f32.
+    opcode: Opcode,
+    d: Reg,
+    sources: [Reg; 2],
+}
+
+impl Extremum {
+    fn of(inst: &Inst) -> Option<Extremum> {
+        let opcode = match inst.opcode {
+            Opcode::MIN_F16 => Opcode::MIN_F32,
+            Opcode::MAX_F16 => Opcode::MAX_F32,
+            _ => return None,
+        };
+        match (inst.words.as_slice(), inst.operands.as_slice()) {
+            (&[Token::Type(Type::F16x2)], &[Operand::Register(d), Operand::Register(a), Operand::Register(b)])
+                if inst.guard.is_none() =>
+            {
+                Some(Extremum { opcode, d, sources: [a, b] })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether an instruction is expanded on machines that lack it.
+pub fn is_expanded(inst: &Inst) -> bool {
+    Extremum::of(inst).is_some()
+}
+
+/// The result of arithmetic on halves, whose NaN is the one NaN.
+fn arithmetic(inst: &Inst) -> Option<Reg> {
+    let is_arithmetic = matches!(inst.opcode, Opcode::ADD_F16 | Opcode::SUB_F16 | Opcode::MUL_F16 | Opcode::FMA_F16);
+    match inst.operands.first() {
+        Some(&Operand::Register(d)) if is_arithmetic && inst.guard.is_none() => Some(d),
+        _ => None,
+    }
+}
+
+/// Takes extrema of halves apart on machines that lack them.
+pub fn expand(code: &mut Code) {
+    let mut insts = code.blocks.iter().flat_map(|block| &block.insts);
+    if code.sm >= HALVES || !insts.any(|placed| is_expanded(&placed.inst)) {
+        return;
+    }
+    // What is expanded is met before its users.
+    let mut order = Dominators::of(code).order;
+    let reached: FxHashSet<u32> = order.iter().copied().collect();
+    order.extend((0..code.blocks.len() as u32).filter(|block| !reached.contains(block)));
+    let extrema = Extrema::of(code, &order);
+    let mut registers = Registers(&mut code.registers);
+    let mut split = split::Split::default();
+    for number in order {
+        let Some(block) = code.blocks.get_mut(number as usize) else { continue };
+        let mut out = Vec::with_capacity(2 * block.insts.len());
+        for placed in block.insts.drain(..) {
+            let Some(extremum) = Extremum::of(&placed.inst) else {
+                out.push(placed);
+                continue;
+            };
+            let mut writer = Writer { registers: &mut registers, placed: &placed, out: &mut out };
+            match extrema.way(extremum.d) {
+                Way::Split => split.extremum(&mut writer, extremum, &extrema),
+                Way::Chain => chain::write(&mut writer, extremum, &extrema.leaves(extremum)),
+                Way::Taken => {}
+            }
+        }
+        block.insts = out;
+        // What comes in is made ready in every block that needs it; sharing follows.
+        split.end_block();
+    }
+}
+
+/// How an extremum is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By lanes.
+    Split,
+    /// With all that its tree takes in, one after another.
+    Chain,
+    /// In the chain of the tree that takes it in.
+    Taken,
+}
+
+/// What is known of the extrema of a kernel.
+struct Extrema {
+    all: FxHashMap<Reg, Node>,
+    /// Those connected, by one of them: the instructions of either way.
+    costs: FxHashMap<Reg, [usize; 2]>,
+    /// The results of arithmetic on halves.
+    one_nan: FxHashSet<Reg>,
+}
+
+struct Node {
+    extremum: Extremum,
+    block: u32,
+    /// Another one that it is connected with; itself where it stands for all.
+    parent: Reg,
+    /// Whether its only user is an extremum of the same kind in the same block.
+    is_taken: bool,
+    /// The values that its tree takes in.
+    leaves: usize,
+    /// Whether anything but extrema reads it.
+    goes_out: bool,
+}
+
+impl Extrema {
+    /// Those of some code, in an order of the blocks that leads from definitions to uses.
+    fn of(code: &Code, order: &[u32]) -> Extrema {
+        let uses = uses(code);
+        let mut extrema =
+            Extrema { all: FxHashMap::default(), costs: FxHashMap::default(), one_nan: FxHashSet::default() };
+        let mut results = Vec::new();
+        for &number in order {
+            for placed in code.blocks.get(number as usize).into_iter().flat_map(|block| &block.insts) {
+                extrema.one_nan.extend(arithmetic(&placed.inst));
+                let Some(extremum) = Extremum::of(&placed.inst) else {
+                    read(&placed.inst).for_each(|reg| extrema.mark_out(reg));
+                    continue;
+                };
+                results.push(extremum.d);
+                extrema.add(extremum, number, &uses);
+            }
+        }
+        for reg in code.blocks.iter().flat_map(|block| block.terminator.registers()) {
+            extrema.mark_out(reg);
+        }
+        let mut leaves: FxHashSet<(Reg, Reg)> = FxHashSet::default();
+        for d in results {
+            let root = extrema.root(d);
+            let Some(node) = extrema.all.get(&d) else { continue };
+            let [mut split, mut chain] = [2 + usize::from(node.goes_out), 0];
+            if !node.is_taken {
+                chain += chain::cost(node.leaves);
+            }
+            for source in node.extremum.sources {
+                if !extrema.all.contains_key(&source) && leaves.insert((root, source)) {
+                    split += if extrema.one_nan.contains(&source) { 1 } else { 2 };
+                }
+            }
+            let costs = extrema.costs.entry(root).or_default();
+            *costs = [costs[0] + split, costs[1] + chain];
+        }
+        extrema
+    }
+
+    /// A register is read by something else than an extremum.
+    fn mark_out(&mut self, reg: Reg) {
+        if let Some(node) = self.all.get_mut(&reg) {
+            node.goes_out = true;
+        }
+    }
+
+    fn add(&mut self, extremum: Extremum, block: u32, uses: &[u32]) {
+        let mut leaves = 0;
+        for source in extremum.sources {
+            let Some(node) = self.all.get_mut(&source) else {
+                leaves += 1;
+                continue;
+            };
+            let is_only = uses.get(source.0 as usize) == Some(&1);
+            node.is_taken = is_only && node.block == block && node.extremum.opcode == extremum.opcode;
+            leaves += if node.is_taken { node.leaves } else { 1 };
+        }
+        let d = extremum.d;
+        self.all.insert(d, Node { extremum, block, parent: d, is_taken: false, leaves, goes_out: false });
+        for source in extremum.sources.into_iter().filter(|source| *source != d) {
+            let root = self.root(source);
+            if let Some(node) = self.all.get_mut(&root) {
+                node.parent = d;
+            }
+        }
+    }
+
+    /// The one that stands for all that an extremum is connected with.
+    fn root(&mut self, reg: Reg) -> Reg {
+        let mut root = reg;
+        while let Some(node) = self.all.get(&root).filter(|node| node.parent != root) {
+            root = node.parent;
+        }
+        // The way is shorter the next time.
+        let mut at = reg;
+        while let Some(node) = self.all.get_mut(&at).filter(|node| node.parent != root) {
+            at = std::mem::replace(&mut node.parent, root);
+        }
+        root
+    }
+
+    fn way(&self, d: Reg) -> Way {
+        let mut root = d;
+        while let Some(node) = self.all.get(&root).filter(|node| node.parent != root) {
+            root = node.parent;
+        }
+        let is_taken = self.all.get(&d).is_some_and(|node| node.is_taken);
+        match self.costs.get(&root) {
+            Some([split, chain]) if split <= chain => Way::Split,
+            _ if is_taken => Way::Taken,
+            _ => Way::Chain,
+        }
+    }
+
+    fn goes_out(&self, d: Reg) -> bool {
+        self.all.get(&d).is_none_or(|node| node.goes_out)
+    }
+
+    /// The values that a tree takes in.
+    fn leaves(&self, root: Extremum) -> Vec<Reg> {
+        let mut leaves = Vec::new();
+        let mut left = root.sources.to_vec();
+        left.reverse();
+        while let Some(reg) = left.pop() {
+            match self.all.get(&reg).filter(|node| node.is_taken) {
+                Some(node) => left.extend(node.extremum.sources.into_iter().rev()),
+                None => leaves.push(reg),
+            }
+        }
+        leaves
+    }
+}
+
+/// Writes what one instruction becomes.
+struct Writer<'a, 'r> {
+    registers: &'a mut Registers<'r>,
+    placed: &'a Placed,
+    out: &'a mut Vec<Placed>,
+}
+
+impl Writer<'_, '_> {
+    /// An instruction, whose result is `d` or a new register.
+    fn push(&mut self, opcode: Opcode, words: &[Token], d: Option<Reg>, sources: &[Operand]) -> Reg {
+        let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
+        let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
+        let words = words.iter().copied().collect();
+        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, self.placed.loc));
+        d
+    }
+}
