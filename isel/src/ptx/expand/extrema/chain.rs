@@ -34,29 +34,58 @@ pub(super) fn cost(words: usize) -> usize {
 pub(super) fn write(writer: &mut Writer<'_, '_>, extremum: Extremum, words: &[Reg]) {
     let is_max = extremum.opcode == Opcode::MAX_F32;
     let (compare, worst) = if is_max { (Token::Ge, 0xfc00_fc00) } else { (Token::Le, 0x7c00_7c00) };
-    let mut so_far = Operand::Number(worst);
-    // The masks of the lanes that each word but the last is taken in, and the extrema then.
-    let (mut masks, mut extrema) = (Vec::with_capacity(words.len()), Vec::with_capacity(words.len()));
-    for (number, &word) in words.iter().enumerate() {
-        let mask = match extrema.last() {
-            None => writer.compare(Token::Num, word, word),
-            Some(&best) => writer.compare(compare, word, best),
-        };
-        if number + 1 == words.len() {
-            // Here the lanes that have taken none are NaN.
-            let any = writer.all_in_one(&masks, ANY_OF_THREE);
-            so_far = Operand::Register(writer.lop3(None, any, so_far, Operand::Number(NAN), A_SELECTS_B_OR_C));
-        }
-        let best = writer.lop3(None, mask, Operand::Register(word), so_far, A_SELECTS_B_OR_C);
-        so_far = Operand::Register(best);
-        masks.push(mask);
-        extrema.push(best);
-    }
-    let Some((&best, before)) = extrema.split_last() else { return };
     let (of_signs, others, table) =
         if is_max { (ALL_OF_THREE, NAN, A_AND_ANY) } else { (ANY_OF_THREE, SIGNS, A_OR_BOTH) };
-    let signs = Operand::Register(writer.all_in_one(before, of_signs));
+    let (Some((&first, rest)), Some(&last)) = (words.split_first(), words.last()) else { return };
+    let mask = writer.compare(Token::Num, first, first);
+    let mut best = writer.select(mask, first, Operand::Number(worst));
+    // The lanes that any word but the last is taken in, and the signs of the extrema until then.
+    let mut any = Gathered::new(ANY_OF_THREE, mask);
+    let mut signs = Gathered::new(of_signs, best);
+    for &word in rest.split_last().map_or(&[][..], |(_, between)| between) {
+        let mask = writer.compare(compare, word, best);
+        best = writer.select(mask, word, Operand::Register(best));
+        any.add(writer, mask);
+        signs.add(writer, best);
+    }
+    let mask = writer.compare(compare, last, best);
+    let any = any.all(writer);
+    let best = writer.select(any, best, Operand::Number(NAN));
+    let best = writer.select(mask, last, Operand::Register(best));
+    let signs = Operand::Register(signs.all(writer));
     writer.lop3(Some(extremum.d), best, signs, Operand::Number(others), table);
+}
+
+/// Words put together as they come, by a table of which it makes no difference that an input stands twice.
+struct Gathered {
+    table: u64,
+    all: Reg,
+    /// Not yet among them: a table takes two at a time.
+    waiting: Option<Reg>,
+}
+
+impl Gathered {
+    fn new(table: u64, first: Reg) -> Gathered {
+        Gathered { table, all: first, waiting: None }
+    }
+
+    fn add(&mut self, writer: &mut Writer<'_, '_>, word: Reg) {
+        match self.waiting.take() {
+            None => self.waiting = Some(word),
+            Some(other) => self.put(writer, other, word),
+        }
+    }
+
+    fn put(&mut self, writer: &mut Writer<'_, '_>, a: Reg, b: Reg) {
+        self.all = writer.lop3(None, self.all, Operand::Register(a), Operand::Register(b), self.table);
+    }
+
+    fn all(mut self, writer: &mut Writer<'_, '_>) -> Reg {
+        if let Some(word) = self.waiting {
+            self.put(writer, word, word);
+        }
+        self.all
+    }
 }
 
 impl Writer<'_, '_> {
@@ -65,20 +94,11 @@ impl Writer<'_, '_> {
         self.push(Opcode::SET_F16X2, &words, None, &[a, b].map(Operand::Register))
     }
 
-    fn lop3(&mut self, d: Option<Reg>, a: Reg, b: Operand, c: Operand, table: u64) -> Reg {
-        self.push(Opcode::LOP3, &[B32], d, &[Operand::Register(a), b, c, Operand::Number(table)])
+    fn select(&mut self, mask: Reg, a: Reg, b: Operand) -> Reg {
+        self.lop3(None, mask, Operand::Register(a), b, A_SELECTS_B_OR_C)
     }
 
-    /// Words put together, by a table of which it makes no difference that an input stands twice.
-    fn all_in_one(&mut self, words: &[Reg], table: u64) -> Reg {
-        let Some((&first, rest)) = words.split_first() else { return Reg(u32::MAX) };
-        rest.chunks(2).fold(first, |all, pair| {
-            let [b, c] = match *pair {
-                [b, c] => [b, c],
-                [b] => [b, b],
-                _ => [all, all],
-            };
-            self.lop3(None, all, Operand::Register(b), Operand::Register(c), table)
-        })
+    fn lop3(&mut self, d: Option<Reg>, a: Reg, b: Operand, c: Operand, table: u64) -> Reg {
+        self.push(Opcode::LOP3, &[B32], d, &[Operand::Register(a), b, c, Operand::Number(table)])
     }
 }
