@@ -10,7 +10,7 @@ use crate::ptx::Code;
 pub fn pure(inst: &Inst) -> Option<Reg> {
     let row = inst.row();
     let computes = match inst.opcode {
-        Opcode::LD_PARAM | Opcode::CVTA => true,
+        Opcode::LD_PARAM => true,
         _ => !matches!(row.class, Class::Memory | Class::Control),
     };
     match inst.operands.first() {
