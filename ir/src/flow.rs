@@ -80,7 +80,9 @@ impl Flow {
 
     /// The closest block that dominates this one and is not it; none for the entry and unreachable blocks.
     pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        self.dominators().idom[block].expand()
+        // Of the entry alone no tree need be found.
+        let entry = self.search.preorder.first();
+        if entry == Some(&block) { None } else { self.dominators().idom[block].expand() }
     }
 
     /// Whether every way from the entry to `b` leads through `a`; of itself always, of an unreachable block by no other.

@@ -310,7 +310,7 @@ impl Import<'_> {
             .iter()
             .map(|reg| match reg {
                 Some(reg) => {
-                    let value = self.register(*reg);
+                    let value = self.register(reg);
                     self.convert(value, part)
                 }
                 None => self.code.constant(part, 0),
@@ -328,13 +328,13 @@ impl Import<'_> {
             _ => integer(inst.ty(0).bits()),
         };
         let value = self.operand(inst, 1, whole);
-        for (number, reg) in (0..).zip(parts) {
+        for (number, reg) in (0..).zip(parts.iter()) {
             let Some(reg) = reg else { continue };
             let part = match whole.lane_type() {
                 lane if lane.bits() == bits => self.code.builder.lane(Op::Extract, whole, &[value], number),
                 _ => self.code.builder.lane(Op::Split, integer(bits), &[value], number),
             };
-            self.define(*reg, part);
+            self.define(reg, part);
         }
     }
 }

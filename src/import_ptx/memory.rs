@@ -170,7 +170,7 @@ impl Import<'_> {
         let element = inst.ty(0);
         let regs: Vec<Option<Reg>> = match inst.operands.first() {
             Some(&Operand::Register(reg)) => vec![Some(reg)],
-            Some(Operand::Vector(regs)) => regs.to_vec(),
+            Some(Operand::Vector(regs)) => regs.iter().collect(),
             _ => return,
         };
         let Some(address) = self.place_of(inst) else { return };
@@ -196,7 +196,7 @@ impl Import<'_> {
     fn store(&mut self, inst: &Inst) {
         let element = inst.ty(0);
         let plain: Vec<Value> = match inst.operands.get(1) {
-            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|&reg| self.register(reg)).collect(),
+            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.register(reg)).collect(),
             Some(&Operand::Register(reg)) => vec![self.register(reg)],
             _ => vec![self.operand(inst, 1, integer(element.bits()))],
         };

@@ -458,7 +458,7 @@ pub(super) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     match inst.operands.first() {
         Some(&Operand::Register(reg)) => SmallVec::from_iter([(Some(reg), param, offset)]),
         Some(Operand::Vector(regs)) => {
-            (0..).zip(regs).map(|(i, &reg)| (reg, param, offset.saturating_add(i * bytes))).collect()
+            (0..).zip(regs.iter()).map(|(i, reg)| (reg, param, offset.saturating_add(i * bytes))).collect()
         }
         _ => SmallVec::new(),
     }

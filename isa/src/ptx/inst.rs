@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::Opcode;
+use super::Vector;
 use super::module::Space;
 use super::row::{self, Role, Row};
 use super::types::{Since, Special, Token, Type};
@@ -42,7 +43,7 @@ pub struct Guard {
 }
 
 /// An operand.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A register.
     Register(Reg),
@@ -54,8 +55,8 @@ pub enum Operand {
     Number(u64),
     /// A special register.
     Special(Special),
-    /// `{a, b}`; `None` is `_`.
-    Vector(ArrayVec<Option<Reg>, 4>),
+    /// `{a, b}`
+    Vector(Vector),
     /// A register with a mask (a bit a lane) or a selector (an element's number a lane), lane 0 lowest. All lanes, and the
     /// default selector, are the register alone.
     Lanes {
@@ -117,17 +118,23 @@ impl Address {
 }
 
 impl Operand {
-    /// The registers that the operand names.
+    /// Shows each register that the operand names.
+    #[inline]
+    pub fn visit_registers(&self, mut each: impl FnMut(Reg)) {
+        match self {
+            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => each(reg),
+            Operand::Pair(both) => both.iter().copied().flatten().for_each(each),
+            Operand::Vector(regs) => regs.iter().flatten().for_each(each),
+            Operand::Memory(address) => address.register().into_iter().for_each(each),
+            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => {}
+        }
+    }
+
+    /// The same as a list.
     pub fn registers(&self) -> impl Iterator<Item = Reg> {
-        // One alone, or those of a list.
-        let (one, list): (Option<Reg>, &[Option<Reg>]) = match self {
-            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => (Some(reg), &[]),
-            Operand::Pair(both) => (None, both),
-            Operand::Vector(regs) => (None, regs),
-            Operand::Memory(address) => (address.register(), &[]),
-            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => (None, &[]),
-        };
-        one.into_iter().chain(list.iter().copied().flatten())
+        let mut all: ArrayVec<Reg, { Vector::MOST }> = ArrayVec::new();
+        self.visit_registers(|reg| all.push(reg));
+        all.into_iter()
     }
 
     /// The variable that the operand names.
@@ -151,7 +158,7 @@ impl Operand {
         match self {
             Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => each(reg),
             Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
-            Operand::Vector(regs) => regs.iter_mut().flatten().for_each(each),
+            Operand::Vector(regs) => regs.registers_mut(each),
             Operand::Memory(Address { base: Base::Register(reg), .. }) => each(reg),
             Operand::Memory(_)
             | Operand::Number(_)
@@ -178,15 +185,22 @@ impl Inst {
         row::Ty::Named(n).resolve(&self.words).0
     }
 
-    /// Each register that the instruction reads or writes, its guard first.
+    /// Shows each register that the instruction reads or writes, its guard first.
+    #[inline]
+    pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {
+        if let Some(guard) = self.guard {
+            each(Role::Use, guard.reg);
+        }
+        for (o, operand) in self.row().operands_with(&self.words).zip(&self.operands) {
+            operand.visit_registers(|reg| each(o.role, reg));
+        }
+    }
+
+    /// The same as a list.
     pub fn registers(&self) -> impl Iterator<Item = (Role, Reg)> {
-        let guard = self.guard.map(|g| (Role::Use, g.reg));
-        let operands = self
-            .row()
-            .operands_with(&self.words)
-            .zip(&self.operands)
-            .flat_map(|(o, operand)| operand.registers().map(|reg| (o.role, reg)));
-        guard.into_iter().chain(operands)
+        let mut all: SmallVec<[(Role, Reg); 8]> = SmallVec::new();
+        self.visit_registers(|role, reg| all.push((role, reg)));
+        all.into_iter()
     }
 
     /// Replaces each register that the instruction reads or writes.

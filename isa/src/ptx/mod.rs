@@ -13,9 +13,11 @@ pub mod row;
 mod rows;
 pub mod text;
 pub mod types;
+mod vector;
 
 pub use inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
 use row::Row;
+pub use vector::Vector;
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
 macro_rules! opcodes {
@@ -36,6 +38,7 @@ macro_rules! opcodes {
             }
 
             /// The description that everything else follows from.
+            #[inline]
             pub const fn row(self) -> &'static Row {
                 match self { $($(Opcode::$name => const { &rows::$module::$name },)*)* }
             }

@@ -142,12 +142,11 @@ impl<'a> Draw<'a> {
     fn vector(&mut self, role: Role, ty: Ty, count: u8) -> Option<Operand> {
         // An assembler wants registers of one type, and at least one.
         let family = self.family(ty)?;
-        let mut regs = ArrayVec::new();
-        for i in 0..count {
+        let element = |i: u8| {
             let blank = role == Role::Def && i != 0 && self.one_in(8);
-            regs.push((!blank).then(|| self.member(family)));
-        }
-        Some(Operand::Vector(regs))
+            (!blank).then(|| self.member(family))
+        };
+        Some(Operand::Vector((0..count).map(element).collect()))
     }
 
     fn address(&mut self, base: impl FnOnce(&mut Self) -> Option<Base>) -> Option<Operand> {

@@ -38,6 +38,8 @@ pub struct Slot {
     pub choices: &'static [Choice],
     /// None of them need be there.
     pub optional: bool,
+    /// Whether some of them need more than every target has.
+    has_needs: bool,
 }
 
 /// A word of a slot.
@@ -49,15 +51,22 @@ pub struct Choice {
     pub since: Since,
 }
 
+const fn have_needs(choices: &[Choice]) -> bool {
+    match choices {
+        [first, rest @ ..] => first.since.is_more() || have_needs(rest),
+        [] => false,
+    }
+}
+
 impl Slot {
     /// A word that must be there.
     pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> Slot {
-        Slot { name, choices, optional: false }
+        Slot { name, choices, optional: false, has_needs: have_needs(choices) }
     }
 
     /// A word that may be left out.
     pub const fn optional(name: &'static str, choices: &'static [Choice]) -> Slot {
-        Slot { name, choices, optional: true }
+        Slot { name, choices, optional: true, has_needs: have_needs(choices) }
     }
 
     /// What the slot says of a word, where it is one of its own.
@@ -231,6 +240,9 @@ impl Row {
 
     /// What an instruction of these words needs.
     pub fn since(&self, words: &[Token]) -> Since {
+        if !self.slots.iter().any(|slot| slot.has_needs) {
+            return self.since;
+        }
         // Words stand in the order of the slots.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
@@ -286,7 +298,7 @@ impl Shape {
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.admits(words, found));
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
-        let element = |reg: &Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
+        let element = |reg: Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
         match (self, operand) {
             (Shape::Register(ty), &Operand::Register(reg)) => is(reg, ty),
             (Shape::Value(ty), &Operand::Register(reg)) => is(reg, ty),
@@ -391,9 +403,8 @@ fn named_space(words: &[Token]) -> Option<Space> {
 pub(super) fn check(inst: &Inst, types: &impl Fn(Reg) -> Option<Type>) -> bool {
     let row = inst.opcode.row();
     let guard = inst.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
-    let admits = |(o, operand): (&OperandRow, &Operand)| o.shape.admits(o.role, &inst.words, operand, types);
-    guard
-        && row.fit(&inst.words).is_ok()
-        && row.operands_with(&inst.words).count() == inst.operands.len()
-        && row.operands_with(&inst.words).zip(&inst.operands).all(admits)
+    let mut places = row.operands_with(&inst.words);
+    let mut is_admitted =
+        |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &inst.words, operand, types));
+    guard && row.fit(&inst.words).is_ok() && inst.operands.iter().all(&mut is_admitted) && places.next().is_none()
 }

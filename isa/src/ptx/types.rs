@@ -195,6 +195,13 @@ impl Since {
         Since { version, sm, specific: false }
     }
 
+    /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
+    pub const fn is_more(self) -> bool {
+        let Since { version: (major, minor), sm, specific } = self;
+        let Since { version: (least_major, least_minor), sm: least_sm, .. } = Since::ALWAYS;
+        major > least_major || major == least_major && minor > least_minor || sm > least_sm || specific
+    }
+
     /// What needs both.
     #[must_use]
     pub fn and(self, other: Since) -> Since {

@@ -47,7 +47,7 @@ impl Builder {
     }
 
     pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
-        self.append(opcode, words, operands.iter().cloned().collect());
+        self.append(opcode, words, SmallVec::from_slice(operands));
     }
 
     fn append(&mut self, opcode: Opcode, words: &[Token], operands: SmallVec<[Operand; 4]>) {
@@ -67,7 +67,10 @@ impl Builder {
     /// An instruction whose first operand is a new register of that type.
     pub fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let reg = self.reg(ty);
-        self.append(opcode, words, [Operand::Register(reg)].into_iter().chain(sources.iter().cloned()).collect());
+        let mut operands = SmallVec::new();
+        operands.push(Operand::Register(reg));
+        operands.extend_from_slice(sources);
+        self.append(opcode, words, operands);
         reg
     }
 

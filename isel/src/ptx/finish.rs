@@ -66,9 +66,7 @@ pub fn finish(code: Code) -> Result<Func, CodeError> {
     // Without block parameters there is nothing to join, nor to move.
     let has_params = code.blocks.iter().any(|block| !block.params.is_empty());
     let live = if has_params { Liveness::new(&code) } else { Liveness::default() };
-    let mut classes = Classes::new(&code, &live);
-    classes.join_edges();
-    let names = classes.names();
+    let names = if has_params { Classes::new(&code, &live).joined() } else { Vec::new() };
     let Code { signature, sm, mut registers, blocks, max_items } = code;
     let params: Vec<Vec<Reg>> = blocks.iter().map(|block| block.params.clone()).collect();
     let name = |reg: Reg| names.get(reg.0 as usize).copied().unwrap_or(reg);
@@ -111,7 +109,9 @@ pub fn finish(code: Code) -> Result<Func, CodeError> {
         if has_params {
             insts.iter_mut().for_each(|placed| placed.inst.rename(|_, reg| name(reg)));
         }
-        insts.splice(0..0, start);
+        if !start.is_empty() {
+            insts.splice(0..0, start);
+        }
         insts.extend(end);
         insts
     });
@@ -152,7 +152,7 @@ fn check(code: &Code) -> Result<(), CodeError> {
         ways_in.get_mut(edge.block as usize).into_iter().for_each(|count| *count += 1);
     }
     let mut is_defined = vec![false; code.registers.len()];
-    let mut read: Vec<Reg> = Vec::new();
+    let mut read: Vec<Reg> = Vec::with_capacity(2 * code.registers.len());
     let mut define = |reg: Reg| match is_defined.get_mut(reg.0 as usize) {
         Some(defined) if !*defined => {
             *defined = true;
@@ -166,13 +166,13 @@ fn check(code: &Code) -> Result<(), CodeError> {
             if !inst.is_valid(types) {
                 return Err(CodeError::Inst { block: number, inst: place, name: inst.opcode.name() });
             }
-            inst.registers().try_for_each(|(role, reg)| match role {
-                Role::Def => define(reg),
-                Role::Use | Role::Update => {
-                    read.push(reg);
-                    Ok(())
-                }
-            })?;
+            let mut defined = Ok(());
+            inst.visit_registers(|role, reg| match role {
+                Role::Def if defined.is_ok() => defined = define(reg),
+                Role::Def => {}
+                Role::Use | Role::Update => read.push(reg),
+            });
+            defined?;
         }
         if let Terminator::Branch { guard, .. } = &block.terminator {
             read.push(guard.reg);
@@ -256,7 +256,8 @@ impl<'a> Classes<'a> {
     }
 
     /// What each register is to be called.
-    fn names(self) -> Vec<Reg> {
+    fn joined(mut self) -> Vec<Reg> {
+        self.join_edges();
         self.parents.into_iter().map(Reg).collect()
     }
 }

@@ -49,7 +49,7 @@ impl Liveness {
     fn scan(&mut self, block: u32, of: &Block) {
         of.params.iter().for_each(|&param| self.define(param, block, 0));
         for (point, placed) in (1..).zip(&of.insts) {
-            placed.inst.registers().for_each(|(role, reg)| match role {
+            placed.inst.visit_registers(|role, reg| match role {
                 Role::Def => self.define(reg, block, point),
                 _ => self.read(reg, block, point),
             });

@@ -4,6 +4,7 @@
 //! rules folded into its users is never emitted. A rule's instructions are in forward order among themselves. What assembling
 //! folds (signs, constants, halves of words) is left to it.
 
+use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Span, Type, Value};
@@ -134,7 +135,7 @@ impl Lowering<'_> {
             return reg;
         }
         let (count, ty) = registers_of(self.kernel.ty(value)).unwrap_or((1, ptx::types::Type::B32));
-        let words: Vec<ptx::Reg> = (0..count).map(|_| self.out.reg(ty)).collect();
+        let words: ArrayVec<ptx::Reg, { Reg::MOST }> = (0..count).map(|_| self.out.reg(ty)).collect();
         let reg = Reg::of_words(&words);
         self.value_regs[value] = Some(reg);
         reg
@@ -174,7 +175,7 @@ impl Lowering<'_> {
     /// What stands right after a value's definition and is made of it alone.
     fn derived(&mut self, value: Value) {
         self.addresses_of(value);
-        if let Some(wanted) = self.opposites[value].take() {
+        if let Some(wanted) = self.opposites.get_mut(value).and_then(Option::take) {
             let reg = context::opposite(self, value);
             self.define(wanted, reg.word(0));
         }
@@ -447,7 +448,7 @@ impl Names<'_, '_> {
             match operand {
                 Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => *reg = self.rename(*reg),
                 Operand::Pair(both) => both.iter_mut().flatten().for_each(|reg| *reg = self.rename(*reg)),
-                Operand::Vector(regs) => regs.iter_mut().flatten().for_each(|reg| *reg = self.rename(*reg)),
+                Operand::Vector(regs) => regs.registers_mut(|reg| *reg = self.rename(*reg)),
                 Operand::Memory(address) => {
                     if let Base::Register(reg) = &mut address.base {
                         *reg = self.rename(*reg);

@@ -167,7 +167,8 @@ impl Lowering<'_> {
     /// The addresses that count in a value, which stand right after its definition, in the order of their uses: these were seen
     /// backwards.
     pub fn addresses_of(&mut self, value: Value) {
-        for (key, wanted) in std::mem::take(&mut self.addresses.known[value]).into_iter().rev() {
+        let known = self.addresses.known.get_mut(value).map(std::mem::take).unwrap_or_default();
+        for (key, wanted) in known.into_iter().rev() {
             let base = self.base(key.buffer);
             let index = self.value_reg(value).word(0);
             let reg = self.sum(base, index, key);

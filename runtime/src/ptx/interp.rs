@@ -143,7 +143,7 @@ fn step(inst: &Inst, item: Item, registers: &mut Registers, memory: &mut Memory<
         Some(Access::Load { place, element, into }) => {
             let size = element.bits() as usize / 8;
             let bytes = memory.load(place, size * into.len())?;
-            for (reg, bytes) in into.into_iter().zip(bytes.chunks_exact(size)) {
+            for (reg, bytes) in into.iter().zip(bytes.chunks_exact(size)) {
                 let Some(reg) = reg else { continue };
                 let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 let unused = 64 - element.bits();

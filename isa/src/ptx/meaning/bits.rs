@@ -201,7 +201,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             _ => [low, upper(low), high, upper(high)],
         };
         for (part, word) in parts.iter().zip(words) {
-            if let Some(reg) = *part {
+            if let Some(reg) = part {
                 self.define_reg(reg, [word, zero]);
             }
         }

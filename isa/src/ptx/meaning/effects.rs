@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::halu::domain::Domain;
+use crate::ptx::Vector;
 use crate::ptx::inst::{Label, Reg, Var};
 use crate::ptx::types::{Special, Type};
 
@@ -52,7 +53,7 @@ pub enum Access<W: Copy> {
         /// The type of an element.
         element: Type,
         /// A register an element; `None` keeps it nowhere.
-        into: ArrayVec<Option<Reg>, 4>,
+        into: Vector,
     },
     /// Memory becomes the low bits of values.
     Store {

@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::{Access, CONST_SPACE, Context, Next, Place, Reader, wide};
 use crate::halu::domain::Domain;
+use crate::ptx::Vector;
 use crate::ptx::inst::{Base, Operand};
 use crate::ptx::module::Space;
 use crate::ptx::types::Token;
@@ -12,8 +13,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn load(&mut self) {
         let Some(place) = self.place(1) else { return };
         let into = match self.operand(0) {
-            Some(&Operand::Register(reg)) => ArrayVec::from_iter([Some(reg)]),
-            Some(Operand::Vector(regs)) => regs.clone(),
+            Some(&Operand::Register(reg)) => Vector::from_iter([Some(reg)]),
+            Some(&Operand::Vector(regs)) => regs,
             _ => return,
         };
         self.effects.access = Some(Access::Load { place, element: self.ty(0), into });
@@ -23,7 +24,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let Some(place) = self.place(0) else { return };
         let inst = self.inst;
         let data = match inst.operands.get(1) {
-            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|&reg| self.read.register(self.d, reg)).collect(),
+            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.read.register(self.d, reg)).collect(),
             _ => ArrayVec::from_iter([self.value(1)]),
         };
         self.effects.access = Some(Access::Store { place, element: self.ty(0), data });

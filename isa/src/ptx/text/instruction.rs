@@ -11,10 +11,10 @@ use super::number::Literal;
 use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
-use crate::ptx::Opcode;
 use crate::ptx::inst::{Address, Base, Guard, Inst, MAX_WORDS, Operand, Reg, Var};
 use crate::ptx::row::{Lanes, OperandRow, Shape};
 use crate::ptx::types::{Special, Token, Type};
+use crate::ptx::{Opcode, Vector};
 
 /// The opcodes by mnemonic, those of one in the order of [`Opcode::ALL`].
 static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|| {
@@ -218,7 +218,7 @@ impl<'a> Reader<'a> {
 
     fn elements(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
         self.bump()?;
-        let mut regs = ArrayVec::new();
+        let mut regs: ArrayVec<Option<Reg>, { Vector::MOST }> = ArrayVec::new();
         loop {
             if regs.is_full() {
                 return Err(self.expected("`}`"));
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.expect('}', "`,` or `}`")?;
-        Ok(Operand::Vector(regs))
+        Ok(Operand::Vector(regs.into_iter().collect()))
     }
 
     fn address(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
@@ -328,7 +328,7 @@ impl<'a> Parts<'a> {
         let wrong =
             || ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected: o.shape.describe(&self.words) };
         let operand = match (raw, o.shape) {
-            (Raw::Operand(operand), _) => operand.clone(),
+            (Raw::Operand(operand), _) => *operand,
             (Raw::Number(literal), Shape::Value(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
             (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),

@@ -245,7 +245,7 @@ impl Printer {
             ),
             Operand::Special(special) => self.out.push_str(&special.to_string()),
             Operand::Vector(regs) => {
-                for (i, &reg) in regs.iter().enumerate() {
+                for (i, reg) in regs.iter().enumerate() {
                     self.out.push_str(if i == 0 { "{" } else { ", " });
                     self.element(reg, entry);
                 }

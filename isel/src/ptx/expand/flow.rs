@@ -6,6 +6,14 @@ use rustc_hash::FxHashSet;
 
 use crate::ptx::Code;
 
+/// The first register of an instruction.
+fn result(inst: &Inst) -> Option<Reg> {
+    match inst.operands.first() {
+        Some(&Operand::Register(d)) => Some(d),
+        _ => None,
+    }
+}
+
 /// The one register that an instruction writes, if all it does is compute it of its operands.
 pub fn pure(inst: &Inst) -> Option<Reg> {
     let row = inst.row();
@@ -13,13 +21,11 @@ pub fn pure(inst: &Inst) -> Option<Reg> {
         Opcode::LD_PARAM => true,
         _ => !matches!(row.class, Class::Memory | Class::Control),
     };
-    match inst.operands.first() {
-        Some(&Operand::Register(d)) if computes && inst.guard.is_none() => {
-            let written = row.operands.iter().filter(|operand| operand.role != Role::Use);
-            (written.count() == 1).then_some(d)
-        }
-        _ => None,
+    if !computes || inst.guard.is_some() {
+        return None;
     }
+    let written = row.operands.iter().filter(|operand| operand.role != Role::Use);
+    result(inst).filter(|_| written.count() == 1)
 }
 
 /// How often each register is read, by number.
@@ -31,7 +37,13 @@ pub fn uses(code: &Code) -> Vec<u32> {
         }
     };
     for block in &code.blocks {
-        block.insts.iter().flat_map(|placed| read(&placed.inst)).for_each(&mut count);
+        for placed in &block.insts {
+            placed.inst.visit_registers(|role, reg| {
+                if role != Role::Def {
+                    count(reg)
+                }
+            });
+        }
         block.terminator.registers().for_each(&mut count);
     }
     uses
@@ -49,8 +61,8 @@ pub fn remove_unused(code: &mut Code) {
     loop {
         unused.clear();
         for placed in code.blocks.iter().rev().flat_map(|block| block.insts.iter().rev()) {
-            let Some(d) = pure(&placed.inst) else { continue };
-            if uses.get(d.0 as usize) == Some(&0) {
+            let is_unused = |d: &Reg| uses.get(d.0 as usize) == Some(&0);
+            if let Some(d) = result(&placed.inst).filter(is_unused).and_then(|_| pure(&placed.inst)) {
                 for reg in read(&placed.inst) {
                     if let Some(n) = uses.get_mut(reg.0 as usize) {
                         *n = n.saturating_sub(1);
@@ -63,7 +75,7 @@ pub fn remove_unused(code: &mut Code) {
             return;
         }
         for block in &mut code.blocks {
-            block.insts.retain(|placed| pure(&placed.inst).is_none_or(|d| !unused.contains(&d)));
+            block.insts.retain(|placed| result(&placed.inst).is_none_or(|d| !unused.contains(&d)));
         }
     }
 }

@@ -28,13 +28,13 @@ struct Extremum {
 
 impl Extremum {
     fn of(inst: &Inst) -> Option<(Reg, Extremum)> {
-        let form = Form::of(inst).filter(|_| inst.guard.is_none())?;
-        let [d, a, b] = form.types;
-        let is_min = match form.opcode {
+        let is_min = match inst.opcode {
             Opcode::VMIN4 => true,
             Opcode::VMAX4 => false,
             _ => return None,
         };
+        let form = Form::of(inst).filter(|_| inst.guard.is_none())?;
+        let [d, a, b] = form.types;
         let exact = form.merge.is_none() || (form.merge == Some(Token::Sat) && d == a);
         match inst.operands.as_slice() {
             &[Operand::Register(d), Operand::Register(x), Operand::Register(y), Operand::Register(_)]
