@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, layout, write_object};
+use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, layout, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
@@ -266,6 +266,30 @@ pub fn compile_object(
     let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
     compile_each(text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
     writer.finish().map_err(unwritable)
+}
+
+/// The PTX text alone of all kernels of a text, for a target that has one; with the name of the text, the lines of it that
+/// instructions come from are said there too.
+///
+/// # Errors
+/// As [`compile_text`]; a target that has words.
+pub fn compile_ptx(
+    text: &str,
+    options: &Options,
+    source: Option<&str>,
+    watch: &mut Watch<'_>,
+) -> Result<String, Vec<Diagnostic>> {
+    let Target::Ptx { sm } = options.target else {
+        let message = format!("target `{}` has words, not PTX text", options.target);
+        return Err(vec![Diagnostic::new(Span::default(), message)]);
+    };
+    // As an object, PTX seldom takes twice its text.
+    let mut writer = PtxWriter::new(sm, source, 2 * text.len());
+    compile_each(text, options, watch, |(code, _)| {
+        writer.add(code);
+        Ok(())
+    })?;
+    Ok(writer.finish())
 }
 
 fn compile_each(

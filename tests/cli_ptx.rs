@@ -93,3 +93,25 @@ fn what_is_wrong_is_shown_where_it_stands() {
     fs::write(&path, text).unwrap();
     halfbyte(&["check", &path]).fails(1, "the run line");
 }
+
+#[test]
+fn text_is_the_same_whether_its_kernels_are_kept() {
+    let tables = fs::read_to_string("docs/ir.md").unwrap();
+    let tables = tables.split("```").find(|text| text.contains("kernel @squares")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tables.hb").display().to_string();
+    // A name that the table would have, and a kernel without one behind it.
+    let twice = tables.replace("@squares", "@table");
+    fs::write(&path, format!("{tables}{twice}kernel @table_1() {{\n^entry:\n  ret\n}}\n")).unwrap();
+    for file in [&path, "examples/brighten.hb"] {
+        for more in [&[][..], &["-g"]] {
+            let args = [&["compile", file, "--target", "ptx", "-o", "-"], more].concat();
+            let alone = halfbyte(&args);
+            // The statistics are of kernels that are kept.
+            let kept = halfbyte(&[&args[..], &["--stats"]].concat());
+            assert_eq!(alone.output(), kept.out, "{args:?}");
+            assert_eq!(alone.out.contains(".loc"), !more.is_empty());
+            assert_eq!(alone.out.matches("table_2[4] = {0, 1, 4, 9};").count(), usize::from(file == path));
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench ptx` counts machine instructions, and with `-- --write` puts them into `docs/ptx/sass.md`. With
 //! `-- --time` it compares how long it takes from text to machine code: halfbyte and the assembler after it, beside the
-//! assembler alone on the PTX that people write.
+//! assembler alone on the PTX that people write; `-- --time k11` does so for the kernels whose names begin so.
 
 mod sass;
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use halfbyte::emit::ptx_text;
 use halfbyte::import_ptx::Shape;
 use halfbyte::isa::target::SMS;
-use halfbyte::pipeline::{Options, compile_kernels, compile_text};
+use halfbyte::pipeline::{Options, compile_kernels, compile_ptx};
 use halfbyte::{Module, Target};
 use sass::{Sass, Tools};
 
@@ -41,8 +41,8 @@ const TIMED: [&str; 5] =
     ["k10_v4_brighten", "k11_v4_sad16", "k12_v4_bilinear", "k13_v2_smith_waterman", "k14_v4_median9"];
 /// Copies of a kernel in a file.
 const COPIES: usize = 200;
-/// So often each side is timed, in turn; the least time counts.
-const ROUNDS: usize = 15;
+/// So often each side is timed, one right after the other, and in every second round the other way round.
+const ROUNDS: usize = 31;
 const TIMED_SM: u16 = 90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
@@ -99,9 +99,8 @@ fn plain(name: &str, sm: u16) -> Result<String, String> {
 
 /// The PTX of a text's kernels, or why there is none.
 fn ours(text: &str, sm: u16) -> Result<String, String> {
-    let compiled = compile_text(text, &Options::new(Target::Ptx { sm }), &mut |_| {});
-    let compiled = compiled.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
-    Ok(ptx_text(compiled.code, sm, None))
+    let ptx = compile_ptx(text, &Options::new(Target::Ptx { sm }), None, &mut |_| {});
+    ptx.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))
 }
 
 /// The same of a text in PTX that is read in.
@@ -186,23 +185,32 @@ fn times(tools: &Tools) -> Result<(), String> {
         fs::write(&source_path, text).map_err(|error| error.to_string())?;
         tools.assemble(&arch, &source_path, &cubin)
     };
-    println!("kernel, {COPIES} copies: text to PTX, and assembled; theirs assembled; ratio");
-    for name in TIMED {
+    println!(
+        "{COPIES} copies, ms, the least of {ROUNDS}: text to PTX, and assembled; theirs assembled; ratio, and the median of all"
+    );
+    let wanted: Vec<String> = std::env::args().filter(|arg| arg.starts_with('k')).collect();
+    let is_wanted = |name: &&str| wanted.is_empty() || wanted.iter().any(|wanted| name.starts_with(wanted.as_str()));
+    for name in TIMED.into_iter().filter(is_wanted) {
         let ir = ir_copies(&source(name)?)?;
         let text = plain(name, TIMED_SM)?;
         let entry = text.split(".entry").nth(1).and_then(|rest| rest.trim_start().split(['(', ' ']).next());
         let theirs = copies(&text, entry.unwrap_or(name), ".visible");
         let [mut compiled, mut both, mut alone] = [Duration::MAX; 3];
-        for _ in 0..ROUNDS {
+        let mut ratios = Vec::with_capacity(ROUNDS);
+        for round in 0..ROUNDS {
+            let first = if round % 2 == 1 { Some(assemble(&theirs)?) } else { None };
             let start = Instant::now();
             let ptx = ours(&ir, TIMED_SM)?;
             let time = start.elapsed();
-            compiled = compiled.min(time);
-            both = both.min(time + assemble(&ptx)?);
-            alone = alone.min(assemble(&theirs)?);
+            let with_ours = time + assemble(&ptx)?;
+            let with_theirs = first.map_or_else(|| assemble(&theirs), Ok)?;
+            ratios.push(with_ours.as_secs_f64() / with_theirs.as_secs_f64());
+            (compiled, both, alone) = (compiled.min(time), both.min(with_ours), alone.min(with_theirs));
         }
+        ratios.sort_by(f64::total_cmp);
+        let median = ratios.get(ROUNDS / 2).copied().unwrap_or(f64::NAN);
         let [compiled, both, alone] = [compiled, both, alone].map(|time| time.as_secs_f64() * 1e3);
-        println!("{name:<24} {compiled:>8.1} ms {both:>9.1} ms {alone:>9.1} ms {:>7.3}", both / alone);
+        println!("{name:<24} {compiled:>6.1} {both:>8.1} {alone:>8.1} {:>6.3} {median:>6.3}", both / alone);
     }
     fs::remove_dir_all(&folder).map_err(|error| error.to_string())
 }

@@ -13,5 +13,5 @@ pub use elf::{ObjectError, ObjectWriter, write_object};
 pub use error::LayoutError;
 pub use layout::{Code, layout};
 pub use listing::listing;
-pub use ptx::ptx_text;
+pub use ptx::{PtxWriter, ptx_text};
 pub use vp1::{BlockStats, OpError};

@@ -2,9 +2,9 @@
 
 use halfbyte_isa::abi::{self, ParamKind};
 use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
-use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Module, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
-use halfbyte_isa::ptx::text::Sourced;
+use halfbyte_isa::ptx::text::Writer;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isel::mach::BlockIndex;
@@ -21,17 +21,19 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
     let Func { signature, sm, registers, mut blocks, max_items } = func;
     straighten(&mut blocks);
     let lengths = lengths(&blocks);
-    let mut placed: Vec<Placed> = Vec::with_capacity(lengths.iter().sum());
+    let total = lengths.iter().sum();
+    let (mut insts, mut locs): (Vec<Inst>, Vec<Loc>) = (Vec::with_capacity(total), Vec::with_capacity(total));
+    let mut parts = Vec::new();
     let mut starts = Vec::with_capacity(blocks.len());
     for (block, length) in blocks.into_iter().zip(lengths) {
-        starts.push(placed.len() as u32);
-        placed.extend(block.into_iter().take(length));
+        starts.push(insts.len() as u32);
+        for placed in block.into_iter().take(length) {
+            let word = insts.len() as u32;
+            parts.extend(placed.parts.iter().map(|part| Part { word, ..*part }));
+            insts.push(placed.inst);
+            locs.push(placed.loc);
+        }
     }
-    let mut parts = Vec::new();
-    for (word, placed) in (0..).zip(&placed) {
-        parts.extend(placed.parts.iter().map(|part| Part { word, ..*part }));
-    }
-    let (mut insts, locs): (Vec<Inst>, Vec<Loc>) = placed.into_iter().map(|placed| (placed.inst, placed.loc)).unzip();
     let kernel = || signature.name().to_owned();
     let labels = place_labels(&mut insts, &starts).map_err(|block| {
         let blocks = starts.len();
@@ -106,12 +108,13 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let ty = |reg: Reg| types.get(reg.0 as usize).copied().unwrap_or(Type::B32);
     let mut counts = [0u32; Type::ALL.len()];
     let mut places: Vec<Option<u32>> = vec![None; types.len()];
-    insts.iter().flat_map(Inst::registers).for_each(|(_, reg)| {
+    let mut meet = |reg: Reg| {
         if let (Some(place @ None), Some(count)) = (places.get_mut(reg.0 as usize), counts.get_mut(ty(reg) as usize)) {
             *place = Some(*count);
             *count += 1;
         }
-    });
+    };
+    insts.iter().for_each(|inst| inst.visit_registers(|_, reg| meet(reg)));
     let mut registers = Registers::default();
     let mut firsts = [Reg(0); Type::ALL.len()];
     for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
@@ -155,17 +158,38 @@ impl Step for Placed {
     }
 }
 
+/// Writes the text of a file kernel by kernel, none of which it keeps but those with contents.
+pub struct PtxWriter {
+    sm: u16,
+    text: Writer,
+}
+
+impl PtxWriter {
+    /// A file for an SM without kernels so far, with room for so many bytes before it has to grow; with the name of the source
+    /// text, the lines of it that instructions come from are said there too.
+    pub fn new(sm: u16, source: Option<&str>, capacity: usize) -> PtxWriter {
+        PtxWriter { sm, text: Writer::new(sm, source, capacity) }
+    }
+
+    /// Adds a kernel, if it is for the SM.
+    pub fn add(&mut self, code: Code) {
+        if let Words::Ptx(kernel) = code.words
+            && kernel.target.sm == self.sm
+        {
+            self.text.add(*kernel, &code.locs);
+        }
+    }
+
+    /// The text.
+    pub fn finish(self) -> String {
+        self.text.finish()
+    }
+}
+
 /// The kernels that are for an SM as the text of a file; with the name of the source text, the lines of it that instructions
 /// come from are said there too.
 pub fn ptx_text(kernels: Vec<Code>, sm: u16, source: Option<&str>) -> String {
-    let of_sm = kernels.into_iter().filter_map(|code| match code.words {
-        Words::Ptx(kernel) if kernel.target.sm == sm => Some((*kernel, code.locs)),
-        _ => None,
-    });
-    let (kernels, locs): (Vec<Kernel>, Vec<Vec<Loc>>) = of_sm.unzip();
-    let module = Module::of_kernels(sm, kernels);
-    match source {
-        Some(file) => Sourced { module: &module, file, locs: &locs }.to_string(),
-        None => module.to_string(),
-    }
+    let mut writer = PtxWriter::new(sm, source, 0);
+    kernels.into_iter().for_each(|code| writer.add(code));
+    writer.finish()
 }

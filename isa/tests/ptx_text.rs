@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Kernel, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Sourced, Text, inst_text, read};
+use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 use random::Random;
@@ -660,10 +660,15 @@ fn kernels_that_share_a_variable_have_it_once() {
     let mut second = of(".global .b8 u; .global .b8 t[2] = {1, 2};", "mov.u64 %d0, u+1; ld.b8 %r, [t];");
     let mut third = of(".global .b8 u = 7; .global .b8 l;", "mov.u64 %d0, l; ld.b8 %r, [u];");
     (second.name, third.name) = ("l".into(), "m".into());
-    let module = Module::of_kernels(90, [first.clone(), second, third].map(|entry| Kernel::for_sm(90, entry)).into());
-    let text = module.to_string();
+    let mut plain = of("", "ret;");
+    plain.name = "u_1".into();
+    let mut writer = Writer::new(90, None, 0);
+    for entry in [first.clone(), plain, second, third] {
+        writer.add(Kernel::for_sm(90, entry), &[]);
+    }
+    let text = writer.finish();
     let variables: Vec<&str> = text.lines().filter(|line| line.starts_with(".global")).collect();
-    assert_eq!(variables, [".global .b8 t[2] = {1, 2};", ".global .b8 u;", ".global .b8 u_1 = 7;", ".global .b8 l_1;"]);
+    assert_eq!(variables, [".global .b8 t[2] = {1, 2};", ".global .b8 u;", ".global .b8 u_2 = 7;", ".global .b8 l_1;"]);
     let lines: Vec<&str> =
         text.lines().map(str::trim).filter(|line| line.contains("%d0") || line.contains('[')).collect();
     let uses = [
@@ -672,10 +677,12 @@ fn kernels_that_share_a_variable_have_it_once() {
         "mov.u64 %d0, u+1;",
         "ld.b8 %r, [t];",
         "mov.u64 %d0, l_1;",
-        "ld.b8 %r, [u_1];",
+        "ld.b8 %r, [u_2];",
     ];
     assert_eq!(lines[1..], uses);
-    assert_eq!(read(&text).unwrap().module, module);
+    let module = read(&text).unwrap().module;
+    assert_eq!(module.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["k", "u_1", "l", "m"]);
+    assert_eq!(module.to_string(), text);
     // A kernel alone has its own.
     let kernel = Kernel::for_sm(90, first);
     assert_eq!(read(&kernel.to_string()).unwrap().module, kernel.into());
@@ -737,8 +744,12 @@ fn an_instruction_knows_what_it_was_made_from() {
 
     let loc = |line| Loc { line, column: 2 };
     let locs = [loc(4), loc(4), loc(6), loc(4)];
-    let printed =
-        Sourced { module: &read_back.module, file: "x\"\n.hb", locs: &[locs.to_vec(), Vec::new()] }.to_string();
+    let mut writer = Writer::new(90, Some("x\"\n.hb"), 0);
+    let Module { version, target, entries, .. } = read_back.module.clone();
+    for (entry, locs) in entries.into_iter().zip([&locs[..], &[]]) {
+        writer.add(Kernel { version, target, entry }, locs);
+    }
+    let printed = writer.finish();
     assert_eq!(printed.matches(".loc").count(), 3);
     let again = read(&printed).unwrap();
     assert_eq!((&again.module, again.file(1)), (&read_back.module, Some("x__.hb")));

@@ -130,6 +130,8 @@ impl Compile {
             times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
         };
         let mut out = Vec::new();
+        // Nothing but the file is asked for, so no kernel need be kept.
+        let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name);
         match self.emit {
             Kind::Ir => {
                 let module = Module::open(&name, text, shape)?;
@@ -157,7 +159,12 @@ impl Compile {
                 }
                 out = texts.join("\n").into_bytes();
             }
-            Kind::Obj if self.kernel.is_none() && !self.stats && !is_ptx(&name) => {
+            Kind::Asm | Kind::Ptx if to_ptx && is_alone => {
+                let source = self.line_info.then_some(name.as_str());
+                let ptx = pipeline::compile_ptx(&text, &options, source, &mut watch);
+                out = ptx.map_err(|errors| Report::new(name, text, errors))?.into_bytes();
+            }
+            Kind::Obj if is_alone => {
                 let object = pipeline::compile_object(&name, &text, &options, &mut watch);
                 out = object.map_err(|errors| Report::new(name, text, errors))?;
             }

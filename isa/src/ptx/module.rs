@@ -124,6 +124,9 @@ impl Variable {
 /// The variables that parameters with contents are in a kernel of its own, by names that neither the kernel nor its parameters
 /// have.
 pub fn variables_of(signature: &Signature) -> Variables {
+    if signature.contents().is_empty() {
+        return Variables::default();
+    }
     let given = signature.given();
     let mut taken: HashSet<String> = given.iter().map(|param| identifier(&param.name).into_owned()).collect();
     taken.insert(identifier(signature.name()).into_owned());
@@ -146,13 +149,17 @@ fn unused(taken: &mut HashSet<String>, name: &str) -> String {
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
-/// Puts the variables of kernels together: those of one name that are the same are one, and others of that name get other
-/// names.
-fn join(entries: &mut [Entry]) -> Variables {
-    let mut taken: HashSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+/// Puts the variables of some of a file's kernels together, of which these are the names: variables of one name that are the
+/// same are one, and others of that name get other names.
+pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut Entry>) -> Variables {
+    let mut entries: Vec<&mut Entry> = entries.collect();
+    if entries.is_empty() {
+        return Variables::default();
+    }
+    let mut taken: HashSet<String> = names.into_iter().collect();
     let mut all: Vec<Variable> = Vec::new();
     let mut made: HashMap<String, Vec<u32>> = HashMap::new();
-    for entry in entries.iter_mut() {
+    for entry in &mut entries {
         let mut number = |variable: &Variable| {
             let made = made.entry(variable.name.clone()).or_default();
             let is_like = |number: &&u32| all.get(**number as usize).is_some_and(|of| of.is_like(variable));
@@ -359,16 +366,6 @@ pub struct Missing {
 }
 
 impl Module {
-    /// Kernels for an SM, with what of version and target they need together.
-    pub fn of_kernels(sm: u16, kernels: Vec<Kernel>) -> Module {
-        let first = (Since::first(sm).version, None);
-        let (version, suffix) = kernels
-            .iter()
-            .fold(first, |(version, suffix), kernel| (version.max(kernel.version), suffix.or(kernel.target.suffix)));
-        let mut entries: Vec<Entry> = kernels.into_iter().map(|kernel| kernel.entry).collect();
-        Module { version, target: TargetName { sm, suffix }, variables: join(&mut entries), entries }
-    }
-
     /// Whether version and target are enough for what needs so much.
     pub fn provides(&self, since: Since) -> bool {
         self.version >= since.version && self.target.sm >= since.sm && (!since.specific || self.target.suffix.is_some())

@@ -1,4 +1,5 @@
-//! PTX text: [`read`] makes a [`Module`] of it, and a module prints as text that reads as the same module.
+//! PTX text: [`read`] makes a [`Module`] of it, and a module prints as text that reads as the same module; a
+//! [`Writer`] writes that of kernels.
 
 mod error;
 mod instruction;
@@ -8,9 +9,11 @@ mod number;
 mod outside;
 mod printer;
 mod reader;
+mod writer;
 
 pub use error::{Error, ErrorKind};
-pub use printer::{Sourced, inst_text};
+pub use printer::inst_text;
+pub use writer::Writer;
 
 use super::module::Module;
 use crate::object::Loc;

@@ -1,4 +1,4 @@
-//! Prints a module as the text that it reads from, with the source of its instructions or without.
+//! Prints a module as the text that it reads from.
 
 use std::fmt;
 
@@ -12,36 +12,7 @@ impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Printer::of_head(self.version, self.target);
         text.variables(&self.variables);
-        for entry in &self.entries {
-            text.out.push('\n');
-            text.entry(entry, &[]);
-        }
-        f.write_str(&text.out)
-    }
-}
-
-/// A module as text that tells assembler and debugger what each instruction comes from.
-pub struct Sourced<'a> {
-    /// The module.
-    pub module: &'a Module,
-    /// The name of the source text.
-    pub file: &'a str,
-    /// The place of each instruction of each entry there.
-    pub locs: &'a [Vec<Loc>],
-}
-
-impl fmt::Display for Sourced<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = Printer::of_head(self.module.version, self.module.target);
-        // A string ends at its line's end, and nothing stands for a quote in it.
-        let file = self.file.replace(|c: char| c == '"' || c.is_control(), "_");
-        text.all(&[".file 1 \"", &file, "\"\n"]);
-        text.variables(&self.module.variables);
-        let mut locs = self.locs.iter();
-        for entry in &self.module.entries {
-            text.out.push('\n');
-            text.entry(entry, locs.next().map_or(&[], Vec::as_slice));
-        }
+        self.entries.iter().for_each(|entry| text.separate(entry, &[]));
         f.write_str(&text.out)
     }
 }
@@ -50,8 +21,7 @@ impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Printer::of_head(self.version, self.target);
         text.variables(&self.entry.variables);
-        text.out.push('\n');
-        text.entry(&self.entry, &[]);
+        text.separate(&self.entry, &[]);
         f.write_str(&text.out)
     }
 }
@@ -81,18 +51,31 @@ pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
 
 /// A text as it is written. Formatters are kept out of it: a kernel is thousands of short words.
 #[derive(Default)]
-struct Printer {
+pub(super) struct Printer {
     out: String,
     digits: itoa::Buffer,
 }
 
 impl Printer {
-    fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
+    pub fn with_capacity(bytes: usize) -> Printer {
+        Printer { out: String::with_capacity(bytes), ..Printer::default() }
+    }
+
+    pub fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
         let out = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
         Printer { out, ..Printer::default() }
     }
 
-    fn all(&mut self, parts: &[&str]) {
+    /// How many bytes were written so far.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    pub fn into_text(self) -> String {
+        self.out
+    }
+
+    pub fn all(&mut self, parts: &[&str]) {
         parts.iter().for_each(|part| self.out.push_str(part));
     }
 
@@ -101,7 +84,7 @@ impl Printer {
     }
 
     /// Variables, a line each, behind an empty line.
-    fn variables(&mut self, variables: &Variables) {
+    pub fn variables(&mut self, variables: &Variables) {
         if !variables.is_empty() {
             self.out.push('\n');
         }
@@ -147,6 +130,12 @@ impl Printer {
             self.integer(count);
             self.out.push(']');
         }
+    }
+
+    /// A kernel behind an empty line.
+    pub fn separate(&mut self, entry: &Entry, locs: &[Loc]) {
+        self.out.push('\n');
+        self.entry(entry, locs);
     }
 
     /// A kernel, with `.loc` before each instruction whose place is another one than before.
