@@ -52,8 +52,16 @@ it makes of the same kernels as people write them in PTX (`tests/ptx/baseline`):
 writes this. Theirs is of the file for sm_75 below sm_90, else of the file for sm_90; `-` is refused, or cannot be
 assembled for the SM.
 
-On sm_75 `k06_h2_max8` is another kernel than the file for that SM: the file compares and selects, and so loses numbers to NaN and takes
--0 for +0. `fmax` is exact, which takes more where there is no instruction for it. The file itself, read in, is in the second table.
+On sm_75, which has no maximum of halves, `k06_h2_max8` compares and selects on both sides (`examples/baseline/sm75`).
+
+";
+
+/// The kernel that people write in another way for sm_75.
+const EXACT: &str = "k06_h2_max8";
+
+const EXACTLY: &str = "
+Comparisons lose numbers to NaN and take -0 for +0. The maximum of the IR does neither, which takes more where there is no instruction for it:
+the same kernel with `fmax` on every SM, beside the same files.
 
 ";
 
@@ -85,16 +93,26 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The kernel in IR.
-fn source(name: &str) -> Result<String, String> {
-    read(&root().join(format!("examples/baseline/{name}.hb")))
+/// A kernel's file, that for sm_75 below some SM where there is one.
+fn file(folder: &str, name: &str, is_older: bool) -> Result<String, String> {
+    let folder = root().join(folder);
+    let older = folder.join("sm75").join(name);
+    if is_older && older.exists() { read(&older) } else { read(&folder.join(name)) }
+}
+
+/// The kernel in IR, as people write it for an SM.
+fn source(name: &str, sm: u16) -> Result<String, String> {
+    file("examples/baseline", &format!("{name}.hb"), sm < 80)
+}
+
+/// The kernel in IR, the same for all.
+fn exact(name: &str) -> Result<String, String> {
+    file("examples/baseline", &format!("{name}.hb"), false)
 }
 
 /// The kernel in PTX as people write it for an SM.
 fn plain(name: &str, sm: u16) -> Result<String, String> {
-    let folder = root().join("tests/ptx/baseline");
-    let older = folder.join("sm75").join(format!("{name}.ptx"));
-    if sm < 90 && older.exists() { read(&older) } else { read(&folder.join(format!("{name}.ptx"))) }
+    file("tests/ptx/baseline", &format!("{name}.ptx"), sm < 90)
 }
 
 /// The PTX of a text's kernels, or why there is none.
@@ -121,9 +139,10 @@ fn assembled(tools: &Tools, sm: u16, text: &str) -> Result<Sass, String> {
 }
 
 fn counts(tools: &Tools, write: bool) -> Result<(), String> {
-    let compiled = table(tools, |name, sm| ours(&source(name)?, sm));
-    let read_in = table(tools, |name, sm| read_in(&plain(name, sm)?, sm));
-    let page = [HEAD, &compiled, READ_IN, &read_in].concat();
+    let compiled = table(tools, &KERNELS, |name, sm| ours(&source(name, sm)?, sm));
+    let exact = table(tools, &[EXACT], |name, sm| ours(&exact(name)?, sm));
+    let read_in = table(tools, &KERNELS, |name, sm| read_in(&plain(name, sm)?, sm));
+    let page = [HEAD, &compiled, EXACTLY, &exact, READ_IN, &read_in].concat();
     if !write {
         print!("{page}");
         return Ok(());
@@ -133,10 +152,10 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
 }
 
 /// The counts of all kernels, as a way makes them, beside those of the files.
-fn table(tools: &Tools, make: impl Fn(&str, u16) -> Result<String, String>) -> String {
+fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, u16) -> Result<String, String>) -> String {
     let heads = SMS.map(|sm| format!("sm_{sm}")).join(" | ");
     let mut table = format!("| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
-    for name in KERNELS {
+    for &name in kernels {
         let cells = SMS.map(|sm| {
             let shown = |sass: Result<Sass, String>| {
                 sass.map_or("-".to_owned(), |sass| format!("{} / {}", sass.insts.len(), sass.compute().count()))
@@ -191,7 +210,7 @@ fn times(tools: &Tools) -> Result<(), String> {
     let wanted: Vec<String> = std::env::args().filter(|arg| arg.starts_with('k')).collect();
     let is_wanted = |name: &&str| wanted.is_empty() || wanted.iter().any(|wanted| name.starts_with(wanted.as_str()));
     for name in TIMED.into_iter().filter(is_wanted) {
-        let ir = ir_copies(&source(name)?)?;
+        let ir = ir_copies(&source(name, TIMED_SM)?)?;
         let text = plain(name, TIMED_SM)?;
         let entry = text.split(".entry").nth(1).and_then(|rest| rest.trim_start().split(['(', ' ']).next());
         let theirs = copies(&text, entry.unwrap_or(name), ".visible");
