@@ -33,6 +33,7 @@ const TARGETS: &[(&str, &[&str])] = &[
             "ptx/machine",
             "threads/sources",
             "ptx/half",
+            "ptx/bf16",
             "ptx/video",
             "threads/integer",
             "ptx/integer",

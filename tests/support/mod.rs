@@ -34,7 +34,7 @@ pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -
     let loaded = program.kernel(&kernel.name).ok_or("the object lacks the kernel")?;
     let mut expected = args.to_vec();
     let writers = evaluate(kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
-    for engine in Engine::ALL {
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(program.header().target)) {
         let on = format!("{} ({engine})", program.header().target);
         let mut found = args.to_vec();
         execute(loaded, engine, items, &mut found).map_err(|error| format!("on {on}: {error}"))?;

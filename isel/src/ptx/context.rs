@@ -287,7 +287,7 @@ impl rules::Context for Lowering<'_> {
 
     fn fma_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
         let has = match is_bf16(ty) {
-            true => !flags.ftz && flags.clamp != Clamp::Sat,
+            true => self.sm >= 80 && !flags.ftz && flags.clamp != Clamp::Sat,
             false => self.sm >= 80 || flags.clamp != Clamp::Relu,
         };
         (has && flags.rounding == Rounding::Rn).then_some(())
@@ -299,13 +299,29 @@ impl rules::Context for Lowering<'_> {
 
     fn bf16_sat_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
         let plain = !flags.ftz && flags.rounding == Rounding::Rn;
-        (is_bf16(ty) && plain && flags.clamp == Clamp::Sat).then_some(())
+        (self.sm >= 80 && is_bf16(ty) && plain && flags.clamp == Clamp::Sat).then_some(())
+    }
+
+    fn single_flags(&mut self, flags: FloatFlags) -> Option<Unit> {
+        (!flags.ftz && flags.rounding == Rounding::Rn).then_some(())
+    }
+
+    fn saturates(&mut self, flags: FloatFlags) -> Option<Unit> {
+        (flags.clamp == Clamp::Sat).then_some(())
+    }
+
+    fn rectifies(&mut self, flags: FloatFlags) -> Option<Unit> {
+        (flags.clamp == Clamp::Relu).then_some(())
+    }
+
+    fn keeps_nan(&mut self, flags: FloatFlags) -> Option<Unit> {
+        flags.nan.then_some(())
     }
 
     fn extremum_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
         let has = match ty.elem() {
             Elem::F32 => !flags.nan || self.sm >= 80,
-            Elem::BF16 => !flags.ftz,
+            Elem::BF16 => self.sm >= 80 && !flags.ftz,
             _ => self.sm >= 80,
         };
         has.then_some(())
@@ -603,12 +619,21 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.pack(RegType::B32, &[half, half]))
     }
 
+    fn of_integers(&mut self, ty: Type) -> Option<Unit> {
+        (!is_bf16(ty) || self.sm >= 90).then_some(())
+    }
+
     fn h2i(&mut self, sign: &Sign, a: Reg) -> Reg {
         let half = Operand::Register(self.out.half(0, a.word(0)));
         Reg::new(self.out.word(Opcode::CVT_INT_F16, &[Token::Rzi, word_type(*sign), SINGLE_HALF], &[half]))
     }
 
     fn widen_half(&mut self, ty: Type, a: Reg) -> Reg {
+        if is_bf16(ty) && self.sm < 80 {
+            // The product with 1.0 makes NaN the one NaN.
+            let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
+            return self.fmul(Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
+        }
         let opcode = if is_bf16(ty) { Opcode::CVT_F32_BF16 } else { Opcode::CVT_F32_F16 };
         let source = Operand::Register(self.out.half(0, a.word(0)));
         Reg::new(self.out.word(opcode, &[SINGLE, half(ty)], &[source]))
@@ -627,7 +652,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn narrow_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        (!is_bf16(ty) || matches!(flags.rounding, Rounding::Rn | Rounding::Rz)).then_some(())
+        (!is_bf16(ty) || self.sm >= 80 && matches!(flags.rounding, Rounding::Rn | Rounding::Rz)).then_some(())
     }
 
     fn pack_flags(&mut self, flags: FloatFlags) -> Option<Unit> {

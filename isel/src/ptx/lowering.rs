@@ -17,9 +17,9 @@ use halfbyte_isa::target::Target;
 
 use super::builder::Builder;
 use super::code::{self, Code, Edge, Placed, Terminator};
+use super::context;
 use super::memory::Addresses;
 use super::operands::{Pred, Reg};
-use super::{context, lowest_sm};
 use crate::trace::Trace;
 use crate::{Refusal, Selected};
 
@@ -263,9 +263,6 @@ impl Lowering<'_> {
         let data = &kernel.insts[inst];
         if let Attr::Intrinsic(_) = data.attr {
             return Err(Some("it has no intrinsics".to_owned()));
-        }
-        if lowest_sm(data.op, data.ty) > self.sm {
-            return Err(None);
         }
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
         for ty in values.map(|value| kernel.ty(value)) {

@@ -24,21 +24,7 @@ use crate::rules::PTX_NATIVE;
 
 /// What a machine of that SM version can do. A value of 64 bits is two registers, and one of 128 four.
 pub(crate) fn legality(sm: u16) -> Legality {
-    let native = PTX_NATIVE.iter().copied().filter(|&(op, ty)| lowest_sm(op, ty) <= sm);
-    Legality::new(Target::Ptx { sm }.name(), native, reason_for_type).with_free_parts(4)
-}
-
-/// The lowest SM version on which an op has instructions or a sequence.
-fn lowest_sm(op: Op, ty: Type) -> u16 {
-    match op {
-        Op::FcvtFromS | Op::FcvtFromU if is_bf16(ty) => 90,
-        Op::Fadd | Op::Fsub | Op::Fmul | Op::Ffma | Op::Fmin | Op::Fmax | Op::Fcmp | Op::Fset | Op::Fcvt
-            if is_bf16(ty) =>
-        {
-            80
-        }
-        _ => 0,
-    }
+    Legality::new(Target::Ptx { sm }.name(), PTX_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
 }
 
 fn is_bf16(ty: Type) -> bool {
@@ -47,16 +33,12 @@ fn is_bf16(ty: Type) -> bool {
 
 /// Why PTX has no such op on the type, where more can be said.
 fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
-    Some(match lowest_sm(op, ty) {
-        80 => "bfloat16 needs sm_80 or above",
-        90 => "bfloat16 of integers needs sm_90 or above",
-        _ => match op {
-            Op::Swizzle => "it has no shuffle by lanes chosen at run time",
-            Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
-            Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
-            _ if ty.bits() > 128 => "its registers hold at most 128 bits",
-            _ => return None,
-        },
+    Some(match op {
+        Op::Swizzle => "it has no shuffle by lanes chosen at run time",
+        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
+        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
+        _ if ty.bits() > 128 => "its registers hold at most 128 bits",
+        _ => return None,
     })
 }
 
@@ -65,6 +47,7 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
     match attr {
         Attr::Float(FloatFlags { rounding, .. }) if ty.is_half() && *rounding != Rounding::Rn => Some(match op {
             Op::Fcvt => "f32 rounds to bfloat16 to nearest even or toward zero",
+            Op::FcvtFromS | Op::FcvtFromU => "before sm_90 integers round to bfloat16 to nearest even",
             _ => "halves round to nearest even",
         }),
         Attr::Float(flags) if is_bf16(ty) && flags.ftz => Some("bfloat16 has no `ftz`"),

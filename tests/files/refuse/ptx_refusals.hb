@@ -116,43 +116,29 @@ kernel @aligned_beyond_its_size(%a_in: in i32 align 64, %out: out i32) {
 ;= %a = load.i32 %a_in[%i] align 64
 ;=     ptx cannot do `load.i32`: an access is checked for alignment to its own size, not to more
 
-; test: refuse ptx sm=75
-; bfloat16 begins with sm_80.
-kernel @bf16(%a_in: in bf16x2, %b_in: in bf16x2, %c_in: in bf16, %out1: out bf16x2, %out2: out bf16x2, %out3: out bf16x2,
-    %out4: out f32) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %c = load %c_in[%i]
-  %s = fadd.bf16x2 %a, %b
-  %q = ffma.bf16x2 %a, %b, %a
-  %m = fmax.bf16x2 %a, %b
-  %w = fcvt.f32 %c
-  store %s, %out1[%i]
-  store %q, %out2[%i]
-  store %m, %out3[%i]
-  store %w, %out4[%i]
-  ret
-}
-;= %s = fadd.bf16x2 %a, %b
-;=     ptx cannot do `fadd.bf16x2`: bfloat16 needs sm_80 or above
-;= %q = ffma.bf16x2 %a, %b, %a
-;=     ptx cannot do `ffma.bf16x2`: bfloat16 needs sm_80 or above
-;= %m = fmax.bf16x2 %a, %b
-;=     ptx cannot do `fmax.bf16x2`: bfloat16 needs sm_80 or above
-;= %w = fcvt.f32 %c
-;=     ptx cannot do `fcvt.f32`: it needs sm_80 or above
-
 ; test: refuse ptx sm=80
-; And is made of integers from sm_90 on.
+; Before sm_90 integers become bfloat16 by f32, which is rounded to nearest.
 kernel @bf16_of_integers(%a_in: in i32, %out: out bf16) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
-  %r = fcvt_from_s.bf16 %a
+  %r = fcvt_from_s.rz.bf16 %a
   store %r, %out[%i]
   ret
 }
-;= %r = fcvt_from_s.bf16 %a
-;=     ptx cannot do `fcvt_from_s.bf16`: bfloat16 of integers needs sm_90 or above
+;= %r = fcvt_from_s.rz.bf16 %a
+;=     ptx cannot do `fcvt_from_s.bf16`: before sm_90 integers round to bfloat16 to nearest even
+
+; test: refuse ptx sm=75
+; bfloat16 has no `ftz`, on f32 neither.
+kernel @bf16_flushed(%a_in: in bf16x2, %b_in: in bf16x2, %out: out bf16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = fadd.ftz.bf16x2 %a, %b
+  store %s, %out[%i]
+  ret
+}
+;= %s = fadd.ftz.bf16x2 %a, %b
+;=     ptx cannot do `fadd.bf16x2`: bfloat16 has no `ftz`

@@ -1,0 +1,67 @@
+//! Products and sums of bfloat16 in one rounding where no machine instruction has them: by f32, on triples of which a second
+//! rounding would make ties.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod support;
+
+use halfbyte::{Module, Target};
+use support::{agree, program, with_passes};
+
+const KERNEL: &str = "kernel @fused(%a: in bf16x2, %b: in bf16x2, %c: in bf16x2, %out: out bf16x2) {
+^entry:
+  %i = item_id
+  %x = load %a[%i]
+  %y = load %b[%i]
+  %z = load %c[%i]
+  %r = ffma.bf16x2 %x, %y, %z
+  store %r, %out[%i]
+  ret
+}
+";
+
+/// Exponents of the first factor: products about 1, at the greatest, and where halves are subnormal or f32 loses bits.
+const EXPONENTS: [u32; 6] = [127, 254, 253, 2, 1, 0];
+/// How far below the product's exponent the addend's is.
+const BELOW: [u32; 14] = [0, 1, 7, 8, 9, 15, 16, 17, 23, 24, 25, 26, 40, 90];
+
+/// The bits of a number of eight significant bits.
+const fn bf16(negative: bool, exponent: u32, significand: u32) -> u16 {
+    ((negative as u32) << 15 | exponent << 7 | significand & 127) as u16
+}
+
+/// Triples whose product is a bfloat16 or in the middle between two.
+fn triples() -> Vec<[u16; 3]> {
+    let mut triples = Vec::new();
+    for (a, b) in (128..256u32).flat_map(|a| (a..256).map(move |b| (a, b))) {
+        let product = a * b;
+        let dropped = if product < 1 << 15 { 7 } else { 8 };
+        if product % (1 << (dropped - 1)) != 0 {
+            continue;
+        }
+        for (exponent, below) in EXPONENTS.into_iter().flat_map(|e| BELOW.map(|below| (e, below))) {
+            // The other factor is about 1, so that the product is where the first factor is.
+            let addend = exponent.saturating_sub(below);
+            for (signs, significand) in (0..4).flat_map(|signs| [128, 129, 255].map(|s| (signs, s))) {
+                let (minus, less) = (signs & 1 != 0, signs & 2 != 0);
+                triples.push([bf16(minus, exponent, a), bf16(false, 127, b), bf16(less, addend, significand)]);
+            }
+        }
+    }
+    triples
+}
+
+#[test]
+fn a_second_rounding_finds_no_ties() {
+    let triples = triples();
+    assert!(triples.len() > 100_000);
+    let words = |operand: usize| -> Vec<u8> {
+        let pairs = triples.iter().zip(triples.iter().rev());
+        pairs.flat_map(|(low, high)| [low[operand].to_le_bytes(), high[operand].to_le_bytes()].concat()).collect()
+    };
+    let args = [words(0), words(1), words(2), vec![0; 4 * triples.len()]];
+    let module = Module::parse(KERNEL).unwrap();
+    for sm in [75, 80] {
+        let program = program(&module, &with_passes(Target::Ptx { sm })).unwrap();
+        agree(&module, &program, triples.len() as u32, &args).unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
+    }
+}
