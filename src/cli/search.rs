@@ -17,7 +17,8 @@ pub(super) struct Search {
     /// The SM version that it is for
     #[arg(long, value_name = "N", default_value_t = 75)]
     sm: u16,
-    /// The most instructions; one less than the table has if not given
+    /// The most instructions, two that the assembler makes one of counting as one; one less than the table has lines if not
+    /// given
     #[arg(long, value_name = "N")]
     at_most: Option<usize>,
     /// Threads; as many as there are processors if not given
