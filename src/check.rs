@@ -2,20 +2,22 @@
 //! named and on every engine; every refusal that it expects is made.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::Writers;
+use halfbyte_ir::eval::{DEFAULT_BUDGET, Writers};
 use halfbyte_isa::target::Target;
 use halfbyte_runtime::Program;
 
 use crate::compare::compare;
 use crate::import_ptx::{Host, Shape, is_ptx};
-use crate::launch::{Bound, Engine, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
+use crate::launch::{Bound, Engine, How, Param, bind, evaluate_watched, execute, fault_diagnostic, launch_diagnostic};
 use crate::report::Report;
 use crate::runlines::{self, RefuseLine, RunLine, RunLines};
 use crate::target::DEFAULT_SM;
-use crate::values::brief;
+use crate::values::{Loader, brief};
 use crate::{Module, pipeline};
 
 /// What came of checking a file.
@@ -38,14 +40,52 @@ impl Outcome {
     }
 }
 
+/// How files are checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The SM that PTX is made for.
+    pub sm: u16,
+    /// What executes words.
+    pub engines: &'a [Engine],
+    /// Folders, beside its own, in which files lie that a text may name.
+    pub allowed: &'a [PathBuf],
+    /// The limits of each file; the same watchdog watches over no two.
+    pub watchdog: Option<&'a Watchdog>,
+}
+
+impl<'a> Setup<'a> {
+    /// For the SM that PTX is made for where none is given, without limits.
+    pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
+        Setup { sm: DEFAULT_SM, engines, allowed: &[], watchdog: None }
+    }
+}
+
+/// More errors of one file are not shown.
+const MAX_FAILURES: usize = 100;
+
 /// Checks the text of a file. Files that it names lie in the folder.
 pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
-    check_for_sm(DEFAULT_SM, file, text, folder, engines)
+    check_with(&Setup::new(engines), file, text, folder)
 }
 
 /// The same, where PTX is made for another SM.
 pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
+    check_with(&Setup { sm, ..Setup::new(engines) }, file, text, folder)
+}
+
+/// The same, within limits: the work on the file ends at the first that is met, which is then the last failure.
+pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
+    let Setup { sm, engines, allowed, watchdog } = *setup;
+    let (found, start) = (text.len() as u64, Span::default());
+    let exceeded = watchdog.and_then(|watchdog| {
+        let most = watchdog.limits().text_bytes;
+        watchdog.check(found, most, |found, limit| Exceeded::Text { found, limit }).err()
+    });
+    if let Some(exceeded) = exceeded {
+        outcome.failures = Some(Report::new(file, "", vec![Diagnostic::new(start, exceeded.to_string())]));
+        return outcome;
+    }
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
     let failures = match (Module::open(file, text, Shape::default()), lines) {
         (Ok(module), Ok(mut lines)) => {
@@ -53,7 +93,8 @@ pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[E
             let checker = Checker {
                 module: &module,
                 lines: Lines::new(text),
-                folder,
+                loader: Loader::within(folder).allow(allowed).watched(watchdog),
+                watchdog,
                 engines,
                 programs: HashMap::new(),
                 outcome: &mut outcome,
@@ -68,6 +109,12 @@ pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[E
             wrong
         }
     };
+    let mut failures = failures;
+    if let Some(exceeded) = watchdog.and_then(Watchdog::exceeded)
+        && !failures.iter().any(|failure| failure.message.ends_with(&exceeded.to_string()))
+    {
+        failures.push(Diagnostic::new(start, exceeded.to_string()));
+    }
     if !failures.is_empty() {
         outcome.failures = Some(Report::new(file, text, failures));
     }
@@ -80,7 +127,8 @@ const TEXT: Target = Target::Ptx { sm: DEFAULT_SM };
 struct Checker<'a> {
     module: &'a Module,
     lines: Lines<'a>,
-    folder: &'a Path,
+    loader: Loader,
+    watchdog: Option<&'a Watchdog>,
     engines: &'a [Engine],
     /// By the kernel's number and the target: what the compiler makes of it.
     programs: HashMap<(usize, Target), Result<Program, Vec<Diagnostic>>>,
@@ -92,17 +140,27 @@ impl Checker<'_> {
     fn check(mut self, lines: &RunLines) -> Vec<Diagnostic> {
         let refused = self.refusals(&lines.refusals);
         for run in &lines.runs {
+            if self.is_over() {
+                break;
+            }
             self.run(run, &refused);
         }
+        self.failures.truncate(MAX_FAILURES);
         self.failures
+    }
+
+    /// Whether nothing more is to be done for the file.
+    fn is_over(&self) -> bool {
+        self.failures.len() >= MAX_FAILURES || self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
     }
 
     /// What the compiler makes of a kernel, compiled when it is first asked for.
     fn program(&mut self, kernel: usize, target: Target) -> &Result<Program, Vec<Diagnostic>> {
-        let module = self.module;
+        let (module, watchdog) = (self.module, self.watchdog.cloned());
         self.programs.entry((kernel, target)).or_insert_with(|| {
             let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
-            let binary = pipeline::compile(module, kernels, &pipeline::Options::new(target), &mut |_| {})?;
+            let options = pipeline::Options { watchdog, ..pipeline::Options::new(target) };
+            let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
             // The compiler's own object is at fault where it does not load; the kernel's name shows which.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
             Program::load(&binary.object)
@@ -124,6 +182,9 @@ impl Checker<'_> {
         let mut keys: Vec<_> = wanted.keys().copied().collect();
         keys.sort_by_key(|&(kernel, target)| (kernel, target.name()));
         for &(kernel, target) in &keys {
+            if self.is_over() {
+                break;
+            }
             let wanted = wanted.get(&(kernel, target)).map(Vec::as_slice).unwrap_or_default();
             let mut made = match self.program(kernel, target) {
                 Ok(_) => Vec::new(),
@@ -156,13 +217,13 @@ impl Checker<'_> {
             return self.failures.push(unknown.expected(names.join(", ")));
         };
         let params = Param::of_kernel(kernel);
-        let Bound { args, results } = match bind(&params, &run.args, &run.results, self.folder, *name_span) {
+        let Bound { args, results } = match bind(&params, &run.args, &run.results, &self.loader, *name_span) {
             Ok(bound) => bound,
             Err(errors) => return self.failures.extend(errors),
         };
         self.outcome.runs += 1;
         let mut reference = args.clone();
-        let writers = match evaluate(kernel, run.items, &mut reference) {
+        let writers = match evaluate_watched(kernel, run.items, DEFAULT_BUDGET, self.watchdog, &mut reference) {
             Ok(writers) => writers,
             Err(fault) => {
                 let failure = fault_diagnostic(&fault, kernel, run.span);
@@ -181,6 +242,9 @@ impl Checker<'_> {
         if is_ptx(self.module.file()) {
             let engines = self.engines.iter().filter(|engine| engine.runs(TEXT));
             engines.for_each(|&engine| self.run_text(engine, &launch));
+            if self.is_over() {
+                return;
+            }
         }
         for &target in &run.targets {
             if refused.contains(&(number, target.name())) {
@@ -201,7 +265,8 @@ impl Checker<'_> {
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
         let mut found = args.to_vec();
-        if let Err(error) = host.launch_on(engine, 1, run.items, &mut found) {
+        let how = How { watchdog: self.watchdog, ..How::from(engine) };
+        if let Err(error) = host.launch_on(how, 1, run.items, &mut found) {
             return self.failures.push(Diagnostic::new(run.span, error.to_string()));
         }
         self.outcome.compared.insert("ptx");
@@ -215,7 +280,7 @@ impl Checker<'_> {
     /// Makes a launch on a target, with every engine, and compares the results with the evaluator's.
     fn run_on(&mut self, target: Target, launch: &Reference<'_>) {
         let Reference { run, params, writers, .. } = *launch;
-        let name = &run.kernel.0;
+        let (name, watchdog) = (&run.kernel.0, self.watchdog);
         for &engine in self.engines.iter().filter(|engine| engine.runs(target)) {
             let on = format!("{target} ({engine})");
             let program = match self.program(launch.kernel, target) {
@@ -232,9 +297,13 @@ impl Checker<'_> {
                 return self.failures.push(Diagnostic::new(run.span, format!("the object has no kernel `@{name}`")));
             };
             let mut results = launch.args.to_vec();
-            if let Err(error) = execute(kernel, engine, run.items, &mut results) {
+            let how = How { watchdog, ..How::from(engine) };
+            if let Err(error) = execute(kernel, how, run.items, &mut results) {
                 let failure = launch_diagnostic(&error, &self.lines, run.span, &on);
                 self.failures.push(failure.note(Some(run.span), "in this launch"));
+                if self.is_over() {
+                    return;
+                }
                 continue;
             }
             self.outcome.compared.insert(target.name());

@@ -1,8 +1,8 @@
 //! Launches with arguments as bytes: values are bound to a kernel's parameters, then it runs on one of the engines.
 
-use std::path::Path;
 use std::sync::atomic::AtomicU32;
 
+use halfbyte_abi::{Exceeded, Limits, Watchdog};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Direction, ParamKind, Span, Type};
@@ -13,7 +13,7 @@ use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
 
 use crate::intrinsics::Meanings;
 use crate::runlines::Name;
-use crate::values::{Value, brief};
+use crate::values::{Loader, Value, brief};
 
 /// How a launch of words is made.
 #[derive(Clone, Copy, Debug)]
@@ -24,11 +24,13 @@ pub struct How<'a> {
     pub budget: u64,
     /// Counts the items that are done.
     pub done: Option<&'a AtomicU32>,
+    /// What ends the launch early.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 impl From<Engine> for How<'_> {
     fn from(engine: Engine) -> Self {
-        How { engine, budget: DEFAULT_BUDGET, done: None }
+        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None }
     }
 }
 
@@ -98,10 +100,18 @@ pub fn bind(
     params: &[Param],
     values: &[(Name, Value)],
     results: &[(Name, Value)],
-    folder: &Path,
+    loader: &Loader,
     place: Span,
 ) -> Result<Bound, Vec<Diagnostic>> {
     let mut errors = Vec::new();
+    let mut size = 0;
+    let mut sized = |value: &Value, bytes: Vec<u8>| {
+        size += bytes.len() as u64;
+        let limit = loader.limits().buffer_bytes;
+        let exceeded = |found, limit| Exceeded::Buffers { found, limit };
+        let checked = loader.watchdog().map_or(Ok(()), |watchdog| watchdog.check(size, limit, exceeded));
+        checked.map(|()| bytes).map_err(|exceeded| Diagnostic::new(value.span, exceeded.to_string()))
+    };
     let mut args: Vec<Option<Vec<u8>>> = vec![None; params.len()];
     let names = |which: &dyn Fn(&Param) -> bool| {
         let names: Vec<&str> = params.iter().filter(|param| which(param)).map(|param| param.name.as_str()).collect();
@@ -113,10 +123,13 @@ pub fn bind(
         found.ok_or_else(|| unknown().expected(format!("one of: {}", names(&|_| true))))
     };
     for (name, value) in values {
-        let bytes = find(name).and_then(|(number, param)| Ok((number, value.bytes(param.kind, folder)?)));
-        match bytes {
+        let bytes = find(name).and_then(|(number, param)| Ok((number, value.bytes(param.kind, loader)?)));
+        match bytes.and_then(|(number, bytes)| Ok((number, sized(value, bytes)?))) {
             Ok((number, bytes)) => args[number] = Some(bytes),
             Err(error) => errors.push(error),
+        }
+        if loader.is_exceeded() {
+            return Err(errors);
         }
     }
     let mut expected = Vec::new();
@@ -126,8 +139,12 @@ pub fn bind(
                 let wrong = Diagnostic::new(name.1, format!("`{}` is not written", param.name));
                 return Err(wrong.expected(format!("an out or inout buffer: {}", names(&Param::is_result))));
             }
-            Ok((number, value.bytes(param.kind, folder)?))
+            Ok((number, sized(value, value.bytes(param.kind, loader)?)?))
         });
+        if loader.is_exceeded() {
+            errors.extend(bytes.err());
+            return Err(errors);
+        }
         match bytes {
             Ok((number, bytes)) => {
                 let before = args[number].get_or_insert_with(|| vec![0; bytes.len()]);
@@ -166,7 +183,7 @@ pub fn bind(
 /// # Errors
 /// A trap or a race.
 pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
-    evaluate_within(kernel, items, eval::DEFAULT_BUDGET, args)
+    evaluate_watched(kernel, items, eval::DEFAULT_BUDGET, None, args)
 }
 
 /// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
@@ -179,6 +196,26 @@ pub fn evaluate_within(
     budget: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
+    evaluate_watched(kernel, items, budget, None, args)
+}
+
+/// Runs a kernel on the evaluator, where a watchdog may end that early.
+///
+/// # Errors
+/// A trap, a race, or a limit that was met.
+pub fn evaluate_watched(
+    kernel: &halfbyte_ir::Kernel,
+    items: u32,
+    budget: u32,
+    watchdog: Option<&Watchdog>,
+    args: &mut [Vec<u8>],
+) -> Result<Writers, Fault> {
+    if let Some(watchdog) = watchdog {
+        let bytes = args.iter().map(|arg| arg.len() as u64).fold(0, u64::saturating_add);
+        let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
+        watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
+        watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
+    }
     let mut bound: Vec<eval::Arg<'_>> = (kernel.given_params().iter().zip(args).enumerate())
         .map(|(number, (param, bytes))| match param.kind {
             ParamKind::Scalar(_) => {
@@ -192,7 +229,7 @@ pub fn evaluate_within(
         })
         .collect();
     let group_size = group_size(items);
-    let launch = eval::Launch { group_size, budget, intrinsics: Some(&Meanings), ..eval::Launch::new(items) };
+    let launch = eval::Launch { group_size, budget, intrinsics: Some(&Meanings), watchdog, ..eval::Launch::new(items) };
     Prepared::new(kernel).run_watched(&launch, &mut bound)
 }
 
@@ -214,8 +251,8 @@ pub fn execute<'a>(
             abi::ParamKind::Buffer { .. } => Arg::Buffer(bytes),
         })
         .collect();
-    let How { engine, budget, done } = how.into();
-    kernel.launch(Launch { engine, budget, done, ..Launch::new(items, &mut bound) })
+    let How { engine, budget, done, watchdog } = how.into();
+    kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(items, &mut bound) })
 }
 
 /// A fault of the evaluator as a message with its place in the text; at `place` where no instruction is at fault.
@@ -223,6 +260,7 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span
     let name = &kernel.name;
     match fault {
         Fault::Args(error) => Diagnostic::new(place, error.to_string()),
+        Fault::Exceeded(exceeded) => Diagnostic::new(place, format!("on ir: @{name}: {exceeded}")),
         Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: @{name}, {trap}")),
         Fault::Race(race) => {
             let Race { param, offset, first, second } = race;
@@ -237,7 +275,12 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span
 /// A failed launch as a message with its place in the text.
 pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let LaunchError::Trap(trap) = error else {
-        return Diagnostic::new(place, error.to_string());
+        return match error {
+            LaunchError::Exceeded { kernel, exceeded } => {
+                Diagnostic::new(place, format!("on {on}: @{kernel}: {exceeded}"))
+            }
+            error => Diagnostic::new(place, error.to_string()),
+        };
     };
     let message = format!("trap on {on}: @{}, item {}: {}", trap.kernel, trap.item, trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };

@@ -49,6 +49,7 @@ pub mod values;
 pub mod view;
 
 pub use half::{bf16, f16};
+pub use halfbyte_abi as limits;
 pub use halfbyte_emit as emit;
 pub use halfbyte_ir as ir;
 pub use halfbyte_isa as isa;

@@ -7,13 +7,14 @@ use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, layout, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isa::target::Target;
-use halfbyte_isel::regalloc::{self, Allocator};
+use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{Func, Refusal, Selector, check_intrinsics, legality};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
@@ -65,13 +66,15 @@ pub struct Options {
     pub verify: bool,
     /// Whether steps say how long they took; to ask for the time takes some itself.
     pub timed: bool,
+    /// The limits of the work, and what cancels it.
+    pub watchdog: Option<Watchdog>,
 }
 
 impl Options {
     /// All passes in order; verified where debug assertions are on.
     pub fn new(target: Target) -> Options {
         let passes = PASSES.iter().filter_map(|name| halfbyte_lower::find(name).ok());
-        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions), timed: false }
+        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions), timed: false, watchdog: None }
     }
 
     /// Other passes, by name.
@@ -367,6 +370,7 @@ impl<'a> Compiler<'a> {
         let start = self.start();
         let spills = func.spills();
         let code = layout(func).map_err(|error| defect(kernel, error))?;
+        self.poll(kernel)?;
         watch(&step("layout", kernel, start, Product::Words(&code)));
         let lowered = ops(kernel);
         let stats = Stats {
@@ -394,12 +398,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn run_passes(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(), Vec<Diagnostic>> {
-        let mut context = Context::counting(&self.legality, std::mem::take(&mut self.fired.lower));
+        let context = Context::counting(&self.legality, std::mem::take(&mut self.fired.lower));
+        let mut context = context.with_watchdog(self.options.watchdog.as_ref());
         (context.verify, context.timed) = (self.options.verify, self.options.timed);
         let done = halfbyte_lower::run(kernel, &self.options.passes, &mut context, &mut Passes(watch));
         self.fired.lower = context.into_fired();
         done.map_err(|error| match error {
             LowerError::Refused(refused) => diagnostics(&refused),
+            LowerError::Exceeded(exceeded) => ended(kernel, exceeded),
             error => defect(kernel, error),
         })
     }
@@ -420,6 +426,7 @@ impl<'a> Compiler<'a> {
         };
         let start = self.start();
         let selected = self.selector.select(kernel, self.options.target, &locate);
+        self.poll(kernel)?;
         let mut selected = selected.map_err(|refused| diagnostics(&refused))?;
         watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
         for &rule in &selected.fired {
@@ -430,16 +437,25 @@ impl<'a> Compiler<'a> {
         if is_taken("expand", self.options.target) {
             let start = self.start();
             selected.code.expand().map_err(|error| defect(kernel, error))?;
+            self.poll(kernel)?;
             watch(&step("expand", kernel, start, Product::Selected(&selected.code)));
         }
         let start = self.start();
-        let options = regalloc::Options { check: self.options.verify };
-        let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| match error.is_limit() {
-            true => too_large(kernel, self.options.target, error),
-            false => defect(kernel, error),
+        let watchdog = self.options.watchdog.as_ref();
+        let options = regalloc::Options { check: self.options.verify, watchdog };
+        let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| match error {
+            AllocError::Exceeded(exceeded) => ended(kernel, exceeded),
+            error if error.is_limit() => too_large(kernel, self.options.target, error),
+            error => defect(kernel, error),
         })?;
         watch(&step("regalloc", kernel, start, Product::Allocated(&func)));
         Ok((func, selected.fired))
+    }
+
+    /// Whether the work on a kernel may go on.
+    fn poll(&self, kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
+        let polled = self.options.watchdog.as_ref().map_or(Ok(()), Watchdog::poll);
+        polled.map_err(|exceeded| ended(kernel, exceeded))
     }
 
     /// When a step begins, where that is asked.
@@ -471,6 +487,11 @@ fn diagnostics(refused: &[Refusal]) -> Vec<Diagnostic> {
 /// That a kernel needs more than the target has.
 fn too_large(kernel: &Kernel, target: Target, error: impl Display) -> Vec<Diagnostic> {
     vec![Diagnostic::new(kernel.span, format!("@{} is too large for {target}: {error}", kernel.name))]
+}
+
+/// That the work on a kernel was ended early.
+fn ended(kernel: &Kernel, exceeded: Exceeded) -> Vec<Diagnostic> {
+    vec![Diagnostic::new(kernel.span, format!("@{}: {exceeded}", kernel.name))]
 }
 
 /// An error that no kernel should cause: the compiler's own.

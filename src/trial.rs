@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
 use halfbyte_ir::{Kernel, eval};
@@ -12,7 +13,7 @@ use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
 use crate::Module;
 use crate::compare::compare;
-use crate::launch::{Engine, How, Param, evaluate_within, execute};
+use crate::launch::{Engine, How, Param, evaluate_watched, execute};
 use crate::pipeline::{Options, compile};
 use crate::report::Report;
 
@@ -25,6 +26,8 @@ pub struct Trial<'a> {
     pub engines: &'a [Engine],
     /// Backward branches that an item may take.
     pub budget: u32,
+    /// What ends the trial early.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 /// A launch of a kernel.
@@ -62,6 +65,8 @@ pub enum Kind {
     Trap,
     /// Engines do not count the same.
     Engines,
+    /// It does not fail as far as was seen: a limit of the trial was met.
+    Exceeded,
 }
 
 /// How a kernel fails.
@@ -82,6 +87,10 @@ pub struct Failure {
 impl Failure {
     fn malformed(reason: impl Into<String>) -> Failure {
         Failure { kind: Kind::Malformed, target: None, engine: None, reason: reason.into(), launch: None }
+    }
+
+    fn exceeded(exceeded: Exceeded) -> Failure {
+        Failure { kind: Kind::Exceeded, ..Failure::malformed(exceeded.to_string()) }
     }
 
     fn on(target: Target, kind: Kind, reason: impl Into<String>) -> Failure {
@@ -122,6 +131,10 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 impl Trial<'_> {
+    fn poll(&self) -> Result<(), Failure> {
+        self.watchdog.map_or(Ok(()), Watchdog::poll).map_err(Failure::exceeded)
+    }
+
     /// Tries a kernel on these launches, as it was printed.
     ///
     /// # Errors
@@ -147,7 +160,8 @@ impl Trial<'_> {
         let mut expected = Vec::with_capacity(launches.len());
         for launch in launches {
             let mut args = launch.args.clone();
-            let outcome = match evaluate_within(kernel, launch.items, self.budget, &mut args) {
+            let outcome = match evaluate_watched(kernel, launch.items, self.budget, self.watchdog, &mut args) {
+                Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
                 Err(fault @ (Fault::Race(_) | Fault::Args(_))) => {
                     return Err(Failure::malformed(format!("on ir: {fault}")).in_launch(launch));
                 }
@@ -158,7 +172,9 @@ impl Trial<'_> {
         }
         for options in self.ways {
             let target = options.target;
+            let options = &Options { watchdog: self.watchdog.cloned(), ..options.clone() };
             let compiled = caught(|| compiled(module, options));
+            self.poll()?;
             let compiled = compiled.unwrap_or_else(|said| {
                 Err(Failure::on(target, Kind::Panic, format!("the compiler for {target} panics: {said}")))
             });
@@ -169,7 +185,16 @@ impl Trial<'_> {
             tally.accepted.push(program.is_some());
             let Some(program) = program else { continue };
             for (launch, (args, outcome)) in launches.iter().zip(&expected) {
-                let reference = Reference { module, kernel, launch, args, outcome, target, budget: self.budget };
+                let reference = Reference {
+                    module,
+                    kernel,
+                    launch,
+                    args,
+                    outcome,
+                    target,
+                    budget: self.budget,
+                    watchdog: self.watchdog,
+                };
                 tally.launches += self.engines.iter().filter(|engine| engine.runs(target)).count() as u64;
                 reference.check(&program, self.engines).map_err(|mut failure| {
                     if options.passes.len() != Options::new(target).passes.len() {
@@ -212,6 +237,7 @@ struct Reference<'a> {
     outcome: &'a Result<Writers, Fault>,
     target: Target,
     budget: u32,
+    watchdog: Option<&'a Watchdog>,
 }
 
 /// What a launch of words came to.
@@ -230,9 +256,12 @@ impl Reference<'_> {
         for &engine in engines.iter().filter(is_fit) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
-            let how = How { budget: self.budget.into(), ..How::from(engine) };
+            let how = How { budget: self.budget.into(), watchdog: self.watchdog, ..How::from(engine) };
             let outcome = caught(|| execute(loaded, how, self.launch.items, &mut args))
                 .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+            if let Err(LaunchError::Exceeded { exceeded, .. }) = outcome {
+                return Err(Failure::exceeded(exceeded));
+            }
             let on = format!("{target} ({engine})");
             let agrees = self.agrees(loaded, &on, &outcome, &args);
             let agrees = agrees.or_else(|failure| self.agrees_in_the_end(loaded, &on, &outcome, &args, failure));
@@ -299,7 +328,10 @@ impl Reference<'_> {
             return Err(failure);
         }
         let mut expected = self.launch.args.clone();
-        let evaluated = &evaluate_within(self.kernel, self.launch.items, budget, &mut expected);
+        let evaluated = &evaluate_watched(self.kernel, self.launch.items, budget, self.watchdog, &mut expected);
+        if let Err(Fault::Exceeded(exceeded)) = evaluated {
+            return Err((Kind::Exceeded, exceeded.to_string()));
+        }
         Reference { args: &expected, outcome: evaluated, ..*self }.agrees(words, on, outcome, args)
     }
 
@@ -376,7 +408,12 @@ mod tests {
         );
         let module = Module::parse(&text).unwrap();
         let launch = Launch { items: 2, args: vec![turns.to_le_bytes().to_vec(), vec![0; 8]] };
-        let trial = Trial { ways: &[Options::new(Target::Halu)], engines: &[Engine::Interp, Engine::JIT], budget };
+        let trial = Trial {
+            ways: &[Options::new(Target::Halu)],
+            engines: &[Engine::Interp, Engine::JIT],
+            budget,
+            watchdog: None,
+        };
         trial.run(&module, &[launch])
     }
 

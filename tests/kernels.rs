@@ -12,7 +12,7 @@ use halfbyte::ir::{Kernel, ParamKind, Type};
 use halfbyte::launch::{Param, bind};
 use halfbyte::pipeline::Options;
 use halfbyte::runlines::{self, RunLine};
-use halfbyte::values::ValueKind;
+use halfbyte::values::{Loader, ValueKind};
 use halfbyte::{Module, Target};
 use support::{agree, with_passes, without_passes};
 
@@ -119,7 +119,8 @@ impl Launch {
             |run: &&RunLine| run.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
         let run = runs.iter().find(is_random)?;
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-        let bound = bind(&Param::of_kernel(kernel), &run.args, &run.results, &folder, run.span).ok()?;
+        let bound =
+            bind(&Param::of_kernel(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
         Some(Launch { items: run.items, args: bound.args })
     }
 

@@ -46,7 +46,7 @@ fn shape(target: Target, random: &mut Random) -> Shape {
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
-    let trial = Trial { ways, engines: &Engine::ALL, budget: BUDGET };
+    let trial = Trial { ways, engines: &Engine::ALL, budget: BUDGET, watchdog: None };
     let mut accepted = vec![0; ways.len()];
     for seed in seeds {
         let mut random = Random(seed);
@@ -189,7 +189,7 @@ fn kernels_of_vp1_are_varied() {
 #[test]
 fn what_stands_behind_a_loop_without_end_is_not_accessed() {
     let ways = [with_passes(Target::Halu), with_passes(Target::Vp1)];
-    let trial = Trial { ways: &ways, engines: &Engine::ALL, budget: BUDGET };
+    let trial = Trial { ways: &ways, engines: &Engine::ALL, budget: BUDGET, watchdog: None };
     for elem in ["i8", "i8x4", "i32"] {
         let text = format!(
             "kernel @k(%x: in {elem}, %y: in {elem}, %n: i32, %z: out {elem}) {{

@@ -10,7 +10,7 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
-use halfbyte::reduce::{Case, Found, Limits, Progress, reduce};
+use halfbyte::reduce::{Case, Effort, Found, Patience, Progress, reduce};
 use halfbyte::runtime::Program;
 use halfbyte::trial::{Kind, Launch};
 use halfbyte::{Module, Target};
@@ -55,7 +55,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     };
     let case = (0..500).map(&mut draw).find(|case| case.ops() >= 200 && differs(case, &options, fault)).unwrap();
     let start = Instant::now();
-    let least = reduce(case.clone(), Limits::default(), &mut |case| differs(case, &options, fault), &mut |_| {});
+    let least = reduce(case.clone(), Effort::default(), &mut |case| differs(case, &options, fault), &mut |_| {});
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     assert!(least.ops() <= 12 && least.launch().items <= 4, "{}", least.file(target.name()));
     assert!(wanted(least.kernel()) && differs(&least, &options, fault));
@@ -118,11 +118,11 @@ fn case(ops: usize) -> Case {
 /// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
 #[test]
 fn what_is_left_fails() {
-    let least = reduce(case(50), Limits::default(), &mut |_| true, &mut |_| {});
+    let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
     assert_eq!(least.text(), "kernel @k() {\n^entry:\n  ret\n}\n");
     assert_eq!((least.launch().items, least.launch().args.len()), (0, 0));
     let mut last = Progress { trials: 0, ops: 0, items: 0 };
-    let same = reduce(case(50), Limits::default(), &mut |_| false, &mut |progress| last = progress);
+    let same = reduce(case(50), Effort::default(), &mut |_| false, &mut |progress| last = progress);
     assert_eq!(same.text(), case(50).text());
     assert!(last.trials > 50 && (last.ops, last.items) == (53, 16), "{last:?}");
 }
@@ -146,7 +146,7 @@ fn any_answers_will_do() {
             assert!(Module::parse(&case.file("halu, vp1")).is_ok());
             random.below(often) == 0
         };
-        let limits = Limits { trials: 400, ..Limits::default() };
+        let limits = Effort { trials: 400, ..Effort::default() };
         let least = reduce(case.clone(), limits, &mut answer, &mut |_| {});
         assert!(least.ops() <= case.ops() && (1..=400).contains(&asked), "{asked}");
     }
@@ -159,9 +159,9 @@ fn limits_are_kept() {
         asked += 1;
         false
     };
-    reduce(case(50), Limits { trials: 7, ..Limits::default() }, &mut count, &mut |_| {});
+    reduce(case(50), Effort { trials: 7, ..Effort::default() }, &mut count, &mut |_| {});
     assert_eq!(asked, 7);
-    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    let limits = Effort { time: Duration::ZERO, ..Effort::default() };
     assert_eq!(reduce(case(50), limits, &mut |_| true, &mut |_| {}).text(), case(50).text());
 }
 
@@ -200,8 +200,8 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
     );
     let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
     let case = Case::read(text, halfbyte::trial::Launch { items: 2, args }).unwrap();
-    let found = Found::of(case.clone(), options, &Engine::ALL).unwrap();
-    let least = reduce(case, Limits::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
+    let found = Found::of(case.clone(), options, &Engine::ALL, &Patience::endless()).unwrap();
+    let least = reduce(case, Effort::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
     let failure = found.fails(&least).unwrap();
     assert!(failure.is_like(&found.failure), "{failure}");
     let wanted = [Op::MulHiS, Op::MulHiU, Op::AbsDiffU, Op::SubSatU];
@@ -228,11 +228,11 @@ fn a_failure_stays_what_it_is() {
 #[test]
 fn what_does_not_fail_is_no_failure() {
     let options = || Options::new(Target::Halu);
-    assert!(Found::of(case(20), options(), &Engine::ALL).is_none());
+    assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
     let race = Case::read(text.to_owned(), halfbyte::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
-    assert!(Found::of(race, options(), &Engine::ALL).is_none());
+    assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
 }
 
 #[test]
@@ -257,7 +257,7 @@ kernel @k(%x: in i32, %y: out i32, %t: in i32 = [10, 20, 30, 40, 50], %u: in i8 
     };
     let case = Case::read(text.trim_start().to_owned(), launch).unwrap();
     assert!(is_thirty(&case));
-    let least = reduce(case, Limits::default(), is_thirty, &mut |_| {});
+    let least = reduce(case, Effort::default(), is_thirty, &mut |_| {});
     assert!(is_thirty(&least));
     assert!(!least.text().contains("%u") && !least.text().contains("50"), "{}", least.file("halu"));
     assert!(least.launch().args.len() == least.kernel().given_params().len(), "{}", least.file("halu"));

@@ -23,4 +23,4 @@ kernel @k10_v4_brighten(%x: in i8x4 align 16, %y: out i8x4 align 16, %by: i8x4) 
 ; run: halu, vp1, ptx: @k10_v4_brighten items=300 x=random(1200, 18) y=zeros(1200) by=0x01ff8000
 
 ; A photograph of 128 by 128 pixels.
-; run: halu, vp1, ptx: @k10_v4_brighten items=1024 x=@../chelsea.npy y=zeros(4096) by=60
+; run: halu, vp1, ptx: @k10_v4_brighten items=1024 x=@chelsea.npy y=zeros(4096) by=60

@@ -26,4 +26,4 @@ kernel @k11_v4_sad16(%a: in i8x4 align 16, %b: in i8x4 align 16, %sum: out i32) 
 ; run: halu, vp1, ptx: @k11_v4_sad16 items=300 a=random(1200, 19) b=random(1200, 20) sum=zeros(300)
 
 ; A photograph of 128 by 128 pixels against itself moved by one pixel.
-; run: halu, vp1, ptx: @k11_v4_sad16 items=1024 a=@../chelsea.npy b=@../chelsea-moved.npy sum=zeros(1024)
+; run: halu, vp1, ptx: @k11_v4_sad16 items=1024 a=@chelsea.npy b=@chelsea-moved.npy sum=zeros(1024)

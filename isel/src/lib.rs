@@ -57,7 +57,7 @@ impl Code {
     ///
     /// # Errors
     /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
-    pub fn allocate(self, allocator: &mut Allocator, options: &regalloc::Options) -> Result<Func, AllocError> {
+    pub fn allocate(self, allocator: &mut Allocator, options: &regalloc::Options<'_>) -> Result<Func, AllocError> {
         match self {
             Code::Halu(code) => allocator.allocate(code, options).map(Func::Halu),
             Code::Vp1(code) => allocator.allocate(code, options).map(Func::Vp1),

@@ -17,7 +17,7 @@ fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
     // What needs no check by regalloc2 is refused without it.
-    allocate(b.finish(), &Options { check: false }).unwrap_err()
+    allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
 fn operand(field: halfbyte_isa::word::Field) -> AllocError {
@@ -147,7 +147,7 @@ fn damaged_code() {
             damage(&mut code, &mut random);
         }
         let check = random.below(2) == 0;
-        refused += u32::from(allocate(code, &Options { check }).is_err());
+        refused += u32::from(allocate(code, &Options { check, ..Options::default() }).is_err());
     }
     assert!((1000..3000).contains(&refused), "{refused}");
 }

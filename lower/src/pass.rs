@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Flow, Kernel, Legality, Refusal, verify};
 use smallvec::SmallVec;
@@ -20,6 +21,34 @@ pub struct Pass {
     pub run: fn(&mut Kernel, &mut Context<'_>) -> bool,
 }
 
+/// Asks now and then whether the work is to end early.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Poll<'l> {
+    watchdog: Option<&'l Watchdog>,
+    /// Ops seen since the watchdog was polled.
+    unpolled: usize,
+}
+
+impl Poll<'_> {
+    /// Ops that a pass does something about in much less than 10 ms.
+    const BETWEEN: usize = 1 << 9;
+
+    /// Asked for every op that a pass comes to. Where it says so the pass may return at once: what it leaves is dropped.
+    pub(crate) fn is_stopped(&mut self) -> bool {
+        self.is_stopped_after(1)
+    }
+
+    /// The same after so many ops.
+    pub(crate) fn is_stopped_after(&mut self, ops: usize) -> bool {
+        self.unpolled = self.unpolled.saturating_add(ops);
+        if self.unpolled < Poll::BETWEEN {
+            return false;
+        }
+        self.unpolled = 0;
+        self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
+    }
+}
+
 /// What passes are told, and what they leave behind.
 pub struct Context<'l> {
     /// What the target can do.
@@ -30,6 +59,7 @@ pub struct Context<'l> {
     pub timed: bool,
     /// What is told of one op, where that is asked.
     pub trace: Option<Trace>,
+    poll: Poll<'l>,
     only_expansion: Option<u32>,
     fired: Vec<usize>,
     refusals: Vec<Refusal>,
@@ -52,6 +82,7 @@ impl<'l> Context<'l> {
             verify: false,
             timed: false,
             trace: None,
+            poll: Poll::default(),
             only_expansion: None,
             fired,
             refusals: Vec::new(),
@@ -93,6 +124,18 @@ impl<'l> Context<'l> {
     /// Leaves no graph to what follows.
     pub(crate) fn drop_flow(&mut self) {
         self.flow = None;
+    }
+
+    /// Has a watchdog end the work early, where limits are met or someone cancels it.
+    #[must_use]
+    pub fn with_watchdog(mut self, watchdog: Option<&'l Watchdog>) -> Context<'l> {
+        self.poll = Poll { watchdog, unpolled: 0 };
+        self
+    }
+
+    /// What the inner loops of a pass ask.
+    pub(crate) fn poll(&self) -> Poll<'l> {
+        self.poll
     }
 
     /// Notes what the target cannot do. No pass runs after the one that does so.
@@ -164,6 +207,19 @@ pub enum LowerError {
         /// What the verifier found.
         diagnostics: Vec<Diagnostic>,
     },
+    /// It was ended early.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+}
+
+/// Whether a kernel is within its limits, and the time too.
+fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
+    watchdog.poll()?;
+    let limits = watchdog.limits();
+    let blocks = kernel.layout.len() as u64;
+    watchdog.check(blocks, limits.blocks, |found, limit| Exceeded::Blocks { found, limit })?;
+    let ops = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).map(|block| block.insts.len() as u64);
+    watchdog.check(ops.sum(), limits.ops, |found, limit| Exceeded::Ops { found, limit })
 }
 
 /// Runs passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass that has
@@ -171,7 +227,7 @@ pub enum LowerError {
 ///
 /// # Errors
 /// Where a pass finds what the target cannot do, and leaves the kernel as it was; where [`Context::verify`] is set and a pass
-/// leaves the kernel broken, which is a defect.
+/// leaves the kernel broken, which is a defect; where a watchdog ends it.
 pub fn run(
     kernel: &mut Kernel,
     passes: &[&'static Pass],
@@ -180,6 +236,9 @@ pub fn run(
 ) -> Result<(), LowerError> {
     // A graph of another kernel, or of what this one was.
     context.drop_flow();
+    if let Some(watchdog) = context.poll.watchdog {
+        check_size(kernel, watchdog)?;
+    }
     let is_first = passes.first().is_some_and(|pass| pass.name == CONTRACT.name);
     let contract = (!is_first && needs_contraction(kernel)).then_some(&CONTRACT);
     // How many passes have changed the kernel, and how many had when each pass was done.
@@ -196,6 +255,9 @@ pub fn run(
         let start = context.timed.then(Instant::now);
         let changed = (pass.run)(kernel, context);
         let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+        if let Some(watchdog) = context.poll.watchdog {
+            check_size(kernel, watchdog)?;
+        }
         if changed && !context.keeps_flow {
             context.drop_flow();
         }

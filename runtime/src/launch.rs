@@ -4,6 +4,7 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::target::Target;
@@ -87,6 +88,8 @@ pub struct Launch<'a, 'b> {
     pub engine: Engine,
     /// Counts the items that are done, for whoever watches a long launch.
     pub done: Option<&'a AtomicU32>,
+    /// What ends the launch early: limits that are met, or someone who cancels it. Engine `cuda` does not look at it.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 /// A launch without its arguments.
@@ -96,6 +99,7 @@ pub(crate) struct Order<'a> {
     pub budget: u64,
     pub engine: Engine,
     done: Option<&'a AtomicU32>,
+    watchdog: Option<&'a Watchdog>,
 }
 
 impl Order<'_> {
@@ -107,10 +111,52 @@ impl Order<'_> {
     }
 }
 
+impl<'a> Order<'a> {
+    /// What a thread counts the launch's work in.
+    pub fn work(&self) -> Work<'a> {
+        Work::new(self.watchdog)
+    }
+}
+
+/// What one thread has done of a launch. Now and then it asks whether it may go on.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Work<'a> {
+    watchdog: Option<&'a Watchdog>,
+    /// Done since the watchdog was last asked.
+    unpolled: u64,
+}
+
+impl<'a> Work<'a> {
+    /// Nothing done yet.
+    pub fn new(watchdog: Option<&'a Watchdog>) -> Work<'a> {
+        Work { watchdog, unpolled: 0 }
+    }
+
+    /// Instructions and backward branches that an interpreter does in a millisecond at most.
+    const BETWEEN_POLLS: u64 = 1 << 12;
+
+    /// Counts instructions executed or backward branches taken.
+    pub fn add(&mut self, work: u64) -> Result<(), Exceeded> {
+        self.unpolled += work;
+        if self.unpolled < Work::BETWEEN_POLLS { Ok(()) } else { self.poll() }
+    }
+
+    /// Counts without asking, where that would be too late or too early.
+    pub fn count(&mut self, work: u64) {
+        self.unpolled += work;
+    }
+
+    /// Asks at once.
+    pub fn poll(&mut self) -> Result<(), Exceeded> {
+        let work = std::mem::take(&mut self.unpolled);
+        self.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(work))
+    }
+}
+
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
     pub fn new(items: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { items, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, done: None }
+        Launch { items, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, done: None, watchdog: None }
     }
 }
 
@@ -220,6 +266,14 @@ pub enum LaunchError {
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
+    /// It was ended early.
+    #[error("kernel `{kernel}`: {exceeded}")]
+    Exceeded {
+        /// The kernel.
+        kernel: String,
+        /// The limit that was met.
+        exceeded: Exceeded,
+    },
 }
 
 /// A tile that does not fit, and the stream that takes most of it.
@@ -259,6 +313,15 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
+/// Whether a launch of so many items, whose buffers have so many bytes each, may begin.
+pub(crate) fn check_limits(watchdog: &Watchdog, items: u32, bytes: impl Iterator<Item = u64>) -> Result<(), Exceeded> {
+    let limits = watchdog.limits();
+    watchdog.check(items.into(), limits.items, |found, limit| Exceeded::Items { found, limit })?;
+    let bytes = bytes.fold(0, u64::saturating_add);
+    watchdog.check(bytes, limits.buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
+    watchdog.poll()
+}
+
 impl Kernel {
     /// Runs the kernel's work items.
     ///
@@ -269,7 +332,7 @@ impl Kernel {
     /// Arguments that do not fit the signature, or what they make of the streams the data store: then nothing was run or written. A
     /// trap: then the buffers hold no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { items, args, budget, engine, done } = launch;
+        let Launch { items, args, budget, engine, done, watchdog } = launch;
         self.check_args(args)?;
         let (target, kernel) = (self.words.target(), || self.signature().name().to_owned());
         if !engine.runs(target) {
@@ -279,7 +342,15 @@ impl Kernel {
         if items > limit {
             return Err(LaunchError::Items { kernel: kernel(), items, limit });
         }
-        let order = Order { items, budget, engine, done };
+        if let Some(watchdog) = watchdog {
+            let bytes = args.iter().map(|arg| match arg {
+                Arg::Scalar(_) => 0,
+                Arg::In(bytes) => bytes.len() as u64,
+                Arg::Buffer(bytes) => bytes.len() as u64,
+            });
+            check_limits(watchdog, items, bytes).map_err(|exceeded| self.exceeded(exceeded))?;
+        }
+        let order = Order { items, budget, engine, done, watchdog };
         match self.signature().contents() {
             [] => self.run(order, args),
             contents => {
@@ -292,6 +363,19 @@ impl Kernel {
                 self.run(order, &mut all)
             }
         }
+    }
+
+    /// The error of a launch that native code cannot be made for, or not in time.
+    pub(crate) fn native_error(&self, error: NativeError) -> LaunchError {
+        match error {
+            NativeError::Exceeded(exceeded) => self.exceeded(exceeded),
+            error => LaunchError::Native { kernel: self.signature().name().to_owned(), error },
+        }
+    }
+
+    /// The error of a launch that was ended early.
+    pub(crate) fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
+        LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
     }
 
     /// Runs all items, on an argument for each parameter.

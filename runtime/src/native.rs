@@ -12,6 +12,7 @@ use cranelift_codegen::{CodegenError, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, ModuleReloc, default_libcall_names};
+use halfbyte_abi::Exceeded;
 use thiserror::Error;
 
 /// What it took to make native code of a kernel's words.
@@ -45,6 +46,9 @@ pub enum NativeError {
     /// The kernel's registers and intermediate values exceed what native code can address.
     #[error("the kernel is too large for native code")]
     TooLarge,
+    /// The launch that it was for was ended early.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
 }
 
 impl From<ModuleError> for NativeError {
@@ -56,6 +60,22 @@ impl From<ModuleError> for NativeError {
             error => NativeError::Code(error.to_string()),
         }
     }
+}
+
+/// What there is once it is made. Making it may be ended early; that alone is not kept, so that another launch can make it.
+pub(crate) fn once<T>(
+    made: &OnceLock<Result<T, NativeError>>,
+    make: impl FnOnce() -> Result<T, NativeError>,
+) -> Result<&T, NativeError> {
+    let made = match made.get() {
+        Some(made) => made,
+        None => match make() {
+            Err(NativeError::Exceeded(exceeded)) => return Err(exceeded.into()),
+            // Another thread may have been faster.
+            new => made.get_or_init(|| new),
+        },
+    };
+    made.as_ref().map_err(NativeError::clone)
 }
 
 /// How registers of the host are allocated.

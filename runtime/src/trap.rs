@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use halfbyte_abi::Exceeded;
 use halfbyte_isa::object::{Loc, digits};
 use halfbyte_isa::vp1::domain::Unknown;
 
@@ -52,6 +53,26 @@ pub(crate) struct Fault {
     /// The address of a word.
     pub address: usize,
     pub kind: TrapKind,
+}
+
+/// Why a run ended before its end.
+pub(crate) enum Halt {
+    /// A work item stopped short.
+    Fault(Fault),
+    /// The launch was ended early.
+    Exceeded(Exceeded),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+impl From<Exceeded> for Halt {
+    fn from(exceeded: Exceeded) -> Halt {
+        Halt::Exceeded(exceeded)
+    }
 }
 
 /// Why a work item cannot go on.

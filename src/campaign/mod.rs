@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use halfbyte_abi::{CancelToken, Limits};
 use halfbyte_isa::target::Target;
 
 use crate::launch::Engine;
 use crate::pipeline::Options;
 use crate::prove::Shard;
-use crate::reduce::{Case, Limits, reduce};
-use crate::trial::{Failure, Tally, Trial};
+use crate::reduce::{Case, Effort, Patience, reduce};
+use crate::trial::{Failure, Kind, Tally, Trial};
 
 pub use launches::launches;
 pub use mix::{Mix, Targets};
@@ -27,7 +28,7 @@ pub use mix::{Mix, Targets};
 pub const BUDGET: u32 = 10_000;
 
 /// What is spent on making a kernel smaller that fails.
-const REDUCTION: Limits = Limits { time: Duration::from_secs(60), trials: 5000 };
+const REDUCTION: Effort = Effort { time: Duration::from_secs(60), trials: 5000 };
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -46,6 +47,10 @@ pub struct Plan {
     pub threads: NonZero<usize>,
     /// Differences after which no more kernels are begun.
     pub enough: usize,
+    /// The limits of each kernel's trial.
+    pub limits: Limits,
+    /// What ends the campaign early.
+    pub cancel: CancelToken,
 }
 
 /// What came of the kernels that are done.
@@ -59,6 +64,8 @@ pub struct Summary {
     pub accepted: Vec<u64>,
     /// Launches on words: of a kernel on a target and an engine.
     pub launches: u64,
+    /// Kernels whose trial met a limit.
+    pub exceeded: u64,
     /// What does not agree, by the kernels' numbers.
     pub differences: Vec<Difference>,
 }
@@ -86,13 +93,13 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
             scope.spawn(move || {
                 let targets = Targets::new();
                 let mut mix = Mix::new(&targets);
-                while found.load(Ordering::Relaxed) < plan.enough {
+                while found.load(Ordering::Relaxed) < plan.enough && !plan.cancel.is_cancelled() {
                     let number = next.fetch_add(plan.shard.count() as u64, Ordering::Relaxed);
                     if number >= plan.kernels.end {
                         break;
                     }
                     let outcome = one(plan, &mut mix, number);
-                    found.fetch_add(usize::from(outcome.is_err()), Ordering::Relaxed);
+                    found.fetch_add(usize::from(matches!(outcome, Ok(Err(_)))), Ordering::Relaxed);
                     // The receiver outlives all senders.
                     let _ = sender.send(outcome);
                 }
@@ -108,25 +115,39 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
     summary
 }
 
+/// A trial met a limit.
+struct Exceeded;
+
+/// What came of a kernel.
+type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
+
 /// Runs the kernel of a number.
-fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Result<Tally, Box<Difference>> {
+fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number);
-    let trial = Trial { ways: &ways, engines: &plan.engines, budget: BUDGET };
-    trial.run_printed(&text, |kernel| launches(kernel, &mut random)).map_err(|failure| {
-        let (reason, file) = least(&trial, text, failure);
+    let patience = Patience::each(plan.limits.clone(), plan.cancel.clone());
+    let watchdog = &patience.watchdog();
+    let trial = Trial { ways: &ways, engines: &plan.engines, budget: BUDGET, watchdog: Some(watchdog) };
+    let outcome = trial.run_printed(&text, |kernel| launches(kernel, &mut random));
+    if let Err(Failure { kind: Kind::Exceeded, .. }) = outcome {
+        return Err(Exceeded);
+    }
+    Ok(outcome.map_err(|failure| {
+        let (reason, file) = least(&trial, &patience, text, failure);
         let file = format!("; Kernel {number} of seed {}: {}\n{file}", plan.seed, reason.replace('\n', "\n; "));
         Box::new(Difference { number, reason, file })
-    })
+    }))
 }
 
 /// The least of a kernel that fails in the same way, as a kernel file, and what is wrong with that. What cannot be read or
 /// launched stays as it is.
-pub fn least(trial: &Trial<'_>, text: String, failure: Failure) -> (String, String) {
+pub fn least(trial: &Trial<'_>, patience: &Patience, text: String, failure: Failure) -> (String, String) {
     let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
     let Some(case) = case else { return (failure.reason, text) };
     let mut reason = failure.reason.clone();
     let mut fails = |case: &Case| {
+        let watchdog = &patience.watchdog();
+        let trial = Trial { watchdog: Some(watchdog), ..*trial };
         let found = trial.run(&case.module(), std::slice::from_ref(case.launch())).err();
         let found = found.filter(|found| found.is_like(&failure));
         found.map(|found| reason = found.reason).is_some()
@@ -137,17 +158,18 @@ pub fn least(trial: &Trial<'_>, text: String, failure: Failure) -> (String, Stri
 }
 
 impl Summary {
-    fn add(&mut self, outcome: Result<Tally, Box<Difference>>) {
+    fn add(&mut self, outcome: Outcome) {
         self.kernels += 1;
         match outcome {
-            Ok(tally) => {
+            Err(Exceeded) => self.exceeded += 1,
+            Ok(Ok(tally)) => {
                 self.trapping += u64::from(tally.traps);
                 self.launches += tally.launches;
                 for (all, accepted) in self.accepted.iter_mut().zip(tally.accepted) {
                     *all += u64::from(accepted);
                 }
             }
-            Err(difference) => self.differences.push(*difference),
+            Ok(Err(difference)) => self.differences.push(*difference),
         }
     }
 }
@@ -166,6 +188,8 @@ mod tests {
             engines: vec![Engine::Interp],
             threads: NonZero::new(threads).unwrap(),
             enough: 1,
+            limits: Limits::NONE,
+            cancel: CancelToken::default(),
         }
     }
 

@@ -2,16 +2,21 @@
 
 use std::path::PathBuf;
 
-use halfbyte::check::{Outcome, check_for_sm};
+use halfbyte::check::{Outcome, Setup, check_with};
 use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
 
-use super::io::{Input, kernel_files, print};
-use super::{Done, EngineName, Failure, Message, SmArgs, render, say};
+use super::io::{kernel_files, print};
+use super::limits::{LimitArgs, advice};
+use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, render, say};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
 /// A file that has no run lines has nothing to pass or fail, and is counted apart. Where engine `cuda` finds no GPU, all is
 /// skipped, with the reason.
+///
+/// A file takes at most 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say otherwise; the rest of a
+/// file that meets one is not checked.
 ///
 /// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`
 #[derive(clap::Args)]
@@ -24,6 +29,11 @@ pub(super) struct Check {
     engine: Option<EngineName>,
     #[command(flatten)]
     sm: SmArgs,
+    /// Let run lines name files in this folder too, not in the kernel file's alone
+    #[arg(long, value_name = "DIR")]
+    allow: Vec<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 impl Check {
@@ -37,12 +47,27 @@ impl Check {
             let skipped = files.len();
             return print(format!("skipped: {reason}\n0 passed, 0 failed, {skipped} skipped\n").as_bytes());
         }
-        let width = files.iter().map(|file| file.as_os_str().len()).max().unwrap_or(0).min(60);
+        let width = files.iter().map(|file| file.path.as_os_str().len()).max().unwrap_or(0).min(60);
         let (mut passed, mut failed, mut without) = (0, 0, 0);
         for file in &files {
-            let input = Input::read(file)?;
+            if interrupt::is_pending() {
+                return Ok(());
+            }
+            let watchdog = self.limits.watchdog(Limits::strict());
+            let input = match file.read(watchdog.limits().text_bytes) {
+                Ok(input) => input,
+                // One file that cannot be read is no reason to leave out the others.
+                Err(Failure::Input(Message::Text(reason))) => {
+                    failed += 1;
+                    print(format!("FAILED {:<width$}  not read\n", file.path.display()).as_bytes())?;
+                    say(&format!("error: {reason}"));
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
+            let setup = Setup { sm: self.sm.sm, engines: &engines, allowed: &self.allow, watchdog: Some(&watchdog) };
             let outcome = match input.text() {
-                Ok(text) => check_for_sm(self.sm.sm, &input.name, text, &input.folder, &engines),
+                Ok(text) => check_with(&setup, &input.name, text, &input.folder),
                 Err(report) => Outcome { failures: Some(report), ..Outcome::default() },
             };
             let (verdict, count) = match &outcome.failures {
@@ -54,6 +79,9 @@ impl Check {
             print(format!("{verdict:<6} {:<width$}  {}\n", input.name, summary(&outcome)).as_bytes())?;
             if let Some(report) = &outcome.failures {
                 say(&render(report));
+                if let Some(advice) = watchdog.exceeded().as_ref().and_then(advice) {
+                    say(&format!("help: {advice}"));
+                }
             }
         }
         let others = if without == 0 { String::new() } else { format!(", {without} without run lines") };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
 use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::limits::Limits;
 use halfbyte::report::Report;
 
 use super::{Done, Failure};
@@ -23,8 +24,17 @@ pub(super) struct Input {
 impl Input {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(path: &Path) -> Result<Input, Failure> {
+        Input::read_at_most(path, Limits::generous().text_bytes)
+    }
+
+    /// The same where it has no more bytes than that.
+    fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
         let mut bytes = Vec::new();
-        open(path)?.read_to_end(&mut bytes).map_err(|error| Failure::Call(format!("{}: {error}", name_of(path))))?;
+        let failed = |error| Failure::Call(format!("{}: {error}", name_of(path)));
+        open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.len() as u64 > most {
+            return Err(Failure::input(format!("{}: it has more than {most} bytes", name_of(path))));
+        }
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Input { name: name_of(path), folder, bytes })
     }
@@ -59,8 +69,35 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
+/// A kernel file that a call names, or that is in a folder that it names.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KernelFile {
+    pub path: PathBuf,
+    /// The folder that it was found in.
+    folder: Option<PathBuf>,
+}
+
+impl KernelFile {
+    /// Reads it, where it has no more bytes than that. One that was found in a folder must be a regular file in it, after links
+    /// are followed: who names a folder has not looked into it.
+    pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
+        let wrong = |reason: &str| Failure::input(format!("{}: {reason}", self.path.display()));
+        if let Some(folder) = &self.folder {
+            let unreadable = |error: std::io::Error| wrong(&error.to_string());
+            let path = self.path.canonicalize().map_err(unreadable)?;
+            if !path.starts_with(folder.canonicalize().map_err(unreadable)?) {
+                return Err(wrong("it is a link to a file outside the folder; name it to have it read"));
+            }
+            if !path.metadata().map_err(unreadable)?.is_file() {
+                return Err(wrong("it is no regular file"));
+            }
+        }
+        Input::read_at_most(&self.path, most)
+    }
+}
+
 /// The kernel files of some paths: a path that is no folder as it is, of a folder every `*.hb` below, in order of their names.
-pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<KernelFile>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let before = files.len();
@@ -73,10 +110,10 @@ pub(super) fn kernel_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The kernel files of a path, in order of their names. What is named outright is taken whatever its name.
-fn find(path: &Path, files: &mut Vec<PathBuf>) -> Done {
+fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     if path == Path::new("-") || !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
-        files.push(path.to_owned());
+        files.push(KernelFile { path: path.to_owned(), folder: None });
         return Ok(());
     }
     let mut folders = vec![path.to_owned()];
@@ -88,7 +125,7 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> Done {
             if entry.file_type().map_err(unreadable)?.is_dir() {
                 folders.push(entry.path());
             } else if entry.path().extension().is_some_and(|extension| extension == "hb") {
-                files.push(entry.path());
+                files.push(KernelFile { path: entry.path(), folder: Some(path.to_owned()) });
             }
         }
     }

@@ -40,9 +40,16 @@ impl Meter {
 
     /// Takes the line away.
     pub(super) fn clear(&self) {
-        if self.is_terminal && self.shown.is_some() {
-            let _ = stderr().write_all(b"\r\x1b[K");
+        if self.shown.is_some() {
+            clear_line();
         }
+    }
+}
+
+/// Takes away what stands in the terminal's last line.
+pub(super) fn clear_line() {
+    if stderr().is_terminal() {
+        let _ = stderr().write_all(b"\r\x1b[K");
     }
 }
 

@@ -1,14 +1,16 @@
 //! The command line, a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
-//! well, 1 the input is at fault, 2 the call is.
+//! well, 1 the input is at fault, 2 the call is, 130 Ctrl-C has ended it.
 
 mod asm;
 mod check;
 mod compile;
 mod disasm;
 mod explain;
+mod interrupt;
 mod io;
 mod isa;
 mod json;
+mod limits;
 mod meter;
 mod prove;
 mod quality;
@@ -58,7 +60,8 @@ Examples:
   halfbyte reduce wrong.hb -o less.hb
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
-A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is.";
+A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is,
+130 it was interrupted.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -121,6 +124,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
+    interrupt::listen();
     let done = match cli.command {
         Command::Check(command) => command.run(),
         Command::Run(command) => command.run(),
@@ -138,6 +142,10 @@ pub fn main() -> ExitCode {
         Command::Test(command) => command.run(),
         Command::View(command) => command.run(),
     };
+    if interrupt::is_pending() {
+        say("interrupted");
+        return ExitCode::from(interrupt::CODE);
+    }
     match done {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Input(message)) => {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use halfbyte::isa::target::SMS;
+use halfbyte::limits::Limits;
 use halfbyte::quality::page;
 use halfbyte::{Module, Target};
 
-use super::io::{Input, kernel_files, write};
+use super::io::{kernel_files, write};
 use super::meter::Meter;
 use super::{Done, TargetName};
 
@@ -46,8 +47,8 @@ impl Quality {
         let mut meter = Meter::new(Duration::from_secs(1));
         let mut modules = Vec::with_capacity(files.len());
         for file in &files {
-            meter.show(|_| format!("reading {}", file.display()));
-            let input = Input::read(file)?;
+            meter.show(|_| format!("reading {}", file.path.display()));
+            let input = file.read(Limits::generous().text_bytes)?;
             modules.push(Module::named(&input.name, input.text()?)?);
         }
         meter.clear();

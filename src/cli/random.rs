@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use halfbyte::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
 use halfbyte::prove::Shard;
 
 use super::io::{print, write};
+use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Message, SmArgs, TargetName, say, silence_panics};
+use super::{Done, EngineName, Failure, Message, SmArgs, TargetName, interrupt, say, silence_panics};
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -52,6 +54,8 @@ pub(super) struct Random {
     /// Print the kernels, and do not run them
     #[arg(long)]
     print: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 impl Random {
@@ -74,6 +78,8 @@ impl Random {
             },
             threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
             enough: ENOUGH,
+            limits: self.limits.limits(Limits::generous()),
+            cancel: interrupt::token(),
         };
         if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
             return print(format!("skipped: {reason}\n").as_bytes());
@@ -115,7 +121,7 @@ impl Random {
 }
 
 fn report(plan: &Plan, summary: &Summary, time: Duration) -> String {
-    let Summary { kernels, trapping, accepted, launches, differences } = summary;
+    let Summary { kernels, trapping, accepted, launches, exceeded, differences } = summary;
     let share = |part: u64| format!("{} ({:.1} %)", grouped(part), part as f64 * 100.0 / (*kernels).max(1) as f64);
     let mut text = format!("kernels      {} of seed {}, shard {}\n", grouped(*kernels), plan.seed, plan.shard);
     for (target, accepted) in plan.targets.iter().zip(accepted) {
@@ -124,6 +130,9 @@ fn report(plan: &Plan, summary: &Summary, time: Duration) -> String {
     let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.name()).collect();
     text += &format!("trapping     {}\n", share(*trapping));
     text += &format!("launches     {} on {}\n", grouped(*launches), engines.join(", "));
+    if *exceeded > 0 {
+        text += &format!("over a limit {}\n", share(*exceeded));
+    }
     text += &format!("time         {}\n", seconds(time));
     text += &format!("differences  {}\n", differences.len());
     text

@@ -6,12 +6,15 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use halfbyte::launch::Engine;
-use halfbyte::reduce::{Case, FindError, Found, Limits, Progress, Question, Suspect, find, reduce, suspects};
+use halfbyte::limits::Limits;
+use halfbyte::reduce::{Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects};
+use halfbyte::values::{Loader, MAX_BYTES};
 use halfbyte::{Module, Target};
 
 use super::io::{Input, write};
+use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, SmArgs, TargetName, say, silence_panics};
+use super::{Done, EngineName, Failure, SmArgs, TargetName, interrupt, say, silence_panics};
 
 /// Makes a kernel that fails as small as it can be
 ///
@@ -44,6 +47,11 @@ pub(super) struct Reduce {
     /// Of a call that takes longer it is said that it does not end
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     patience: u32,
+    /// Let run lines name files in this folder too, not in the kernel file's alone
+    #[arg(long, value_name = "DIR")]
+    allow: Vec<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -67,35 +75,45 @@ impl Reduce {
         }
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
         let target = self.target.map(|name| self.sm.target(name));
-        let question = Question { kernel: name, target, engines: &engines };
-        let suspects = suspects(&module, &input.folder, question).map_err(failure)?;
+        let one = Duration::from_secs(self.patience.into());
+        let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
+        let all = Duration::from_secs(self.time.into());
+        let patience = Patience::new(self.limits.limits(limits), all, interrupt::token());
+        let question = Question { kernel: name, target, engines: &engines, patience: &patience };
+        let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&patience.watchdog()));
+        let suspects = suspects(&module, &loader, question).map_err(failure)?;
         silence_panics();
-        let watched = Watched { patience: Duration::from_secs(self.patience.into()), engine: self.engine };
+        let watched = Watched { patience: &patience, one, engine: self.engine };
         for suspect in suspects {
             let end = watched.run(&suspect, &suspect.case)?;
+            if end == End::Cut {
+                let reason = format!("{}: no failure was found in {} s; --time gives it more", input.name, self.time);
+                return Err(Failure::input(reason));
+            }
             if !end.is_orderly() {
                 // A call that cannot be caught is made in a process of its own each time.
                 let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
-                let case = self.reduce(&suspect.case, &mut fails);
+                let case = self.reduce(&suspect.case, &patience, &mut fails);
                 return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
             }
         }
-        let found: Found = find(&module, &input.folder, question).map_err(failure)?;
+        let found: Found = find(&module, &loader, question).map_err(failure)?;
         let mut reason = found.failure.to_string();
         let mut fails = |case: &Case| found.fails(case).map(|failure| reason = failure.to_string()).is_some();
-        let case = self.reduce(&found.case, &mut fails);
+        let case = self.reduce(&found.case, &patience, &mut fails);
         if found.is_hidden() {
             reason += "\nThis shows where each step is verified: in a build with debug assertions.";
         }
         self.write(&case, &reason, found.target().name())
     }
 
-    fn reduce(&self, case: &Case, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
-        let limits = Limits { time: Duration::from_secs(self.time.into()), ..Limits::default() };
+    fn reduce(&self, case: &Case, patience: &Patience, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
+        let time = patience.left().unwrap_or(Duration::MAX);
+        let effort = Effort { time, ..Effort::default() };
         let mut meter = Meter::new(Duration::from_millis(100));
         let start = Instant::now();
         let mut tried = 0;
-        let least = reduce(case.clone(), limits, fails, &mut |Progress { trials, ops, items }| {
+        let least = reduce(case.clone(), effort, fails, &mut |Progress { trials, ops, items }| {
             tried = trials;
             let of = case.ops();
             meter.show(|time| format!("{ops} of {of} ops, {items} items; {trials} kernels tried in {}", seconds(time)));
@@ -129,8 +147,10 @@ fn failure(error: FindError) -> Failure {
 }
 
 /// Checks cases in processes of their own.
-struct Watched {
-    patience: Duration,
+struct Watched<'a> {
+    patience: &'a Patience,
+    /// The time of one.
+    one: Duration,
     engine: Option<EngineName>,
 }
 
@@ -143,6 +163,8 @@ enum End {
     Killed(ExitStatus),
     /// It was not waited for any longer.
     Late(Duration),
+    /// The time of all was over, which says nothing.
+    Cut,
 }
 
 impl End {
@@ -157,15 +179,17 @@ impl std::fmt::Display for End {
             End::Orderly => f.write_str("ends"),
             End::Killed(status) => write!(f, "dies: {status}"),
             End::Late(patience) => write!(f, "does not end within {}", seconds(*patience)),
+            End::Cut => f.write_str("was cut short"),
         }
     }
 }
 
-impl Watched {
+impl Watched<'_> {
     fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
         let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
-        command.args(["check", "-"]);
+        // How long it takes is judged here, not there.
+        command.args(["check", "-", "--timeout", "0"]);
         if let Target::Ptx { sm } = suspect.target {
             command.args(["--sm", &sm.to_string()]);
         }
@@ -184,9 +208,10 @@ impl Watched {
             if let Some(status) = child.try_wait().map_err(failed)? {
                 return Ok(if status.code().is_some() { End::Orderly } else { End::Killed(status) });
             }
-            if start.elapsed() >= self.patience {
+            let is_late = start.elapsed() >= self.one;
+            if is_late || self.patience.watchdog().poll().is_err() {
                 child.kill().and_then(|()| child.wait()).map_err(failed)?;
-                return Ok(End::Late(self.patience));
+                return Ok(if is_late { End::Late(self.one) } else { End::Cut });
             }
             std::thread::sleep(Duration::from_millis(1));
         }

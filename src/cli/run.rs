@@ -9,17 +9,20 @@ use std::time::{Duration, Instant};
 use halfbyte::Module;
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
 use halfbyte::ir::diag::Lines;
+use halfbyte::ir::eval::DEFAULT_BUDGET;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, How, Param, bind, evaluate, execute, fault_diagnostic, launch_diagnostic};
+use halfbyte::launch::{Engine, How, Param, bind, evaluate_watched, execute, fault_diagnostic, launch_diagnostic};
+use halfbyte::limits::{Limits, Watchdog};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runlines::Name;
 use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation, ptx};
 use halfbyte::target::On;
-use halfbyte::values::{Value, list, npy};
+use halfbyte::values::{Loader, Value, list, npy};
 
 use super::compile::no_kernel;
 use super::io::{Input, print, write};
+use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
 use super::{Done, EngineName, Failure, OnArgs, ShapeArgs, say};
 
@@ -57,6 +60,8 @@ pub(super) struct Run {
     /// Where a buffer goes afterwards: an .npy file, or its bytes
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 /// The kernel to run, ready for its arguments.
@@ -76,11 +81,21 @@ impl Run {
         if let Some(reason) = self.engine.missing(&self.on.sm) {
             return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
         }
+        let watchdog = self.limits.watchdog(Limits::generous());
+        let done = self.run_within(&watchdog);
+        if let (Err(_), Some(advice)) = (&done, watchdog.exceeded().as_ref().and_then(advice)) {
+            say(&format!("help: {advice}"));
+        }
+        done
+    }
+
+    fn run_within(&self, watchdog: &Watchdog) -> Done {
+        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
         let shape = self.shape.shape()?;
         let items = self.items(&input.name, shape)?;
         if is_ptx(&input.name) && self.on.is_ptx() {
-            return self.run_text(&input, shape, engine);
+            return self.run_text(&input, shape, engine, watchdog);
         }
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
@@ -102,7 +117,7 @@ impl Run {
             let params = Param::of_signature(kernel.signature());
             let params =
                 params.ok_or_else(|| Failure::input(format!("{}: a parameter's type is unknown", input.name)))?;
-            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""), items);
+            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""), items, watchdog);
         }
         let text = input.text()?;
         let module = Module::open(&input.name, text, shape)?;
@@ -116,13 +131,14 @@ impl Run {
         };
         let params = Param::of_kernel(kernel);
         let On::Words(target) = on else {
-            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text), items);
+            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text), items, watchdog);
         };
-        let binary = pipeline::compile(&module, kernels, &Options::new(target), &mut |_| {});
+        let options = Options { watchdog: Some(watchdog.clone()), ..Options::new(target) };
+        let binary = pipeline::compile(&module, kernels, &options, &mut |_| {});
         let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         let program = Program::load(&binary.object).map_err(Failure::input)?;
         let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
-        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text), items)
+        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text), items, watchdog)
     }
 
     /// The kernel's name.
@@ -151,7 +167,7 @@ impl Run {
     }
 
     /// Runs a kernel in PTX as it stands.
-    fn run_text(&self, input: &Input, shape: Shape, engine: Engine) -> Done {
+    fn run_text(&self, input: &Input, shape: Shape, engine: Engine, watchdog: &Watchdog) -> Done {
         let text = input.text()?;
         let read = import_ptx::read(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -161,16 +177,17 @@ impl Run {
         }
         let host = Host::load(&input.name, text, name)?;
         let outs = self.outs(host.params())?;
-        let mut args = self.values(name, host.params())?;
+        let mut args = self.values(name, host.params(), watchdog)?;
         let start = Instant::now();
         let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
-        let stats = host.launch_on(engine, grid, block, &mut args).map_err(|error| match error {
+        let how = How { watchdog: Some(watchdog), ..How::from(engine) };
+        let stats = host.launch_on(how, grid, block, &mut args).map_err(|error| match error {
             ptx::LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
                 Failure::from(Report::new(&*input.name, text, vec![trap]))
             }
-            error @ ptx::LaunchError::Cuda { .. } => Failure::input(error),
+            error @ (ptx::LaunchError::Cuda { .. } | ptx::LaunchError::Exceeded { .. }) => Failure::input(error),
             error => Failure::Call(error.to_string()),
         })?;
         if self.stats {
@@ -179,18 +196,29 @@ impl Run {
         write_results(host.params(), &args, &outs)
     }
 
-    fn launch(&self, ready: &Ready<'_>, name: &str, params: &[Param], (file, text): (&str, &str), items: u32) -> Done {
+    fn launch(
+        &self,
+        ready: &Ready<'_>,
+        name: &str,
+        params: &[Param],
+        (file, text): (&str, &str),
+        items: u32,
+        watchdog: &Watchdog,
+    ) -> Done {
         let outs = self.outs(params)?;
-        let mut args = self.values(name, params)?;
+        let mut args = self.values(name, params, watchdog)?;
         let start = Span::default();
         let failed = match ready {
             Ready::Ir(kernel) => {
-                evaluate(kernel, items, &mut args).err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
+                let evaluated = evaluate_watched(kernel, items, DEFAULT_BUDGET, Some(watchdog), &mut args);
+                evaluated.err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
             }
-            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, &mut args) {
+            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, &mut args, watchdog) {
                 Ok(()) => None,
                 // An object has no text to show.
-                Err(error @ LaunchError::Trap(_)) if text.is_empty() => return Err(Failure::input(error)),
+                Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
+                    return Err(Failure::input(error));
+                }
                 Err(error) => Some(launch_diagnostic(
                     &error,
                     &Lines::new(text),
@@ -206,7 +234,14 @@ impl Run {
     }
 
     /// Runs words, and shows how far they are where that takes long.
-    fn execute(&self, kernel: &Kernel, engine: Engine, items: u32, args: &mut [Vec<u8>]) -> Result<(), LaunchError> {
+    fn execute(
+        &self,
+        kernel: &Kernel,
+        engine: Engine,
+        items: u32,
+        args: &mut [Vec<u8>],
+        watchdog: &Watchdog,
+    ) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
         let mut meter = Meter::new(Duration::from_secs(1));
         let start = Instant::now();
@@ -224,7 +259,8 @@ impl Run {
                 }
                 meter.clear();
             });
-            let result = execute(kernel, How { done: Some(done), ..How::from(engine) }, items, args);
+            let result =
+                execute(kernel, How { done: Some(done), watchdog: Some(watchdog), ..How::from(engine) }, items, args);
             drop(ended);
             result
         });
@@ -257,7 +293,7 @@ impl Run {
     }
 
     /// The arguments' bytes. Messages show the arguments, a line each, as their text.
-    fn values(&self, kernel: &str, params: &[Param]) -> Result<Vec<Vec<u8>>, Failure> {
+    fn values(&self, kernel: &str, params: &[Param], watchdog: &Watchdog) -> Result<Vec<Vec<u8>>, Failure> {
         let mut shown = String::new();
         let (mut values, mut errors): (Vec<(Name, Value)>, _) = (Vec::new(), Vec::new());
         for arg in &self.args {
@@ -288,7 +324,8 @@ impl Run {
         let end = shown.trim_end().len() as u32;
         if errors.is_empty() {
             // Files are named from where the call is made.
-            match bind(params, &values, &[], Path::new(""), Span { start: end, end }) {
+            let loader = Loader::anywhere(Path::new("")).watched(Some(watchdog));
+            match bind(params, &values, &[], &loader, Span { start: end, end }) {
                 Ok(bound) => return Ok(bound.args),
                 Err(wrong) => errors = wrong,
             }

@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use halfbyte::limits::Limits;
 use halfbyte::testing::{Coverage, TestFile};
 
-use super::io::{Input, kernel_files, print, write};
-use super::{Done, Failure, Message, render, say};
+use super::io::{kernel_files, print, write};
+use super::limits::{LimitArgs, advice};
+use super::{Done, Failure, Message, interrupt, render, say};
 
 /// Runs text tests: kernels with what a stage of the compiler must make of them
 ///
@@ -26,6 +28,8 @@ pub(super) struct Test {
     /// Say how often each rule was taken; a rule that never was is a failure
     #[arg(long)]
     coverage: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -67,8 +71,12 @@ impl Test {
         }
         let mut coverage = Coverage::default();
         let (mut passed, mut failed) = (0, 0);
-        for path in kernel_files(&self.paths)? {
-            let input = Input::read(&path)?;
+        for found in kernel_files(&self.paths)? {
+            if interrupt::is_pending() {
+                return Ok(());
+            }
+            let watchdog = self.limits.watchdog(Limits::strict());
+            let (path, input) = (&found.path, found.read(watchdog.limits().text_bytes)?);
             let file = match input.text().and_then(|text| TestFile::read(&input.name, text)) {
                 Ok(file) => file,
                 Err(report) => {
@@ -78,14 +86,14 @@ impl Test {
                     continue;
                 }
             };
-            let mut outcome = file.run();
+            let mut outcome = file.run_within(Some(&watchdog));
             coverage.add(&outcome.coverage);
             if self.bless
                 && let Some(text) = file.blessed(&outcome)
             {
-                write(Some(&path), text.as_bytes())?;
+                write(Some(path), text.as_bytes())?;
                 print(format!("rewritten {}\n", input.name).as_bytes())?;
-                outcome = TestFile::read(&input.name, &text)?.run();
+                outcome = TestFile::read(&input.name, &text)?.run_within(Some(&watchdog));
             }
             for verdict in &outcome.verdicts {
                 let Some(first) = verdict.failures.first() else {
@@ -98,6 +106,9 @@ impl Test {
             }
             if let Some(report) = file.report(&outcome) {
                 say(&render(&report));
+                if let Some(advice) = watchdog.exceeded().as_ref().and_then(advice) {
+                    say(&format!("help: {advice}"));
+                }
             }
         }
         let mut never = 0;

@@ -104,7 +104,7 @@ impl Host {
                 None => Arg::Value(value),
             })
             .collect();
-        let How { engine, budget, .. } = how.into();
-        self.kernel.launch(Launch { budget, engine, ..Launch::new(grid, block, &mut args) })
+        let How { engine, budget, watchdog, .. } = how.into();
+        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new(grid, block, &mut args) })
     }
 }

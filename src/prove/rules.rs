@@ -296,7 +296,7 @@ impl Sides<'_> {
     /// Whether the compiler's words for a target do not do what the kernel says.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [crate::pipeline::Options::new(target)];
-        let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET };
+        let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET, watchdog: None };
         trial.run(self.module, &[trial::Launch { items, args: args.to_vec() }]).is_err()
     }
 
@@ -331,7 +331,7 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
         .map_err(|error| error.to_string())?;
     let mut selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
     selected.code.expand().map_err(|error| error.to_string())?;
-    let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true });
+    let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() });
     let func = func.map_err(|error| error.to_string())?;
     let code = layout(func).map_err(|error| error.to_string())?;
     let header = Header { target, source: "check".to_string() };

@@ -1,12 +1,10 @@
 //! What fails in a kernel file.
 
-use std::path::Path;
-
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_isa::target::Target;
 use thiserror::Error;
 
-use super::Case;
+use super::{Case, Patience};
 use crate::Module;
 use crate::launch::{Bound, Engine, Param, bind};
 use crate::pipeline::Options;
@@ -14,7 +12,7 @@ use crate::report::Report;
 use crate::runlines;
 use crate::target::TARGET_NAMES;
 use crate::trial::{Failure, Kind, Launch, Trial};
-use crate::values::brief;
+use crate::values::{Loader, brief};
 
 /// Which failures are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +23,8 @@ pub struct Question<'a> {
     pub target: Option<Target>,
     /// On these engines.
     pub engines: &'a [Engine],
+    /// How long to try.
+    pub patience: &'a Patience,
 }
 
 /// A launch on a target, which may fail.
@@ -79,13 +79,14 @@ pub struct Found {
     options: Options,
     engines: Vec<Engine>,
     budget: u32,
+    patience: Patience,
 }
 
-/// The launches that a module's run lines ask for, on each of their targets. Files that they name lie in the folder.
+/// The launches that a module's run lines ask for, on each of their targets.
 ///
 /// # Errors
 /// Run lines that are wrong, or that ask for nothing of the question.
-pub fn suspects(module: &Module, folder: &Path, question: Question<'_>) -> Result<Vec<Suspect>, FindError> {
+pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Vec<Suspect>, FindError> {
     let report = |errors| FindError::Report(Report::new(module.file(), module.text(), errors));
     let kernels = &module.ir().kernels;
     if let Some(name) = question.kernel.filter(|name| !kernels.iter().any(|kernel| kernel.name == *name)) {
@@ -102,7 +103,7 @@ pub fn suspects(module: &Module, folder: &Path, question: Question<'_>) -> Resul
             return Err(report(vec![unknown]));
         };
         let params = Param::of_kernel(kernel);
-        let Bound { args, .. } = bind(&params, &run.args, &run.results, folder, *place).map_err(report)?;
+        let Bound { args, .. } = bind(&params, &run.args, &run.results, loader, *place).map_err(report)?;
         let Some(case) = Case::new(kernel, Launch { items: run.items, args }) else { continue };
         let asked = |target: Target| match question.target {
             Some(wanted) => (wanted.name() == target.name()).then_some(wanted),
@@ -123,14 +124,14 @@ pub fn suspects(module: &Module, folder: &Path, question: Question<'_>) -> Resul
 ///
 /// # Errors
 /// Run lines that are wrong, or that ask for nothing of the question; where nothing fails.
-pub fn find(module: &Module, folder: &Path, question: Question<'_>) -> Result<Found, FindError> {
-    let suspects = suspects(module, folder, question)?;
+pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Found, FindError> {
+    let suspects = suspects(module, loader, question)?;
     // What `check` shows comes first, and after it what only shows where each step is verified.
     for verify in [false, true] {
         for Suspect { case, target } in &suspects {
             let options = Options::new(*target);
             let options = Options { verify: verify || options.verify, ..options };
-            if let Some(found) = Found::of(case.clone(), options, question.engines) {
+            if let Some(found) = Found::of(case.clone(), options, question.engines, question.patience) {
                 return Ok(found);
             }
         }
@@ -144,14 +145,15 @@ pub fn find(module: &Module, folder: &Path, question: Question<'_>) -> Result<Fo
 
 impl Found {
     /// The failure of a case; none where it does not fail, or is at fault itself.
-    pub fn of(case: Case, options: Options, engines: &[Engine]) -> Option<Found> {
+    pub fn of(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Option<Found> {
         let launches = [case.launch().clone()];
         let failure = |engines: &[Engine], budget| {
-            let trial = Trial { ways: std::slice::from_ref(&options), engines, budget };
+            let watchdog = &patience.watchdog();
+            let trial = Trial { ways: std::slice::from_ref(&options), engines, budget, watchdog: Some(watchdog) };
             trial.run(&case.module(), &launches).err()
         };
         let failure_of_all = failure(engines, DEFAULT_BUDGET)?;
-        if failure_of_all.kind == Kind::Malformed {
+        if matches!(failure_of_all.kind, Kind::Malformed | Kind::Exceeded) {
             return None;
         }
         // Where one engine says it all, the others need not run.
@@ -161,12 +163,15 @@ impl Found {
         // A branch that is made straight may leave a loop without end, which is not waited for.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != Kind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
-        Some(Found { failure: failure_of_all, options: options.clone(), engines, budget, case })
+        let (options, patience) = (options.clone(), patience.clone());
+        Some(Found { failure: failure_of_all, options, engines, budget, case, patience })
     }
 
     /// Whether another case fails in the same way, and how.
     pub fn fails(&self, case: &Case) -> Option<Failure> {
-        let trial = Trial { ways: std::slice::from_ref(&self.options), engines: &self.engines, budget: self.budget };
+        let Found { options, engines, budget, .. } = self;
+        let watchdog = &self.patience.watchdog();
+        let trial = Trial { ways: std::slice::from_ref(options), engines, budget: *budget, watchdog: Some(watchdog) };
         let failure = trial.run(&case.module(), std::slice::from_ref(case.launch())).err()?;
         failure.is_like(&self.failure).then_some(failure)
     }

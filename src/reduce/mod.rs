@@ -13,6 +13,7 @@ mod failure;
 mod flow;
 mod launch;
 mod ops;
+mod patience;
 mod simpler;
 mod tidy;
 
@@ -21,24 +22,29 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use halfbyte_abi::{Limits, Watchdog};
+
+use crate::values::MAX_BYTES;
+
 pub use case::Case;
 pub use failure::{FindError, Found, Question, Suspect, find, suspects};
+pub use patience::Patience;
 
 use cost::Cost;
 use draft::Draft;
 
 /// When a reduction ends, however small the case is by then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct Effort {
     /// The time it takes.
     pub time: Duration,
     /// How often it is asked whether a case fails.
     pub trials: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { time: Duration::from_secs(60), trials: 20_000 }
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { time: Duration::from_secs(60), trials: 20_000 }
     }
 }
 
@@ -56,7 +62,7 @@ pub struct Progress {
 /// The least of a case that fails. `fails` says whether a case still does; `watch` is told after every answer.
 pub fn reduce(
     case: Case,
-    limits: Limits,
+    effort: Effort,
     fails: &mut dyn FnMut(&Case) -> bool,
     watch: &mut dyn FnMut(Progress),
 ) -> Case {
@@ -65,7 +71,7 @@ pub fn reduce(
         best: case,
         fails,
         watch,
-        limits,
+        effort,
         start: Instant::now(),
         trials: 0,
         rejected: HashSet::new(),
@@ -94,7 +100,7 @@ struct Reducer<'a> {
     cost: Cost,
     fails: &'a mut dyn FnMut(&Case) -> bool,
     watch: &'a mut dyn FnMut(Progress),
-    limits: Limits,
+    effort: Effort,
     start: Instant,
     trials: u64,
     /// Hashes of cases that do not fail.
@@ -103,7 +109,13 @@ struct Reducer<'a> {
 
 impl Reducer<'_> {
     fn is_over(&self) -> bool {
-        self.trials >= self.limits.trials || self.start.elapsed() >= self.limits.time
+        self.trials >= self.effort.trials || self.start.elapsed() >= self.effort.time
+    }
+
+    /// Watches over what is left of the time.
+    fn watchdog(&self) -> Watchdog {
+        let time = Some(self.effort.time.saturating_sub(self.start.elapsed()));
+        Watchdog::new(Limits { time, buffer_bytes: MAX_BYTES, ..Limits::NONE })
     }
 
     /// Whether a change of the least case makes it smaller, and it still fails; then it is the least case.

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use halfbyte_abi::Watchdog;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::{Attr, Direction, Inst, Kernel, Op, ParamKind, Span, Type, Value, ValueDef, ValueList};
 
 use super::Reducer;
 use super::draft::{Draft, Replaced, straight};
-use crate::launch::evaluate_within;
+use crate::launch::evaluate_watched;
 
 /// Values elsewhere in the kernel that an op's result is replaced with, at most.
 const OTHERS: usize = 8;
@@ -71,9 +72,10 @@ fn one(reducer: &mut Reducer<'_>, inst: Inst) {
     others.extend(alike(kernel, inst).filter(|other| !others.contains(other)).take(OTHERS).collect::<Vec<_>>());
     let is_constant = kernel.insts[inst].op == Op::Const;
     let ty = kernel.ty(value);
+    let watchdog = reducer.watchdog();
     let _ = !is_constant && reducer.accepts(|draft| with_zero(draft, inst, ty))
         || others.into_iter().any(|other| reducer.accepts(|draft| replace(draft, inst, other)))
-        || !is_constant && reducer.accepts(|draft| read(draft, inst));
+        || !is_constant && reducer.accepts(|draft| read(draft, inst, &watchdog));
 }
 
 fn with_zero(draft: &mut Draft, inst: Inst, ty: Type) -> Option<()> {
@@ -100,12 +102,12 @@ fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
 }
 
 /// Has each work item read, in place of an op's result, what that is on the evaluator: from a buffer more.
-fn read(draft: &mut Draft, inst: Inst) -> Option<()> {
+fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let ty = draft.kernel.insts[inst].result.expand().map(|value| draft.kernel.ty(value))?;
     if ty == Type::PTR || draft.kernel.packing.is_some() {
         return None;
     }
-    let observed = observed(draft, inst, ty)?;
+    let observed = observed(draft, inst, ty, watchdog)?;
     let item = draft.item_id()?;
     let kernel = &mut draft.kernel;
     let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes() };
@@ -120,7 +122,11 @@ fn read(draft: &mut Draft, inst: Inst) -> Option<()> {
 }
 
 /// What an instruction's result is in the work items, the last time that each computes it.
-fn observed(draft: &Draft, inst: Inst, ty: Type) -> Option<Vec<u8>> {
+fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<Vec<u8>> {
+    let size = u64::from(ty.bytes()) * u64::from(draft.launch.items);
+    if size > watchdog.limits().buffer_bytes {
+        return None;
+    }
     let mut watched = Draft { kernel: draft.kernel.clone(), launch: draft.launch.clone() };
     let item = watched.item_id()?;
     let kernel = &mut watched.kernel;
@@ -133,9 +139,9 @@ fn observed(draft: &Draft, inst: Inst, ty: Type) -> Option<Vec<u8>> {
     let insts = &mut kernel.blocks[block].insts;
     let place = insts.iter().position(|&other| other == inst)?;
     insts.insert(place + 1, store);
-    watched.launch.args.push(vec![0; ty.bytes() as usize * watched.launch.items as usize]);
+    watched.launch.args.push(vec![0; size as usize]);
     let args = &mut watched.launch.args;
-    evaluate_within(kernel, watched.launch.items, DEFAULT_BUDGET, args).ok()?;
+    evaluate_watched(kernel, watched.launch.items, DEFAULT_BUDGET, Some(watchdog), args).ok()?;
     args.pop()
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
+use halfbyte_abi::Watchdog;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Op, Span, Type};
 use halfbyte_isa::target::Target;
@@ -42,8 +43,13 @@ pub struct Verdict {
 impl TestFile {
     /// Runs the tests.
     pub fn run(&self) -> Outcome {
+        self.run_within(None)
+    }
+
+    /// The same within limits. Every test after one is met fails.
+    pub fn run_within(&self, watchdog: Option<&Watchdog>) -> Outcome {
         let mut coverage = Coverage::default();
-        let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage)).collect();
+        let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage, watchdog)).collect();
         Outcome { verdicts, coverage }
     }
 
@@ -71,8 +77,12 @@ impl TestFile {
         (text != self.text).then_some(text)
     }
 
-    fn verdict(&self, test: &Test, coverage: &mut Coverage) -> Verdict {
+    fn verdict(&self, test: &Test, coverage: &mut Coverage, watchdog: Option<&Watchdog>) -> Verdict {
         let mut verdict = Verdict { kernel: test.kernel.clone(), failures: Vec::new(), renewal: None };
+        if let Some(exceeded) = watchdog.and_then(|watchdog| watchdog.poll().err()) {
+            verdict.failures.push(Diagnostic::new(test.name, exceeded.to_string()));
+            return verdict;
+        }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
         // In a text of its own, so that the lines of an output are counted from the kernel's.
         let module = match Module::named(&self.file, text) {
@@ -84,7 +94,7 @@ impl TestFile {
         };
         let Some(kernel) = module.ir().kernels.first() else { return verdict };
         let mut taken = Coverage::default();
-        let found = output(test, &module, kernel, &mut taken);
+        let found = output(test, &module, kernel, &mut taken, watchdog);
         coverage.add(&taken);
         let output = match found {
             Ok(output) => output,
@@ -106,7 +116,7 @@ impl TestFile {
             if check.is_wanted && count == 0 {
                 let mut wrong = Diagnostic::new(check.span, format!("rule `{name}` is not taken"));
                 if let Some(target) = test.header.target {
-                    for reason in why::not_taken(&module, &options(test, target), &check.rules) {
+                    for reason in why::not_taken(&module, &options(test, target, watchdog), &check.rules) {
                         wrong = wrong.note(None, reason);
                     }
                 }
@@ -126,8 +136,9 @@ impl TestFile {
 }
 
 /// How a test is compiled.
-fn options(test: &Test, target: Target) -> Options {
-    Options { passes: test.header.passes(), verify: true, ..Options::new(target) }
+fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options {
+    let watchdog = watchdog.cloned();
+    Options { passes: test.header.passes(), verify: true, watchdog, ..Options::new(target) }
 }
 
 /// Why there is no output.
@@ -138,11 +149,17 @@ enum Failed {
 }
 
 /// What the stage makes of a kernel.
-fn output(test: &Test, module: &Module, kernel: &Kernel, taken: &mut Coverage) -> Result<String, Failed> {
+fn output(
+    test: &Test,
+    module: &Module,
+    kernel: &Kernel,
+    taken: &mut Coverage,
+    watchdog: Option<&Watchdog>,
+) -> Result<String, Failed> {
     let header = &test.header;
     let Some(target) = header.target else {
         // No words are made, so any target will do.
-        let options = options(test, Target::Halu);
+        let options = options(test, Target::Halu, watchdog);
         let is_missing =
             |op: Op, ty: Type| header.without.iter().any(|&(of, on)| of == op && on.is_none_or(|on| on == ty));
         let mut compiler = Compiler::with_legality(module, &options, trial::target(is_missing));
@@ -150,7 +167,7 @@ fn output(test: &Test, module: &Module, kernel: &Kernel, taken: &mut Coverage) -
         taken.add_fired(None, compiler.fired());
         return Ok(lowered.map_err(Failed::Refused)?.to_string());
     };
-    let options = options(test, target);
+    let options = options(test, target, watchdog);
     let mut compiler = Compiler::new(module, &options);
     let step = match header.stage {
         Stage::Lower => {

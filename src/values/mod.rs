@@ -4,6 +4,7 @@
 //! lane, and a list of numbers gives the lanes one by one, lane 0 first. So `0x40003c00`, `[1.0, 2.0]` are one `f16x2`,
 //! and `1.5` is one with two equal lanes.
 
+mod loader;
 pub mod npy;
 mod syntax;
 
@@ -15,6 +16,7 @@ use halfbyte_ir::text::number;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{ParamKind, Span, Type};
 
+pub use loader::{Loader, MAX_FILE_BYTES};
 pub(crate) use syntax::{Cursor, brief};
 
 /// What a buffer made by `zeros` or `random` may take, in bytes.
@@ -74,11 +76,11 @@ impl Value {
         }
     }
 
-    /// The bytes for a parameter. Files are looked for in the folder.
+    /// The bytes for a parameter.
     ///
     /// # Errors
     /// A value that the parameter's type cannot hold, or a file that cannot be read.
-    pub fn bytes(&self, kind: ParamKind, folder: &Path) -> Result<Vec<u8>, Diagnostic> {
+    pub fn bytes(&self, kind: ParamKind, loader: &Loader) -> Result<Vec<u8>, Diagnostic> {
         let (ty, is_scalar) = match kind {
             ParamKind::Scalar(ty) => (ty, true),
             ParamKind::Buffer { elem, .. } => (elem, false),
@@ -101,10 +103,10 @@ impl Value {
                 self.element(ty, &mut bytes)?;
                 bytes
             }
-            ValueKind::File(name) => self.file(name, ty, folder)?,
-            &ValueKind::Zeros { ty: of, count } => vec![0; self.size(count, of.unwrap_or(ty))?],
+            ValueKind::File(name) => self.file(name, ty, loader)?,
+            &ValueKind::Zeros { ty: of, count } => vec![0; self.size(count, of.unwrap_or(ty), loader)?],
             &ValueKind::Random { count, seed } => {
-                let mut bytes = Vec::with_capacity(self.size(count, ty)?);
+                let mut bytes = Vec::with_capacity(self.size(count, ty, loader)?);
                 let mut random = Random(seed);
                 let mut lanes = [0; 16];
                 for _ in 0..count {
@@ -186,9 +188,9 @@ impl Value {
         }
     }
 
-    fn file(&self, name: &str, ty: Type, folder: &Path) -> Result<Vec<u8>, Diagnostic> {
-        let wrong = |reason: String| Diagnostic::new(self.span, format!("{name}: {reason}"));
-        let bytes = std::fs::read(folder.join(name)).map_err(|error| wrong(error.to_string()))?;
+    fn file(&self, name: &str, ty: Type, loader: &Loader) -> Result<Vec<u8>, Diagnostic> {
+        let wrong = |reason: String| Diagnostic::new(self.span, format!("{}: {reason}", brief(name)));
+        let bytes = loader.read(name).map_err(wrong)?;
         if Path::new(name).extension().is_some_and(|extension| extension == "npy") {
             npy::read(&bytes, ty).map_err(|error| wrong(error.to_string()))
         } else {
@@ -197,9 +199,10 @@ impl Value {
     }
 
     /// The size of so many elements, where that is reasonable.
-    fn size(&self, count: u64, ty: Type) -> Result<usize, Diagnostic> {
-        let size = count.checked_mul(ty.bytes().into()).filter(|&size| size <= MAX_BYTES);
-        let most = MAX_BYTES / u64::from(ty.bytes());
+    fn size(&self, count: u64, ty: Type, loader: &Loader) -> Result<usize, Diagnostic> {
+        let most = MAX_BYTES.min(loader.limits().buffer_bytes);
+        let size = count.checked_mul(ty.bytes().into()).filter(|&size| size <= most);
+        let most = most / u64::from(ty.bytes());
         let wrong = || Diagnostic::new(self.span, format!("{count} elements of {ty} are too many"));
         size.and_then(|size| size.try_into().ok()).ok_or_else(|| wrong().expected(format!("at most {most}")))
     }
@@ -250,7 +253,7 @@ mod tests {
 
     fn read(text: &str, kind: ParamKind) -> Result<Vec<u8>, String> {
         let wrong = |d: Diagnostic| format!("{}..{}: {d}", d.span.start, d.span.end);
-        Value::parse(text).and_then(|value| value.bytes(kind, Path::new("."))).map_err(wrong)
+        Value::parse(text).and_then(|value| value.bytes(kind, &Loader::within(Path::new(".")))).map_err(wrong)
     }
 
     #[test]
@@ -270,7 +273,7 @@ mod tests {
     fn lists_read_back() {
         for &ty in Type::ALL {
             let value = Value::parse("random(9, 1)").unwrap();
-            let bytes = value.bytes(buffer(ty), Path::new(".")).unwrap();
+            let bytes = value.bytes(buffer(ty), &Loader::within(Path::new("."))).unwrap();
             assert_eq!(bytes.len(), 9 * ty.bytes() as usize);
             assert_eq!(read(&list(ty, &bytes), buffer(ty)), Ok(bytes), "{ty}");
         }

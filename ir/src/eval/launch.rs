@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use thiserror::Error;
 
 use crate::eval::Operand;
@@ -22,12 +23,14 @@ pub struct Launch<'a> {
     pub budget: u32,
     /// The meaning of targets' instructions. Without one, an intrinsic traps.
     pub intrinsics: Option<&'a dyn Intrinsics>,
+    /// What ends the launch early: limits that are met, or someone who cancels it.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 impl Launch<'_> {
     /// So many items in one group, with the default budget and without intrinsics.
     pub fn new(items: u32) -> Self {
-        Launch { items, group_size: items.max(1), budget: DEFAULT_BUDGET, intrinsics: None }
+        Launch { items, group_size: items.max(1), budget: DEFAULT_BUDGET, intrinsics: None, watchdog: None }
     }
 }
 
@@ -131,6 +134,9 @@ pub enum Fault {
     /// Two items met in memory.
     #[error(transparent)]
     Race(#[from] Race),
+    /// It was ended early.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
 }
 
 /// What the lowest-numbered trapping item did at its first trapping instruction.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
+use halfbyte_abi::Exceeded;
 use smallvec::SmallVec;
 
 use crate::attr::MemAttr;
@@ -20,6 +21,9 @@ use crate::types::Type;
 
 /// No type has more lanes.
 const MAX_LANES: usize = 16;
+
+/// Ops after which the watchdog is polled: a millisecond's worth of the slowest, which are exact arithmetic on sixteen lanes.
+const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 
 /// A kernel made ready to run: every value has its place in one frame of lanes, constants are in it already, and blocks
 /// are runs of steps in the order of the layout.
@@ -208,9 +212,12 @@ impl<'k> Prepared<'k> {
             frame,
             moved: Vec::new(),
             intrinsics: self.resolve(launch),
+            unpolled: 0,
         };
+        machine.spend()?;
         let items = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
         (0..launch.items.div_ceil(items)).try_for_each(|group| machine.group(group))?;
+        machine.spend()?;
         Ok(machine.memory.into_writers())
     }
 
@@ -257,6 +264,8 @@ struct Machine<'a> {
     /// Lanes on their way into block parameters, all of which change at once.
     moved: Vec<u64>,
     intrinsics: BTreeMap<Inst, Result<IntrinsicFn<'a>, String>>,
+    /// Ops and backward branches done since the watchdog was polled.
+    unpolled: u64,
 }
 
 impl Machine<'_> {
@@ -270,12 +279,20 @@ impl Machine<'_> {
             ran = Err(self.trap(group, inst, kind));
         }
         if let Some(streams) = &self.streams {
-            let settled = streams.settle(&mut self.memory, ran.is_err(), self.launch.budget);
+            let Launch { budget, watchdog, .. } = *self.launch;
+            let settled = streams.settle(&mut self.memory, ran.is_err(), budget, watchdog);
             settled.map_err(|Failure { item, inst, span, write, refusal }| {
                 self.refused(Access { item, inst, span, write }, refusal)
             })?;
+            self.spend()?;
         }
         ran
+    }
+
+    /// Counts what has been done, and asks whether it may go on.
+    fn spend(&mut self) -> Result<(), Exceeded> {
+        let done = std::mem::take(&mut self.unpolled);
+        self.launch.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(done))
     }
 
     fn run(&mut self, item: u32) -> Result<(), Fault> {
@@ -283,6 +300,10 @@ impl Machine<'_> {
         let mut place = 0;
         let mut backward = 0;
         while let Some(steps) = code.blocks.get(place).and_then(|b| code.steps.get(b.clone())) {
+            self.unpolled += steps.len() as u64;
+            if self.unpolled >= OPS_BETWEEN_POLLS {
+                self.spend()?;
+            }
             let mut next = usize::MAX;
             for step in steps {
                 if !step.op.is_terminator() {
@@ -298,6 +319,7 @@ impl Machine<'_> {
                         return Err(self.trap(item, step.inst, TrapKind::Budget { budget }));
                     }
                     backward += 1;
+                    self.unpolled += 1;
                 }
                 self.pass(edge);
                 next = edge.to;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use halfbyte_abi::Watchdog;
 use smallvec::SmallVec;
 
 use crate::eval::lanes;
@@ -21,6 +22,9 @@ const ADDRESS_BITS: u32 = 40;
 
 /// No element has more bytes.
 const MAX_ELEMENT: usize = 16;
+
+/// Iterations of a stream's loops after which the watchdog is polled.
+const TRIPS_BETWEEN_POLLS: u32 = 1 << 10;
 
 /// An element that no item reads.
 const ZEROS: [u8; MAX_ELEMENT] = [0; MAX_ELEMENT];
@@ -290,13 +294,26 @@ impl<'k> Streams<'k> {
 
     /// Lets the items of the group make their accesses to the launch's buffers, or, if the kernel has stopped, the first item
     /// alone those that the kernel had come to. No item makes one that it could reach only by more backward branches than the
-    /// budget.
-    pub(super) fn settle(&self, memory: &mut Memory<'_>, stopped: bool, budget: u32) -> Result<(), Failure> {
+    /// budget. Where the watchdog says so it ends early, as if all were done.
+    pub(super) fn settle(
+        &self,
+        memory: &mut Memory<'_>,
+        stopped: bool,
+        budget: u32,
+        watchdog: Option<&Watchdog>,
+    ) -> Result<(), Failure> {
         let items = if stopped { 1 } else { self.items };
-        (0..items.min(self.count.saturating_sub(self.first))).try_for_each(|item| self.item(memory, item, budget))
+        (0..items.min(self.count.saturating_sub(self.first)))
+            .try_for_each(|item| self.item(memory, item, budget, watchdog))
     }
 
-    fn item(&self, memory: &mut Memory<'_>, in_group: u32, budget: u32) -> Result<(), Failure> {
+    fn item(
+        &self,
+        memory: &mut Memory<'_>,
+        in_group: u32,
+        budget: u32,
+        watchdog: Option<&Watchdog>,
+    ) -> Result<(), Failure> {
         let mut steps: SmallVec<[u32; 4]> = SmallVec::new();
         let mut backward = 0;
         let mut next = 0;
@@ -316,6 +333,11 @@ impl<'k> Streams<'k> {
                             return Ok(());
                         }
                         backward += 1;
+                        if backward % TRIPS_BETWEEN_POLLS == 0
+                            && watchdog.is_some_and(|watchdog| watchdog.spend(TRIPS_BETWEEN_POLLS.into()).is_err())
+                        {
+                            return Ok(());
+                        }
                         steps.push(step);
                         next = begin + 1;
                     }

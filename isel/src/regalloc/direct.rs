@@ -428,7 +428,7 @@ mod tests {
         let module = read(&text).unwrap();
         let selected = crate::select(&module.kernels[0], Target::Halu, &|_| Loc::default()).unwrap();
         let mut allocator = Allocator::default();
-        selected.code.allocate(&mut allocator, &Options { check: true }).unwrap();
+        selected.code.allocate(&mut allocator, &Options { check: true, ..Options::default() }).unwrap();
         allocator.main.is_direct()
     }
 

@@ -17,6 +17,7 @@ mod verify;
 mod vp1;
 mod webs;
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::abi::MAX_LOCAL_BYTES;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::stream::MAX_FRAME_BYTES;
@@ -34,15 +35,24 @@ use verify::{Sites, verify};
 
 /// How to allocate.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// Has regalloc2 check the code before and its own result after; costs more than the allocation itself.
     pub check: bool,
+    /// The limits of the work, and what cancels it.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     /// Checks where debug assertions are on.
-    fn default() -> Options {
-        Options { check: cfg!(debug_assertions) }
+    fn default() -> Self {
+        Options { check: cfg!(debug_assertions), watchdog: None }
+    }
+}
+
+impl Options<'_> {
+    /// Whether the work may go on.
+    fn poll(&self) -> Result<(), Exceeded> {
+        self.watchdog.map_or(Ok(()), Watchdog::poll)
     }
 }
 
@@ -133,6 +143,9 @@ pub enum AllocError {
     /// The allocation is wrong: a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
+    /// It was ended early.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
     /// Code for PTX that is not what it should be.
     #[error(transparent)]
     Ptx(#[from] CodeError),
@@ -160,10 +173,11 @@ impl Allocator {
     ///
     /// # Errors
     /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
-    pub fn allocate<M: Each>(&mut self, code: VCode<M>, options: &Options) -> Result<MachFunc<M>, AllocError> {
+    pub fn allocate<M: Each>(&mut self, code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
         self.flow.read(&code)?;
         verify(&code, &self.flow, &mut self.sites)?;
         self.liveness.compute(&self.flow, &mut self.sites)?;
+        options.poll()?;
         M::allocate(self, code, options)
     }
 }
@@ -172,6 +186,6 @@ impl Allocator {
 ///
 /// # Errors
 /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
-pub fn allocate<M: Each>(code: VCode<M>, options: &Options) -> Result<MachFunc<M>, AllocError> {
+pub fn allocate<M: Each>(code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
     Allocator::default().allocate(code, options)
 }

@@ -16,7 +16,7 @@ use super::support::*;
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
-    allocate(b.finish(), &Options { check: false }).unwrap_err()
+    allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
 /// Why one instruction on fresh registers of some classes is refused.
@@ -269,7 +269,7 @@ fn damaged_code() {
             damage(&mut code, &mut random);
         }
         let check = random.below(2) == 0;
-        refused += u32::from(allocate(code, &Options { check }).is_err());
+        refused += u32::from(allocate(code, &Options { check, ..Options::default() }).is_err());
     }
     assert!((1000..2000).contains(&refused), "{refused}");
 }

@@ -407,7 +407,7 @@ fn check(func: &MachFunc, group: &Group) {
 
 /// Allocates with every check on.
 pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
-    allocate(code, &Options { check: true })
+    allocate(code, &Options { check: true, ..Options::default() })
 }
 
 /// Allocates, and requires that the result does what the code does.

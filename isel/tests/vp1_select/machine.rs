@@ -52,7 +52,7 @@ pub fn taken(selected: &Selected) -> Vec<&'static str> {
 }
 
 fn allocated(selected: Selected) -> MachFunc<Vp1> {
-    match selected.code.allocate(&mut Allocator::default(), &Options { check: true }).unwrap() {
+    match selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() }).unwrap() {
         Func::Vp1(func) => func,
         Func::Halu(_) | Func::Ptx(_) => panic!("another machine"),
     }

@@ -26,11 +26,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut rewriter = Rewriter::new(kernel);
     let mut work = Vec::new();
     let mut kept = Vec::new();
+    let mut poll = context.poll();
     for block in flow.reverse_postorder() {
         let end = way_on(rewriter.kernel(), block);
         let mut insts = std::mem::take(&mut rewriter.kernel_mut().blocks[block].insts);
         kept.reserve(insts.len());
         for inst in insts.drain(..) {
+            if poll.is_stopped() {
+                return true;
+            }
             let mut fuel = FUEL;
             work.push(inst);
             while let Some(inst) = work.pop() {

@@ -16,9 +16,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     let mut changed = false;
     let flow = context.flow(kernel);
+    let mut poll = context.poll();
     for block in flow.reverse_postorder() {
         for at in 0..kernel.blocks[block].insts.len() {
             let Some(&inst) = kernel.blocks[block].insts.get(at) else { continue };
+            if poll.is_stopped() {
+                return true;
+            }
             let mut before = context.trace.before(kernel, inst);
             if fold(kernel, inst) {
                 changed = true;

@@ -17,7 +17,7 @@ use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Value, ValueDef};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::pass::Context;
+use crate::pass::{Context, Poll};
 use crate::passes::dce::keep_parameters;
 use crate::trace::{How, Tell, Trace};
 
@@ -27,7 +27,10 @@ const ROUNDS: usize = 12;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = context.flow(kernel);
-    let numbers = Numbering::of(kernel, &flow);
+    let numbers = Numbering::of(kernel, &flow, context.poll());
+    if context.poll().is_stopped_after(usize::MAX) {
+        return true;
+    }
     let replaced = share(kernel, &flow, &numbers, &mut context.trace);
     context.keep_flow(flow);
     let Some(replaced) = replaced else { return false };
@@ -70,10 +73,11 @@ struct Numbering<'k> {
     /// Whether there was such a parameter.
     hoped: bool,
     changed: bool,
+    poll: Poll<'k>,
 }
 
-impl Numbering<'_> {
-    fn of(kernel: &Kernel, flow: &Flow) -> Numbers {
+impl<'k> Numbering<'k> {
+    fn of(kernel: &'k Kernel, flow: &'k Flow, poll: Poll<'k>) -> Numbers {
         let mut numbering = Numbering {
             kernel,
             flow,
@@ -85,6 +89,7 @@ impl Numbering<'_> {
             is_hopeful: true,
             hoped: false,
             changed: false,
+            poll,
         };
         numbering.round();
         if !numbering.hoped {
@@ -125,6 +130,9 @@ impl Numbering<'_> {
             _ => self.new_state(),
         };
         for &inst in &self.kernel.blocks[block].insts {
+            if self.poll.is_stopped() {
+                return;
+            }
             let state = match self.kernel.insts[inst].op.row().effect {
                 Effect::Pure => 0,
                 Effect::Read => memory,

@@ -33,7 +33,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut converter =
         Converter { kernel, context, edges, gone: EntitySet::new(), replaced: SecondaryMap::new(), changed: false };
     // A branch comes after those on its ways, which may be straight then.
+    let mut poll = converter.context.poll();
     for block in flow.reverse_postorder().rev() {
+        if poll.is_stopped() {
+            return true;
+        }
         while let Some(fork) = converter.fork(block) {
             converter.convert(block, &fork);
         }

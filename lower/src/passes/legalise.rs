@@ -45,10 +45,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         fuel: 0,
         changed: false,
     };
+    let mut poll = legaliser.context.poll();
     for block in flow.reverse_postorder() {
         legaliser.words_here.clear();
         let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
         for inst in insts {
+            if poll.is_stopped() {
+                return true;
+            }
             legaliser.fuel = FUEL;
             legaliser.resolve(inst);
             legaliser.legalise(inst);

@@ -32,8 +32,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     let mut search: Option<Search> = None;
     let mut changed = false;
+    let mut poll = context.poll();
     for number in 0..kernel.layout.len() {
         let Some(&block) = kernel.layout.get(number) else { break };
+        if poll.is_stopped() {
+            return true;
+        }
         let insts = &kernel.blocks[block].insts;
         if !insts.iter().any(|&inst| kernel.insts[inst].op == Op::Store && word_of(kernel.insts[inst].ty).is_some()) {
             continue;

@@ -13,7 +13,8 @@ use halfbyte_isa::halu::meaning::{guard, meaning};
 use super::Word;
 use super::memory::Memory;
 use super::state::{Registers, View};
-use crate::trap::{Fault, Space, TrapKind};
+use crate::launch::Work;
+use crate::trap::{Fault, Halt, Space, TrapKind};
 
 /// What an item did.
 #[derive(Clone, Copy, Default)]
@@ -30,7 +31,8 @@ pub(super) fn run_item(
     registers: &mut Registers,
     memory: &mut Memory<'_>,
     budget: u64,
-) -> Result<ItemStats, Fault> {
+    work: &mut Work<'_>,
+) -> Result<ItemStats, Halt> {
     let mut stats = ItemStats::default();
     let mut address = 0;
     loop {
@@ -38,27 +40,29 @@ pub(super) fn run_item(
         let inst = match words.get(address) {
             Some(Word::Inst(inst)) => inst,
             Some(&Word::Undefined(word)) => {
-                return Err(fault(TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }));
+                return Err(fault(TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }).into());
             }
             // A loaded kernel has a first word, and every step below stays among the words.
-            None => return Err(fault(TrapKind::RanPastEnd)),
+            None => return Err(fault(TrapKind::RanPastEnd).into()),
         };
         stats.instructions += 1;
+        work.add(1)?;
         match step(inst, registers, memory).map_err(fault)? {
             Next::Fall if address + 1 < words.len() => address += 1,
-            Next::Fall => return Err(fault(TrapKind::RanPastEnd)),
+            Next::Fall => return Err(fault(TrapKind::RanPastEnd).into()),
             Next::Exit => return Ok(stats),
             Next::Branch(distance) => {
                 let target = address as i64 + i64::from(distance);
                 let inside = usize::try_from(target).ok().filter(|&target| target < words.len());
                 let Some(inside) = inside else {
-                    return Err(fault(TrapKind::BranchOutside { target, words: words.len() as u32 }));
+                    return Err(fault(TrapKind::BranchOutside { target, words: words.len() as u32 }).into());
                 };
                 if inside <= address {
                     if stats.backward == budget {
-                        return Err(fault(TrapKind::Budget { limit: budget }));
+                        return Err(fault(TrapKind::Budget { limit: budget }).into());
                     }
                     stats.backward += 1;
+                    work.add(1)?;
                 }
                 address = inside;
             }

@@ -16,6 +16,7 @@ use halfbyte_isa::row::RegFile;
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
 use crate::native::{NativeError, Translation};
+use crate::trap::Halt;
 use interp::run_item;
 use jit::{Jit, Stop};
 use memory::Memory;
@@ -87,30 +88,34 @@ impl Code {
                 local_bytes: kernel.info.local_bytes,
                 pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
             };
-            let unable = |error| LaunchError::Native { kernel: kernel.signature().name().to_owned(), error };
-            match self.jit.get(&words) {
+            match self.jit.get(&words, &mut order.work()) {
                 Ok(code) => {
                     return code.launch(&words, &mut memory, order, threads).map_err(|stop| match stop {
                         Stop::Fault(item, fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
-                        Stop::Native(error) => unable(error),
+                        Stop::Native(error) => kernel.native_error(error),
                     });
                 }
                 // The interpreter takes kernels of any size.
                 Err(NativeError::TooLarge) => {}
-                Err(error) => return Err(unable(error.clone())),
+                Err(error) => return Err(kernel.native_error(error)),
             }
         }
         let mut registers = Registers::new();
         let mut stats = Stats::default();
+        let mut work = order.work();
         for item in 0..items {
             registers.start(item, self.gprs);
             memory.local.fill(0);
-            let done = run_item(&self.words, &mut registers, &mut memory, budget);
-            let done = done.map_err(|fault| Box::new(kernel.trap_of(item, fault, &memory.buffers)))?;
+            let done = run_item(&self.words, &mut registers, &mut memory, budget, &mut work);
+            let done = done.map_err(|halt| match halt {
+                Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
+                Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
+            })?;
             stats.issued += done.instructions;
             stats.backward_branches += done.backward;
             order.advance(1);
         }
+        work.poll().map_err(|exceeded| kernel.exceeded(exceeded))?;
         Ok(stats)
     }
 }

@@ -7,7 +7,8 @@ use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Reg, Var};
 
 use super::memory::{Bound, Memory};
-use crate::trap::{Fault, TrapKind};
+use crate::launch::Work;
+use crate::trap::{Fault, Halt, TrapKind};
 
 /// Where an item is in its launch.
 #[derive(Clone, Copy)]
@@ -101,12 +102,14 @@ pub(super) fn run_item(
     registers: &mut Registers,
     memory: &mut Memory<'_>,
     budget: u64,
-) -> Result<ItemStats, Fault> {
+    work: &mut Work<'_>,
+) -> Result<ItemStats, Halt> {
     let mut stats = ItemStats::default();
     let mut address = 0;
     while let Some(inst) = entry.insts.get(address) {
         let fault = |kind| Fault { address, kind };
         stats.instructions += 1;
+        work.add(1)?;
         match step(inst, item, registers, memory).map_err(fault)? {
             Next::Fall => address += 1,
             Next::Exit => break,
@@ -115,9 +118,10 @@ pub(super) fn run_item(
                 let target = entry.labels.get(label.0 as usize).map_or(end, |label| label.at as usize);
                 if target <= address {
                     if stats.backward == budget {
-                        return Err(fault(TrapKind::Budget { limit: budget }));
+                        return Err(fault(TrapKind::Budget { limit: budget }).into());
                     }
                     stats.backward += 1;
+                    work.add(1)?;
                 }
                 address = target;
             }

@@ -8,6 +8,7 @@ mod cuda;
 mod interp;
 mod memory;
 
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
@@ -16,9 +17,9 @@ use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::launch::{self, Engine, Order, Stats};
+use crate::launch::{self, Engine, Order, Stats, Work, check_limits};
 use crate::load;
-use crate::trap::{Fault, Trap};
+use crate::trap::{Fault, Halt, Trap};
 pub use cuda::{CudaError, Failed, Unavailable, device};
 use interp::{Item, Registers};
 use memory::{Bound, Memory};
@@ -40,18 +41,21 @@ fn run_items(
     [grid, block]: [u32; 2],
     memory: &mut Memory<'_>,
     budget: u64,
+    work: &mut Work<'_>,
     done: &mut dyn FnMut(),
-) -> Result<Stats, (u32, Fault)> {
+) -> Result<Stats, (u32, Halt)> {
     let mut registers = Registers::new(&entry.registers);
     let mut stats = Stats::default();
     for number in 0..grid * block {
         registers.clear();
         let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
-        let of_item = interp::run_item(entry, item, &mut registers, memory, budget).map_err(|fault| (number, fault))?;
+        let of_item = interp::run_item(entry, item, &mut registers, memory, budget, work);
+        let of_item = of_item.map_err(|halt| (number, halt))?;
         stats.issued += of_item.instructions;
         stats.backward_branches += of_item.backward;
         done();
     }
+    work.poll().map_err(|exceeded| (0, exceeded.into()))?;
     Ok(stats)
 }
 
@@ -68,12 +72,14 @@ pub struct Launch<'a, 'b> {
     pub budget: u64,
     /// What runs it: the interpreter or a GPU.
     pub engine: Engine,
+    /// What ends the launch early: limits that are met, or someone who cancels it. A GPU does not look at it.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
     pub fn new(grid: u32, block: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp }
+        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, watchdog: None }
     }
 }
 
@@ -152,6 +158,14 @@ pub enum LaunchError {
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
+    /// It was ended early.
+    #[error("kernel `{kernel}`: {exceeded}")]
+    Exceeded {
+        /// The kernel.
+        kernel: String,
+        /// The limit that was met.
+        exceeded: Exceeded,
+    },
 }
 
 /// Where the variables of a kernel's file lie: those that are bound, by number, in buffers behind the parameters.
@@ -224,8 +238,11 @@ pub(crate) fn launch(
         order.advance(order.items);
         return Ok(Stats::default());
     }
-    let ran = run_items(entry, shape, &mut memory, order.budget, &mut || order.advance(1));
-    ran.map_err(|(item, fault)| Box::new(kernel.trap_of(item, fault, &memory.buffers)).into())
+    let ran = run_items(entry, shape, &mut memory, order.budget, &mut order.work(), &mut || order.advance(1));
+    ran.map_err(|(item, halt)| match halt {
+        Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
+        Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
+    })
 }
 
 /// A kernel that can be launched.
@@ -272,8 +289,17 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { grid, block, args, budget, engine } = launch;
-        grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
+        let Launch { grid, block, args, budget, engine, watchdog } = launch;
+        let items = grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
+        let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
+        if let Some(watchdog) = watchdog {
+            let bytes = args.iter().map(|arg| match arg {
+                Arg::Value(_) => 0,
+                Arg::In(bytes) => bytes.len() as u64,
+                Arg::Buffer(bytes) => bytes.len() as u64,
+            });
+            check_limits(watchdog, items, bytes).map_err(exceeded)?;
+        }
         let variables = bind(self.entry(), &self.variables);
         let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args), variables };
         let kernel = || self.entry().name.clone();
@@ -285,8 +311,12 @@ impl Kernel {
                 return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
             }
         }
-        let ran = run_items(self.entry(), [grid, block], &mut memory, budget, &mut || {});
-        ran.map_err(|(item, fault)| Box::new(self.trap(item, fault)).into())
+        let mut work = Work::new(watchdog);
+        let ran = run_items(self.entry(), [grid, block], &mut memory, budget, &mut work, &mut || {});
+        ran.map_err(|(item, halt)| match halt {
+            Halt::Fault(fault) => Box::new(self.trap(item, fault)).into(),
+            Halt::Exceeded(limit) => exceeded(limit),
+        })
     }
 
     /// The bytes of each parameter.

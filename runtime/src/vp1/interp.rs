@@ -9,7 +9,8 @@ use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Slot, Unit, bundles};
 
-use crate::trap::{Fault, TrapKind};
+use crate::launch::Work;
+use crate::trap::{Fault, Halt, TrapKind};
 
 /// Calls within each other that are possible. No document says how many the machine has.
 pub(super) const MAX_CALLS: usize = 16;
@@ -96,11 +97,13 @@ pub(super) struct Run<'a> {
     pub issued: u64,
     /// Backward branches taken, of all groups.
     pub backward: u64,
+    /// Where both are counted.
+    pub work: Work<'a>,
 }
 
 impl<'a> Run<'a> {
     /// From the first bundle on.
-    pub fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64) -> Run<'a> {
+    pub fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> Run<'a> {
         Run {
             program,
             group_branch: tiles.group_branch,
@@ -114,6 +117,7 @@ impl<'a> Run<'a> {
             calls: ArrayVec::new(),
             issued: 0,
             backward: 0,
+            work,
         }
     }
 
@@ -123,23 +127,24 @@ impl<'a> Run<'a> {
     }
 
     /// Runs to an exit, whatever its code.
-    pub fn finish(&mut self, state: &mut State) -> Result<(), Fault> {
+    pub fn finish(&mut self, state: &mut State) -> Result<(), Halt> {
         while self.step(state)?.is_continue() {}
         Ok(())
     }
 
     /// Runs a bundle. Breaks at an exit.
-    pub fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Fault> {
+    pub fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Halt> {
         let (at, next) = (self.at, self.next);
         let Some((_, bundle)) = self.program.get(at) else {
             let address = self.program.address(self.last + 1).saturating_sub(1);
-            return Err(Fault { address: address as usize, kind: TrapKind::RanPastEnd });
+            return Err(Fault { address: address as usize, kind: TrapKind::RanPastEnd }.into());
         };
         self.issued += 1;
+        self.work.add(1)?;
         let then = match state.step(bundle, |_| {}) {
             Next::Fall | Next::Jump { taken: Some(0), .. } => next + 1,
             Next::Exit { .. } => return Ok(ControlFlow::Break(())),
-            Next::Trap(unknown) => return Err(self.unknown(at, unknown)),
+            Next::Trap(unknown) => return Err(self.unknown(at, unknown).into()),
             jump => self.jump(at, next, jump).map_err(|kind| self.fault(at, Unit::Branch, kind))?,
         };
         (self.last, self.at, self.next) = (at, next, then);

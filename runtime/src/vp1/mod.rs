@@ -9,6 +9,7 @@ mod interp;
 mod jit;
 mod tiles;
 
+use halfbyte_abi::Exceeded;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, Tiles, first_stream_m, m_words};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::Shape;
@@ -18,7 +19,7 @@ use crate::buffers::Buffers;
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
 use crate::native::Translation;
-use crate::trap::Fault;
+use crate::trap::{Fault, Halt};
 use copy::{Copier, Stop};
 use interp::{Bundles, Run};
 use jit::{Compiled, Jit, Machine};
@@ -51,21 +52,19 @@ impl Code {
 
     /// Runs every tile of a launch, whose arguments fit the kernel.
     pub fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
-        let Order { items, budget, engine, .. } = order;
+        let Order { items, engine, .. } = order;
         let plan = Plan::new(kernel, &self.tiles, items, args)?;
         let (compiled, threads) = match engine {
             Engine::Interp | Engine::Cuda => (None, 1),
             Engine::Jit { threads } => {
-                let compiled = self.jit.get(&self.bundles, self.tiles.group_branch);
-                let kernel = || kernel.signature().name().to_owned();
-                let compiled = compiled.map_err(|error| LaunchError::Native { kernel: kernel(), error })?;
+                let compiled = self.jit.get(&self.bundles, self.tiles.group_branch, &mut order.work());
+                let compiled = compiled.map_err(|error| kernel.native_error(error))?;
                 (Some(compiled), usize::from(threads.get()).min(rayon::current_num_threads()))
             }
         };
         let mut m = self.scalars(kernel, args);
         set(&mut m, M_ITEM_COUNT.into(), items);
-        let runner =
-            TileRunner { code: self, plan: &plan, m, first_stream: first_stream_m(kernel.signature()), budget };
+        let runner = TileRunner { code: self, plan: &plan, m, first_stream: first_stream_m(kernel.signature()), order };
         let mut buffers = kernel.buffers(args);
         let mut stats = Stats::default();
         let mut tiles = plan.tiles();
@@ -78,9 +77,10 @@ impl Code {
             }
             runner.run_all(&mut slots, threads, &buffers);
             for Slot { processor, tile, done } in &mut slots {
-                let (Some(tile), Some(Done { stats: of_tile, fault })) = (tile.take(), done.take()) else {
+                let (Some(tile), Some(done)) = (tile.take(), done.take()) else {
                     return Ok(stats);
                 };
+                let Done { stats: of_tile, fault } = done.map_err(|exceeded| kernel.exceeded(exceeded))?;
                 if let Some((item, fault)) = fault {
                     return Err(Box::new(kernel.trap(item, fault)).into());
                 }
@@ -130,7 +130,7 @@ impl Processor<'_> {
     }
 
     /// Runs from the first bundle to an exit, `$m` being what it is.
-    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, tile: &Tile) -> Result<(), Fault> {
+    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, tile: &Tile) -> Result<(), Halt> {
         match self {
             Processor::Interpreter { store, cursors } => {
                 let mut state = State { m: *m, ..State::default() };
@@ -153,7 +153,7 @@ struct Slot<'a> {
     processor: Processor<'a>,
     tile: Option<Tile>,
     /// What came of it.
-    done: Option<Done>,
+    done: Option<Result<Done, Exceeded>>,
 }
 
 impl<'a> Slot<'a> {
@@ -174,7 +174,7 @@ struct TileRunner<'a> {
     m: [u32; 64],
     /// The number of the first stream's `$m`.
     first_stream: usize,
-    budget: u64,
+    order: Order<'a>,
 }
 
 /// What a tile's run did.
@@ -206,8 +206,8 @@ impl TileRunner<'_> {
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.
-    fn run(&self, processor: &mut Processor<'_>, tile: &Tile, buffers: &Buffers<'_>) -> Done {
-        let TileRunner { code, plan, m, first_stream, budget } = *self;
+    fn run(&self, processor: &mut Processor<'_>, tile: &Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
+        let TileRunner { code, plan, m, first_stream, order } = *self;
         let m = &mut m.clone();
         let store = processor.store();
         store.fill(0);
@@ -219,10 +219,14 @@ impl TileRunner<'_> {
         for (number, place) in (first_stream..).zip(&tile.places) {
             set(m, number, place.end << 16 | place.start);
         }
-        let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, budget);
+        let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, order.budget, order.work());
         let stopped = processor.run(m, &mut run, tile);
-
-        let program = stopped.err().map(|fault| (tile.first + run.group() * code.tiles.items, fault));
+        run.work.poll()?;
+        let program = match stopped {
+            Ok(()) => None,
+            Err(Halt::Fault(fault)) => Some((tile.first + run.group() * code.tiles.items, fault)),
+            Err(Halt::Exceeded(exceeded)) => return Err(exceeded),
+        };
         let stop = program.as_ref().map(|&(item, _)| Stop { item, cursors: *processor.cursors() });
         let accesses = Copier { plan, tile, store: processor.store() }.first_fault(buffers, stop.as_ref());
         let fault = match (accesses, program) {
@@ -230,7 +234,7 @@ impl TileRunner<'_> {
             (access, program) => access.or(program),
         };
         let stats = Stats { issued: run.issued, backward_branches: run.backward, tiles: 1, bytes_in, bytes_out: 0 };
-        Done { stats, fault }
+        Ok(Done { stats, fault })
     }
 }
 

@@ -25,7 +25,7 @@ mod widen;
 use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
-use crate::pass::Context;
+use crate::pass::{Context, Poll};
 use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
 use crate::trace::{Tell, texts};
@@ -41,7 +41,7 @@ use widen::{Source, widen};
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let lanes = context.legality.lanes().filter(|lanes| lanes.vector == Type::I8X16);
     let Some(lanes) = lanes.filter(|_| kernel.packing.is_none()) else { return false };
-    match packed(kernel, lanes, context.legality.target()) {
+    match packed(kernel, lanes, context.legality.target(), context.poll()) {
         Ok(packed) => {
             let before = texts(context.trace.as_ref(), kernel);
             *kernel = packed;
@@ -55,14 +55,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
 }
 
-fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
+fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -> Result<Kernel, Vec<Refusal>> {
     let mut source = kernel.clone();
     switch::expand(&mut source);
     check(&source, target)?;
     let flow = Flow::new(&source);
     let loops = Loops::new(&source, &flow).map_err(|found| strange(&source, &found, target))?;
     hoist(&mut source, &flow, &loops);
-    let (converted, accesses, varying) = converted(&source, &flow, &loops, target)?;
+    let (converted, accesses, varying) = converted(&source, &flow, &loops, target, poll)?;
     let kernel = &converted.kernel;
     let stored = stored_buffers(kernel);
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
@@ -110,12 +110,13 @@ fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refu
 }
 
 /// The kernel without branches that vary, its accesses, and the loads from uniform addresses whose values vary because not
-/// all items make them.
+/// all items make them. Where the work ends early nothing is refused.
 fn converted(
     source: &Kernel,
     flow: &Flow,
     loops: &Loops,
     target: &'static str,
+    mut poll: Poll<'_>,
 ) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
     let regions = Regions::new(source, flow, loops);
     let sums = Sums::new(source, flow, loops);
@@ -123,6 +124,9 @@ fn converted(
     let stored = stored_buffers(source);
     let mut varying = Varying::default();
     let mut converted = loop {
+        if poll.is_stopped_after(source.insts.len()) {
+            return Err(Vec::new());
+        }
         let varying_load = |inst| varying.loads.contains(inst) || reads_any(source, inst, &stored);
         let uniformity = Uniformity::new(source, flow, loops, &regions, &varying, &varying_load);
         let (kernel, regions, sums, uniformity) = (source, &regions, &sums, &uniformity);

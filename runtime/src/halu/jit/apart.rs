@@ -6,7 +6,7 @@ use super::compile::Code;
 use super::context::{CONDITION, MASK};
 use super::flow::Parting;
 use super::graph::{BlockId, Next, Target};
-use super::runner::{Runner, start_of, undefined};
+use super::runner::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
 
@@ -88,7 +88,7 @@ impl Runner<'_> {
     /// Items part at the end of a block. Runs them until all are together again, at the block that is returned, or done.
     pub fn apart(&mut self, from: BlockId) -> Result<Option<BlockId>, NativeError> {
         let compiled = self.compiled;
-        let Apart { code, map, .. } = compiled.apart(self.kernel)?;
+        let Apart { code, map, .. } = compiled.apart(self.kernel, &mut self.work)?;
         self.context.grow(*map).ok_or(NativeError::TooLarge)?;
         self.sync();
         let Some(parting) = compiled.flow.partings.get(&from) else { return Ok(None) };
@@ -110,6 +110,7 @@ impl Runner<'_> {
         mut items: u32,
         groups: &mut Groups,
     ) -> Result<Option<BlockId>, NativeError> {
+        let mut masked = 0;
         loop {
             let left = self.context.header().items;
             if left != items {
@@ -131,6 +132,12 @@ impl Runner<'_> {
             self.call(start_of(code, group.block)?);
             if let Some(block) = self.compiled.blocks.get(group.block.index()) {
                 self.stats.issued += u64::from(group.items) * u64::from(block.end - block.start);
+                // A block takes as long for few items as for all.
+                masked += u64::from(items) * u64::from(block.end - block.start);
+            }
+            if masked >= WORK_OF_A_SLICE {
+                masked = 0;
+                self.count_work()?;
             }
             self.send(group, groups);
         }

@@ -15,6 +15,7 @@ use super::graph::{Block, BlockId, Next, Target};
 use super::schedule::{Schedule, schedule};
 use super::trace::Shape;
 use super::unit::{Items, Kernel, Unit};
+use crate::launch::Work;
 use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
 
 /// What compiled code says when it returns, in the highest bits; the block is in the others.
@@ -98,7 +99,12 @@ pub(super) struct Source<'a> {
 }
 
 /// Compiles a kernel. The map grows by the rows that the code uses for what it computes on the way.
-pub(super) fn compile(source: &Source<'_>, cells: &mut Cells, map: &mut Map) -> Result<Code, NativeError> {
+pub(super) fn compile(
+    source: &Source<'_>,
+    cells: &mut Cells,
+    map: &mut Map,
+    work: &mut Work<'_>,
+) -> Result<Code, NativeError> {
     if source.blocks.len() >= 1 << BLOCK_BITS {
         return Err(NativeError::TooLarge);
     }
@@ -110,6 +116,7 @@ pub(super) fn compile(source: &Source<'_>, cells: &mut Cells, map: &mut Map) -> 
     let mut functions: Vec<(FunctionId, BlockId, Vec<BlockId>)> = Vec::new();
     let mut next = 0;
     while next < source.blocks.len() {
+        work.poll()?;
         let first = BlockId(next as u32);
         let made = native.define(signature.clone(), Allocation::Backtracking, |b| {
             function(source, cells, map, &mut constants, b, first)

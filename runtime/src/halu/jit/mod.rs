@@ -25,7 +25,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::native::{NativeError, Translation};
+use crate::launch::Work;
+use crate::native::{NativeError, Translation, once};
 use cells::Cells;
 use compile::{Code, Form, Source, compile};
 use context::{Context, Header, Map};
@@ -47,8 +48,8 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// The code, made now if it is not there yet.
-    pub fn get(&self, kernel: &Kernel<'_>) -> Result<&Compiled, &NativeError> {
-        self.0.get_or_init(|| Compiled::new(kernel)).as_ref()
+    pub fn get(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&Compiled, NativeError> {
+        once(&self.0, || Compiled::new(kernel, work))
     }
 
     /// What it took to make the code that is there.
@@ -83,7 +84,7 @@ struct Apart {
 }
 
 impl Compiled {
-    fn new(kernel: &Kernel<'_>) -> Result<Compiled, NativeError> {
+    fn new(kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<Compiled, NativeError> {
         let begun = Instant::now();
         let blocks = graph::blocks(kernel.words);
         let mut cells = Cells::default();
@@ -93,7 +94,7 @@ impl Compiled {
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
-        let together = compile(&source, &mut cells, &mut map)?;
+        let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
         Ok(Compiled {
             blocks,
@@ -108,16 +109,16 @@ impl Compiled {
     }
 
     /// The code for items that are not all at the same place, made now if it is not there yet.
-    fn apart(&self, kernel: &Kernel<'_>) -> Result<&Apart, NativeError> {
+    fn apart(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&Apart, NativeError> {
         let make = || {
             let begun = Instant::now();
             let (mut cells, mut map) = (self.cells.clone(), self.map);
             let source = Source { kernel, blocks: &self.blocks, flow: &self.flow, form: Form::Masked };
-            let code = compile(&source, &mut cells, &mut map)?;
+            let code = compile(&source, &mut cells, &mut map, work)?;
             let translation = code.translation(begun);
             Ok(Apart { code, map, translation })
         };
-        self.apart.get_or_init(make).as_ref().map_err(NativeError::clone)
+        once(&self.apart, make)
     }
 
     /// A context for a map. What its rows hold is anything.

@@ -135,7 +135,7 @@ impl Launch<'_> {
     /// Runs rows until there are no more.
     fn work(&self) {
         let mut done = Outcome::default();
-        match Runner::new(self.compiled, self.kernel, self.shared, self.order.budget) {
+        match Runner::new(self.compiled, self.kernel, self.shared, &self.order) {
             Ok(mut runner) => {
                 while self.lot(&mut runner, &mut done).is_continue() {}
                 done.stats = runner.finish();

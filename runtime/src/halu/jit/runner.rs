@@ -8,9 +8,12 @@ use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
 use super::graph::{BlockId, Next, Target};
 use super::unit::Kernel;
-use crate::launch::Stats;
+use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
+
+/// Words of items that are executed before the work is counted: some milliseconds' worth.
+pub(super) const WORK_OF_A_SLICE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 
 /// A thread's part of a launch.
 pub(super) struct Runner<'a> {
@@ -18,6 +21,11 @@ pub(super) struct Runner<'a> {
     pub kernel: &'a Kernel<'a>,
     pub context: Context,
     pub budget: u64,
+    /// Counts what `stats` says of it, up to what has been counted.
+    pub work: Work<'a>,
+    counted: u64,
+    /// Backward branches that the items of a row take together before the work is counted.
+    slice: u64,
     pub stats: Stats,
     /// Backward branches that all items of the row have taken together.
     pub together: u64,
@@ -36,7 +44,7 @@ impl<'a> Runner<'a> {
         compiled: &'a Compiled,
         kernel: &'a Kernel<'a>,
         shared: &Shared,
-        budget: u64,
+        order: &Order<'a>,
     ) -> Result<Runner<'a>, NativeError> {
         let map = match compiled.apart.get() {
             Some(Ok(apart)) => apart.map,
@@ -50,7 +58,10 @@ impl<'a> Runner<'a> {
             compiled,
             kernel,
             context,
-            budget,
+            budget: order.budget,
+            work: order.work(),
+            counted: 0,
+            slice: 0,
             stats: Stats::default(),
             together: 0,
             granted: 0,
@@ -92,10 +103,14 @@ impl<'a> Runner<'a> {
                     self.fault(0, fault);
                     break;
                 }
-                Leave::Budget => match self.over_budget(block) {
-                    Some(at) => at,
-                    None => break,
-                },
+                Leave::Budget => {
+                    self.sync();
+                    self.count_work()?;
+                    match self.over_budget(block) {
+                        Some(at) => at,
+                        None => break,
+                    }
+                }
                 Leave::Part => match self.apart(block)? {
                     Some(at) => at,
                     None => break,
@@ -106,6 +121,9 @@ impl<'a> Runner<'a> {
         let header = self.context.header();
         self.stats.issued += header.issued * u64::from(header.items);
         self.stats.backward_branches += self.together * u64::from(header.items);
+        (header.issued, self.together) = (0, 0);
+        self.count_work()?;
+        let header = self.context.header();
         let fault = header.fault.take().map(|fault| (first + header.items, fault));
         if fault.is_some() {
             self.valid = None;
@@ -119,11 +137,14 @@ impl<'a> Runner<'a> {
         header.set_items(count);
         header.issued = 0;
         header.fault = None;
-        header.headroom = self.budget;
-        (self.together, self.granted) = (0, self.budget);
+        // Between two backward branches no word is executed twice.
+        let words = self.kernel.words.len() as u64 * u64::from(count);
+        self.slice = (WORK_OF_A_SLICE / words.max(1)).max(1);
+        self.together = 0;
         if std::mem::take(&mut self.counted_alone) {
             self.alone.fill(0);
         }
+        self.grant();
         // Only code that parts items reads the row.
         if self.valid != Some(count) && !self.compiled.flow.partings.is_empty() {
             let (yes, no) = self.context.row(VALID).split_at_mut(count as usize);
@@ -150,11 +171,21 @@ impl<'a> Runner<'a> {
         self.granted = headroom;
     }
 
-    /// Says how many all may take.
+    /// Counts what has been done since the last time, and asks whether it may go on.
+    pub fn count_work(&mut self) -> Result<(), NativeError> {
+        let header = self.context.header();
+        let row = (header.issued + self.together) * u64::from(header.items);
+        let all = self.stats.issued + self.stats.backward_branches + row;
+        // Items that fault are in no row any more.
+        let more = all.saturating_sub(std::mem::replace(&mut self.counted, all));
+        Ok(self.work.add(more)?)
+    }
+
+    /// Says how many all may take, until the work is counted next.
     pub fn grant(&mut self) {
         let items = if self.counted_alone { self.context.header().items } else { 0 };
         let alone = self.alone.iter().take(items as usize).max().copied().unwrap_or(0);
-        self.granted = self.budget.saturating_sub(self.together + alone);
+        self.granted = self.budget.saturating_sub(self.together + alone).min(self.slice);
         self.context.header().headroom = self.granted;
     }
 
@@ -183,13 +214,18 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// All items would take a backward branch, which some may not where they are still in the row. Where the others go on.
+    /// All items would take a backward branch, which some may not where they are still in the row, or all have taken as many as are
+    /// taken before the work is counted. Where the others go on.
     fn over_budget(&mut self, block: BlockId) -> Option<BlockId> {
         self.sync();
         let spent = self.budget - self.together;
         let address = self.compiled.blocks.get(block.index())?.last();
         let items = self.context.header().items as usize;
-        if let Some(first) = self.alone().iter().take(items).position(|&alone| alone >= spent) {
+        let over = match self.counted_alone {
+            true => self.alone.iter().take(items).position(|&alone| alone >= spent),
+            false => (spent == 0).then_some(0),
+        };
+        if let Some(first) = over {
             self.fault(first as u32, (address, TrapKind::Budget { limit: self.budget }));
             if first == 0 {
                 return None;

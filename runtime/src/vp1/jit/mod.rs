@@ -32,8 +32,9 @@ use halfbyte_isa::vp1::state::State;
 use thiserror::Error;
 
 use super::interp::{Bundles, Run};
-use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError, Translation};
-use crate::trap::Fault;
+use crate::launch::Work;
+use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError, Translation, once};
+use crate::trap::Halt;
 use function::{Code, MAX_BUNDLES, Source};
 use graph::Graph;
 use host::HostFunctions;
@@ -52,9 +53,13 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// The code, made at the first call.
-    pub fn get(&self, program: &Bundles, group_branch: Option<u32>) -> Result<&Compiled, NativeError> {
-        let make = || Compiled::new(program, group_branch, Purpose::Launch);
-        self.0.get_or_init(make).as_ref().map_err(Clone::clone)
+    pub fn get(
+        &self,
+        program: &Bundles,
+        group_branch: Option<u32>,
+        work: &mut Work<'_>,
+    ) -> Result<&Compiled, NativeError> {
+        once(&self.0, || Compiled::new(program, group_branch, Purpose::Launch, work))
     }
 
     /// What it took to make it, if it is made.
@@ -87,11 +92,21 @@ pub(super) struct Compiled {
     _code: NativeCode,
 }
 
+/// Bundles that native code executes before it says how many, unless its loops are long: some milliseconds' worth.
+const BUNDLES_OF_A_SLICE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 22 };
+/// Backward branches that are taken together at least, so that looking up costs little.
+const LEAST_SLICE: u64 = if cfg!(test) { 1 } else { 1 << 8 };
+
 /// How often a run may go from native code to the interpreter before it stays there: to go back is not free.
 const MAX_SWITCHES: u32 = 100;
 
 impl Compiled {
-    pub fn new(program: &Bundles, group_branch: Option<u32>, purpose: Purpose) -> Result<Compiled, NativeError> {
+    pub fn new(
+        program: &Bundles,
+        group_branch: Option<u32>,
+        purpose: Purpose,
+        work: &mut Work<'_>,
+    ) -> Result<Compiled, NativeError> {
         let start = Instant::now();
         if program.len() > MAX_BUNDLES {
             return Err(NativeError::TooLarge);
@@ -113,6 +128,7 @@ impl Compiled {
         let mut functions = Vec::new();
         for range in graph.functions.windows(2) {
             let &[first, end] = range else { continue };
+            work.poll()?;
             let mut signature = Signature::new(call_conv);
             signature.params.extend([I64, I32].map(AbiParam::new));
             signature.returns.push(AbiParam::new(I64));
@@ -141,12 +157,16 @@ impl Compiled {
     }
 
     /// Runs to an exit, whatever its code.
-    pub fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Fault> {
+    pub fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
         let mut switches = 0;
         loop {
+            let mut is_slice = false;
             let entry = if run.next == run.at + 1 { self.entry(run.at) } else { None };
             if let Some(entry) = entry {
                 let code = self.call(entry, machine, run);
+                run.work.poll()?;
+                // A slice that is over is a reason to look up, not one to stay in the interpreter.
+                is_slice = machine.left == 0 && run.taken < run.budget;
                 if code == Code::EXIT {
                     return Ok(());
                 }
@@ -155,7 +175,7 @@ impl Compiled {
                     continue;
                 }
             }
-            switches += 1;
+            switches += u32::from(!is_slice);
             let mut state = State::default();
             machine.get(&mut state);
             let done = self.interpret(&mut state, run, switches > MAX_SWITCHES);
@@ -167,7 +187,7 @@ impl Compiled {
     }
 
     /// Runs on to where native code can, or to the end, which it says.
-    fn interpret(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Fault> {
+    fn interpret(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
         loop {
             if run.step(state)?.is_break() {
                 return Ok(true);
@@ -182,7 +202,11 @@ impl Compiled {
     fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> Code {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
-        (machine.budget, machine.left) = (run.budget, run.budget - run.taken);
+        // Between two backward branches no bundle is executed twice, and no group takes more of them at a time than a slice has.
+        let bundles = run.program.len() as u64 * u64::from(rest.max(1));
+        let slice = (BUNDLES_OF_A_SLICE / bundles.max(1)).max(LEAST_SLICE).min(run.budget);
+        let left = slice.min(run.budget - run.taken);
+        (machine.budget, machine.left) = (slice, left);
         machine.depth = run.calls.len() as u32;
         for (place, call) in machine.calls.iter_mut().zip(&run.calls) {
             *place = *call as u32;
@@ -190,10 +214,12 @@ impl Compiled {
         // SAFETY: the code was made for this machine's layout, keeps its accesses within it, and lives as long as this.
         let code = unsafe { function(machine, number) };
         let groups = rest - machine.rest;
+        let backward = machine.counted + if self.group_is_backward { groups.into() } else { 0 };
         run.issued += machine.issued;
-        run.backward += machine.counted + if self.group_is_backward { groups.into() } else { 0 };
+        run.backward += backward;
+        run.work.count(machine.issued + backward);
         run.done += groups;
-        run.taken = run.budget - machine.left;
+        run.taken = if groups > 0 { slice - machine.left } else { run.taken + left - machine.left };
         run.calls.clear();
         run.calls.extend(machine.calls.iter().take(machine.depth as usize).map(|call| *call as usize));
         Code(code)
@@ -218,10 +244,10 @@ pub enum StepError {
 pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> {
     Footprint::of(bundle, None)?;
     let program = Bundles::once(bundle);
-    let compiled = Compiled::new(&program, None, Purpose::Step)?;
+    let compiled = Compiled::new(&program, None, Purpose::Step, &mut Work::default())?;
     let mut machine = Machine::new();
     machine.set(state);
-    let mut run = Run::new(&program, &Tiles::default(), 0, 0);
+    let mut run = Run::new(&program, &Tiles::default(), 0, 0, Work::default());
     if let Some(entry) = compiled.entry(0) {
         compiled.call(entry, &mut machine, &mut run);
     }

@@ -8,6 +8,7 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, word_text};
 
 use super::loops::Loop;
 use super::*;
+use crate::trap::{Fault, TrapKind};
 use crate::vp1::interp::{Bundles, Run};
 
 /// splitmix64
@@ -151,17 +152,25 @@ impl Random {
 }
 
 /// A program on the interpreter and on native code.
+/// The fault of a run that no watchdog ends.
+fn known(halt: Halt) -> (usize, TrapKind) {
+    match halt {
+        Halt::Fault(Fault { address, kind }) => (address, kind),
+        Halt::Exceeded(exceeded) => panic!("{exceeded}"),
+    }
+}
+
 fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) {
     let program = Bundles::new(words);
     let groups = 3;
     let mut expected = state.clone();
-    let mut interpreted = Run::new(&program, tiles, groups, budget);
+    let mut interpreted = Run::new(&program, tiles, groups, budget, Work::default());
     let fault = interpreted.finish(&mut expected);
 
-    let compiled = Compiled::new(&program, tiles.group_branch, Purpose::State).unwrap();
+    let compiled = Compiled::new(&program, tiles.group_branch, Purpose::State, &mut Work::default()).unwrap();
     let mut machine = Machine::new();
     machine.set(state);
-    let mut run = Run::new(&program, tiles, groups, budget);
+    let mut run = Run::new(&program, tiles, groups, budget, Work::default());
     let found = compiled.finish(&mut machine, &mut run);
     let mut after = State::default();
     machine.get(&mut after);
@@ -175,8 +184,8 @@ fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) 
         };
         bundles.map(line).collect::<String>()
     };
-    let fault = fault.map_err(|Fault { address, kind }| (address, kind));
-    let found = found.map_err(|Fault { address, kind }| (address, kind));
+    let fault = fault.map_err(known);
+    let found = found.map_err(known);
     assert_eq!(found, fault, "seed {seed}\n{}", text());
     let counts = |run: &Run<'_>| (run.issued, run.backward, run.done);
     assert_eq!(counts(&run), counts(&interpreted), "seed {seed}\n{}", text());
@@ -269,12 +278,15 @@ fn random_launches_do_what_they_do_on_the_interpreter() {
         let group_branch = random.one_in(2).then(|| random.below(words.len() as u64) as u32);
         let tiles = Tiles { items: 1, group_branch, ..Tiles::default() };
         let (program, budget) = (Bundles::new(&words), random.below(200));
-        let compiled = Compiled::new(&program, group_branch, Purpose::Launch).unwrap();
+        let compiled = Compiled::new(&program, group_branch, Purpose::Launch, &mut Work::default()).unwrap();
         let mut machine = Machine::new();
         machine.set(&expected);
-        let (mut interpreted, mut run) = (Run::new(&program, &tiles, 3, budget), Run::new(&program, &tiles, 3, budget));
-        let fault = interpreted.finish(&mut expected).map_err(|Fault { address, kind }| (address, kind));
-        let found = compiled.finish(&mut machine, &mut run).map_err(|Fault { address, kind }| (address, kind));
+        let (mut interpreted, mut run) = (
+            Run::new(&program, &tiles, 3, budget, Work::default()),
+            Run::new(&program, &tiles, 3, budget, Work::default()),
+        );
+        let fault = interpreted.finish(&mut expected).map_err(known);
+        let found = compiled.finish(&mut machine, &mut run).map_err(known);
         assert_eq!(found, fault, "seed {seed}");
         let counts = |run: &Run<'_>| (run.issued, run.backward, run.done);
         assert_eq!(counts(&run), counts(&interpreted), "seed {seed}");

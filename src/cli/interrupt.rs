@@ -1,0 +1,40 @@
+//! Ctrl-C: work that can be cancelled is, and the program ends with exit code 130.
+
+use std::process::exit;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use halfbyte::limits::CancelToken;
+
+use super::meter;
+
+/// The exit code of a program that Ctrl-C has ended: 128 and the number of the signal.
+pub(super) const CODE: u8 = 130;
+
+/// How long work may take to end by itself. It looks up every 10 ms; what cannot is left as it is.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+static TOKEN: LazyLock<CancelToken> = LazyLock::new(CancelToken::default);
+
+/// What Ctrl-C cancels.
+pub(super) fn token() -> CancelToken {
+    TOKEN.clone()
+}
+
+/// Whether there was a Ctrl-C.
+pub(super) fn is_pending() -> bool {
+    TOKEN.is_cancelled()
+}
+
+/// From now on Ctrl-C ends the program so.
+pub(super) fn listen() {
+    // Where there are no signals there is nothing to listen to.
+    let _ = ctrlc::set_handler(|| {
+        if !is_pending() {
+            TOKEN.cancel();
+            std::thread::sleep(PATIENCE);
+        }
+        meter::clear_line();
+        exit(CODE.into());
+    });
+}
