@@ -58,6 +58,15 @@ impl RegFile {
         }
     }
 
+    /// The registers that go by a name, and are written by it.
+    pub const fn named(self) -> &'static [(u8, &'static str)] {
+        match self {
+            RegFile::Sr => &[(30, "$tick"), (31, "$csreq")],
+            RegFile::Uc => &[(16, "$uccfg")],
+            _ => &[],
+        }
+    }
+
     /// Whether the first of several registers must be a multiple of their number.
     pub const fn is_aligned(self) -> bool {
         matches!(self, RegFile::Gpr | RegFile::Ur | RegFile::Pred)

@@ -232,8 +232,8 @@ fn the_seeds_spellings_are_read() {
         ("vmov $vc0 $v1 0x80", "vmov $v1 $vc0 0x80"),
         // Ours: decimal numbers, $r31 by its name, names of special registers, blanks, a comment.
         ("  add  $r1 $r31   -1 // decrement", "add $r1 0x0 -0x1"),
-        ("mov $r1 $tick", "mov $r1 $sr30"),
-        ("mov $uccfg $r31", "mov $uc16 0x0"),
+        ("mov $r1 $sr30", "mov $r1 $tick"),
+        ("mov $uc16 $r31", "mov $uccfg 0x0"),
         ("bra $c2 true 4", "bra $c2 true 0x4"),
         ("bra $c0 true 4 ;", "bra 0x4"),
     ];
@@ -255,6 +255,94 @@ fn branches_are_relative_to_the_group() {
     let back = read_word("bra 0xfffffffffffffffc", 2).unwrap();
     assert_eq!(back, 0xe0 << 24 | 0x7fff << 9 | 15 << 5 | 7);
     assert_eq!(read_word("abra 0x9438", 77), Ok(0xea << 24 | 0x250e));
+}
+
+/// Every branch and call, with every predicate and every `$c` and counter, at several places and over all distances' ends: the
+/// predicate is left out where it is `$c0 true`, but never after `not`.
+#[test]
+fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
+    let bits = [
+        "sf", "zf", "b19", "b20d", "b20", "b21", "b19a", "b18", "asf", "azf", "aef", "unk11", "unk12", "lzf", "false",
+        "true",
+    ];
+    let places = [0, 1, 3, 4, 0x1_0003, 0x2_269a, u32::MAX - 3, u32::MAX];
+    for (op, place) in (0xe0..0xe8u32).flat_map(|op| places.map(|at| (op, at))) {
+        let (is_call, is_not, is_loop) = (op & 4 != 0, op & 2 != 0, op & 1 != 0);
+        for (distance, low) in
+            [0, 1, -1, 0x3fff, -0x4000].into_iter().flat_map(|d: i64| (0..1u32 << 9).map(move |w| (d, w)))
+        {
+            let word = op << 24 | (distance as u32 & 0x7fff) << 9 | low;
+            let (flags, source, bit) = (low & 7, low >> 3 & 3, bits[low as usize >> 5]);
+            let mut text = if is_call { "call" } else { "bra" }.to_owned();
+            if is_loop {
+                text += &format!(" loop $l{}", low & 3);
+            }
+            if flags < 4 {
+                text += &format!(" $c{flags}");
+            }
+            if is_loop {
+                text += &format!(" $l{source}");
+            }
+            if is_not {
+                text += " not";
+            }
+            if is_not || source != 0 || bit != "true" {
+                text += &format!(" $c{source} {bit}");
+            }
+            text += &format!(" {:#x}", i64::from(place) / 4 * 4 + 4 * distance);
+            assert_eq!(word_text(word, place), text, "{word:#010x} at {place:#x}");
+            let read = read_word(&text, place).unwrap_or_else(|error| panic!("{text}: {error}"));
+            // What writes no flags may have any of four numbers.
+            let is_same = read == word || flags >= 4 && read | 7 == word | 7 && read & 4 != 0;
+            assert!(is_same, "{text} at {place:#x} read as {read:#010x}, not {word:#010x}");
+        }
+    }
+}
+
+/// Three registers outside the processor go by names, whichever way they are moved and whatever the bits are that no field claims.
+#[test]
+fn moves_name_special_registers() {
+    for (file, prefix) in [(8, "$sr"), (9, "$mi"), (10, "$uc")] {
+        for (number, unclaimed) in (0..32u32).flat_map(|n| (0..1u32 << 9).map(move |bits| (n, bits))) {
+            let name = match (prefix, number) {
+                ("$sr", 30) => "$tick".to_owned(),
+                ("$sr", 31) => "$csreq".to_owned(),
+                ("$uc", 16) => "$uccfg".to_owned(),
+                _ => format!("{prefix}{number}"),
+            };
+            let rest = (unclaimed >> 3) << 8 | file << 3 | unclaimed & 7;
+            for (op, high, low, text) in
+                [(0x6a, number, 5, format!("mov {name} $r5")), (0x6b, 5, number, format!("mov $r5 {name}"))]
+            {
+                let word = op << 24 | high << 19 | low << 14 | rest;
+                assert_eq!(word_text(word, 0), text, "{word:#010x}");
+                assert_eq!(read_word(&text, 0).map(|read| read | 0x3f07), Ok(word | 0x3f07), "{text}");
+            }
+        }
+    }
+}
+
+/// Of every opcode: no pattern of the bits that no field of its row claims changes a text.
+#[test]
+fn what_no_field_claims_changes_no_text() {
+    const PATTERNS: u32 = 1 << 10;
+    let mut random = Random(8);
+    let mut changed = 0;
+    for &op in Opcode::ALL.iter().filter(|op| op.is_named()) {
+        let claimed = op.row().fields().fold(0xff << 24, |mask, field| mask | field.mask() as u32);
+        let word = Inst::random(op, &mut || random.next()).word();
+        let text = word_text(word, 0x2_269a);
+        // All patterns of few bits, some of many.
+        let bits: Vec<u32> = (0..32).map(|bit| 1 << bit).filter(|bit| claimed & bit == 0).collect();
+        for pattern in 0..PATTERNS.min(1u32.checked_shl(bits.len() as u32).unwrap_or(PATTERNS)) {
+            let pattern = if 1 << bits.len() <= PATTERNS { pattern } else { random.next() as u32 };
+            let flipped =
+                bits.iter().zip(0..).filter(|&(_, n)| pattern >> n & 1 == 1).fold(word, |w, (bit, _)| w ^ bit);
+            assert_eq!(word_text(flipped, 0x2_269a), text, "{word:#010x}, {flipped:#010x}");
+            changed += u32::from(flipped != word);
+        }
+    }
+    assert!(changed > 5_000, "only {changed} words differ in what is not claimed");
 }
 
 /// Checks that a line is refused at the marked place and says what was found and what is allowed there: the second line marks
@@ -307,6 +395,8 @@ fn errors_say_where_what_and_what_else() {
             "    ^^^ `0x6`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
     refused("bra 0xffffffffffffffffffffffffffffffffffff",
             "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `0xffffffffffffffffffffffffffffffffffff`: branch target out of range: a multiple of 4, -0x10000 to 0xfffc");
+    refused("bra not 0x8",
+            "        ^^^ `0x8`: pred must be a `$c` and the name of a bit");
     refused("bra nowhere",
             "    ^^^^^^^ `nowhere`: no such label");
     refused("mov $q1 $r2",

@@ -51,9 +51,10 @@ pub fn print(
 }
 
 fn register(out: &mut dyn Write, file: RegFile, number: u64) -> fmt::Result {
-    match file.constant() {
-        Some((n, name)) if u64::from(n) == number => out.write_str(name),
-        _ => write!(out, "{}{number}", file.prefix()),
+    let constant = file.constant();
+    match file.named().iter().chain(&constant).find(|(n, _)| u64::from(*n) == number) {
+        Some((_, name)) => out.write_str(name),
+        None => write!(out, "{}{number}", file.prefix()),
     }
 }
 

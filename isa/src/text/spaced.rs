@@ -23,9 +23,11 @@ const FILES: [RegFile; 15] = [
     RegFile::Uc,
 ];
 
-/// Registers that have a name besides their number.
-const NAMED: [(&str, RegFile, u8); 3] =
-    [("$tick", RegFile::Sr, 30), ("$csreq", RegFile::Sr, 31), ("$uccfg", RegFile::Uc, 16)];
+/// The register that goes by a name.
+fn named(name: &str) -> Option<(RegFile, u8)> {
+    let number = |file: RegFile| file.named().iter().find(|named| named.1 == name).map(|named| named.0);
+    FILES.into_iter().find_map(|file| number(file).map(|number| (file, number)))
+}
 
 /// Which register a text means by a name that it gives meaning to itself, `$0` for instance.
 pub(crate) type Names<'n> = &'n dyn Fn(&str) -> Option<(RegFile, u8)>;
@@ -79,7 +81,7 @@ fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError
     if let Some((file, number)) = names(name) {
         return Ok(if count == 1 { Body::Reg(file, number) } else { Body::Tuple(file, number, count) });
     }
-    if let Some(&(_, file, number)) = NAMED.iter().find(|n| n.0 == piece.text) {
+    if let Some((file, number)) = named(piece.text) {
         return Ok(Body::Reg(file, number));
     }
     let malformed =

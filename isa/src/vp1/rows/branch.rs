@@ -5,6 +5,7 @@ use super::*;
 const L_D: Operand = def("ld", RegFile::L, LDST);
 const L_1: Operand = reg("l1", RegFile::L, LSRC);
 const LOOP: Operand = word("loop");
+/// What is left out where a branch is always taken. After `not` it never is.
 const TAKEN: Operand = PREDICATE.optional();
 const TARGET: Operand = Operand::new("target", Role::Use, Kind::Group { field: BTARG, relative: true });
 const SAME: Row = Row { overlaps: &[LC], ..CONTROL };
@@ -29,12 +30,12 @@ macro_rules! branch {
 rows! {
     CONTROL BRA = 0xe0; "bra" [C_D, TAKEN, TARGET] "bra $c0 $c1 b20 0xe9fc", branch!("Goes to the target", "1");
     COUNTED BRA_LOOP = 0xe1; "bra" [LOOP, L_D, C_D, L_1, TAKEN, TARGET] "bra loop $l3 $l2 $c2 b18 0x9eb8", branch!(counted "Goes to the target", "1");
-    CONTROL BRA_NOT = 0xe2; "bra" [C_D, NOT, TAKEN, TARGET] "bra not $c1 zf 0x2f0c", branch!("Goes to the target", "0");
-    COUNTED BRA_LOOP_NOT = 0xe3; "bra" [LOOP, L_D, C_D, L_1, NOT, TAKEN, TARGET] "bra loop $l2 $c2 $l0 not $c0 lzf 0xf42c", branch!(counted "Goes to the target", "0");
+    CONTROL BRA_NOT = 0xe2; "bra" [C_D, NOT, PREDICATE, TARGET] "bra not $c1 zf 0x2f0c", branch!("Goes to the target", "0");
+    COUNTED BRA_LOOP_NOT = 0xe3; "bra" [LOOP, L_D, C_D, L_1, NOT, PREDICATE, TARGET] "bra loop $l2 $c2 $l0 not $c0 lzf 0xf42c", branch!(counted "Goes to the target", "0");
     CONTROL CALL = 0xe4; "call" [C_D, TAKEN, TARGET] "call $c3 aef 0x1a7c", branch!("Pushes the address after the next bundle and goes to the target", "1");
     COUNTED CALL_LOOP = 0xe5; "call" [LOOP, L_D, C_D, L_1, TAKEN, TARGET] "call loop $l3 $l2 $c2 azf 0xe280", branch!(counted "Pushes the address after the next bundle and goes to the target", "1");
-    CONTROL CALL_NOT = 0xe6; "call" [C_D, NOT, TAKEN, TARGET] "call $c2 not $c2 lzf 0x88a8", branch!("Pushes the address after the next bundle and goes to the target", "0");
-    COUNTED CALL_LOOP_NOT = 0xe7; "call" [LOOP, L_D, C_D, L_1, NOT, TAKEN, TARGET] "call loop $l3 $l1 not $c1 b20 0x60ec", branch!(counted "Pushes the address after the next bundle and goes to the target", "0");
+    CONTROL CALL_NOT = 0xe6; "call" [C_D, NOT, PREDICATE, TARGET] "call $c2 not $c2 lzf 0x88a8", branch!("Pushes the address after the next bundle and goes to the target", "0");
+    COUNTED CALL_LOOP_NOT = 0xe7; "call" [LOOP, L_D, C_D, L_1, NOT, PREDICATE, TARGET] "call loop $l3 $l1 not $c1 b20 0x60ec", branch!(counted "Pushes the address after the next bundle and goes to the target", "0");
     CONTROL RET = 0xe8; "ret" [C_D, ignored(IGNORED_RET)] "ret $c3", "Pops an address and goes there, after one more bundle.\n\nlzf of `cd`: 1.";
     CONTROL ABRA = 0xea; "abra" [Operand::new("target", Role::Use, Kind::Group { field: ABTARG, relative: false }), ignored(DST)] "abra 0x9438",
         "Goes to the target, a multiple of 4 words, after one more bundle. Writes no flags.";
