@@ -5,12 +5,17 @@
 #[allow(dead_code)]
 mod ptx;
 
-use std::collections::HashSet;
+#[path = "../ir/tests/common/mod.rs"]
+#[allow(dead_code)]
+mod common;
+
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use halfbyte::emit::{Code, ptx_text};
+use halfbyte::ir::{Attr, AttrKind, FlagKind, FloatCC, FloatFlags, IntCC, Kernel, Op, Type, verify};
 use halfbyte::isa::object::Words;
-use halfbyte::isa::ptx::module::Suffix;
+use halfbyte::isa::ptx::module::{Suffix, TargetName};
 use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, Target, runlines};
@@ -73,10 +78,7 @@ fn an_assembler_takes_every_example() {
         // What an SM lacks is said by a refusal; the SM that is the default lacks nothing that a run line asks for.
         assert!(sm != 90 || refused.is_empty(), "{refused:#?}");
         assert!(!all.is_empty(), "sm_{sm}");
-        let Some(ptxas) = &ptxas else {
-            println!("skipped for sm_{sm}: there is no ptxas");
-            continue;
-        };
+        let Some(ptxas) = &ptxas else { continue };
         let text = ptx_text(all.clone(), sm, Some("examples"));
         assert!(text.contains(".loc 1 "));
         let is_family =
@@ -84,4 +86,139 @@ fn an_assembler_takes_every_example() {
         let target = halfbyte::isa::ptx::module::TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
         ptx::assemble(ptxas, target, &text).unwrap_or_else(|said| panic!("sm_{sm}, {} kernels: {said}", all.len()));
     }
+}
+
+/// The attributes that an op may have on a type, where some may be chosen.
+fn attributes(op: Op, ty: Type) -> Vec<Attr> {
+    match op.row().attr {
+        AttrKind::Float(_) => {
+            let set = op.row().flags(ty);
+            let kinds = FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind));
+            let with = |all: Vec<FloatFlags>, kind: FlagKind| {
+                let chosen = |flags: FloatFlags| {
+                    kind.words().iter().map(move |&word| {
+                        let mut flags = flags;
+                        flags.set(word);
+                        flags
+                    })
+                };
+                all.iter().flat_map(|&flags| std::iter::once(flags).chain(chosen(flags))).collect()
+            };
+            kinds.fold(vec![FloatFlags::default()], with).into_iter().map(Attr::Float).collect()
+        }
+        AttrKind::IntCC => IntCC::ALL.iter().map(|&cc| Attr::IntCC(cc)).collect(),
+        AttrKind::FloatCC => {
+            let all = FloatCC::ALL.iter();
+            all.flat_map(|&cc| [false, true].map(|ftz| Attr::FloatCC { cc, ftz })).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The text of a kernel of one op, and instructions that store what it makes; none for what is never stored.
+fn stored(kernel: &Kernel, name: &str) -> Option<String> {
+    let text = kernel.to_string();
+    let (head, body) = text.split_once(") {\n")?;
+    let head = head.replacen("@k(", &format!("@{name}("), 1);
+    let (mut params, mut stores) = (Vec::new(), String::new());
+    for (number, &inst) in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).enumerate() {
+        let Some(result) = kernel.result(inst) else { continue };
+        // Values print by number where they have no name, in the order of their instructions.
+        let line = body.lines().filter(|line| line.contains(" = ")).nth(number)?;
+        let value = line.trim().split(' ').next()?;
+        let ty = kernel.ty(result);
+        let stored = match Type::ALL.iter().find(|other| other.mask_type() == Some(ty)) {
+            _ if ty == Type::PTR => return None,
+            Some(lanes) => {
+                params.push(format!("%x{number}: {lanes}, %y{number}: {lanes}, %out{number}: out {lanes}"));
+                stores += &format!("  %s{number} = select.{lanes} {value}, %x{number}, %y{number}\n");
+                format!("%s{number}")
+            }
+            None => {
+                params.push(format!("%out{number}: out {ty}"));
+                value.to_owned()
+            }
+        };
+        stores += &format!("  store {stored}, %out{number}\n");
+    }
+    let body = body.replacen("  ret\n", &format!("{stores}  ret\n"), 1);
+    let separator = if head.ends_with('(') || params.is_empty() { "" } else { ", " };
+    Some(format!("{head}{separator}{}) {{\n{body}", params.join(", ")))
+}
+
+/// A module with a kernel for every op on every type from every type with every attribute.
+fn forms() -> Module {
+    let mut text = String::new();
+    let mut count = 0;
+    for &op in Op::ALL.iter().filter(|&&op| op != Op::Intrinsic) {
+        let types = Type::ALL.iter().copied();
+        let types: Vec<Type> = match op.row().types {
+            Some(set) => types.filter(|&ty| (set.contains)(ty)).collect(),
+            None => vec![Type::I32],
+        };
+        for (ty, kernel) in
+            types.into_iter().flat_map(|ty| common::op_kernels(op, ty).into_iter().map(move |k| (ty, k)))
+        {
+            let attributes = attributes(op, ty);
+            let inst = kernel.insts.keys().next();
+            let mut all = vec![kernel.clone()];
+            if let Some(inst) = inst.filter(|_| !attributes.is_empty()) {
+                all = vec![kernel; attributes.len()];
+                all.iter_mut().zip(attributes).for_each(|(kernel, attr)| kernel.insts[inst].attr = attr);
+            }
+            for kernel in all.into_iter().filter(|kernel| verify(kernel).is_ok()) {
+                if let Some(kernel) = stored(&kernel, &format!("k{count}")) {
+                    text += &kernel;
+                    count += 1;
+                }
+            }
+        }
+    }
+    Module::named("forms", text).unwrap_or_else(|report| panic!("{report}"))
+}
+
+/// Assembles what every form of an op becomes on every SM that can do it, with passes and without, one in `stride` of them, those
+/// that need a version together in a text of just that version.
+fn assemble_forms(stride: usize) {
+    let Some(ptxas) = ptx::ptxas() else { return };
+    let module = forms();
+    let (mut count, mut wrong) = (0, Vec::new());
+    for (place, sm) in SMS.into_iter().enumerate() {
+        let all = Options::new(Target::Ptx { sm });
+        let mut least = all.clone();
+        least.passes.retain(|pass| pass.name == "pack");
+        for (way, options) in [all, least].iter().enumerate() {
+            let mut versions: BTreeMap<((u8, u8), bool), Vec<Code>> = BTreeMap::new();
+            let mut compiler = Compiler::new(&module, options);
+            for kernel in module.ir().kernels.iter().skip((place + way) % stride).step_by(stride) {
+                let Ok((code, _)) = compiler.compile(kernel, &mut |_| {}) else { continue };
+                if let Words::Ptx(kernel) = &code.words {
+                    versions.entry((kernel.version, kernel.target.suffix.is_some())).or_default().push(code);
+                    count += 1;
+                }
+            }
+            for ((version, is_family), codes) in versions {
+                let text = ptx_text(codes, sm, None);
+                assert!(text.starts_with(&format!(".version {}.{}\n", version.0, version.1)));
+                let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
+                wrong.extend(
+                    ptx::assemble(&ptxas, target, &text).err().map(|said| format!("{version:?} {target}: {said}")),
+                );
+            }
+        }
+    }
+    println!("{count} of {} kernels on {} SMs with passes and without", module.ir().kernels.len(), SMS.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count * stride > 5_000, "{count}");
+}
+
+#[test]
+fn an_assembler_takes_a_sample_of_all_forms() {
+    assemble_forms(16);
+}
+
+#[test]
+#[ignore = "minutes: the sample above of all"]
+fn an_assembler_takes_all_forms() {
+    assemble_forms(1);
 }

@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
                 ParamKind::Buffer { .. } => Arg::Buffer(bytes),
             })
             .collect();
-        if let Err(error) = kernel.launch(Launch { items: ITEMS, args: &mut args, budget: BUDGET }) {
+        if let Err(error) = kernel.launch(Launch { budget: BUDGET, ..Launch::new(ITEMS, &mut args) }) {
             let _ = error.to_string();
         }
     }

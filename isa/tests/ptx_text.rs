@@ -5,13 +5,15 @@ mod ptx;
 mod random;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Kernel, Module, Suffix, TargetName, Variables};
+use halfbyte_isa::ptx::module::{Entry, Kernel, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
+use halfbyte_isa::target::SMS;
 use random::Random;
 
 const SM_90: TargetName = TargetName { sm: 90, suffix: None };
@@ -41,10 +43,7 @@ fn every_instruction_reads_as_it_prints() {
 
 #[test]
 fn an_assembler_takes_every_instruction() {
-    let Some(ptxas) = ptx::ptxas() else {
-        println!("skipped: there is no ptxas");
-        return;
-    };
+    let Some(ptxas) = ptx::ptxas() else { return };
     for (version, target) in [
         ((9, 2), SM_120F),
         ((8, 8), SM_90),
@@ -59,21 +58,69 @@ fn an_assembler_takes_every_instruction() {
             insts.iter_mut().for_each(ptx::tame);
             entry.insts.extend(insts);
         }
-        let text = ptx::module(version, target, entry).to_string();
-        ptx::assemble(&ptxas, target, &text).unwrap_or_else(|said| {
-            let lines: Vec<&str> = text.lines().collect();
-            // A line of what is said for each instruction, by its mnemonic.
-            let mut shown = BTreeMap::new();
-            for line in said.lines() {
-                let number = line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
-                let inst = number.and_then(|n| lines.get(n - 1)).copied().unwrap_or("");
-                let mnemonic = inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
-                shown.entry(mnemonic).or_insert_with(|| format!("{inst}\n    {line}"));
-            }
-            let shown: Vec<String> = shown.into_values().collect();
-            panic!("{target}:\n{}", shown.join("\n"));
-        });
+        let refused = refused(&ptxas, &ptx::module(version, target, entry));
+        assert!(refused.is_empty(), "{target}:\n{}", refused.join("\n"));
     }
+}
+
+/// What an assembler refuses of a module, an instruction of each mnemonic with what is said of it.
+fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
+    let text = module.to_string();
+    let Err(said) = ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut shown = BTreeMap::new();
+    for line in said.lines() {
+        let number = line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
+        let inst = number.and_then(|n| lines.get(n - 1)).copied().unwrap_or("");
+        let mnemonic = inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
+        shown.entry(mnemonic).or_insert_with(|| format!("{inst}\n    {line}"));
+    }
+    shown.into_values().collect()
+}
+
+/// Every choice of words that fills the slots of a row.
+fn all_words(row: &Row) -> Vec<Vec<Token>> {
+    row.slots.iter().fold(vec![Vec::new()], |all, slot| {
+        let with = |words: &Vec<Token>| {
+            let left_out = slot.optional.then(|| words.clone());
+            let chosen = slot.choices.iter().map(|choice| [words.as_slice(), &[choice.token]].concat());
+            left_out.into_iter().chain(chosen).collect::<Vec<_>>()
+        };
+        all.iter().flat_map(with).collect()
+    })
+}
+
+/// Every instruction with every choice of words, on every SM that has it, in a text of just the version that it needs there:
+/// what a row says that it needs is enough.
+#[test]
+fn an_assembler_takes_every_form_at_the_version_of_its_row() {
+    let Some(ptxas) = ptx::ptxas() else { return };
+    let empty = ptx::empty_entry();
+    let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
+    for sm in SMS {
+        let mut versions: BTreeMap<((u8, u8), bool), Vec<Inst>> = BTreeMap::new();
+        for &opcode in Opcode::ALL {
+            for words in all_words(opcode.row()) {
+                let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
+                if inst.since().sm > sm || ptx::clamps_nothing(&inst) {
+                    continue;
+                }
+                ptx::tame(&mut inst);
+                let Kernel { version, target, .. } =
+                    Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
+                versions.entry((version, target.suffix.is_some())).or_default().push(inst);
+            }
+        }
+        for ((version, is_family), insts) in versions {
+            count += insts.len();
+            let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
+            let said = refused(&ptxas, &ptx::module(version, target, Entry { insts, ..empty.clone() }));
+            wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
+        }
+    }
+    println!("{count} forms");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 10_000, "{count}");
 }
 
 /// The registers that an example of a row is about, declared with the types of the places where they stand.

@@ -302,8 +302,8 @@ impl Machine {
     /// The line of a word that the command line was given, as it stands at word `at` of a program.
     fn disassemble(self, word: &str, at: u32) -> Result<String, String> {
         match self {
-            Machine::Halu => json::word(word).map(halu::word_text),
-            Machine::Vp1 => json::word(word).map(|word| vp1::word_text(word, at)),
+            Machine::Halu => json::word(word).map(halu::word_text).map_err(String::from),
+            Machine::Vp1 => json::word(word).map(|word| vp1::word_text(word, at)).map_err(String::from),
         }
     }
 }

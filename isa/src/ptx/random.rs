@@ -19,16 +19,24 @@ impl Inst {
     /// A random instruction of an opcode on what `entry` declares, every word of every slot and every sort of operand within
     /// reach; `None` where the entry lacks a register, a parameter or a label for it. `next` gives random bits.
     pub fn random(opcode: Opcode, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
-        let row = opcode.row();
         let mut draw = Draw { entry, words: ArrayVec::new(), next };
-        for slot in row.slots {
+        for slot in opcode.row().slots {
             if !slot.optional || draw.one_in(2) {
                 let choice = draw.one_of(slot.choices)?.token;
                 draw.words.push(choice);
             }
         }
+        let words = draw.words;
+        Inst::random_of(opcode, &words, entry, next)
+    }
+
+    /// The same with these words, which must fit the opcode's row.
+    pub fn random_of(opcode: Opcode, words: &[Token], entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
+        let row = opcode.row();
+        row.fit(words).ok()?;
+        let mut draw = Draw { entry, words: words.iter().copied().collect(), next };
         let mut operands = smallvec::SmallVec::new();
-        for o in row.operands_with(&draw.words.clone()) {
+        for o in row.operands_with(words) {
             operands.push(draw.operand(o.role, o.shape)?);
         }
         let guard = if draw.one_in(4) {

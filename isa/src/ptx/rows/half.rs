@@ -7,6 +7,9 @@ const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 const RELU: Slot = Slot::optional("clamping", &[since(SM_80, Token::Relu)]);
 const CLAMP: Slot = Slot::optional("clamping", &[word(Token::Sat), since(SM_80, Token::Relu)]);
 
+/// From these on signs of f16 are taken away; they could be turned over before.
+const WITH_ABS: Since = Since::new(6, 5, 75);
+
 macro_rules! half {
     ($($name:ident $mnemonic:literal $slots:expr, $operands:ident, $since:expr, $doc:expr, $example:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -63,6 +66,6 @@ half! {
     MAX_BF16 "max" &[NAN, BF16S], REGS_2, SM_80, MAX_DOC, "max.bf16x2 %d, %a, %b;";
     NEG_F16 "neg" &[FTZ, F16], REGS_1, Since::ALWAYS, NEG_DOC, "neg.f16x2 %d, %a;";
     NEG_BF16 "neg" &[BF16S], REGS_1, SM_80, NEG_DOC, "neg.bf16x2 %d, %a;";
-    ABS_F16 "abs" &[FTZ, F16], REGS_1, Since::ALWAYS, ABS_DOC, "abs.f16 %d, %a;";
+    ABS_F16 "abs" &[FTZ, F16], REGS_1, WITH_ABS, ABS_DOC, "abs.f16 %d, %a;";
     ABS_BF16 "abs" &[BF16S], REGS_1, SM_80, ABS_DOC, "abs.bf16 %d, %a;";
 }

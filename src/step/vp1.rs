@@ -1,40 +1,44 @@
-//! `halfbyte step` on VP1: bundles, and the state that they run on.
+//! Steps of VP1: bundles, and the state that they run on.
 
 use std::collections::BTreeSet;
 
-use halfbyte::isa::vp1::data_store::DataStore;
-use halfbyte::isa::vp1::domain::Next;
-use halfbyte::isa::vp1::state::{Location, State};
-use halfbyte::isa::vp1::{Bundle, assemble};
-use halfbyte::launch::Engine;
-use halfbyte::runtime::step_bundle;
+use halfbyte_isa::text::AsmError;
+use halfbyte_isa::vp1::data_store::DataStore;
+use halfbyte_isa::vp1::domain::Next;
+use halfbyte_isa::vp1::state::{Location, State};
+use halfbyte_isa::vp1::{Bundle, assemble};
+use halfbyte_runtime::step_bundle;
 use serde_json::{Value, json};
 
-use super::super::asm::joined;
-use super::super::json::{self, Members};
 use super::{NO_GPU, pre, words};
+use crate::json::{self, LineError, Members};
+use crate::launch::Engine;
 
-/// Runs the bundle of a line: all places that it writes.
-pub(super) fn step(members: &Members, engine: Engine) -> Result<Members, String> {
+/// Runs the VP1 bundle of a line: all places that it writes.
+///
+/// # Errors
+/// A line that gives no bundle or no state, a bundle with an instruction whose effect is not known, and an engine that has no
+/// steps.
+pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let words = match members.contains_key("asm") {
-        true => assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?.words,
+        true => assemble(json::text(members, "asm")?).map_err(|errors| LineError::new(joined(&errors)))?.words,
         false => words(members)?,
     };
-    let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;
+    let bundle = Bundle::new(&words).map_err(LineError::new)?;
     let mut state = state(members)?;
     let mut written = BTreeSet::new();
     let before = state.clone();
     let next = state.step(&bundle, |location| _ = written.insert(location));
     if let Next::Trap(unknown) = next {
-        return Err(unknown.to_string());
+        return Err(LineError::new(unknown));
     }
     if engine == Engine::Cuda {
-        return Err(NO_GPU.into());
+        return Err(LineError::new(NO_GPU));
     }
     if let Engine::Jit { .. } = engine {
         // Places count as written by what they hold, and by what the meaning says where that stays the same.
         state = before.clone();
-        step_bundle(&bundle, &mut state).map_err(|error| error.to_string())?;
+        step_bundle(&bundle, &mut state).map_err(LineError::new)?;
         written.extend(changed(&before, &state));
     }
     let mut post = Members::new();
@@ -50,6 +54,11 @@ pub(super) fn step(members: &Members, engine: Engine) -> Result<Members, String>
         }
     }
     Ok(post)
+}
+
+/// Errors in one line.
+fn joined(errors: &[AsmError]) -> String {
+    errors.iter().map(AsmError::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// The places that hold something else after a step than before.
@@ -78,20 +87,23 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
 }
 
 /// The state after reset, but for the places that a line names.
-fn state(members: &Members) -> Result<State, String> {
+fn state(members: &Members) -> Result<State, LineError> {
     let mut state = State::default();
     for (file, value) in pre(members)? {
         if let Some(place) = place(&mut state, file, None) {
-            place.set(value).map_err(|expected| format!("`{file}` is not {expected}"))?;
+            place.set(value).map_err(|expected| LineError::new(format_args!("`{file}` is not {expected}")))?;
             continue;
         }
         let Value::Object(values) = value else {
-            return Err(format!("`{file}` is not an object of locations"));
+            return Err(LineError::new(format_args!("`{file}` is not an object of locations")));
         };
         for (key, value) in values {
             let place = place(&mut state, file, Some(key));
-            let place = place.ok_or_else(|| format!("there is no location `{key}` in `{file}`"))?;
-            place.set(value).map_err(|expected| format!("`{key}` of `{file}` is not {expected}"))?;
+            let place =
+                place.ok_or_else(|| LineError::new(format_args!("there is no location `{key}` in `{file}`")))?;
+            place
+                .set(value)
+                .map_err(|expected| LineError::new(format_args!("`{key}` of `{file}` is not {expected}")))?;
         }
     }
     Ok(state)

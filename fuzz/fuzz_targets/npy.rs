@@ -1,0 +1,18 @@
+//! Any bytes are an `.npy` file for a type or refused; what is read is written and read again to the same.
+#![no_main]
+
+use halfbyte::ir::Type;
+use halfbyte::values::npy::{read, write};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&number, file)) = data.split_last() else { return };
+    let ty = Type::ALL[usize::from(number) % Type::ALL.len()];
+    match read(file, ty) {
+        Ok(bytes) => {
+            assert_eq!(bytes.len() % ty.bytes() as usize, 0);
+            assert_eq!(read(&write(&bytes, ty), ty).as_ref(), Ok(&bytes), "{ty}");
+        }
+        Err(error) => drop(error.to_string()),
+    }
+});

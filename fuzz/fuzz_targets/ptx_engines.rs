@@ -1,0 +1,36 @@
+//! Any PTX that can be imported does as it stands what its import does.
+#![no_main]
+
+use halfbyte::generate::arguments;
+use halfbyte::import_ptx::{Host, Shape, import};
+use halfbyte::ir::eval::{Fault, TrapKind};
+use halfbyte::ir::witness::Random;
+use halfbyte::launch::{Engine, How, evaluate_within};
+use libfuzzer_sys::fuzz_target;
+
+const GRID: u32 = 2;
+const BLOCK: u32 = 4;
+const BUDGET: u32 = 64;
+
+fuzz_target!(|text: &str| {
+    let Ok(module) = import("k.ptx", text, Shape { grid: Some(GRID), block: Some(BLOCK) }) else { return };
+    for kernel in module.ir().kernels.iter().take(2) {
+        let Ok(host) = Host::load("k.ptx", text, &kernel.name) else { continue };
+        let before = arguments(kernel, GRID * BLOCK, &mut Random(text.len() as u64));
+        let (mut expected, mut found) = (before.clone(), before);
+        let how = How { budget: BUDGET.into(), ..Engine::Interp.into() };
+        let text_ran = host.launch_on(how, GRID, BLOCK, &mut expected);
+        let ir_ran = evaluate_within(kernel, GRID * BLOCK, BUDGET, &mut found);
+        match (text_ran, ir_ran) {
+            // Items that are not independent, or take too long, may differ.
+            (_, Err(Fault::Race(_))) => {}
+            // An address of a buffer that is only read, made of another's: the import sees that nothing is stored there.
+            (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => {}
+            (Err(text), _) if text.to_string().contains("backward") => {}
+            (_, Err(ir)) if ir.to_string().contains("backward") => {}
+            (Ok(_), Ok(_)) => assert!(expected == found, "{kernel}"),
+            (Err(_), Err(_)) => {}
+            (text, ir) => panic!("{:?}, but {:?}\n{kernel}", text.err(), ir.err()),
+        }
+    }
+});

@@ -1,0 +1,18 @@
+//! Any JSON line is stepped on both machines or refused; native code writes what the interpreter writes.
+#![no_main]
+
+use halfbyte::json::{LineError, Members};
+use halfbyte::launch::Engine;
+use halfbyte::step;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(members) = serde_json::from_slice::<Members>(data) else { return };
+    let machines: [fn(&Members, Engine) -> Result<Members, LineError>; 2] = [step::halu, step::vp1];
+    for step in machines {
+        match step(&members, Engine::Interp) {
+            Ok(post) => assert_eq!(step(&members, Engine::JIT), Ok(post)),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    }
+});

@@ -1,0 +1,48 @@
+//! Any VP1 words do the same on the interpreter and as native code, of one thread and of several.
+#![no_main]
+
+use halfbyte::emit::Code;
+use halfbyte::isa::object::{Loc, Words};
+use halfbyte::isa::vp1::{Inst, Opcode};
+use halfbyte::runtime::Program;
+use halfbyte_fuzz::engines::{agree, load};
+use libfuzzer_sys::fuzz_target;
+
+/// Words of a program, before those of an object.
+const MOST: usize = 64;
+
+const STREAMS: &[u8] = include_bytes!("../seeds/objects/vp1_streams.o");
+const BRIGHTEN: &[u8] = include_bytes!("../seeds/objects/vp1_brighten.o");
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&which, rest)) = data.split_first() else { return };
+    let seed = Program::load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
+    let Some(kernel) = seed.kernels().first() else { return };
+    let Words::Vp1(own) = kernel.words() else { return };
+    let mut words: Vec<u32> = rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
+    // Targets are lines of four words.
+    words.truncate(words.len() / 4 * 4);
+    words.extend_from_slice(own);
+    let code = Code {
+        info: kernel.info().clone(),
+        locs: vec![Loc::default(); words.len()],
+        words: words.into(),
+        parts: Vec::new(),
+        stats: Vec::new(),
+    };
+    let Some(program) = load(seed.header(), code) else { return };
+    program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
+});
+
+/// The word, where it is not for DMA or a register outside the processor, which trap; else one of another opcode.
+fn word(word: u32) -> u32 {
+    use Opcode::*;
+    let traps = |op: Opcode| {
+        matches!(op, XDLD_I | XDLD | XDST_I | XDST | XDBAR_R | XDBAR_I | XDWAIT_R | XDWAIT_I)
+            || op.name().starts_with("MOV_") && (op.name().contains("SR") || op.name().contains("MI"))
+    };
+    match Inst::decode(word) {
+        Some(inst) if !traps(inst.opcode()) => word,
+        _ => 0x8c00_0000 | word & 0xff_ffff,
+    }
+}

@@ -1,0 +1,161 @@
+//! Words on the interpreter and on native code.
+
+use std::num::NonZero;
+
+use halfbyte::emit::{Code, write_object};
+use halfbyte::isa::abi::{Direction, ParamKind};
+use halfbyte::isa::halu::{Inst, Opcode, assemble};
+use halfbyte::isa::object::{Header, Loc, Words};
+use halfbyte::isa::target::Target;
+use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
+
+/// Items of a launch of several: more than native code runs side by side.
+const ITEMS: u32 = 70;
+/// Bytes of a buffer.
+const BYTES: usize = 1 << 11;
+/// Backward branches of an item.
+const BUDGET: u64 = 16;
+/// Words of a kernel, beyond which it is not run: native code of it would take too long to make.
+const WORDS: usize = 400;
+
+const THREADS: Engine = Engine::Jit { threads: NonZero::new(4).unwrap() };
+
+/// What a launch came to.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    result: Result<Stats, LaunchError>,
+    buffers: Vec<Vec<u8>>,
+}
+
+/// Launches over so many items. Slices begin at `offset` bytes behind what is aligned.
+fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offset: usize) -> Outcome {
+    let given = kernel.signature().given();
+    let mut memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| [vec![0; offset], bytes.clone()].concat()).collect();
+    let mut args: Vec<Arg<'_>> = given
+        .iter()
+        .zip(&mut memory)
+        .map(|(param, bytes)| match param.kind {
+            ParamKind::Scalar(_) => Arg::Scalar(1),
+            ParamKind::Buffer { .. } => Arg::Buffer(&mut bytes[offset..]),
+        })
+        .collect();
+    let result = kernel.launch(Launch { budget: BUDGET, engine, ..Launch::new(items, &mut args) });
+    Outcome { result, buffers: memory.into_iter().map(|bytes| bytes[offset..].to_vec()).collect() }
+}
+
+/// The bytes of each buffer; of a scalar nothing.
+fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
+    let bytes = |param: &halfbyte::isa::abi::Param| match param.kind {
+        ParamKind::Scalar(_) => Vec::new(),
+        ParamKind::Buffer { elem, .. } => {
+            let size = usize::from(elem.bytes()).max(1);
+            (0..BYTES / size * size).map(|at| (at as u8).wrapping_mul(37) ^ (at >> 8) as u8).collect()
+        }
+    };
+    kernel.signature().given().iter().map(bytes).collect()
+}
+
+/// Runs a kernel on the interpreter and on native code, of one thread and of several: one item, and many where items are
+/// independent. They come to the same memory, statistics and traps.
+pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
+    if kernel.words().len() > WORDS {
+        return;
+    }
+    let before = buffers(kernel);
+    let halu = program.header().target == Target::Halu;
+    for items in [1, ITEMS] {
+        let expected = launch(kernel, Engine::Interp, items, &before, 0);
+        for engine in [Engine::JIT, THREADS] {
+            // Tiles that run side by side see nothing of what the others store.
+            if !halu && engine == THREADS && is_updated(kernel) {
+                continue;
+            }
+            let found = launch(kernel, engine, items, &before, offset);
+            let is_same = match (&expected.result, &found.result) {
+                // A trap leaves no result.
+                (Err(expected), Err(found)) => expected == found,
+                _ => expected == found,
+            };
+            if !is_same && (items == 1 || !halu || is_independent(program, kernel, items, &before)) {
+                panic!(
+                    "{engine:?}, {items} items: {:?} for {:?}, buffers {}\n{}",
+                    found.result,
+                    expected.result,
+                    if found.buffers == expected.buffers { "agree" } else { "differ" },
+                    kernel.words().disassemble()
+                );
+            }
+        }
+    }
+}
+
+/// Whether a buffer may be both read and written.
+fn is_updated(kernel: &Kernel) -> bool {
+    let mut kinds = kernel.signature().given().iter().map(|param| param.kind);
+    kinds.any(|kind| matches!(kind, ParamKind::Buffer { direction: Direction::InOut, .. }))
+}
+
+/// Whether each item of a HALU kernel does the same, whatever the others have done: on the memory before the launch, and on that
+/// of after all others. Only such kernels mean the same in every order.
+fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
+    let Words::Halu(words) = kernel.words() else { return true };
+    // An item sees another's registers through a uniform one.
+    let is_shared = |&word: &u128| Inst::decode(word).is_some_and(|inst| inst.opcode() == Opcode::R2UR);
+    if words.iter().any(is_shared) {
+        return false;
+    }
+    let alone: Vec<Program> = (0..items).filter_map(|item| only(program, kernel, words, item)).collect();
+    if alone.len() != items as usize {
+        return false;
+    }
+    let run = |program: &Program, memory: &[Vec<u8>]| {
+        program.kernels().first().map(|kernel| launch(kernel, Engine::Interp, items, memory, 0))
+    };
+    let first: Option<Vec<Outcome>> = alone.iter().map(|program| run(program, before)).collect();
+    let Some(first) = first else { return false };
+    // What all have written together; an item's bytes are no other's.
+    let mut after = before.to_vec();
+    let mut writers: Vec<Vec<Option<usize>>> = before.iter().map(|bytes| vec![None; bytes.len()]).collect();
+    for (item, outcome) in first.iter().enumerate() {
+        for (number, bytes) in outcome.buffers.iter().enumerate() {
+            for (at, &byte) in bytes.iter().enumerate().filter(|&(at, &byte)| byte != before[number][at]) {
+                if writers[number][at].replace(item).is_some() {
+                    return false;
+                }
+                after[number][at] = byte;
+            }
+        }
+    }
+    alone.iter().zip(&first).all(|(program, outcome)| {
+        let again = run(program, &after);
+        let is_same = |again: &Outcome| match (&again.result, &outcome.result) {
+            (Ok(_), Ok(_)) => again.buffers == after,
+            (Err(again), Err(before)) => again.to_string() == before.to_string(),
+            _ => false,
+        };
+        again.as_ref().is_some_and(is_same)
+    })
+}
+
+/// The program of a kernel in which only one item does something.
+fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option<Program> {
+    let head = format!(
+        "S2R R254, SR_ITEM ;\nLOP3.LUT R254, R254, {item:#x}, RZ, 0x3c ;\nISETP.GT.U32.AND P6, PT, R254, 0x0 ;\n\
+         @P6 EXIT ;\nMOV R254, RZ ;\n"
+    );
+    let mut all = assemble(&head).expect("it is assembly").words;
+    all.extend_from_slice(words);
+    let code = Code {
+        info: kernel.info().clone(),
+        locs: vec![Loc::default(); all.len()],
+        words: all.into(),
+        parts: Vec::new(),
+        stats: Vec::new(),
+    };
+    load(program.header(), code)
+}
+
+/// A program of one kernel; none where an object of it is refused.
+pub fn load(header: &Header, code: Code) -> Option<Program> {
+    Program::load(&write_object(header, &[code]).ok()?).ok()
+}

@@ -1,0 +1,71 @@
+//! Kernels on the evaluator and compiled, with passes and without.
+
+use halfbyte::Module;
+use halfbyte::generate::arguments;
+use halfbyte::ir::Kernel;
+use halfbyte::ir::eval::{Fault, TrapKind};
+use halfbyte::ir::witness::Random;
+use halfbyte::isa::target::Target;
+use halfbyte::launch::{Engine, How, evaluate_within, execute};
+use halfbyte::pipeline::{Options, TARGETS, compile};
+use halfbyte::runtime::{LaunchError, Program};
+
+const ITEMS: u32 = 3;
+const BUDGET: u32 = 64;
+
+/// Compiles the kernels for every target, and runs what comes of it: the evaluator's bits, or its trap.
+pub fn agree(module: &Module) {
+    let ways: Vec<Options> = TARGETS.iter().flat_map(|&target| ways(target)).collect();
+    for kernel in &module.ir().kernels {
+        let args = arguments(kernel, ITEMS, &mut Random(1));
+        let mut expected = args.clone();
+        let outcome = evaluate_within(kernel, ITEMS, BUDGET, &mut expected);
+        for options in &ways {
+            agree_on(module, kernel, options, &args, (&outcome, &expected));
+        }
+    }
+}
+
+fn agree_on<T>(
+    module: &Module,
+    kernel: &Kernel,
+    options: &Options,
+    args: &[Vec<u8>],
+    (outcome, expected): (&Result<T, Fault>, &[Vec<u8>]),
+) {
+    let binary = match compile(module, std::slice::from_ref(kernel), options, &mut |_| {}) {
+        Ok(binary) => binary,
+        // A refusal names an op; what is about the whole kernel is the compiler's own fault.
+        Err(errors) => {
+            let defect = errors.iter().find(|error| error.message.starts_with("cannot compile"));
+            assert_eq!(defect, None, "{kernel}");
+            return;
+        }
+    };
+    let program = Program::load(&binary.object).unwrap();
+    let loaded = program.kernels().first().unwrap();
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(options.target) && *engine != Engine::Cuda) {
+        let mut found = args.to_vec();
+        let how = How { budget: BUDGET.into(), ..engine.into() };
+        match (outcome, execute(loaded, how, ITEMS, &mut found)) {
+            (Ok(_), Ok(_)) => assert_eq!(found, expected, "{engine}: {kernel}"),
+            // What is compiled away does not trap.
+            (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::NoIntrinsic { .. }) => {}
+            // Words may take fewer backward branches, and items that share a vector share their budget.
+            (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::Budget { .. }) => {}
+            (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
+                assert_eq!(expected.item, found.item, "{engine}: {expected}, {found}\n{kernel}");
+            }
+            (Err(Fault::Race(_)), _) => {}
+            (expected, found) => panic!("{engine}: {:?}, {found:?}\n{kernel}", expected.as_ref().err()),
+        }
+    }
+}
+
+/// With all passes, and with those alone without which the target cannot do any kernel.
+fn ways(target: Target) -> [Options; 2] {
+    let all = Options { verify: true, ..Options::new(target) };
+    let mut least = all.clone();
+    least.passes.retain(|pass| pass.name == "pack");
+    [least, all]
+}
