@@ -1,4 +1,5 @@
-//! What README, tour and the pages on tests and on PTX show is what the program prints. `HALFBYTE_BLESS=1 cargo test --test docs` writes it anew.
+//! What README, tour and the pages on tests and on PTX show is what the program prints, and the dictionaries of the fuzzers are what
+//! the machines' rows say. `HALFBYTE_BLESS=1 cargo test --test docs` writes them anew.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
@@ -114,4 +115,84 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
     let compared = run_and_compare(text, "scale", 100, &args)?;
     assert_eq!(compared.targets, [Target::Halu, Target::Vp1, Target::Ptx { sm: 90 }]);
     Ok(())
+}
+
+/// Words that lines are made of beside those of the rows.
+#[rustfmt::skip]
+const PTX_WORDS: &[&str] = &[
+    ".version 8.8", ".target sm_90", ".address_size 64", ".visible .entry ", ".param ", ".reg ", ".global ", ".const ", ".align ",
+    ".ptr", "{", "}", "[", "]", "%tid.x", "%ctaid.x", "%ntid.x", "%nctaid.x", "bra.uni ", "@%p1 ", "@!%p1 ", "0f3f800000", "$L_0:",
+];
+#[rustfmt::skip]
+const IR_WORDS: &[&str] = &[
+    "kernel @k(", "%a: ", ": in ", ": out ", ": inout ", " align ", " step ", "^entry:", "^b(", "-> ", "item_id", "data %", "= [",
+];
+#[rustfmt::skip]
+const LINE_WORDS: &[&str] = &[
+    "; run: halu, vp1, ptx: @k items=1 ", "; refuse: halu: ", "zeros(", "zeros:", "random(", "=[", "=@", "-> ", "inf", "nan",
+    "-0.0", "0x3c00",
+];
+#[rustfmt::skip]
+const TEST_WORDS: &[&str] = &[
+    "; test: lower", "; test: isel halu", "; test: asm vp1", "; test: regalloc halu", "; test: expand ptx", "; check: ", "; next: ",
+    "; same: ", "; not: ", "; never: ", "; rule: ", "; no rule: ", ";= ", "{{", "}}", "[[", "]]", " passes=", " without=", " sm=75",
+];
+#[rustfmt::skip]
+const JSON_WORDS: &[&str] = &[
+    "\"asm\":", "\"words\":[", "\"pre\":{", "\"va\":[", "\"vx\":", "\"uc\":", "\"ds\":{", "\"vc\":{", "\"R0\":", "\"UR1\":",
+    "\"P0\":true", "\"c[0x3][0x1a4]\":", "\"0x", "\"r\":{", "\"v\":{", "\"a\":{", "\"c\":{", "\"l\":{", "\"m\":{", "\"x\":{",
+];
+
+/// A dictionary as libFuzzer reads it, a word a line.
+fn dictionary(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let quoted = |word: &str| format!("\"{}\"\n", word.replace('\\', "\\\\").replace('"', "\\\""));
+    let all: std::collections::BTreeSet<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
+    all.into_iter().collect()
+}
+
+#[test]
+fn the_fuzzers_know_every_word() {
+    use halfbyte::ir::{FlagKind, FloatCC, IntCC, Op, Type};
+    use halfbyte::isa::{docs::Set, halu, ptx};
+
+    let words = |all: &[&str]| -> Vec<String> { all.iter().map(|&word| word.to_owned()).collect() };
+    let halu = halu::Opcode::ALL.iter().flat_map(|op| {
+        let modifiers = op.row().modifiers.iter().flat_map(|m| m.choices.iter().map(|choice| format!(".{}", choice.0)));
+        modifiers.chain([format!("{} ", op.row().mnemonic)]).collect::<Vec<_>>()
+    });
+    let ptx = ptx::Opcode::ALL.iter().flat_map(|op| {
+        let choices = op.row().slots.iter().flat_map(|slot| slot.choices);
+        choices.map(|choice| choice.token.to_string()).chain([op.row().mnemonic.to_owned()]).collect::<Vec<_>>()
+    });
+    let ops = Op::ALL.iter().map(|op| op.name().to_owned());
+    let types = || Type::ALL.iter().map(|ty| format!(".{ty}"));
+    let flags = FlagKind::ALL.into_iter().flat_map(|kind| kind.words().iter().map(|word| format!(".{word}")));
+    let compares = IntCC::ALL.iter().map(|cc| cc.name()).chain(FloatCC::ALL.iter().map(|cc| cc.name()));
+    let ir: Vec<String> = ops
+        .chain(types())
+        .chain(flags)
+        .chain(compares.map(|name| format!(".{name}")))
+        .chain(words(IR_WORDS))
+        .collect();
+    let vp1 = Set::Vp1.mnemonics().into_iter().map(|mnemonic| format!("{mnemonic} "));
+    let bits = halfbyte::isa::vp1::fields::M_SLCT.choices.iter().map(|choice| format!(" {}", choice.0));
+    let dictionaries = [
+        ("halu", dictionary(halu)),
+        ("vp1", dictionary(vp1.chain(bits))),
+        ("ptx", dictionary(ptx.chain(words(PTX_WORDS)))),
+        ("tests", dictionary(ir.iter().cloned().chain(words(TEST_WORDS)))),
+        ("ir", dictionary(ir)),
+        ("lines", dictionary(types().chain(words(LINE_WORDS)))),
+        ("json", dictionary(words(JSON_WORDS))),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/dicts");
+    for (name, text) in dictionaries {
+        let path = folder.join(format!("{name}.dict"));
+        if std::env::var_os("HALFBYTE_BLESS").is_some() {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        assert!(fs::read_to_string(&path).is_ok_and(|found| found == text), "{name}.dict is stale: HALFBYTE_BLESS=1");
+        assert!(text.lines().count() > 10, "{name}");
+    }
 }
