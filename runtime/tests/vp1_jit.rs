@@ -109,3 +109,29 @@ fn run_on_interpreter(program: &Program, x: &[u8], y: &mut [u8]) {
     let kernel = program.kernel("k").unwrap();
     kernel.launch(Launch::new(16, &mut [Arg::In(x), Arg::Buffer(y)])).unwrap();
 }
+
+/// An address that words move stands within the rows that vectors are.
+#[test]
+fn rows_by_an_address_that_words_move() {
+    let text = "
+    mov $r0 $m0
+    mov $r1 $m1
+    mov $a0 $r0
+    mov $a1 $r1
+    mov $r2 0x14
+    ldas $r4 $a1 0x4 | sub $r2 $c0 $r2 0x1
+    ldvh $v0 $a0 0x0
+    stvh $v0 $a1 0x0 | bra not $c0 zf 0x14
+    snop
+    exit 0x0
+";
+    let streams = vec![reads(0, 16, 24), writes(1, 16, 28)];
+    let tiles = Tiles { group_branch: None, ..tiles(16, 0, streams) };
+    let program = program("x: in i32x4, y: out i32x4", tiles, text);
+    let x = bytes(&(0..64).collect::<Vec<u32>>());
+    let mut y = vec![0; 256];
+    run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
+    // The last of 20 turns stores to the row of the word after that.
+    let (stored, rest) = y.split_at(16 * 6);
+    assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
+}

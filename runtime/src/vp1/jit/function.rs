@@ -269,7 +269,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
 
         self.e.b.switch_to_block(before);
         for pointer in &found.pointers {
-            self.registers.start_pointer(&mut self.e, pointer.register);
+            self.registers.start_pointer(&mut self.e, pointer.register, pointer.align);
         }
         let mut left = times;
         if found.unrolled > 1 {

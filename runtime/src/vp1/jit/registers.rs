@@ -133,6 +133,17 @@ pub(super) fn inside() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
+/// The low half of an address register as a pointer into the data store.
+struct Pointer {
+    /// The number of the `$a`.
+    register: u8,
+    variable: Variable,
+    /// What is yet to be added to the variable.
+    plus: u32,
+    /// What all of its addresses are multiples of.
+    align: u32,
+}
+
 /// The variables of a function.
 pub(super) struct Registers {
     variables: [Option<Variable>; PLACES],
@@ -142,7 +153,7 @@ pub(super) struct Registers {
     /// Registers that hold 0 all the time.
     zero: Locations,
     /// What low halves of address registers are instead of variables.
-    pointers: Vec<(u8, Variable, u32)>,
+    pointers: Vec<Pointer>,
     /// What `$va` is instead of variables, while products are added up.
     sums: Option<Wide>,
 }
@@ -160,14 +171,15 @@ impl Registers {
         }
     }
 
-    /// From here on the low half of an address register, which is within the data store, is a pointer into it.
-    pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, n: u8) {
-        let low = self.get(e, Place::ALow(n));
+    /// From here on the low half of an address register, which is within the data store and a multiple of `align`, is a pointer
+    /// into it.
+    pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
+        let low = self.get(e, Place::ALow(register));
         let low = e.b.ins().uextend(I64, low);
         let pointer = e.b.ins().iadd(e.machine, low);
         let variable = e.b.declare_var(I64);
         e.b.def_var(variable, pointer);
-        self.pointers.push((n, variable, 0));
+        self.pointers.push(Pointer { register, variable, plus: 0, align });
     }
 
     /// From here to the end of the round sums of products are not added up before they have to be.
@@ -180,7 +192,7 @@ impl Registers {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
         }
-        for (_, variable, plus) in &mut self.pointers {
+        for Pointer { variable, plus, .. } in &mut self.pointers {
             let pointer = e.b.use_var(*variable);
             let moved = e.b.ins().iadd_imm_u(pointer, i64::from(std::mem::take(plus)));
             e.b.def_var(*variable, moved);
@@ -189,10 +201,10 @@ impl Registers {
 
     /// After the rounds pointers are low halves of address registers again.
     pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
-        for (n, variable, plus) in std::mem::take(&mut self.pointers) {
+        for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
-            let low = e.value(Word::Place { pointer, plus });
-            self.set(e, Place::ALow(n), low);
+            let low = e.value(Word::Place { pointer, plus, align });
+            self.set(e, Place::ALow(register), low);
         }
     }
 
@@ -340,10 +352,11 @@ impl Registers {
         if Locations::register(RegFile::A, n & 31).is_subset(self.zero) {
             return Word::Const(0);
         }
-        if let Some(&(_, variable, plus)) = self.pointers.iter().find(|(register, ..)| *register == n) {
+        if let Some(&Pointer { variable, plus, align, .. }) = self.pointers.iter().find(|pointer| pointer.register == n)
+        {
             let (high, pointer) = (self.get(e, Place::AHigh(n)), e.b.use_var(variable));
             // The stride code is 0.
-            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Place { pointer, plus });
+            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Place { pointer, plus, align });
         }
         let (high, low) = (self.get(e, Place::AHigh(n)), self.get(e, Place::ALow(n)));
         let high = Word::Value(high, Known::within(0xffff_0000));
@@ -357,11 +370,11 @@ impl Registers {
     }
 
     fn set_address(&mut self, e: &mut Emitter<'_, '_>, n: u8, word: Word) {
-        if let Some(at) = self.pointers.iter().position(|(register, ..)| *register == n)
+        if let Some(at) = self.pointers.iter().position(|pointer| pointer.register == n)
             && let Word::Place { plus, .. } = e.and_mask(word, 0xffff)
         {
             if let Some(pointer) = self.pointers.get_mut(at) {
-                pointer.2 = plus;
+                pointer.plus = plus;
             }
             return;
         }

@@ -93,6 +93,16 @@ impl Random {
         }
     }
 
+    /// An access by an address register that loops move, which leaves it where it is: of a word, a row or a column.
+    fn staying_access(&mut self) -> u32 {
+        use Opcode::*;
+        let access = [LDVH, LDVH, STVH, STVH, LDS, STS, LDVV, STVV][self.below(8) as usize];
+        let access = Inst::random(access, &mut || self.next());
+        let address = if matches!(access.opcode(), LDVH | LDS | LDVV) { f::SRC1 } else { f::DST };
+        let access = access.with(address, self.below(4)).with(f::CDST, 7);
+        if self.one_in(4) { access.word() } else { access.with(f::IMM, 0).word() }
+    }
+
     /// A loop of full bundles that most often counts by an address or a register, and an exit.
     fn loop_program(&mut self) -> Vec<u32> {
         use Opcode::*;
@@ -116,7 +126,12 @@ impl Random {
                     access = access.with(f::CDST, c);
                 }
             }
-            let access = if self.one_in(8) { self.inst(Unit::Address) } else { access.word() };
+            let counts = line == counts % (lines + 1);
+            let access = match self.below(8) {
+                0 => self.inst(Unit::Address),
+                1..4 if !counts || zf => self.staying_access(),
+                _ => access.word(),
+            };
             let vector = if self.one_in(6) { Inst::new(VNOP).word() } else { self.inst(Unit::Vector) };
             let branch = if line == jump {
                 let slct = if zf { 1 } else { 10 };

@@ -30,6 +30,8 @@ pub(super) enum Word {
         pointer: Value,
         /// The constant.
         plus: u32,
+        /// The power of two that the address is a multiple of.
+        align: u32,
     },
     /// A `$c`, shifted right: of its parts only those are read that count.
     Flags {
@@ -132,7 +134,7 @@ impl Emitter<'_, '_> {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
             Word::Value(value, _) => value,
-            Word::Place { pointer, plus } => {
+            Word::Place { pointer, plus, .. } => {
                 let offset = self.b.ins().isub(pointer, self.machine);
                 let offset = self.b.ins().ireduce(I32, offset);
                 self.b.ins().iadd_imm_u(offset, i64::from(plus))
@@ -232,8 +234,9 @@ impl Emitter<'_, '_> {
                     && mask <= 0xffff
                 {
                     // Pointers do not leave the data store.
-                    if let (Word::Place { pointer, plus }, Word::Const(step), 0xffff) = (low, added, mask) {
-                        return Word::Place { pointer, plus: plus + step };
+                    if let (Word::Place { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask) {
+                        let align = (align | step) & (align | step).wrapping_neg();
+                        return Word::Place { pointer, plus: plus + step, align };
                     }
                     let (low, added) = (self.value(low), self.value(added));
                     value = self.b.ins().iadd(low, added);
