@@ -195,3 +195,46 @@ fn the_budget_is_that_of_the_items_that_are_left() {
         assert_eq!((trap.item, trap.address, &trap.kind), (0, 8, &TrapKind::Budget { limit: 1000 }), "{engine}");
     }
 }
+
+/// Part of a parameter's address may be that of another one: here the last but 43, whose high half ends as that of the first.
+#[test]
+fn part_of_an_address_is_another_buffers() {
+    let parameters: Vec<String> = (0..300).map(|k| format!("p{k}: inout i32")).collect();
+    let load = |opcode: &str| {
+        format!(
+            "
+    S2R R0, SR_ITEM ;
+    SHF.L.U32 R0, R0, 0x2, RZ ;
+    ULDC.64 UR0, c[0x0][0x160] ;
+    ULDC.64 UR4, c[0x0][0x168] ;
+    LDC R2, c[0x0][RZ+0x960] ;
+    {opcode}
+    R2UR UR2, R2 ;
+    R2UR UR3, R3 ;
+    STG [R0.U32+UR2], R0 ;
+    LDG R6, [R0.U32+UR0] ;
+    STG [R0.U32+UR4], R6 ;
+    EXIT ;
+"
+        )
+    };
+    let narrow = [
+        "LDC.U16 R3, c[0x0][RZ+0x964] ;",
+        "LDC.S16 R3, c[0x0][RZ+0x964] ;",
+        "LDC.U8 R3, c[0x0][RZ+0x965] ; SHF.L.U32 R3, R3, 0x8, RZ ;",
+        "LDC R3, c[0x0][RZ+0x964] ; LOP3 R3, R3, 0xffff, RZ, 0xc0 ;",
+        "LDC R3, c[0x0][RZ+0x164] ;",
+    ];
+    for opcode in narrow {
+        let program = program(
+            &parameters.join(", "),
+            &load(opcode).replace(" ; SHF", " ;\n SHF").replace(" ; LOP3", " ;\n LOP3"),
+        );
+        for items in [1, 16, 100] {
+            let mut buffers = vec![vec![0; 4 * items as usize]; 300];
+            let mut args: Vec<Arg<'_>> = buffers.iter_mut().map(|bytes| Arg::Buffer(bytes)).collect();
+            run(&program, items, &mut args).unwrap();
+            assert_eq!(words(&buffers[1]), (0..items).map(|item| 4 * item).collect::<Vec<u32>>(), "{opcode}");
+        }
+    }
+}

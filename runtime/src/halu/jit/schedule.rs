@@ -390,9 +390,14 @@ impl Scheduler<'_> {
             _ => None,
         };
         let (Some(a), Some(b)) = (place(a), place(b)) else { return true };
-        // The bases of buffers are so far apart that an offset does not lead from one to another.
-        let pointer = |base: [Id; 2]| match base.map(|word| self.trace.op(word)) {
-            [Op::Bank { offset: low, .. }, Op::Bank { offset: high, .. }] if high == low + 4 => {
+        // The bases of buffers are so far apart that an offset does not lead from one to another. A base is known where both of
+        // its words are loaded whole from where the parameter is: part of a word may be another parameter's.
+        let whole = |word: Id| match self.trace.op(word) {
+            Op::Bank { offset, width: Width::B32, .. } => Some(offset),
+            _ => None,
+        };
+        let pointer = |base: [Id; 2]| match base.map(whole) {
+            [Some(low), Some(high)] if low.checked_add(4) == Some(high) => {
                 Some(low).filter(|low| self.kernel.pointers.contains(low))
             }
             _ => None,
