@@ -156,7 +156,7 @@ enum Places {
     Each { offset: Words, base: [Words; 2] },
 }
 
-/// A row, or one word for all items.
+/// A row, or one word for all items. It may start at any address: what was loaded may be a row in a buffer.
 #[derive(Clone, Copy)]
 struct Words {
     start: *const u32,
@@ -172,7 +172,7 @@ impl Words {
     /// The row has such an item.
     unsafe fn get(self, item: u32) -> u32 {
         // SAFETY: the caller's promise.
-        unsafe { self.start.add(item as usize * self.step).read() }
+        unsafe { self.start.add(item as usize * self.step).read_unaligned() }
     }
 }
 
@@ -394,7 +394,7 @@ unsafe fn copy_out(items: u32, site: &Site, at: *mut u8, data: [Words; 4]) {
             ($ty:ty) => {
                 if stride == size_of::<$ty>() as isize && data[0].step == 1 {
                     for k in 0..items as usize {
-                        at.cast::<$ty>().add(k).write_unaligned((data[0].start.add(k).read() as $ty).to_le());
+                        at.cast::<$ty>().add(k).write_unaligned((data[0].start.add(k).read_unaligned() as $ty).to_le());
                     }
                 } else {
                     for k in 0..items {

@@ -351,7 +351,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                     Width::B16 => I16,
                     Width::B32 | Width::B64 | Width::B128 => I32,
                 };
-                let value = self.e.b.ins().load(ty, here(), bank, offset as i32);
+                let value = self.e.b.ins().load(ty, anywhere(), bank, offset as i32);
                 return match (ty, signed) {
                     (I32, _) => value,
                     (_, true) => self.e.b.ins().sextend(I32, value),
@@ -363,7 +363,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                     Some(found) => found.row,
                     None => self.e.row_address(SCRATCH[3]),
                 };
-                return self.e.b.ins().load(I32, here(), row, 4 * i32::from(k));
+                return self.e.b.ins().load(I32, anywhere(), row, 4 * i32::from(k));
             }
             Op::Access(_) | Op::Mask => return self.e.b.ins().iconst(I32, 0),
             _ => {}

@@ -16,6 +16,8 @@ mod run;
 mod runner;
 mod schedule;
 mod step;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod unit;
 mod vector;

@@ -106,12 +106,15 @@ impl RowOp {
 ///
 /// The span is the length of the rows in bytes, a multiple of `4 * LOT`; its bits 0 to 2 say of each operand whether it is a
 /// row. One that is not is a lot of the same word, and one that the operation does not have any lot. The result may be one of
-/// the operands. Rows may start at any multiple of 4.
+/// the operands. Rows may start at any address: some are in buffers of the caller.
 ///
 /// # Safety
 /// The result and the operands are as long as the span says, and the operation is the one that the function was asked for.
 pub type RowFn =
     unsafe extern "C" fn(result: *mut u32, a: *const u32, b: *const u32, c: *const u32, span: usize, op: *const RowOp);
+
+/// The variable of the environment that may name the variant to run, such as `portable`: for tests of one that is not the best.
+pub const ROWS_VARIABLE: &str = "HALFBYTE_ROWS";
 
 /// What the functions are written for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -141,15 +144,24 @@ impl Variant {
         }
     }
 
-    /// The best that this computer can run. AVX-512 is so only where it gives the interpreter's bits for some thousand
-    /// operands, which are compared at the first call: few computers have it, so that few proofs have been run on one.
+    /// The best that this computer can run, or the one that [`ROWS_VARIABLE`] names. AVX-512 is the best only where it gives the
+    /// interpreter's bits for some thousand operands, which are compared at the first call: few computers have it, so that few
+    /// proofs have been run on one.
     pub fn best() -> Variant {
         static BEST: OnceLock<Variant> = OnceLock::new();
         let is_best = |variant: &Variant| match variant {
             Variant::Avx512 => variant.is_here() && agree::agrees(*variant),
             _ => variant.is_here(),
         };
-        *BEST.get_or_init(|| Variant::ALL.into_iter().rfind(is_best).unwrap_or(Variant::Portable))
+        let best = || Variant::ALL.into_iter().rfind(is_best).unwrap_or(Variant::Portable);
+        *BEST.get_or_init(|| Variant::asked_for().unwrap_or_else(best))
+    }
+
+    /// The variant that the environment names, if this computer can run it.
+    fn asked_for() -> Option<Variant> {
+        let name = std::env::var(ROWS_VARIABLE).ok()?;
+        let is_named = |variant: &Variant| variant.to_string().eq_ignore_ascii_case(&name);
+        Variant::ALL.into_iter().find(is_named).filter(|variant| variant.is_here())
     }
 
     /// The function of an operation, which may be called where the variant is here.

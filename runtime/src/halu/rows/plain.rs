@@ -93,12 +93,12 @@ unsafe fn each(
 ) {
     let Span { items, steps } = Span::new(span);
     for k in (0..items).step_by(LOT) {
-        // SAFETY: every row has a lot from `k` on, and what is no row is one.
+        // SAFETY: every row has a lot from `k` on, and what is no row is one; they may start anywhere.
         unsafe {
-            let a = a.add(k * steps[0]).cast::<Words>().read();
-            let b = b.add(k * steps[1]).cast::<Words>().read();
-            let c = c.add(k * steps[2]).cast::<Words>().read();
-            result.add(k).cast::<Words>().write(compute(&a, &b, &c));
+            let a = a.add(k * steps[0]).cast::<Words>().read_unaligned();
+            let b = b.add(k * steps[1]).cast::<Words>().read_unaligned();
+            let c = c.add(k * steps[2]).cast::<Words>().read_unaligned();
+            result.add(k).cast::<Words>().write_unaligned(compute(&a, &b, &c));
         }
     }
 }

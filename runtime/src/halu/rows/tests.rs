@@ -175,6 +175,53 @@ fn rows_may_have_any_length_and_start_anywhere() {
     }
 }
 
+/// Rows in buffers of a caller, which may be any bytes. With debug assertions an access that is taken for aligned ends the test.
+#[test]
+fn rows_may_start_at_any_address() {
+    const ITEMS: usize = 3 * LOT;
+    let mut random = Random(11);
+    let ops = [
+        RowOp::Half(HalfOp { kind: HalfKind::Fma, mode: Mode::new(Format::F16, Rounding::Nearest) }),
+        RowOp::Half(HalfOp { kind: HalfKind::Add, mode: Mode { ftz: true, ..Mode::new(Format::Bf16, Rounding::Up) } }),
+        RowOp::Half(HalfOp {
+            kind: HalfKind::Mul,
+            mode: Mode { clamp: Clamp::Sat, ..Mode::new(Format::F16, Rounding::Zero) },
+        }),
+        RowOp::MinMax(HalfMinMax { format: Format::F16, ftz: false, nan: true }),
+        RowOp::Compare(HalfCompare { format: Format::Bf16, ftz: false, compare: Compare::from_code(1) }, 1),
+        RowOp::Narrow(Format::F16, Rounding::Nearest),
+        RowOp::Widen(Format::Bf16),
+        RowOp::Shl,
+        RowOp::MulHigh(true),
+        RowOp::Fma,
+        RowOp::Bytes(VideoKind::AbsDiff),
+    ];
+    for op in ops {
+        for variant in variants() {
+            for start in 0..4 {
+                let words = [(); 3].map(|()| [(); ITEMS].map(|()| random.word()));
+                let places = [0, 1, 2].map(|k: usize| {
+                    let mut place = vec![0_u8; 4 * ITEMS + 8];
+                    let first = (start + k) % 4;
+                    let bytes = words[k].iter().flat_map(|word| word.to_ne_bytes());
+                    place[first..].iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+                    (place, first)
+                });
+                let mut result = vec![0xAA_u8; 4 * ITEMS + 8];
+                let at = |k: usize| places[k].0[places[k].1..].as_ptr().cast();
+                let span = 4 * ITEMS | 7;
+                // SAFETY: all rows are as long as the span says, which has a row for each operand, and the variant is here.
+                unsafe { variant.function(&op)(result[start..].as_mut_ptr().cast(), at(0), at(1), at(2), span, &op) };
+                let (before, found) = result.split_at(start);
+                let (found, after) = found.split_at(4 * ITEMS);
+                let expected = (0..ITEMS).flat_map(|k| op.word(words[0][k], words[1][k], words[2][k]).to_ne_bytes());
+                assert!(found.iter().copied().eq(expected), "{variant}, {op:?} at {start}");
+                assert!(before.iter().chain(after).all(|&byte| byte == 0xAA), "{variant}, {op:?} at {start}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_short_comparison_finds_no_difference() {
     for variant in variants() {
