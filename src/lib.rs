@@ -49,6 +49,7 @@ pub mod testing;
 pub mod trial;
 pub mod values;
 pub mod view;
+pub mod words;
 
 pub use half::{bf16, f16};
 pub use halfbyte_abi as limits;

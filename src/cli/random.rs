@@ -2,13 +2,16 @@
 
 use std::fs::create_dir_all;
 use std::num::NonZero;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use halfbyte::Target;
 use halfbyte::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte::launch::Engine;
 use halfbyte::limits::Limits;
 use halfbyte::prove::Shard;
+use halfbyte::words::{self, Case, Draws};
 
 use super::io::{print, write};
 use super::limits::LimitArgs;
@@ -54,13 +57,21 @@ pub(super) struct Random {
     /// Print the kernels, and do not run them
     #[arg(long)]
     print: bool,
+    /// Run random programs of HALU and VP1 words instead of kernels
+    ///
+    /// The interpreter is compared with native code, on one thread and on several.
+    #[arg(long, conflicts_with = "engine")]
+    words: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
 impl Random {
     pub(super) fn run(self) -> Done {
-        let kernels = self.first..self.first.saturating_add(self.count);
+        if self.words {
+            return self.run_words();
+        }
+        let kernels = self.numbers();
         if self.print {
             let targets = Targets::new();
             let mut mix = Mix::new(&targets);
@@ -76,7 +87,7 @@ impl Random {
                 Some(engine) => vec![engine.engine()],
                 None => Engine::ALL.to_vec(),
             },
-            threads: self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN),
+            threads: self.threads(),
             enough: ENOUGH,
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
@@ -112,6 +123,71 @@ impl Random {
 }
 
 impl Random {
+    fn numbers(&self) -> Range<u64> {
+        self.first..self.first.saturating_add(self.count)
+    }
+
+    fn threads(&self) -> NonZero<usize> {
+        self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+    }
+
+    fn run_words(&self) -> Done {
+        let machines = |target: &Target| matches!(target, Target::Halu | Target::Vp1);
+        let targets: Vec<Target> = self.sm.targets(self.target).into_iter().filter(machines).collect();
+        if targets.is_empty() {
+            return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));
+        }
+        let programs = self.numbers();
+        if self.print {
+            let numbers = programs.skip(self.shard.index() - 1).step_by(self.shard.count());
+            let cases = numbers.flat_map(|number| targets.iter().map(move |&target| (number, target)));
+            return cases
+                .filter_map(|(number, target)| Case::draw(target, &mut Draws::of_seed(self.seed, number)))
+                .try_for_each(|case| print(case.to_string().as_bytes()));
+        }
+        let (seed, shard, threads) = (self.seed, self.shard, self.threads());
+        let plan = words::Plan { seed, programs, shard, targets, threads, enough: ENOUGH };
+        let out = self.out.display();
+        create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
+        silence_panics();
+        let of = self.count.div_ceil(shard.count() as u64) * plan.targets.len() as u64;
+        let mut meter = Meter::new(Duration::ZERO);
+        let start = Instant::now();
+        let (mut written, mut unwritten) = (0, Ok(()));
+        let summary = words::run(&plan, &mut |summary| {
+            for finding in summary.findings.iter().skip(written) {
+                meter.clear();
+                unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| self.write_words(finding));
+            }
+            written = summary.findings.len();
+            meter.show(|time| {
+                let (done, all) = (grouped(summary.programs), grouped(of));
+                let percent = summary.programs * 100 / of.max(1);
+                format!("{percent:>3} %  {done} of {all} programs in {}; {written} differ", seconds(time))
+            });
+        });
+        let summary = summary.map_err(Failure::Call)?;
+        meter.clear();
+        unwritten?;
+        let names: Vec<&str> = plan.targets.iter().map(|target| target.name()).collect();
+        let mut text = format!("programs     {} of seed {seed}, shard {shard}\n", grouped(summary.programs));
+        text += &format!("machines     {}\n", names.join(", "));
+        text += &format!("to the end   {}\n", grouped(summary.done));
+        text += &format!("trapping     {}\n", grouped(summary.trapped));
+        text += &format!("time         {}\n", seconds(start.elapsed()));
+        text += &format!("differences  {}\n", summary.findings.len());
+        print(text.as_bytes())?;
+        if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+
+    /// Writes a program that engines do not agree on to a file of its own.
+    fn write_words(&self, finding: &words::Finding) -> Done {
+        let name = format!("random-{}-{}-{}.s", finding.target.name(), self.seed, finding.number);
+        let path = self.out.join(name);
+        say(&format!("error: {}: {}", path.display(), finding.difference));
+        write(Some(&path), finding.text.as_bytes())
+    }
+
     /// Writes a kernel that fails to a file of its own.
     fn write(&self, difference: &Difference) -> Done {
         let path = self.out.join(format!("random-{}-{}.hb", self.seed, difference.number));

@@ -1,0 +1,98 @@
+//! What programs are drawn from.
+
+use halfbyte_ir::witness::Random;
+
+/// Numbers of a seed, or bytes, which end: after that every number is 0.
+#[derive(Debug)]
+pub struct Draws<'a> {
+    from: From<'a>,
+}
+
+#[derive(Debug)]
+enum From<'a> {
+    Seed(Random),
+    Bytes(&'a [u8]),
+}
+
+impl Draws<'static> {
+    /// The numbers of the program of a number, of those of a seed.
+    pub fn of_seed(seed: u64, number: u64) -> Draws<'static> {
+        let mut of_seed = Random(seed);
+        let mut of_number = Random(of_seed.bits() ^ number);
+        Draws { from: From::Seed(Random(of_number.bits())) }
+    }
+}
+
+impl<'a> Draws<'a> {
+    /// Numbers made of bytes, as few for each as will do.
+    pub fn of_bytes(bytes: &'a [u8]) -> Draws<'a> {
+        Draws { from: From::Bytes(bytes) }
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.take(8)
+    }
+
+    /// A number below `n`; 0 where `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        match &mut self.from {
+            From::Seed(random) => random.below(n),
+            From::Bytes(_) => {
+                let bytes = match n {
+                    0 | 1 => return 0,
+                    2..=0x100 => 1,
+                    0x101..=0x1_0000 => 2,
+                    _ => 8,
+                };
+                (self.take(bytes) % n as u64) as usize
+            }
+        }
+    }
+
+    /// True once in so many times.
+    pub fn one_in(&mut self, n: usize) -> bool {
+        // Where the bytes have ended nothing rare happens.
+        self.below(n) == n.saturating_sub(1)
+    }
+
+    /// One of some.
+    pub fn pick<T: Copy, const N: usize>(&mut self, all: [T; N]) -> T {
+        all[self.below(N)]
+    }
+
+    /// A word that is often special.
+    pub fn word(&mut self) -> u32 {
+        match self.below(8) {
+            0 => self.pick([0, 1, 2, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x80, 0x7f80_ff01, 0x3c00_bc00, 0x7fff_fc00]),
+            1 => 1 << self.below(32),
+            2 => self.below(0x100) as u32,
+            _ => self.bits() as u32,
+        }
+    }
+
+    /// So many bytes, some of which are special.
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(count + 3);
+        if self.one_in(4) {
+            let word = self.word().to_le_bytes();
+            bytes.extend(word.into_iter().cycle().take(count));
+        }
+        while bytes.len() < count {
+            bytes.extend(self.word().to_le_bytes());
+        }
+        bytes.truncate(count);
+        bytes
+    }
+
+    fn take(&mut self, count: usize) -> u64 {
+        match &mut self.from {
+            From::Seed(random) => random.bits(),
+            From::Bytes(bytes) => {
+                let (taken, rest) = bytes.split_at(count.min(bytes.len()));
+                *bytes = rest;
+                taken.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+            }
+        }
+    }
+}
