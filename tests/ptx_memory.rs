@@ -146,8 +146,8 @@ ld.global.b32 %r2, [%d3+64]; setp.ge.s32 %p1, %i, 0; @%p1 st.global.b32 [%d3+64]
 
 #[test]
 fn threads_and_blocks_are_parts_of_the_item() {
-    let body = "mov.u32 %r0, %nctaid.x; mov.u32 %r1, %ntid.y; mov.u32 %r2, %tid.z; mad.lo.s32 %r0, %r0, 1000, %t; mad.lo.s32 %r0, %b, 256, %r0;
-mad.lo.s32 %r0, %n, 65536, %r0; add.s32 %r0, %r0, %r1; add.s32 %r0, %r0, %r2;
+    let body = "mov.u32 %r0, %nctaid.x; mad.lo.s32 %r0, %r0, 1000, %t; mad.lo.s32 %r0, %b, 256, %r0;
+mad.lo.s32 %r0, %n, 65536, %r0;
 ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %i, 4; add.s64 %d0, %d0, %d1; st.global.b32 [%d0], %r0; ret;";
     for (grid, block) in [(1, 1), (1, 7), (5, 1), (3, 20), (9, 32), (4, 9), (2, 1000)] {
         let text = kernel(".param .u64 x", body);

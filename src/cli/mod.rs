@@ -24,8 +24,9 @@ mod view;
 
 use std::fmt::LowerHex;
 use std::io::IsTerminal;
-use std::num::NonZero;
+use std::num::{NonZero, ParseIntError};
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::Target;
@@ -193,11 +194,19 @@ struct OnArgs {
 #[derive(Args)]
 struct ShapeArgs {
     /// Of a kernel in PTX: the number of blocks
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_axis::<u32>)]
     grid: Option<u32>,
     /// Of a kernel in PTX: the threads of a block
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_axis::<NonZero<u32>>)]
     block: Option<NonZero<u32>>,
+}
+
+/// A number of blocks or threads.
+fn one_axis<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
+    if text.contains([',', 'x', 'X', ' ']) {
+        return Err("expected one number: only the x axis is run".into());
+    }
+    text.parse().map_err(|error: ParseIntError| error.to_string())
 }
 
 impl ShapeArgs {

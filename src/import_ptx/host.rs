@@ -48,7 +48,7 @@ impl Host {
         }
         let kernel = Kernel::load(&read, &entry.name, file).map_err(|error| {
             let span = match &error {
-                LoadError::Parameter { loc, .. } => places.span(*loc),
+                LoadError::Parameter { loc, .. } | LoadError::Axis { loc, .. } => places.span(*loc),
                 LoadError::Name(_) | LoadError::Signature => Span::default(),
             };
             report(vec![Diagnostic::new(span, error.to_string())])

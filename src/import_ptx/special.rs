@@ -50,22 +50,20 @@ impl Import<'_> {
     fn special(&mut self, special: Special) -> Value {
         let number = |import: &mut Self, number: u32| import.code.constant(Type::I32, number.into());
         let (grid, block) = (self.shape.grid, self.shape.block);
-        match (special.group, special.axis) {
-            // A launch has one axis: the others are of one thread, number 0.
-            (SpecialGroup::Thread | SpecialGroup::Block, 1..) => number(self, 0),
-            (SpecialGroup::BlockSize | SpecialGroup::GridSize, 1..) => number(self, 1),
-            (SpecialGroup::BlockSize, _) => match block {
+        // Of axis x: others are refused before anything is imported.
+        match special.group {
+            SpecialGroup::BlockSize => match block {
                 Some(block) => number(self, block),
                 None => self.code.builder.here(Op::GroupSize),
             },
-            (SpecialGroup::GridSize, _) => match grid {
+            SpecialGroup::GridSize => match grid {
                 Some(grid) => number(self, grid),
                 None => {
                     self.refuse("how many blocks there are is not known here", "a number of blocks, `--grid N`");
                     number(self, 1)
                 }
             },
-            (SpecialGroup::Thread, _) => match (grid, block) {
+            SpecialGroup::Thread => match (grid, block) {
                 (_, Some(1)) => number(self, 0),
                 (Some(1), _) => self.code.builder.here(Op::ItemId),
                 (_, Some(block)) => {
@@ -76,7 +74,7 @@ impl Import<'_> {
                 }
                 _ => self.code.builder.here(Op::LocalId),
             },
-            (SpecialGroup::Block, _) => match (grid, block) {
+            SpecialGroup::Block => match (grid, block) {
                 (Some(1), _) => number(self, 0),
                 (_, Some(1)) => self.code.builder.here(Op::ItemId),
                 (_, Some(block)) => self.block_of_item(block).1,

@@ -7,7 +7,7 @@ use super::Opcode;
 use super::Vector;
 use super::module::Space;
 use super::row::{self, Role, Row};
-use super::types::{Since, Special, Token, Type};
+use super::types::{MissingAxis, Since, Special, Token, Type};
 
 /// A virtual register of an entry, by its number among the registers declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -153,6 +153,14 @@ impl Operand {
         }
     }
 
+    /// The special register that the operand is.
+    pub fn special(&self) -> Option<Special> {
+        match *self {
+            Operand::Special(special) => Some(special),
+            _ => None,
+        }
+    }
+
     /// Each register that the operand names, to be changed.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         match self {
@@ -211,6 +219,14 @@ impl Inst {
         for (o, operand) in self.opcode.row().operands_with(&self.words).zip(&mut self.operands) {
             operand.registers_mut(|reg| *reg = to(o.role, *reg));
         }
+    }
+
+    /// Whether launches have the axes of the special registers that it reads.
+    ///
+    /// # Errors
+    /// The first register of another axis.
+    pub fn check_axes(&self) -> Result<(), MissingAxis> {
+        self.operands.iter().filter_map(Operand::special).try_for_each(Special::check_axis)
     }
 
     /// What the instruction needs of assembler and machine.

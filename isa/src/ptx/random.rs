@@ -130,7 +130,7 @@ impl<'a> Draw<'a> {
                 (count != 0).then(|| Base::Parameter(draw.below(count) as u32))
             })?,
             Shape::Special => {
-                let group = *self.one_of(&SpecialGroup::ALL)?;
+                let group = *self.one_of(SpecialGroup::ALL)?;
                 Operand::Special(Special { group, axis: self.below(3) as u8 })
             }
             Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),

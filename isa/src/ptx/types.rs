@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use thiserror::Error;
+
 /// What a type is good for: values of different kinds do not mix unless one of them is only bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -230,39 +232,56 @@ pub struct Special {
     pub axis: u8,
 }
 
-/// The special registers of three components.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SpecialGroup {
-    /// `%tid`: the number of the thread in its block.
-    Thread,
-    /// `%ntid`: the threads of a block.
-    BlockSize,
-    /// `%ctaid`: the number of the block.
-    Block,
-    /// `%nctaid`: the blocks of the launch.
-    GridSize,
-}
-
-impl SpecialGroup {
-    /// All four.
-    pub const ALL: [SpecialGroup; 4] = [Self::Thread, Self::BlockSize, Self::Block, Self::GridSize];
-
-    /// The name, with its `%`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Thread => "%tid",
-            Self::BlockSize => "%ntid",
-            Self::Block => "%ctaid",
-            Self::GridSize => "%nctaid",
+macro_rules! special_groups {
+    ($($variant:ident $name:literal $doc:literal;)*) => {
+        /// The special registers of three components.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum SpecialGroup {
+            $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
         }
-    }
+
+        impl SpecialGroup {
+            /// Every one.
+            pub const ALL: &'static [SpecialGroup] = &[$(SpecialGroup::$variant,)*];
+
+            /// The name, with its `%`.
+            pub const fn name(self) -> &'static str {
+                match self { $(SpecialGroup::$variant => $name,)* }
+            }
+        }
+    };
 }
+
+special_groups! {
+    Thread "%tid" "the number of the thread in its block.";
+    BlockSize "%ntid" "the threads of a block.";
+    Block "%ctaid" "the number of the block.";
+    GridSize "%nctaid" "the blocks of the launch.";
+}
+
+/// A launch has not the axis that a special register is of: it is over x alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("`{0}` is not supported: a launch has only the x axis")]
+pub struct MissingAxis(pub Special);
 
 impl Special {
+    /// Every one.
+    pub fn all() -> impl Iterator<Item = Special> {
+        SpecialGroup::ALL.iter().flat_map(|&group| (0..3).map(move |axis| Special { group, axis }))
+    }
+
+    /// Whether launches have its axis.
+    ///
+    /// # Errors
+    /// They do not.
+    pub const fn check_axis(self) -> Result<(), MissingAxis> {
+        if self.axis == 0 { Ok(()) } else { Err(MissingAxis(self)) }
+    }
+
     /// The register of a name, `%tid.x`.
     pub fn from_name(name: &str) -> Option<Special> {
         let (group, axis) = name.split_once('.')?;
-        let group = SpecialGroup::ALL.into_iter().find(|g| g.name() == group)?;
+        let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
         let axis = match axis {
             "x" => 0,
             "y" => 1,

@@ -78,14 +78,12 @@ impl Reader<Concrete> for View<'_> {
     }
 
     fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
-        // A launch has one axis: others are of one item, number 0.
-        match (special.group, special.axis) {
-            (SpecialGroup::Thread, 0) => self.item.thread,
-            (SpecialGroup::Block, 0) => self.item.block,
-            (SpecialGroup::BlockSize, 0) => self.item.block_size,
-            (SpecialGroup::GridSize, 0) => self.item.grid_size,
-            (SpecialGroup::Thread | SpecialGroup::Block, _) => 0,
-            (SpecialGroup::BlockSize | SpecialGroup::GridSize, _) => 1,
+        // Loading the kernel has seen that it is of axis x.
+        match special.group {
+            SpecialGroup::Thread => self.item.thread,
+            SpecialGroup::Block => self.item.block,
+            SpecialGroup::BlockSize => self.item.block_size,
+            SpecialGroup::GridSize => self.item.grid_size,
         }
     }
 

@@ -13,6 +13,7 @@ use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
 use halfbyte_isa::ptx::text::{Text, inst_text};
+use halfbyte_isa::ptx::types::MissingAxis;
 use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
@@ -104,6 +105,14 @@ pub enum LoadError {
         /// Bytes that it has.
         bytes: u64,
     },
+    /// An instruction reads a special register of an axis that launches do not have.
+    #[error("{}:{}: {axis}", loc.line, loc.column)]
+    Axis {
+        /// Its place in the text.
+        loc: Loc,
+        /// The register.
+        axis: MissingAxis,
+    },
 }
 
 /// Why a launch gave no result.
@@ -177,9 +186,10 @@ fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
     (0..).zip(entry.variables.iter()).map(|(number, of)| Bound { address: address(number), space: of.space }).collect()
 }
 
-/// Whether an entry reads within its parameters.
+/// Whether an entry reads within its parameters, and special registers that launches have.
 fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in entry.insts.iter().enumerate() {
+        inst.check_axes().map_err(|axis| LoadError::Axis { loc: locs.get(place).copied().unwrap_or_default(), axis })?;
         for operand in &inst.operands {
             let Operand::Memory(address) = operand else { continue };
             let Base::Parameter(number) = address.base else { continue };
@@ -259,7 +269,7 @@ impl Kernel {
     /// Takes a kernel from what was read of a text; `source` is the text's name, for traps.
     ///
     /// # Errors
-    /// There is no such kernel, or it reads beyond a parameter.
+    /// There is no such kernel, or it reads beyond a parameter or a special register of an axis that launches do not have.
     pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         let entries = text.module.entries.iter().zip(&text.locs);
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
