@@ -29,6 +29,7 @@ pub mod check;
 pub mod compare;
 pub mod explain;
 pub mod generate;
+pub mod harness;
 pub mod import_ptx;
 pub mod intrinsics;
 pub mod json;

@@ -53,6 +53,11 @@ impl<'a> Buffers<'a> {
         }
     }
 
+    /// The size of the buffer that an address belongs to.
+    pub fn size(&self, address: u64) -> usize {
+        self.at(address).map_or(0, |(buffer, _)| buffer.bytes.get().len())
+    }
+
     /// Whether bytes may be accessed, aligned or not.
     pub fn allow(&self, access: Access, address: u64, count: usize) -> bool {
         let Some((buffer, offset)) = self.at(address) else { return false };

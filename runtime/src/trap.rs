@@ -111,6 +111,19 @@ pub enum TrapKind {
         /// The buffer's name.
         buffer: String,
     },
+    /// An access to a byte that another item accesses too, where one of the two writes it. It is looked for where a launch asks.
+    Race {
+        /// Load or store.
+        access: Access,
+        /// The memory.
+        space: Space,
+        /// The first such byte.
+        address: u64,
+        /// The other item; none where there are several.
+        other: Option<u32>,
+        /// Whether that writes it.
+        is_written: bool,
+    },
     /// A word that is no instruction.
     Undefined {
         /// The word.
@@ -184,6 +197,14 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::ReadOnly { address, bytes, buffer } => {
                 write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
+            }
+            TrapKind::Race { access, space, address, other, is_written } => {
+                let verb = if *is_written { "written" } else { "read" };
+                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} by ")?;
+                match other {
+                    Some(other) => write!(f, "item {other} too"),
+                    None => f.write_str("other items too"),
+                }
             }
             TrapKind::Undefined { word, bytes } => write!(f, "{} is no instruction", digits(*word, *bytes)),
             TrapKind::Unknown(unknown) => unknown.fmt(f),

@@ -10,6 +10,7 @@ mod interrupt;
 mod io;
 mod isa;
 mod json;
+mod launch;
 mod limits;
 mod meter;
 mod prove;
@@ -59,6 +60,7 @@ Examples:
   halfbyte test tests/files --coverage
   halfbyte quality examples -o docs/quality.md
   halfbyte reduce wrong.hb -o less.hb
+  halfbyte launch --json < launches.jsonl
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is,
@@ -73,6 +75,7 @@ enum Command {
     Disasm(disasm::Disasm),
     Step(step::Step),
     Isa(isa::Isa),
+    Launch(launch::Launch),
     Explain(explain::Explain),
     Prove(prove::Prove),
     Quality(quality::Quality),
@@ -134,6 +137,7 @@ pub fn main() -> ExitCode {
         Command::Disasm(command) => command.run(),
         Command::Step(command) => command.run(),
         Command::Isa(command) => command.run(),
+        Command::Launch(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
         Command::Quality(command) => command.run(),

@@ -49,6 +49,7 @@ mod video;
 
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Text};
 
 pub use host::Host;
@@ -97,6 +98,43 @@ pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
     }
     errors.sort_by_key(|error| error.span.start);
     Err(Report::new(file, text, errors))
+}
+
+/// A parameter of an imported kernel: a place in one of the text's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The parameter of the text, by number.
+    pub param: u32,
+    /// Where in it, in bytes.
+    pub offset: u32,
+    /// How many.
+    pub bytes: u32,
+}
+
+/// Makes one kernel of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
+/// what it is in the text.
+///
+/// # Errors
+/// What no kernel of the IR can say.
+pub fn import_one(
+    file: &str,
+    text: &str,
+    (entry, locs): (&Entry, &[Loc]),
+    shape: Shape,
+) -> Result<(Module, Vec<Part>), Report> {
+    let places = Places::new(text);
+    let report = |errors| Report::new(file, text, errors);
+    let (_, parts) = emit::parameters(entry, locs, &places).map_err(report)?;
+    let kernel = emit::kernel(entry, locs, &places, shape).map_err(report)?;
+    let errors = defects(&kernel);
+    if !errors.is_empty() {
+        return Err(report(errors));
+    }
+    let part = |place: &sources::Place| match place.of {
+        sources::Of::Param(param) => Some(Part { param, offset: place.offset, bytes: place.bytes }),
+        sources::Of::Variable(_) => None,
+    };
+    Ok((Module::of_kernels(file, text, vec![kernel]), parts.iter().filter_map(part).collect()))
 }
 
 /// Reads a text in PTX.

@@ -200,6 +200,44 @@ pub enum Suffix {
     Family,
 }
 
+/// The machines that there are, by number.
+const MACHINES: [u16; 27] = [
+    20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121,
+];
+
+impl TargetName {
+    /// By what stands behind `sm_`: `90`, `90a`, `120f`. There need not be such a machine.
+    pub fn from_number(number: &str) -> Option<TargetName> {
+        let (number, suffix) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
+            (Some(number), _) => (number, Some(Suffix::Architecture)),
+            (_, Some(number)) => (number, Some(Suffix::Family)),
+            _ => (number, None),
+        };
+        let sm = number.parse().ok().filter(|_| number.bytes().all(|b| b.is_ascii_digit()))?;
+        Some(TargetName { sm, suffix })
+    }
+
+    /// Whether there is a machine of this name.
+    pub fn is_known(self) -> bool {
+        let least = match self.suffix {
+            None => 0,
+            Some(Suffix::Architecture) => 90,
+            Some(Suffix::Family) => 100,
+        };
+        MACHINES.contains(&self.sm) && self.sm >= least
+    }
+
+    /// Whether what is for this target runs on a machine: on this and later ones, where it is for what a family has on those of
+    /// it, and where it is for what one architecture has on that alone.
+    pub fn runs_on(self, machine: TargetName) -> bool {
+        match self.suffix {
+            None => self.sm <= machine.sm,
+            Some(Suffix::Family) => self.sm <= machine.sm && self.sm / 10 == machine.sm / 10,
+            Some(Suffix::Architecture) => self.sm == machine.sm,
+        }
+    }
+}
+
 impl fmt::Display for TargetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let suffix = match self.suffix {

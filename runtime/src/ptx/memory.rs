@@ -4,6 +4,7 @@ use halfbyte_isa::abi::buffer_of;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, Place};
 use halfbyte_isa::ptx::module::Space as VariableSpace;
 
+use super::watch::Watch;
 use crate::buffers::{Buffers, range};
 use crate::trap::{Access, Space, TrapKind};
 
@@ -15,6 +16,8 @@ pub(super) struct Memory<'a> {
     pub buffers: Buffers<'a>,
     /// Where the file's variables lie, by number: in buffers behind those of the parameters.
     pub variables: Vec<Bound>,
+    /// Looks for races, where the launch asks for that.
+    pub watch: Option<Watch>,
 }
 
 /// A variable in a launch.
@@ -28,7 +31,7 @@ pub(super) struct Bound {
 
 impl Memory<'_> {
     /// The bytes at a place.
-    pub fn load(&self, place: Place<u32>, count: usize) -> Result<&[u8], TrapKind> {
+    pub fn load(&mut self, place: Place<u32>, count: usize) -> Result<&[u8], TrapKind> {
         match place {
             Place::Parameter { number, offset } => {
                 let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
@@ -43,8 +46,11 @@ impl Memory<'_> {
             }
             _ => {
                 let address = self.aligned(Access::Load, place, count)?;
-                let found = self.buffers.get(address, count);
-                found.ok_or_else(|| self.buffers.refusal(Access::Load, address, count))
+                if !self.buffers.allow(Access::Load, address, count) {
+                    return Err(self.buffers.refusal(Access::Load, address, count));
+                }
+                self.note(Access::Load, address, count)?;
+                Ok(self.buffers.get(address, count).unwrap_or_default())
             }
         }
     }
@@ -55,7 +61,14 @@ impl Memory<'_> {
         if !self.buffers.allow(Access::Store, address, count) {
             return Err(self.buffers.refusal(Access::Store, address, count));
         }
+        self.note(Access::Store, address, count)?;
         Ok(self.buffers.get_mut(address, count).unwrap_or_default())
+    }
+
+    /// Takes note of an access that may be made, where races are looked for.
+    fn note(&mut self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
+        watch.access(access, address, count, self.buffers.size(address))
     }
 
     /// The address of a place in the buffers, a multiple of what is accessed. Constant memory is what variables declare there.

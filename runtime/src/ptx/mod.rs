@@ -7,6 +7,7 @@
 mod cuda;
 mod interp;
 mod memory;
+mod watch;
 
 use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
@@ -24,6 +25,7 @@ use crate::trap::{Fault, Halt, Trap};
 pub use cuda::{CudaError, Failed, Unavailable, device};
 use interp::{Item, Registers};
 use memory::{Bound, Memory};
+use watch::Watch;
 
 /// An argument of a launch.
 #[derive(Debug)]
@@ -49,6 +51,9 @@ fn run_items(
     let mut stats = Stats::default();
     for number in 0..grid * block {
         registers.clear();
+        if let Some(watch) = &mut memory.watch {
+            watch.start(number);
+        }
         let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
         let of_item = interp::run_item(entry, item, &mut registers, memory, budget, work);
         let of_item = of_item.map_err(|halt| (number, halt))?;
@@ -75,12 +80,14 @@ pub struct Launch<'a, 'b> {
     pub engine: Engine,
     /// What ends the launch early: limits that are met, or someone who cancels it. A GPU does not look at it.
     pub watchdog: Option<&'a Watchdog>,
+    /// Whether the interpreter looks for races; it then takes eight more bytes of memory for each byte accessed.
+    pub races: bool,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
     pub fn new(grid: u32, block: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, watchdog: None }
+        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, watchdog: None, races: false }
     }
 }
 
@@ -239,7 +246,7 @@ pub(crate) fn launch(
     });
     let entry = &code.entry;
     let all: Vec<u32> = (0..).zip(entry.variables.iter()).map(|(number, _)| number).collect();
-    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all) };
+    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all), watch: None };
     let block = group_size(order.items);
     let shape = [order.items / block, block];
     if order.engine == Engine::Cuda {
@@ -299,7 +306,7 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { grid, block, args, budget, engine, watchdog } = launch;
+        let Launch { grid, block, args, budget, engine, watchdog, races } = launch;
         let items = grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
@@ -311,7 +318,8 @@ impl Kernel {
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
         let variables = bind(self.entry(), &self.variables);
-        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args), variables };
+        let watch = races.then(Watch::default);
+        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args), variables, watch };
         let kernel = || self.entry().name.clone();
         match engine {
             Engine::Interp => {}

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::object::Loc;
 use crate::ptx::module::{MAX_REGISTERS, Space};
+use crate::ptx::types::Type;
 
 /// An error and where it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -99,6 +100,9 @@ pub enum ErrorKind {
     /// More variables than a space holds.
     #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]
     Variables(Space),
+    /// A type that no variable has.
+    #[error("there are no variables of type {0}")]
+    Type(Type),
     /// A name that nothing has.
     #[error("unknown name `{0}`")]
     Name(String),
@@ -114,4 +118,26 @@ pub enum ErrorKind {
     /// More errors than anybody reads.
     #[error("too many errors")]
     TooMany,
+}
+
+/// What is to be said of a text with an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It is not PTX.
+    Wrong,
+    /// It may be PTX, of which this is not read here.
+    Unsupported,
+    /// It is PTX, and more than is read here.
+    TooLarge,
+}
+
+impl ErrorKind {
+    /// What is to be said of a text with this error.
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            ErrorKind::Unsupported(_) => Verdict::Unsupported,
+            ErrorKind::Registers | ErrorKind::Variables(Space::Global) => Verdict::TooLarge,
+            _ => Verdict::Wrong,
+        }
+    }
 }

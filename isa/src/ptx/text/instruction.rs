@@ -12,7 +12,7 @@ use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::inst::{Address, Base, Guard, Inst, MAX_WORDS, Operand, Reg, Var};
-use crate::ptx::row::{Lanes, OperandRow, Shape};
+use crate::ptx::row::{Lanes, OperandRow, Role, Shape};
 use crate::ptx::types::{Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
@@ -177,7 +177,8 @@ impl<'a> Reader<'a> {
     fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
         let Lexeme::Dotted(component) = self.ahead.token else { return Ok(Raw::Name(name)) };
         let full = format!("{name}.{component}");
-        let special = Special::from_name(&full).ok_or_else(|| self.error(ErrorKind::Name(full)))?;
+        let unknown = |full| outside::name(name).unwrap_or(ErrorKind::Name(full));
+        let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
         self.bump()?;
         Ok(Raw::Operand(Operand::Special(special)))
     }
@@ -222,6 +223,9 @@ impl<'a> Reader<'a> {
         loop {
             if regs.is_full() {
                 return Err(self.expected("`}`"));
+            }
+            if let Lexeme::Number(_) = self.ahead.token {
+                return Err(self.error(ErrorKind::Unsupported("a number in braces".to_owned())));
             }
             regs.push(self.element(names)?);
             if !self.accept(',')? {
@@ -288,7 +292,11 @@ impl<'a> Parts<'a> {
             }
         }
         let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
-        Err(best.map_or_else(unknown, |best| best.error))
+        let error = best.map_or_else(unknown, |best| best.error);
+        match outside::form(self.mnemonic, &self.words, &error.kind) {
+            Some(kind) => Err(Error { kind, ..error }),
+            None => Err(error),
+        }
     }
 
     fn of_row(&self, opcode: Opcode, names: &mut Names<'a>) -> Result<SmallVec<[Operand; 4]>, Refusal> {
@@ -346,11 +354,35 @@ impl<'a> Parts<'a> {
                 let selector = selector(digits, lanes).ok_or_else(wrong)?;
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
-            (&Raw::Name(name), _) if name != "_" => return Err(ErrorKind::Name(name.to_owned())),
+            (&Raw::Name(name), _) if name != "_" => {
+                let unknown = || outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                return Err(match names.parameter(name) {
+                    Some(_) => ErrorKind::Unsupported(format!("the address of a parameter (`{name}`)")),
+                    None => unknown(),
+                });
+            }
+            (Raw::Number(_), Shape::Condition) => {
+                return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
+            }
             _ => return Err(wrong()),
         };
         let types = |reg| names.registers.ty(reg);
-        if o.shape.admits(o.role, &self.words, &operand, &types) { Ok(operand) } else { Err(wrong()) }
+        if o.shape.admits(o.role, &self.words, &operand, &types) {
+            return Ok(operand);
+        }
+        // PTX that rows here have no place for.
+        Err(match (operand, o.shape) {
+            (Operand::Special(special), Shape::Value(_) | Shape::Register(_)) if o.role == Role::Use => {
+                ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
+            }
+            (Operand::Vector(regs), Shape::Value(_) | Shape::Register(_)) if regs.len() == 1 => {
+                ErrorKind::Unsupported("a vector of one register".to_owned())
+            }
+            (Operand::Memory(address), Shape::Parameter) if address.register().is_some() => {
+                ErrorKind::Unsupported("a parameter by its address".to_owned())
+            }
+            _ => wrong(),
+        })
     }
 }
 

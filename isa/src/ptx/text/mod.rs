@@ -11,7 +11,7 @@ mod printer;
 mod reader;
 mod writer;
 
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Verdict};
 pub use printer::inst_text;
 pub use writer::Writer;
 

@@ -1,6 +1,7 @@
 //! PTX that is known and outside the subset: errors name it for what it is.
 
 use super::error::ErrorKind;
+use crate::ptx::types::{self, Token};
 
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
@@ -19,7 +20,16 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "rcp" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => "an approximation",
         "rem" => "an integer division",
         "addc" | "subc" | "madc" => "a carry between instructions",
-        "trap" | "brkpt" | "pmevent" | "nanosleep" | "setmaxnreg" => "an operation of the machine",
+        "trap" | "brkpt" | "pmevent" | "nanosleep" | "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
+            "an operation of the machine"
+        }
+        "popc" | "clz" | "bfind" | "fns" | "brev" | "bmsk" | "szext" | "cnot" => "an operation on bits",
+        "mul24" | "mad24" => "a product of 24 bits",
+        "copysign" | "testp" => "an operation on the parts of a float",
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
+            "a video instruction of this name"
+        }
+        "ldu" => "a load of data that all threads share",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
@@ -33,9 +43,23 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "f64" => "double precision",
         "approx" | "full" => "an approximation",
         "cc" => "a carry between instructions",
-        "volatile" | "relaxed" | "acquire" | "release" | "mmio" => "an access that other threads see in order",
+        "acquire" if mnemonic != "ld" => return None,
+        "release" if mnemonic != "st" => return None,
+        "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "weak" | "cta" | "cluster" | "gpu" | "sys" => {
+            "an access that other threads see in order"
+        }
+        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "L1" | "L2" | "unified" | "level" => "an operation of the caches",
+        "xorsign" | "abs" if matches!(mnemonic, "min" | "max") => "a minimum of absolute values",
+        "f4e" | "b4e" | "rc8" | "ecl" | "ecr" | "rc16" if mnemonic == "prmt" => "a mode of a permutation",
+        "rna" | "rs" | "satfinite" | "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
         "u32" | "u64" | "u16" | "s32" | "s64" | "s16" if mnemonic == "div" => "an integer division",
-        "tf32" | "b128" | "e4m3x2" | "e5m2x2" | "f32x2" => "a type of newer machines",
+        "tf32" | "b128" | "f32x2" | "v8" | "oob" => "a type of newer machines",
+        "e4m3x2" | "e5m2x2" | "e4m3x4" | "e5m2x4" | "e2m1x2" | "e2m1x4" | "e2m3x2" | "e3m2x2" | "e2m3x4" | "e3m2x4"
+        | "ue8m0x2" | "s2f6x2"
+            if mnemonic == "cvt" =>
+        {
+            "a type of newer machines"
+        }
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
@@ -58,3 +82,49 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     };
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
 }
+
+/// What an instruction is whose words, or number of operands, no row here has, where PTX has it.
+pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option<ErrorKind> {
+    use Token::{And, Hi, Or, Param, Relu, Rm, Rp, Rz, Sat, Type};
+    let has = |token: Token| words.contains(&token);
+    let roundings = words.iter().filter(|&&token| matches!(token, Token::Rn | Rz | Rm | Rp)).count();
+    let is_f32 = has(Type(types::Type::F32));
+    let what = match (mnemonic, wrong) {
+        ("add" | "sub" | "mul" | "fma" | "div" | "sqrt", ErrorKind::Word { .. })
+            if is_f32 && roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) =>
+        {
+            "a rounding other than to nearest"
+        }
+        ("cvt", ErrorKind::Word { .. }) if roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) => {
+            "a rounding other than to nearest"
+        }
+        ("mad", ErrorKind::Word { .. } | ErrorKind::MissingWord { .. }) if is_f32 => "`fma` by this name",
+        ("mad", ErrorKind::Word { .. }) if has(Hi) && has(Sat) => "a sum that is clamped",
+        ("min" | "max", ErrorKind::Word { .. }) if has(Relu) && has(Type(types::Type::S32)) => "a minimum with `.relu`",
+        ("min" | "max", ErrorKind::Count { found: 4, .. }) if is_f32 => "a minimum of three",
+        ("lop3", ErrorKind::Word { .. }) if has(And) || has(Or) => "a table with a predicate",
+        ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
+        _ => return None,
+    };
+    Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
+}
+
+/// A special register, or a constant, that there is none of here.
+pub(super) fn name(name: &str) -> Option<ErrorKind> {
+    let of = name.strip_prefix('%').map(|name| name.split_once('.').map_or(name, |(of, _)| of));
+    let is_special = match of {
+        Some("tid" | "ntid" | "ctaid" | "nctaid") => false,
+        Some(
+            "laneid" | "warpid" | "nwarpid" | "smid" | "nsmid" | "gridid" | "lanemask_eq" | "lanemask_le" | "lanemask_lt"
+            | "lanemask_ge" | "lanemask_gt" | "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo"
+            | "globaltimer_hi" | "is_explicit_cluster" | "clusterid" | "nclusterid" | "cluster_ctaid" | "cluster_nctaid"
+            | "cluster_ctarank" | "cluster_nctarank" | "total_smem_size" | "aggr_smem_size" | "dynamic_smem_size"
+            | "current_graph_exec",
+        ) => true,
+        Some(of) => ["pm", "envreg", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),
+        None => name == WARP_SIZE,
+    };
+    is_special.then(|| ErrorKind::Unsupported(format!("`{name}`")))
+}
+
+const WARP_SIZE: &str = "WARP_SZ";

@@ -9,8 +9,8 @@ use super::number::Literal;
 use super::{Source, Text, outside};
 use crate::object::Loc;
 use crate::ptx::inst::{Inst, Var};
-use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, Space, Suffix, TargetName, Variable, Variables};
-use crate::ptx::types::Type;
+use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, Space, TargetName, Variable, Variables};
+use crate::ptx::types::{Kind, Type};
 
 /// The greatest alignment of a parameter itself, in bytes.
 const MAX_PARAM_ALIGN: u32 = 128;
@@ -110,6 +110,13 @@ impl<'a> Reader<'a> {
         let value = self.number_here()?;
         self.bump()?;
         Ok(value)
+    }
+
+    /// Takes a number of which none is too few.
+    fn count(&mut self) -> Result<u32, Error> {
+        let zero = self.error(ErrorKind::Range { number: "0".to_owned(), ty: "a number of at least 1".to_owned() });
+        let count = self.number()?;
+        if count == 0 { Err(zero) } else { Ok(count) }
     }
 
     /// The number that is next, of at most 32 bits.
@@ -220,7 +227,7 @@ impl<'a> Reader<'a> {
         self.bump()?;
         self.directive("target", "`.target`")?;
         let target = match self.ahead.token {
-            Token::Name(name) => target(name),
+            Token::Name(name) => name.strip_prefix("sm_").and_then(TargetName::from_number),
             _ => None,
         };
         let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
@@ -337,9 +344,9 @@ impl<'a> Reader<'a> {
                 // What it says is for the assembler and for whoever launches.
                 "maxntid" | "reqntid" | "minnctapersm" | "maxnctapersm" | "maxnreg" => {
                     self.bump()?;
-                    self.number()?;
+                    self.count()?;
                     while self.accept(',')? {
-                        self.number()?;
+                        self.count()?;
                     }
                 }
                 _ => self.about_debugging(word)?,
@@ -431,6 +438,9 @@ impl<'a> Reader<'a> {
                 _ => {
                     let at = self.ahead.at;
                     let of = self.ty()?;
+                    if matches!(of.kind(), Kind::Predicate | Kind::Packed) {
+                        return Err(Error { at, kind: ErrorKind::Type(of) });
+                    }
                     if !Variable::admits(of) {
                         return Err(Error { at, kind: ErrorKind::Unsupported(format!("a variable of type {of}")) });
                     }
@@ -604,16 +614,4 @@ impl<'a> Reader<'a> {
 /// The space of variables that a directive names.
 fn space(word: &str) -> Option<Space> {
     [Space::Global, Space::Const].into_iter().find(|space| space.name() == word)
-}
-
-/// `sm_90`, `sm_90a`, `sm_120f`
-fn target(name: &str) -> Option<TargetName> {
-    let number = name.strip_prefix("sm_")?;
-    let (number, suffix) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
-        (Some(number), _) => (number, Some(Suffix::Architecture)),
-        (_, Some(number)) => (number, Some(Suffix::Family)),
-        _ => (number, None),
-    };
-    let sm = number.parse().ok().filter(|_| number.bytes().all(|b| b.is_ascii_digit()))?;
-    Some(TargetName { sm, suffix })
 }
