@@ -168,12 +168,8 @@ fn the_fuzzers_know_every_word() {
     let types = || Type::ALL.iter().map(|ty| format!(".{ty}"));
     let flags = FlagKind::ALL.into_iter().flat_map(|kind| kind.words().iter().map(|word| format!(".{word}")));
     let compares = IntCC::ALL.iter().map(|cc| cc.name()).chain(FloatCC::ALL.iter().map(|cc| cc.name()));
-    let ir: Vec<String> = ops
-        .chain(types())
-        .chain(flags)
-        .chain(compares.map(|name| format!(".{name}")))
-        .chain(words(IR_WORDS))
-        .collect();
+    let ir: Vec<String> =
+        ops.chain(types()).chain(flags).chain(compares.map(|name| format!(".{name}"))).chain(words(IR_WORDS)).collect();
     let vp1 = Set::Vp1.mnemonics().into_iter().map(|mnemonic| format!("{mnemonic} "));
     let bits = halfbyte::isa::vp1::fields::M_SLCT.choices.iter().map(|choice| format!(" {}", choice.0));
     let dictionaries = [

@@ -13,8 +13,10 @@ use halfbyte::generate::{Addresses, Machine, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
+use halfbyte::limits::{CancelToken, Limits};
 use halfbyte::pipeline::{Compiler, Options, Product, Step, compile, count_rules};
 use halfbyte::prove::Shard;
+use halfbyte::reduce::Patience;
 use halfbyte::trial::{Launch, Trial};
 use halfbyte::{Module, Target};
 use support::{with_passes, without_passes};
@@ -54,7 +56,7 @@ fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
         let text = palette.kernel("random", &shape, &mut random).to_string();
         match trial.run_printed(&text, |kernel| launches(kernel, &mut Random(seed))) {
             Ok(tally) => accepted.iter_mut().zip(tally.accepted).for_each(|(all, one)| *all += usize::from(one)),
-            Err(failure) => panic!("seed {seed}: {}", least(&trial, text, failure).1),
+            Err(failure) => panic!("seed {seed}: {}", least(&trial, &Patience::endless(), text, failure).1),
         }
     }
     accepted
@@ -102,6 +104,8 @@ fn of_a_campaign() {
         engines: Engine::ALL.to_vec(),
         threads: NonZero::<usize>::MIN,
         enough: 1,
+        limits: Limits::NONE,
+        cancel: CancelToken::default(),
     };
     let summary = run(&plan, &mut |_| {});
     if let Some(difference) = summary.differences.first() {

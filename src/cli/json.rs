@@ -20,11 +20,7 @@ pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Valu
 }
 
 /// Answers each line of a file, or why it is no object. Where nothing more has come yet, answers go out at once; or always.
-pub(super) fn answer_each(
-    path: &Path,
-    at_once: bool,
-    mut reply: impl FnMut(Result<Members, String>) -> Value,
-) -> Done {
+pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Result<Members, String>) -> Value) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     let mut input = open(path)?;
     let mut out = BufWriter::new(stdout().lock());

@@ -10,10 +10,12 @@ use halfbyte::harness::{
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
 use serde_json::{Map, Value, json};
 
 use super::Done;
 use super::json::{self, Members};
+use super::limits::LimitArgs;
 
 /// Makes whole launches, for test harnesses in any language
 ///
@@ -44,6 +46,8 @@ pub(super) struct Launch {
     /// Look for races, whatever runs the text
     #[arg(long)]
     races: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// The lines; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
@@ -85,8 +89,10 @@ impl Launch {
             ViaArg::Ir => Via::Ir,
             ViaArg::Halu => Via::Halu,
         });
-        let how = How { engine, via, races: self.races };
+        let races = self.races;
         json::answer_each(&self.file, true, |members| {
+            let watchdog = &self.limits.watchdog(Limits::generous());
+            let how = How { engine, via, races, watchdog: Some(watchdog) };
             let request = members.map_err(Failure::arguments).and_then(|members| request(members, self.sm));
             match request.and_then(|request| harness::launch(request, &how)) {
                 Ok(buffers) => {
@@ -211,9 +217,7 @@ fn size(members: &Members) -> Result<Size, Failure> {
         counts.map(Some).ok_or_else(|| wrong(name, "three numbers of 32 bits, [x, y, z]"))
     };
     match (members.get("items"), axes("grid")?, axes("block")?) {
-        (Some(items), None, None) => {
-            small(items).map(Size::Items).ok_or_else(|| wrong("items", "a number of 32 bits"))
-        }
+        (Some(items), None, None) => small(items).map(Size::Items).ok_or_else(|| wrong("items", "a number of 32 bits")),
         (None, Some(grid), Some(block)) => Ok(Size::Blocks { grid, block }),
         (Some(_), ..) => Err(Failure::arguments("`items` stands in place of `grid` and `block`, not beside them")),
         (None, ..) => Err(Failure::arguments("give both `grid` and `block`, [x, y, z] each, or `items`")),
@@ -234,7 +238,8 @@ struct Room(u64);
 impl Room {
     fn take(&mut self, bytes: u64, what: &str) -> Result<(), Failure> {
         let left = self.0.checked_sub(bytes).ok_or_else(|| {
-            let message = format!("{what} has {bytes} bytes; the arguments of a launch have at most {MAX_BUFFER_BYTES}");
+            let message =
+                format!("{what} has {bytes} bytes; the arguments of a launch have at most {MAX_BUFFER_BYTES}");
             Failure::arguments(message)
         })?;
         self.0 = left;
@@ -252,9 +257,10 @@ fn arg(number: usize, value: &Value, room: &mut Room) -> Result<Arg, Failure> {
         return Err(Failure::arguments(format!("{what} has both `{name}` and `{other}`; give {kinds}")));
     }
     let beside = |member: &str, of: &[&str]| match members.get(member) {
-        Some(_) if !of.contains(&name) => {
-            Err(Failure::arguments(format!("{what} has `{member}` beside `{name}`; it goes with `{}`", of.join("`, `"))))
-        }
+        Some(_) if !of.contains(&name) => Err(Failure::arguments(format!(
+            "{what} has `{member}` beside `{name}`; it goes with `{}`",
+            of.join("`, `")
+        ))),
         found => Ok(found),
     };
     let offset = beside("offset", &["alias"])?;

@@ -71,7 +71,11 @@ impl Kind {
 
     fn of_fault(fault: &Fault) -> Kind {
         let Fault::Trap(eval::Trap { kind, .. }) = fault else {
-            return if matches!(fault, Fault::Race(_)) { Kind::RaceGlobal } else { Kind::Arguments };
+            return match fault {
+                Fault::Race(_) => Kind::RaceGlobal,
+                Fault::Exceeded(_) => Kind::Limit,
+                _ => Kind::Arguments,
+            };
         };
         match kind {
             eval::TrapKind::OutOfBounds { .. } => Kind::OutOfBoundsGlobal,
@@ -149,7 +153,10 @@ impl Failure {
             LaunchError::Trap(trap) => return Failure::of_trap(trap, block),
             LaunchError::Engine { .. } => Kind::Unsupported,
             LaunchError::Tile(_) => Kind::Refused,
-            LaunchError::Items { .. } | LaunchError::Native { .. } | LaunchError::Cuda { .. } => Kind::Limit,
+            LaunchError::Items { .. }
+            | LaunchError::Native { .. }
+            | LaunchError::Cuda { .. }
+            | LaunchError::Exceeded { .. } => Kind::Limit,
             LaunchError::Count { .. }
             | LaunchError::Kind { .. }
             | LaunchError::Scalar { .. }
@@ -162,7 +169,7 @@ impl Failure {
     pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, block: u32, text: &str) -> Failure {
         let diagnostic = fault_diagnostic(fault, kernel, kernel.span);
         let at_fault = match fault {
-            Fault::Args(_) => None,
+            Fault::Args(_) | Fault::Exceeded(_) => None,
             Fault::Trap(trap) => Some(trap.item),
             Fault::Race(race) => Some(race.second.item),
         };

@@ -7,7 +7,7 @@ use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
-use crate::launch::{Engine, How as Order, evaluate_within, execute};
+use crate::launch::{Engine, How as Order, evaluate_watched, execute};
 use crate::target::DEFAULT_SM;
 use crate::{Module, pipeline};
 
@@ -22,7 +22,7 @@ impl Via {
     }
 }
 
-pub(super) fn launch(request: &mut Request, how: &How) -> Result<(), Failure> {
+pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
     let module = Module::named(&request.file, &*request.text)
         .map_err(|report| Failure::of_report(Kind::Parse, &report, &request.text))?;
     let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
@@ -74,7 +74,8 @@ fn items(kernel: &halfbyte_ir::Kernel, size: Size) -> Result<u32, Failure> {
     let asked = insts.map(|&inst| &kernel.insts[inst]).any(|inst| asks(inst.op));
     let groups = group_size(items);
     if asked && groups != block {
-        let message = format!("the kernel asks for its group, and {items} items are in groups of {groups}, not {block}");
+        let message =
+            format!("the kernel asks for its group, and {items} items are in groups of {groups}, not {block}");
         return Err(Failure::new(Kind::Unsupported, message));
     }
     Ok(items)
@@ -104,18 +105,18 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     /// Runs it on the request's arguments.
-    pub fn launch(&self, request: &mut Request, how: &How) -> Result<(), Failure> {
+    pub fn launch(&self, request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
         };
         let mut args = self.bind(kernel, &request.args)?;
         let program = match self.target(request)? {
             None => None,
-            Some(target) => Some(self.compile(target)?),
+            Some(target) => Some(self.compile(target, how)?),
         };
         let budget = u32::try_from(request.budget).unwrap_or(u32::MAX);
         let evaluate = |args: &mut [Vec<u8>]| {
-            let fault = evaluate_within(kernel, self.items, budget, args).err();
+            let fault = evaluate_watched(kernel, self.items, budget, how.watchdog, args).err();
             fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, self.block, &request.text)))
         };
         match &program {
@@ -127,9 +128,8 @@ impl Run<'_> {
                 let Some(words) = program.kernels().first() else {
                     return Err(Failure::new(Kind::Refused, "the kernel has no words"));
                 };
-                let order = Order { budget: request.budget, ..Order::from(how.engine) };
-                execute(words, order, self.items, &mut args)
-                    .map_err(|error| Failure::of_launch(&error, self.block))?;
+                let order = Order { budget: request.budget, watchdog: how.watchdog, ..Order::from(how.engine) };
+                execute(words, order, self.items, &mut args).map_err(|error| Failure::of_launch(&error, self.block))?;
             }
         }
         for ((param, given), result) in kernel.given_params().iter().zip(self.given).zip(args) {
@@ -158,10 +158,13 @@ impl Run<'_> {
         }
     }
 
-    fn compile(&self, target: Target) -> Result<Program, Failure> {
+    fn compile(&self, target: Target, how: &How<'_>) -> Result<Program, Failure> {
         let kernels = self.module.ir().kernels.get(self.kernel..=self.kernel).unwrap_or_default();
-        let compiled = pipeline::compile(self.module, kernels, &pipeline::Options::new(target), &mut |_| {});
+        let options = pipeline::Options { watchdog: how.watchdog.cloned(), ..pipeline::Options::new(target) };
+        let compiled = pipeline::compile(self.module, kernels, &options, &mut |_| {});
+        let is_limit = || how.watchdog.is_some_and(|watchdog| watchdog.exceeded().is_some());
         let binary = compiled.map_err(|refused| match refused.first() {
+            Some(first) if is_limit() => Failure::of_diagnostic(Kind::Limit, first, self.module.text()),
             Some(first) => Failure::of_diagnostic(Kind::Refused, first, self.module.text()),
             None => Failure::new(Kind::Refused, format!("{target} cannot do this")),
         })?;
@@ -207,7 +210,8 @@ impl Run<'_> {
         let size = ty(param.kind).bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
             let found = bytes.len();
-            let message = format!("via {via} `{name}` is elements of {size} bytes; argument {number} has {found} bytes");
+            let message =
+                format!("via {via} `{name}` is elements of {size} bytes; argument {number} has {found} bytes");
             return Err(Failure::new(if self.is_imported { Kind::Unsupported } else { Kind::Arguments }, message));
         }
         Ok(bytes.to_vec())
@@ -237,7 +241,8 @@ impl Run<'_> {
             return Err(Failure::arguments(message));
         }
         if offset % ALIAS != 0 {
-            let message = format!("argument {number} points to byte {offset}; via {via} an alias is a multiple of {ALIAS}");
+            let message =
+                format!("argument {number} points to byte {offset}; via {via} an alias is a multiple of {ALIAS}");
             return Err(Failure::arguments(message));
         }
         let bytes = bytes_of(args, arg).unwrap_or_default();

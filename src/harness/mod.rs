@@ -7,6 +7,7 @@ mod failure;
 mod ir;
 mod ptx;
 
+use halfbyte_abi::Watchdog;
 use halfbyte_isa::abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
@@ -137,8 +138,8 @@ impl Request {
 }
 
 /// How launches are made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct How {
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
     /// What executes words.
     pub engine: Engine,
     /// What texts are run by; else PTX as it stands, and kernels of the IR by the evaluator, or where `engine` is native code
@@ -146,6 +147,8 @@ pub struct How {
     pub via: Option<Via>,
     /// Whether races are looked for. The evaluator always does.
     pub races: bool,
+    /// The limits of the launch, and what cancels it.
+    pub watchdog: Option<&'a Watchdog>,
 }
 
 /// Makes a launch. What it gives is what its buffers hold afterwards, in the order of the arguments; an address that was put into
@@ -153,7 +156,7 @@ pub struct How {
 ///
 /// # Errors
 /// What is wrong with the text, with the launch, or with what an item did.
-pub fn launch(mut request: Request, how: &How) -> Result<Vec<Vec<u8>>, Failure> {
+pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failure> {
     check_size(&request)?;
     for (number, arg) in request.args.iter().enumerate() {
         if let &Arg::Alias { arg, offset } = arg {

@@ -16,7 +16,7 @@ use crate::launch::Engine;
 /// Bytes of an address.
 const ADDRESS: u64 = 8;
 
-pub(super) fn launch(request: &mut Request, how: &How) -> Result<(), Failure> {
+pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
     let read = text::read(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
     let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -83,14 +83,16 @@ fn shape(size: Size) -> Result<[u32; 2], Failure> {
 /// Runs the text.
 fn as_it_stands(
     request: &mut Request,
-    how: &How,
+    how: &How<'_>,
     read: &Text,
     entry: &Entry,
     [grid, block]: [u32; 2],
 ) -> Result<(), Failure> {
     if how.engine != Engine::Interp {
         let engine = how.engine;
-        let message = format!("engine `{engine}` does not run PTX as it stands; `interp` does, and `--via halu` what becomes of it");
+        let message = format!(
+            "engine `{engine}` does not run PTX as it stands; `interp` does, and `--via halu` what becomes of it"
+        );
         return Err(Failure::new(Kind::Unsupported, message));
     }
     let kernel = Kernel::load(read, &entry.name, &*request.file).map_err(|error| of_load(&error))?;
@@ -112,7 +114,8 @@ fn as_it_stands(
             Arg::Value(_) | Arg::Alias { .. } => ptx::Arg::Value(value),
         })
         .collect();
-    let launch = ptx::Launch { budget: request.budget, races: how.races, ..ptx::Launch::new(grid, block, &mut args) };
+    let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
+    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(grid, block, &mut args) };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry, block))
 }
 
@@ -150,7 +153,9 @@ fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
             let message = format!("written data of a module (`{buffer}`) is not supported");
             Failure { kind: Kind::Unsupported, message, ..failure }
         }
-        LaunchError::Items { .. } | LaunchError::Cuda { .. } => Failure::new(Kind::Limit, error.to_string()),
+        LaunchError::Items { .. } | LaunchError::Cuda { .. } | LaunchError::Exceeded { .. } => {
+            Failure::new(Kind::Limit, error.to_string())
+        }
         LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
         LaunchError::Count { .. } | LaunchError::Size { .. } => Failure::arguments(error.to_string()),
     }
@@ -159,7 +164,7 @@ fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
 /// Runs what a kernel is imported to.
 fn imported(
     request: &mut Request,
-    how: &How,
+    how: &How<'_>,
     via: Via,
     (entry, locs): (&Entry, &[Loc]),
     [grid, block]: [u32; 2],

@@ -201,9 +201,8 @@ pub enum Suffix {
 }
 
 /// The machines that there are, by number.
-const MACHINES: [u16; 27] = [
-    20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121,
-];
+const MACHINES: [u16; 27] =
+    [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 
 impl TargetName {
     /// By what stands behind `sm_`: `90`, `90a`, `120f`. There need not be such a machine.

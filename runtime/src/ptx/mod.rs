@@ -196,7 +196,8 @@ fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
 /// Whether an entry reads within its parameters, and special registers that launches have.
 fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in entry.insts.iter().enumerate() {
-        inst.check_axes().map_err(|axis| LoadError::Axis { loc: locs.get(place).copied().unwrap_or_default(), axis })?;
+        inst.check_axes()
+            .map_err(|axis| LoadError::Axis { loc: locs.get(place).copied().unwrap_or_default(), axis })?;
         for operand in &inst.operands {
             let Operand::Memory(address) = operand else { continue };
             let Base::Parameter(number) = address.base else { continue };
@@ -246,7 +247,8 @@ pub(crate) fn launch(
     });
     let entry = &code.entry;
     let all: Vec<u32> = (0..).zip(entry.variables.iter()).map(|(number, _)| number).collect();
-    let mut memory = Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all), watch: None };
+    let mut memory =
+        Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all), watch: None };
     let block = group_size(order.items);
     let shape = [order.items / block, block];
     if order.engine == Engine::Cuda {

@@ -48,7 +48,9 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "weak" | "cta" | "cluster" | "gpu" | "sys" => {
             "an access that other threads see in order"
         }
-        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "L1" | "L2" | "unified" | "level" => "an operation of the caches",
+        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "L1" | "L2" | "unified" | "level" => {
+            "an operation of the caches"
+        }
         "xorsign" | "abs" if matches!(mnemonic, "min" | "max") => "a minimum of absolute values",
         "f4e" | "b4e" | "rc8" | "ecl" | "ecr" | "rc16" if mnemonic == "prmt" => "a mode of a permutation",
         "rna" | "rs" | "satfinite" | "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
@@ -115,10 +117,33 @@ pub(super) fn name(name: &str) -> Option<ErrorKind> {
     let is_special = match of {
         Some("tid" | "ntid" | "ctaid" | "nctaid") => false,
         Some(
-            "laneid" | "warpid" | "nwarpid" | "smid" | "nsmid" | "gridid" | "lanemask_eq" | "lanemask_le" | "lanemask_lt"
-            | "lanemask_ge" | "lanemask_gt" | "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo"
-            | "globaltimer_hi" | "is_explicit_cluster" | "clusterid" | "nclusterid" | "cluster_ctaid" | "cluster_nctaid"
-            | "cluster_ctarank" | "cluster_nctarank" | "total_smem_size" | "aggr_smem_size" | "dynamic_smem_size"
+            "laneid"
+            | "warpid"
+            | "nwarpid"
+            | "smid"
+            | "nsmid"
+            | "gridid"
+            | "lanemask_eq"
+            | "lanemask_le"
+            | "lanemask_lt"
+            | "lanemask_ge"
+            | "lanemask_gt"
+            | "clock"
+            | "clock_hi"
+            | "clock64"
+            | "globaltimer"
+            | "globaltimer_lo"
+            | "globaltimer_hi"
+            | "is_explicit_cluster"
+            | "clusterid"
+            | "nclusterid"
+            | "cluster_ctaid"
+            | "cluster_nctaid"
+            | "cluster_ctarank"
+            | "cluster_nctarank"
+            | "total_smem_size"
+            | "aggr_smem_size"
+            | "dynamic_smem_size"
             | "current_graph_exec",
         ) => true,
         Some(of) => ["pm", "envreg", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),

@@ -207,9 +207,9 @@ fn rows_may_start_at_any_address() {
                     place[first..].iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
                     (place, first)
                 });
-                let mut result = vec![0xAA_u8; 4 * ITEMS + 8];
+                let mut result = [0xAA_u8; 4 * ITEMS + 8];
                 let at = |k: usize| places[k].0[places[k].1..].as_ptr().cast();
-                let span = 4 * ITEMS | 7;
+                let span = (4 * ITEMS) | 7;
                 // SAFETY: all rows are as long as the span says, which has a row for each operand, and the variant is here.
                 unsafe { variant.function(&op)(result[start..].as_mut_ptr().cast(), at(0), at(1), at(2), span, &op) };
                 let (before, found) = result.split_at(start);
