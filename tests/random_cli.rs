@@ -57,3 +57,16 @@ fn bad_calls_are_refused() {
     halfbyte(&["random", "--threads", "0"]).fails(2, "--threads");
     halfbyte(&["random", "--target", "gpu"]).fails(2, "--target");
 }
+
+#[test]
+fn programs_of_words_are_summed_up() {
+    let called = halfbyte(&["random", "--words", "--count", "10", "--seed", "3"]);
+    let output = called.output();
+    assert_eq!(count(output, "programs"), 20);
+    assert_eq!(count(output, "to the end") + count(output, "trapping"), 20);
+    assert_eq!(count(output, "differences"), 0);
+    let printed = halfbyte(&["random", "--words", "--count", "1", "--target", "halu", "--print"]);
+    assert!(printed.output().contains("EXIT ;"));
+    halfbyte(&["random", "--words", "--target", "ptx"]).fails(2, "only HALU and VP1 have words");
+    halfbyte(&["random", "--words", "--engine", "jit"]).fails(2, "--engine");
+}

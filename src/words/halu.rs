@@ -22,6 +22,12 @@ const COUNTER: u64 = 25;
 const OWN: u64 = 26;
 /// Scratch for addresses on their way, of four registers.
 const SCRATCH: u64 = 36;
+/// What loads of doubtful order give, from this one on, and the uniform registers of the buffer that it is stored to in the end.
+const KEPT: u64 = 100;
+const KEPT_COUNT: u64 = 6;
+const RESULT: u64 = 6;
+/// Bytes of that buffer that an item has, as a power of two.
+const RESULT_LOG: u64 = 5;
 /// The first of pairs that hold whole addresses.
 const WIDE: u64 = 40;
 /// Predicates that random instructions write.
@@ -95,7 +101,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     b.begin();
     let mut start = b.code.len();
     // Where no branch leads most is known of what was set up.
-    for _ in 0..b.draws.below(4) {
+    for _ in 0..b.draws.below(8) {
         let insts = b.overlap();
         b.code.extend(insts);
     }
@@ -149,17 +155,22 @@ fn arguments(
     draws: &mut Draws<'_>,
 ) -> (Vec<Param>, Vec<Argument>, Vec<Buffer>, Option<(Buffer, Vec<usize>)>) {
     // Beyond 255 parameters part of an address is another one's.
-    let count = if draws.one_in(2) { 257 + draws.below(48) } else { 3 + draws.below(5) };
-    let first = draws.below(if count > 256 { count - 256 } else { count - 2 });
+    let count = if draws.one_in(2) { 258 + draws.below(48) } else { 4 + draws.below(5) };
+    let first = draws.below(if count > 257 { count - 257 } else { count - 3 });
     let beyond = 256 + first;
     let mut used = vec![first, first + 1];
-    used.extend([first + 2, beyond, beyond + 1].into_iter().filter(|&number| number < count));
+    used.extend([first + 2, beyond, beyond + 1].into_iter().filter(|&number| number + 1 < count));
     let (mut params, mut args, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = None;
     for number in 0..count {
         let Some(elem) = word_elem() else { continue };
         let name = format!("p{number}");
         let place = used.iter().position(|&used| used == number);
+        if number + 1 == count {
+            params.push(param(name, ParamKind::Buffer { direction: Direction::Out, elem, align: 4 }));
+            args.push(Argument::Buffer(vec![0; items << RESULT_LOG]));
+            continue;
+        }
         if place.is_none() && (count < 20 || draws.one_in(40)) {
             let (lane, lanes) =
                 draws.pick([(Lane::I32, 1), (Lane::I64, 1), (Lane::F16, 2), (Lane::I8, 1), (Lane::I32, 4)]);
@@ -290,7 +301,7 @@ impl Builder<'_, '_> {
         }
         for k in 0..self.buffers.len() {
             let Some(buffer) = self.buffers.get(k).copied() else { continue };
-            for _ in 0..1 + self.draws.below(4) {
+            for _ in 0..2 + self.draws.below(3) {
                 self.base(buffer);
             }
         }
@@ -337,13 +348,15 @@ impl Builder<'_, '_> {
         // Beyond 255 parameters narrow loads tell something.
         let first = self.bases.iter().all(|base| base.buffer.param != param);
         let way = match first {
-            true if !self.draws.one_in(4) => self.draws.below(7),
-            false if alike.len() > 1 && !self.draws.one_in(3) => 7 + self.draws.below(3),
+            true if !self.draws.one_in(8) => self.draws.below(7),
+            false if alike.len() > 1 && !self.draws.one_in(4) => self.draws.pick([7, 7, 8, 8, 9]),
             _ => self.draws.below(16),
         };
-        let narrow = self.pick(&alike).map(|other| self.offset(other));
+        let others: Vec<usize> = alike.iter().copied().filter(|&other| other != param).collect();
+        let narrow = if self.draws.one_in(4) { self.pick(&alike) } else { self.pick(&others).or(self.pick(&alike)) };
+        let narrow = narrow.map(|other| self.offset(other));
         // Both halves from where another parameter is, more often than not.
-        let low_from = narrow.filter(|_| !self.draws.one_in(4)).unwrap_or(self.offset(another.param));
+        let low_from = narrow.filter(|_| !self.draws.one_in(8)).unwrap_or(self.offset(another.param));
         let in_table = self.table.as_ref().and_then(|(table, entries)| {
             let entry = entries.iter().position(|&entry| entry == param)?;
             let base = self.bases.iter().find(|base| base.buffer.param == table.param)?;
@@ -404,7 +417,7 @@ impl Builder<'_, '_> {
                 from_pair(self);
             }
         }
-        let ahead = if self.draws.one_in(4) { 4 * self.draws.below(64) as i64 } else { 0 };
+        let ahead = if self.draws.one_in(8) { 4 * self.draws.below(64) as i64 } else { 0 };
         if ahead != 0 {
             self.code.extend([add_uniform(low, RZ.into(), ur), add(low, low, ahead as u32), to_uniform(ur, low)]);
         }
@@ -456,7 +469,7 @@ impl Builder<'_, '_> {
                 if let Kind::Const { bank, offset, .. } = operand.kind {
                     let wrong = self.draws.one_in(300);
                     inst.set(bank, if wrong { self.draws.below(4) as u64 } else { 0 });
-                    let params = usize::from(self.info.signature.constant_bytes()) - 0x160;
+                    let params = usize::from(self.info.signature.constant_bytes()).saturating_sub(0x160).max(8);
                     inst.set(
                         offset,
                         if wrong { 8 * self.draws.below(100) } else { 0x160 + self.draws.below(params) / 8 * 8 } as u64,
@@ -557,7 +570,7 @@ impl Builder<'_, '_> {
                     self.draws.pick([RZ.into(), UNIFORM])
                 };
                 let index = if size > 4 { RZ.into() } else { index };
-                let params = usize::from(self.info.signature.constant_bytes()) - 0x160;
+                let params = usize::from(self.info.signature.constant_bytes()).saturating_sub(0x160).max(8);
                 let offset = (0x160 + self.draws.below(params)) / size * size;
                 let inst = Inst::new(opcode).with(CMEM_BANK, u64::from(self.draws.one_in(100)));
                 let inst = inst.with(RA, index).with(CMEM_OFFSET, offset as u64);
@@ -575,7 +588,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Accesses of the same bytes by two bases of a buffer, whose results are stored to another one.
+    /// Accesses of the same bytes by two bases of a buffer.
     fn overlap(&mut self) -> Vec<Inst> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };
@@ -585,17 +598,19 @@ impl Builder<'_, '_> {
         };
         let own: Vec<Base> =
             self.bases.iter().copied().filter(|base| matches!(base.buffer.access, Access::Own(_))).collect();
-        let Some(first) = self.pick(&own) else { return Vec::new() };
-        let same: Vec<Base> = own.iter().copied().filter(|base| base.buffer.param == first.buffer.param).collect();
-        let others: Vec<Base> = same.iter().copied().filter(|base| base.ur != first.ur).collect();
-        let second = if self.draws.one_in(4) { self.pick(&same) } else { self.pick(&others) };
-        let [second, third] = [second, self.pick(&own)].map(|base| base.unwrap_or(first));
-        let [a, b] = [(); 2].map(|()| self.draws.below(GPRS) as u64);
+        let has_another =
+            |base: &&Base| own.iter().any(|other| other.buffer.param == base.buffer.param && other.ur != base.ur);
+        let doubled: Vec<Base> = own.iter().filter(has_another).copied().collect();
+        let Some(first) = self.pick(&doubled) else { return Vec::new() };
+        let is_other = |base: &&Base| base.buffer.param == first.buffer.param && base.ur != first.ur;
+        let others: Vec<Base> = own.iter().filter(is_other).copied().collect();
+        let second = self.pick(&others).unwrap_or(first);
+        let a = self.draws.below(GPRS) as u64;
+        let kept = KEPT + self.draws.below(KEPT_COUNT as usize) as u64;
+        // A load after a store, or before one.
         let insts = match self.draws.below(3) {
-            // A load after a store, before one, and two stores.
-            0 => vec![place(first, true, a), place(second, false, b), place(third, true, b)],
-            1 => vec![place(first, false, b), place(second, true, a), place(third, true, b)],
-            _ => vec![place(first, true, a), place(second, true, b), place(third, false, a)],
+            0 => [place(first, false, kept), place(second, true, a)],
+            _ => [place(first, true, a), place(second, false, kept)],
         };
         insts.into_iter().flatten().collect()
     }
@@ -661,6 +676,14 @@ impl Builder<'_, '_> {
                 let from = self.data(&store, R64);
                 self.code.push(store.with(R64, from));
             }
+        }
+        let result = self.info.signature.params().len().saturating_sub(1);
+        let result = self.offset(result);
+        self.code.push(uniform_constant(Opcode::ULDC_64, RESULT, result));
+        let first_gprs = (1 << RESULT_LOG) / 4 - KEPT_COUNT;
+        for (k, from) in (KEPT..KEPT + KEPT_COUNT).chain(0..first_gprs).enumerate() {
+            let store = Inst::new(Opcode::STG_U_32).with(RA, OWN + RESULT_LOG).with(UR32, RESULT);
+            self.code.push(store.with(IMM24, 4 * k as u64).with(R64, from));
         }
         self.code.push(Inst::new(Opcode::EXIT));
     }

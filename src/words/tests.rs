@@ -8,7 +8,7 @@ use super::*;
 use crate::prove::Shard;
 
 /// How many programs of a machine are run in the tests.
-const SAMPLE: u64 = 300;
+const SAMPLE: u64 = 400;
 
 fn plan(target: Target, programs: u64) -> Plan {
     Plan {

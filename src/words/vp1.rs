@@ -173,9 +173,9 @@ impl Builder<'_, '_> {
             0 => self.draws.below(self.image / ROW) * ROW,
             _ => self.draws.below(DATA_STORE_BYTES / ROW) * ROW,
         };
-        let within = match self.draws.below(8) {
-            0..=4 => 0,
-            5 | 6 => 4 * self.draws.below(4),
+        let within = match self.draws.below(24) {
+            0..=19 => 0,
+            20..=22 => 4 * self.draws.below(4),
             _ => self.draws.below(ROW),
         };
         (row + within) as u64
@@ -193,7 +193,7 @@ impl Builder<'_, '_> {
             let register = (HOT + k) as u64;
             let low = self.place();
             // The stride code is 0 more often than not.
-            let stride = if self.draws.one_in(6) { self.draws.below(4) } else { 0 } as u64;
+            let stride = if self.draws.one_in(12) { self.draws.below(4) } else { 0 } as u64;
             let limit = if self.draws.one_in(8) {
                 self.draws.below(0x4000) as u64
             } else {
@@ -227,7 +227,7 @@ impl Builder<'_, '_> {
         use Opcode::*;
         let number = self.draws.below(HOT_COUNT);
         let step = steps.and_then(|steps| steps.get(number).copied());
-        let stays = self.draws.pick([LDVH, LDVH, STVH, STVH, LDS, STS, LDVV, STVV]);
+        let stays = self.draws.pick([LDVH, LDVH, LDVH, STVH, STVH, STVH, LDS, STS, LDVV, STVV]);
         let opcode = match (step, self.draws.below(4)) {
             (Some(0), _) | (_, 0) | (Some(_), 1) => stays,
             (Some(step), _) if step % 16 == 0 => self.draws.pick([LDAVH_I, STAVH_I]),
@@ -360,7 +360,9 @@ impl Builder<'_, '_> {
         let number = |n: usize, draws: &mut Draws<'_>| draws.below(n) as u64;
         self.line(&[Inst::new(Opcode::MOV_R_M).with(f::DST, 30).with(f::SRC1, (SCALARS + DUMP) as u64)]);
         self.line(&[Inst::new(Opcode::MOV_A_R).with(f::DST, DUMP as u64).with(f::SRC1, 30)]);
-        for k in 0..if self.draws.one_in(3) { self.draws.below(8) } else { 62 } {
+        let all = self.draws.one_in(6);
+        for k in 0..if all { 62 } else { 4 + self.draws.below(14) } {
+            let k = if all { k } else { self.draws.below(62) };
             let (opcode, step, from) = if k < 32 { (Opcode::STAVH_I, 16, k) } else { (Opcode::STAS_I, 4, k - 32) };
             let store = Inst::new(opcode).with(f::DST, DUMP as u64).with(f::IMM, step).with(f::CDST, SILENT);
             self.line(&[store.with(f::SRC1, from as u64)]);
