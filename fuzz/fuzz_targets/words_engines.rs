@@ -33,10 +33,8 @@ fuzz_target!(|data: &[u8]| {
     all.extend(data.as_chunks::<16>().0.iter().take(MOST).map(instruction));
     all.extend(words(TAIL));
     let elem = ElemType::from_name("i32").expect("it is a type");
-    let buffer = |name: &str, direction| Param {
-        name: name.to_owned(),
-        kind: ParamKind::Buffer { direction, elem, align: 4 },
-    };
+    let buffer =
+        |name: &str, direction| Param { name: name.to_owned(), kind: ParamKind::Buffer { direction, elem, align: 4 } };
     let mut params = vec![buffer("x", Direction::In), buffer("y", Direction::InOut), buffer("z", Direction::InOut)];
     params.extend(["a", "b"].map(|name| Param { name: name.to_owned(), kind: ParamKind::Scalar(elem) }));
     let code = Code {

@@ -19,7 +19,8 @@ fuzz_target!(|data: &[u8]| {
     let seed = Program::load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
     let Some(kernel) = seed.kernels().first() else { return };
     let Words::Vp1(own) = kernel.words() else { return };
-    let mut words: Vec<u32> = rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
+    let mut words: Vec<u32> =
+        rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
     // Targets are lines of four words.
     words.truncate(words.len() / 4 * 4);
     words.extend_from_slice(own);

@@ -140,7 +140,7 @@ fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<
 /// The program of a kernel in which only one item does something.
 fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option<Program> {
     let head = format!(
-        "S2R R254, SR_ITEM ;\nLOP3.LUT R254, R254, {item:#x}, RZ, 0x3c ;\nISETP.GT.U32.AND P6, PT, R254, 0x0 ;\n\
+        "S2R R254, SR_ITEM ;\nLOP3 R254, R254, {item:#x}, RZ, 0x3c ;\nISETP.GT.U32.AND P6, PT, R254, 0x0 ;\n\
          @P6 EXIT ;\nMOV R254, RZ ;\n"
     );
     let mut all = assemble(&head).expect("it is assembly").words;
