@@ -1,7 +1,9 @@
-//! `run`, `check` and `compile` on files in PTX, as people call them.
+//! `run`, `check` and `compile` on files in PTX, as people call them, and `launch`.
 #![allow(clippy::unwrap_used)]
 
 mod common;
+#[path = "launch/mod.rs"]
+mod launch;
 
 use std::fs;
 

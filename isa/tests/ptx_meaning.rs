@@ -208,6 +208,7 @@ fn examples() {
         ("f32", "cvt.rpi.f32.f32 %d, %a", [0xBE80_0000, 0, 0], 0x8000_0000),
         ("f32", "cvt.sat.f32.f32 %d, %a", [0xC000_0000, 0, 0], 0),
         ("b16", "cvt.rni.f16.f16 %d, %a", [0x3E00, 0, 0], 0x4000),
+        ("b32", "cvt.rmi.ftz.s32.f32 %d, %a", [0x8000_0001, 0, 0], 0),
         // Video has HALU's meaning.
         ("b32", "vadd4.u32.u32.u32.sat %d, %a, %b, %c", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),
@@ -217,6 +218,18 @@ fn examples() {
     for &(ty, inst, [a, b, c], d) in cases {
         let found = same(ty, inst).d(&[("%a", a), ("%b", b), ("%c", c)]);
         assert!(found == d, "{inst}: {found:#x}, not {d:#x}");
+    }
+}
+
+/// As machines do it, whatever the manual says.
+#[test]
+fn a_subnormal_becomes_a_half_with_ftz_and_without() {
+    for ftz in ["", ".ftz"] {
+        for (mark, a, d) in [("p", 1, 1), ("p", 0x8000_0001, 0x8000), ("m", 0x807F_FFFF, 0x8001), ("n", 0x007F_FFFF, 0)]
+        {
+            let op = Op::new("b16 %d; b32 %a", &format!("cvt.r{mark}{ftz}.f16.f32 %d, %a"));
+            assert_eq!(op.d(&[("%a", a)]), d, "r{mark}{ftz} {a:#x}");
+        }
     }
 }
 

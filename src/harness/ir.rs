@@ -50,6 +50,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
                 let message = format!("argument {number} is an address; `{}` is {ty}, give `value`", param.name);
                 return Err(Failure::arguments(message));
             }
+            (ParamKind::Buffer { .. }, Arg::Value(bytes)) => given.push(Given::Value(bytes.clone())),
             (ParamKind::Buffer { .. }, _) => given.push(Given::Address(number)),
         }
     }

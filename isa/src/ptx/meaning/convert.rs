@@ -82,7 +82,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn narrow(&mut self, format: Format) {
-        let a = self.float(1);
+        // Machines do the same with `.ftz` and without: a subnormal is rounded like any other number.
+        let a = self.word(1);
         let a = self.saturated(a);
         let result = self.half_of_float(format, a);
         self.define_word(result);

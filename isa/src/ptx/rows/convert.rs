@@ -30,7 +30,7 @@ const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
 const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), towards zero (`.rzi`), down (`.rmi`), up (`.rpi`). What is out of \
     range becomes the nearest integer in range; NaN becomes 0, and 2^63 where the integer has 64 bits. `.ftz` takes a subnormal for zero.";
 const TO_FLOAT: &str = "Rounds an integer to a float, once. `.sat` clamps to 0 to 1.";
-const NARROW: &str = "Rounds an f32 once to a half. `.ftz` takes a subnormal operand for the zero of its sign; `.sat` clamps to 0 to 1, and NaN and \
+const NARROW: &str = "Rounds an f32 once to a half. `.ftz` changes nothing: machines round a subnormal operand like any other. `.sat` clamps to 0 to 1, and NaN and \
     -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN. NaN is 0x7fff.";
 const WIDEN: &str = "The f32 of the same value; NaN is 0x7fffffff. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1.";
 const SAME: &str = "Rounds a float to an integer that is a float (`.rni` to nearest even, `.rzi` towards zero, `.rmi` down, `.rpi` up), or \

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         if !self.is_end() {
             return Err(self.expected("`,` or `;`"));
         }
-        let inst = parts.choose(opcodes, guard, names)?;
+        let inst = parts.choose(opcodes, guard, self.sm, names)?;
         self.expect(';', "`;`")?;
         Ok(inst)
     }
@@ -141,6 +141,7 @@ impl<'a> Reader<'a> {
                 self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
             }
             Lexeme::Punct('-') | Lexeme::Number(_) => self.literal().map(Raw::Number),
+            Lexeme::Punct('(') => Err(self.expression()?),
             Lexeme::Name(name) => {
                 let reg = names.register(name);
                 if name == "_" || reg.is_some() {
@@ -155,6 +156,20 @@ impl<'a> Reader<'a> {
             }
             _ => Err(self.expected("an operand")),
         }
+    }
+
+    /// What is to be said of an expression in place of a number: floats have no place in one.
+    fn expression(&mut self) -> Result<Error, Error> {
+        let expression = self.error(ErrorKind::Unsupported("an expression".to_owned()));
+        while !matches!(self.ahead.token, Lexeme::Punct(';' | ',' | '}') | Lexeme::End) {
+            if let Lexeme::Number(text) = self.ahead.token
+                && let Err(kind @ ErrorKind::Number(_)) = (Literal { negative: false, text }).integer()
+            {
+                return Err(self.error(kind));
+            }
+            self.bump()?;
+        }
+        Ok(expression)
     }
 
     /// What may follow a register, or `_`: a suffix, or a second predicate.
@@ -272,7 +287,7 @@ impl<'a> Reader<'a> {
 
 impl<'a> Parts<'a> {
     /// The instruction of the first row that it fits; else what is wrong by the row that it fits best.
-    fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, names: &mut Names<'a>) -> Result<Inst, Error> {
+    fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, sm: u16, names: &mut Names<'a>) -> Result<Inst, Error> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
             match self.of_row(opcode, names) {
@@ -293,7 +308,7 @@ impl<'a> Parts<'a> {
         }
         let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
         let error = best.map_or_else(unknown, |best| best.error);
-        match outside::form(self.mnemonic, &self.words, &error.kind) {
+        match outside::form(self.mnemonic, &self.words, sm, &error.kind) {
             Some(kind) => Err(Error { kind, ..error }),
             None => Err(error),
         }
@@ -360,6 +375,9 @@ impl<'a> Parts<'a> {
                     Some(_) => ErrorKind::Unsupported(format!("the address of a parameter (`{name}`)")),
                     None => unknown(),
                 });
+            }
+            (Raw::Number(_), Shape::Register(ty)) if o.role == Role::Use && ty.resolve(&self.words).0 == Type::Pred => {
+                return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
             }
             (Raw::Number(_), Shape::Condition) => {
                 return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));

@@ -53,6 +53,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         }
         "xorsign" | "abs" if matches!(mnemonic, "min" | "max") => "a minimum of absolute values",
         "f4e" | "b4e" | "rc8" | "ecl" | "ecr" | "rc16" if mnemonic == "prmt" => "a mode of a permutation",
+        "u4" | "s4" | "u2" | "s2" if mnemonic == "cvt" => "an integer of less than 8 bits",
         "rna" | "rs" | "satfinite" | "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
         "u32" | "u64" | "u16" | "s32" | "s64" | "s16" if mnemonic == "div" => "an integer division",
         "tf32" | "b128" | "f32x2" | "v8" | "oob" => "a type of newer machines",
@@ -65,6 +66,12 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
+}
+
+/// A type that registers, parameters and variables have, and none here.
+pub(super) fn ty(word: &str) -> Option<ErrorKind> {
+    let is_newer = matches!(word, "b128" | "tf32");
+    is_newer.then(|| ErrorKind::Unsupported(format!("a type of newer machines (`.{word}`)")))
 }
 
 /// What a directive declares that there is none of here.
@@ -85,12 +92,13 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
 }
 
-/// What an instruction is whose words, or number of operands, no row here has, where PTX has it.
-pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{And, Hi, Or, Param, Relu, Rm, Rp, Rz, Sat, Type};
+/// What an instruction is whose words, or number of operands, no row here has, where PTX has it on an SM.
+pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) -> Option<ErrorKind> {
+    use Token::{And, Ftz, Hi, Or, Param, Relu, Rm, Rp, Rz, Sat, Type, V4};
+    use types::Type::{Bf16, F16, F32, S32};
     let has = |token: Token| words.contains(&token);
     let roundings = words.iter().filter(|&&token| matches!(token, Token::Rn | Rz | Rm | Rp)).count();
-    let is_f32 = has(Type(types::Type::F32));
+    let is_f32 = has(Type(F32));
     let what = match (mnemonic, wrong) {
         ("add" | "sub" | "mul" | "fma" | "div" | "sqrt", ErrorKind::Word { .. })
             if is_f32 && roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) =>
@@ -100,9 +108,19 @@ pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option
         ("cvt", ErrorKind::Word { .. }) if roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) => {
             "a rounding other than to nearest"
         }
+        ("add" | "sub" | "fma", ErrorKind::Word { .. }) if is_f32 && (has(Type(F16)) || has(Type(Bf16))) => {
+            "a sum of two types"
+        }
+        ("cvt", ErrorKind::Word { .. }) if has(Type(F16)) && has(Type(Bf16)) => "a conversion between kinds of halves",
+        ("cvt", ErrorKind::Word { .. }) if has(Ftz) && is_f32 && has(Type(Bf16)) => "`.ftz` of a bfloat16",
+        ("ld" | "st", ErrorKind::Word { .. })
+            if sm >= 100 && has(V4) && words.iter().any(|word| matches!(word, Type(ty) if ty.bits() == 64)) =>
+        {
+            "an access of 32 bytes"
+        }
         ("mad", ErrorKind::Word { .. } | ErrorKind::MissingWord { .. }) if is_f32 => "`fma` by this name",
         ("mad", ErrorKind::Word { .. }) if has(Hi) && has(Sat) => "a sum that is clamped",
-        ("min" | "max", ErrorKind::Word { .. }) if has(Relu) && has(Type(types::Type::S32)) => "a minimum with `.relu`",
+        ("min" | "max", ErrorKind::Word { .. }) if has(Relu) && has(Type(S32)) => "a minimum with `.relu`",
         ("min" | "max", ErrorKind::Count { found: 4, .. }) if is_f32 => "a minimum of three",
         ("lop3", ErrorKind::Word { .. }) if has(And) || has(Or) => "a table with a predicate",
         ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",

@@ -23,6 +23,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         lexer: Lexer::new(text),
         ahead: Spanned { token: Token::End, at: Loc::default() },
         errors: Vec::new(),
+        sm: 0,
         source: Source::default(),
         files: Vec::new(),
         variables: Vec::new(),
@@ -46,6 +47,8 @@ pub(super) struct Reader<'a> {
     /// The token that comes next.
     pub ahead: Spanned<'a>,
     errors: Vec<Error>,
+    /// The SM that the file is for.
+    pub sm: u16,
     /// What the last `.loc` says.
     source: Source,
     files: Vec<(u32, String)>,
@@ -128,7 +131,9 @@ impl<'a> Reader<'a> {
 
     fn ty(&mut self) -> Result<Type, Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
-        let Some(ty) = Type::from_name(word) else { return Err(self.expected("a type")) };
+        let Some(ty) = Type::from_name(word) else {
+            return Err(outside::ty(word).map_or_else(|| self.expected("a type"), |kind| self.error(kind)));
+        };
         self.bump()?;
         Ok(ty)
     }
@@ -231,6 +236,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
+        self.sm = target.sm;
         self.bump()?;
         while self.accept(',')? {
             let option = self.name("an option of the target")?;
