@@ -159,7 +159,13 @@ add.s64 %at2, %at0, %at1;
                 }
             }
         });
-        let inst = Inst::random(opcode, &entry, &mut || random.bits()).unwrap();
+        let inst = loop {
+            let inst = Inst::random(opcode, &entry, &mut || random.bits()).unwrap();
+            // A launch has only the x axis.
+            if inst.check_axes().is_ok() {
+                break inst;
+            }
+        };
         text += &inst_text(&inst, &entry);
         text += "\n";
         match random.bits() % 5 {
