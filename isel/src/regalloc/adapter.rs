@@ -2,13 +2,14 @@
 
 use regalloc2::checker::Checker;
 use regalloc2::{
-    Allocation, Block, Ctx, Edit, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint, OperandKind,
-    OperandPos, Output, PReg, PRegSet, ProgPoint, RegAllocError, RegClass, RegallocOptions,
+    Algorithm, Allocation, Block, Ctx, Edit, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint,
+    OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint, RegAllocError, RegClass, RegallocOptions,
 };
 
 use super::direct::Direct;
 use super::flow::{Flow, edges, insts};
 use super::liveness::Liveness;
+use super::pressure::Pressure;
 use super::ragged::Ragged;
 use super::{AllocError, Options};
 use crate::machine::Machine;
@@ -36,7 +37,15 @@ pub(super) trait Assignment {
 
     /// The register that an operand must be in, by the operand's index in [`VCode::operands`]; `None` where any will do.
     fn fixed(&self, operand: u32) -> Option<u8>;
+
+    /// The bytes of memory that there are for spilled registers.
+    fn memory(&self) -> u64;
 }
+
+/// The most values that regalloc2 is to find other places for, over all instructions: by splitting their live ranges at one
+/// another it takes as many steps, and 0.1 s for about so many. Beyond, it goes through the code once and lets what is live
+/// at the end of a block lie in memory.
+const MOST_EXCESS: u64 = 1 << 19;
 
 /// A run of regalloc2, with its buffers and its result.
 #[derive(Default)]
@@ -45,6 +54,9 @@ pub(super) struct Run {
     direct: Direct,
     /// Whether the result is that of the short way.
     is_direct: bool,
+    pressure: Pressure,
+    /// Goes through the code once, however little there is to do.
+    pub(super) is_linear: bool,
     ctx: Ctx,
 }
 
@@ -62,6 +74,9 @@ pub(super) struct Lists {
 
 impl Run {
     /// Allocates the virtual registers that have a bank.
+    ///
+    /// # Errors
+    /// More that must lie in memory than there is room for; what regalloc2 refuses.
     pub(super) fn allocate<M: Machine>(
         &mut self,
         code: &VCode<M>,
@@ -73,13 +88,23 @@ impl Run {
         self.lists.read(code, flow, assignment)?;
         let class_of = |reg: u32| assignment.bank_of(VReg(reg)).map(|bank| CLASSES[bank]);
         let direct = self.direct.allocate(&self.lists, flow, liveness, code.vregs.len(), class_of);
-        self.is_direct = direct.is_some();
+        self.is_direct = direct.is_some() && !self.is_linear;
         if self.is_direct && !options.check {
             return Ok(());
         }
+        let bank_of = |reg: u32| assignment.bank_of(VReg(reg));
+        let excess = self.pressure.excess(&self.lists, flow, liveness, code.vregs.len(), bank_of);
+        let (bytes, most) = (4 * excess.words, assignment.memory());
+        if bytes > most {
+            return Err(AllocError::Pressure { live: excess.live, registers: excess.registers, bytes, most });
+        }
+        // Each register that lies in memory then has a place of its own there.
+        let has_room = 16 * code.vregs.len() as u64 <= most;
+        let is_linear = self.is_linear || excess.all > MOST_EXCESS && has_room;
+        let algorithm = if is_linear { Algorithm::Fastalloc } else { Algorithm::Ion };
         let view = View { flow, lists: &self.lists, vregs: code.vregs.len() };
         let env = environment(&self.lists.offers);
-        let run_options = RegallocOptions { validate_ssa: options.check, ..RegallocOptions::default() };
+        let run_options = RegallocOptions { validate_ssa: options.check, algorithm, verbose_log: false };
         regalloc2::run_with_ctx(&view, &env, &run_options, &mut self.ctx).map_err(refusal)?;
         if options.check {
             let mut checker = Checker::new(&view, &env);

@@ -130,25 +130,30 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
     }
 }
 
+/// A set of small numbers.
 #[derive(Default)]
-struct BitSet(Vec<u64>);
+pub(super) struct BitSet(Vec<u64>);
 
 impl BitSet {
     /// Empty, for numbers below `len`.
-    fn reset(&mut self, len: usize) {
+    pub(super) fn reset(&mut self, len: usize) {
         self.0.clear();
         self.0.resize(len.div_ceil(64), 0);
     }
 
     /// Whether it was absent.
-    fn insert(&mut self, i: u32) -> bool {
+    pub(super) fn insert(&mut self, i: u32) -> bool {
         let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
         let absent = *word & bit == 0;
         *word |= bit;
         absent
     }
 
-    fn remove(&mut self, i: u32) {
-        self.0[i as usize / 64] &= !(1 << (i % 64));
+    /// Whether it was there.
+    pub(super) fn remove(&mut self, i: u32) -> bool {
+        let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
+        let there = *word & bit != 0;
+        *word &= !bit;
+        there
     }
 }

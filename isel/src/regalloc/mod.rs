@@ -11,6 +11,7 @@ mod each;
 mod flow;
 mod halu;
 mod liveness;
+mod pressure;
 mod ragged;
 mod rewrite;
 mod verify;
@@ -56,8 +57,8 @@ impl Options<'_> {
     }
 }
 
-/// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`] and [`AllocError::TooLarge`] are
-/// defects of what made the code. Instructions are named by their index in [`VCode::insts`].
+/// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`], [`AllocError::Pressure`] and
+/// [`AllocError::TooLarge`] are defects of what made the code. Instructions are named by their index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum AllocError {
     /// A register has two definitions.
@@ -130,6 +131,21 @@ pub enum AllocError {
         /// Bytes of spilled registers.
         spilled: u64,
     },
+    /// More is live at once than registers and memory hold; known before registers are allocated.
+    #[error(
+        "{live} registers are live at once, of which there are {registers}; the others take at least {bytes} bytes of memory, \
+         and there are {most} for them"
+    )]
+    Pressure {
+        /// Registers that are live.
+        live: u32,
+        /// Registers that there are.
+        registers: u32,
+        /// Bytes that the others take.
+        bytes: u64,
+        /// Bytes that they may take.
+        most: u64,
+    },
     /// Flags have to stay in their registers, which do not suffice.
     #[error("no {} is left for {reg:?} in block {block}, and flags cannot be moved or saved", file.prefix())]
     Flags {
@@ -154,7 +170,8 @@ pub enum AllocError {
 impl AllocError {
     /// Whether the code asks for more than there is, and nothing is wrong with it.
     pub const fn is_limit(&self) -> bool {
-        matches!(self, AllocError::LocalMemory(_) | AllocError::Frame { .. } | AllocError::TooLarge)
+        use AllocError::{Frame, LocalMemory, Pressure, TooLarge};
+        matches!(self, LocalMemory(_) | Frame { .. } | Pressure { .. } | TooLarge)
     }
 }
 
@@ -169,6 +186,14 @@ pub struct Allocator {
 }
 
 impl Allocator {
+    /// One that goes through the code of whatever size once. Other allocators do so where too much would have to be spilled;
+    /// what they make of less is better.
+    pub fn linear() -> Allocator {
+        let mut allocator = Allocator::default();
+        (allocator.main.is_linear, allocator.preds.is_linear) = (true, true);
+        allocator
+    }
+
     /// Gives every virtual register a place and writes the hardware registers into the words.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use halfbyte_isa::row::RegFile;
 use halfbyte_isa::word::Field;
 use halfbyte_isel::mach::{self, BlockIndex};
 use halfbyte_isel::machine::{Halu, RegClass};
-use halfbyte_isel::regalloc::{AllocError, Options, allocate};
+use halfbyte_isel::regalloc::{AllocError, Allocator, Options, allocate};
 use halfbyte_isel::vcode::{Access, Edge, Terminator, VBlock, VInst, VReg};
 
 /// Selected code, an operand of it, and allocated code.
@@ -423,14 +423,17 @@ pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates, and requires that the result does what the code does.
+/// Allocates, and requires that the result does what the code does; likewise in linear time.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();
-    assert!(func.registers <= 255);
     let expected = run_virtual(&code, BLOCKS);
     assert!(!expected.is_empty());
-    assert_eq!(run_machine(&func, BLOCKS), expected);
+    let linear = Allocator::linear().allocate(code, &Options { check: true }).unwrap();
+    for func in [&func, &linear] {
+        assert!(func.registers <= 255);
+        assert_eq!(run_machine(func, BLOCKS), expected);
+    }
     func
 }
 

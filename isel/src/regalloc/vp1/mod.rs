@@ -48,7 +48,8 @@ impl Each for Vp1 {
     fn allocate(allocator: &mut Allocator, code: VCode<Vp1>, options: &Options) -> Result<MachFunc<Vp1>, AllocError> {
         let Allocator { flow, liveness, main, .. } = allocator;
         let flags = flags::place(&code, flow, liveness)?;
-        let files = Files { classes: &code.vregs, fixed: tuple::fix(&code, flow, liveness)? };
+        let files =
+            Files { classes: &code.vregs, fixed: tuple::fix(&code, flow, liveness)?, memory: rewrite::room(&code) };
         main.allocate(&code, flow, liveness, &files, options)?;
         let Written { blocks, frame_bytes, registers, spills } = write(&code, flow, main, &flags, &files)?;
         let VCode { signature, extra, .. } = code;
@@ -60,6 +61,7 @@ impl Each for Vp1 {
 struct Files<'a> {
     classes: &'a [Class],
     fixed: Fixed,
+    memory: u64,
 }
 
 impl Assignment for Files<'_> {
@@ -79,5 +81,9 @@ impl Assignment for Files<'_> {
 
     fn fixed(&self, operand: u32) -> Option<u8> {
         self.fixed.get(operand)
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory
     }
 }

@@ -34,6 +34,16 @@ pub(super) struct Written {
     pub(super) spills: u32,
 }
 
+/// Where spilled registers lie, behind the image.
+fn base(code: &VCode<Vp1>) -> u64 {
+    code.extra.tiles.image.len().next_multiple_of(VECTOR_BYTES) as u64
+}
+
+/// The bytes that there are for spilled registers.
+pub(super) fn room(code: &VCode<Vp1>) -> u64 {
+    u64::from(MAX_FRAME_BYTES).saturating_sub(base(code))
+}
+
 /// Writes the words.
 pub(super) fn write(
     code: &VCode<Vp1>,
@@ -44,7 +54,7 @@ pub(super) fn write(
 ) -> Result<Written, AllocError> {
     let image = code.extra.tiles.image.len();
     let spilled = 4 * run.output().num_spillslots as u64;
-    let base = image.next_multiple_of(VECTOR_BYTES) as u64;
+    let base = base(code);
     let bytes = if spilled == 0 { image as u64 } else { base + spilled };
     if bytes > MAX_FRAME_BYTES.into() {
         return Err(AllocError::Frame { image, spilled });
