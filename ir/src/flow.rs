@@ -4,6 +4,7 @@
 //! bound of m log n holds on every graph: a text of many thousand blocks is read as a matter of course.
 
 use std::cell::OnceCell;
+use std::collections::BinaryHeap;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -19,6 +20,23 @@ pub struct Flow {
     pred_ends: Vec<u32>,
     /// Found when it is first asked for: most passes need nothing but an order of the blocks.
     dominators: OnceCell<Dominators>,
+}
+
+/// The closest node that is above all of these in a tree, or one of them; none where there are none. `parent` of a node has a
+/// smaller number than the node. The steps are those of the ways that lead there, each taken once.
+pub fn common_ancestor(nodes: impl IntoIterator<Item = usize>, parent: impl Fn(usize) -> usize) -> Option<usize> {
+    let mut below: BinaryHeap<usize> = nodes.into_iter().collect();
+    let mut lowest = below.pop()?;
+    while let Some(&next) = below.peek() {
+        if lowest == next {
+            below.pop();
+            continue;
+        }
+        // The lowest of them is none that is above the others.
+        let above = parent(lowest);
+        lowest = if above > next { above } else { std::mem::replace(&mut *below.peek_mut()?, above) };
+    }
+    Some(lowest)
 }
 
 /// The tree of dominators.

@@ -6,15 +6,19 @@
 use halfbyte_ir::rule::{Depth, Miss};
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel, Op, Span, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::{RULES, Rewriter};
 
 /// An op followed through the passes.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    places: Vec<Span>,
+    places: FxHashSet<Span>,
     events: Vec<Event>,
-    near: Vec<(Inst, Vec<Near>)>,
+    /// As instructions were last asked about; what was said of them before is taken out.
+    near: Vec<Vec<Near>>,
+    /// By instruction, its place there.
+    asked: FxHashMap<Inst, usize>,
     pass: &'static str,
 }
 
@@ -97,7 +101,8 @@ pub struct Near {
 impl Trace {
     /// Follows the op at a place in the text.
     pub fn new(place: Span) -> Trace {
-        Trace { places: vec![place], events: Vec::new(), near: Vec::new(), pass: "" }
+        let places = std::iter::once(place).collect();
+        Trace { places, events: Vec::new(), near: Vec::new(), asked: FxHashMap::default(), pass: "" }
     }
 
     /// What happened, in order.
@@ -107,7 +112,7 @@ impl Trace {
 
     /// The rules of `simplify` that match in part, as they were last asked.
     pub fn near(&self) -> impl Iterator<Item = &Near> {
-        self.near.iter().flat_map(|(_, near)| near)
+        self.near.iter().flatten()
     }
 
     /// Whether the instruction stands for the op.
@@ -127,9 +132,7 @@ impl Trace {
     }
 
     fn follow_place(&mut self, place: Span) {
-        if !self.places.contains(&place) {
-            self.places.push(place);
-        }
+        self.places.insert(place);
     }
 
     pub(crate) fn begin(&mut self, pass: &'static str) -> usize {
@@ -214,6 +217,7 @@ impl Tell for Option<Trace> {
             let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
             trace.tell(How::Packed, before, after);
             trace.near.clear();
+            trace.asked.clear();
         }
     }
 
@@ -240,8 +244,11 @@ impl Tell for Option<Trace> {
                 near.push(Near { rule, at: at.clone(), is_followed, wanted, line, found, depth });
             }
         }
-        trace.near.retain(|(known, _)| *known != inst);
-        trace.near.push((inst, near));
+        let before = trace.asked.insert(inst, trace.near.len());
+        if let Some(before) = before.and_then(|before| trace.near.get_mut(before)) {
+            before.clear();
+        }
+        trace.near.push(near);
     }
 }
 

@@ -13,7 +13,6 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::Context;
-use crate::passes::merge::append;
 use crate::trace::{How, Tell};
 
 /// So many instructions may be executed more than on the longer way.
@@ -30,8 +29,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     for block in flow.reverse_postorder() {
         edges[block] = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)).count() as u32;
     }
-    let mut converter =
-        Converter { kernel, context, edges, gone: EntitySet::new(), replaced: SecondaryMap::new(), changed: false };
+    let mut converter = Converter {
+        kernel,
+        context,
+        edges,
+        lines: SecondaryMap::new(),
+        gone: EntitySet::new(),
+        replaced: SecondaryMap::new(),
+        changed: false,
+    };
     // A branch comes after those on its ways, which may be straight then.
     let mut poll = converter.context.poll();
     for block in flow.reverse_postorder().rev() {
@@ -42,8 +48,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             converter.convert(block, &fork);
         }
     }
-    let Converter { gone, replaced, changed, .. } = converter;
+    let Converter { gone, replaced, changed, lines, .. } = converter;
     if changed {
+        straighten(kernel, &lines, &gone);
         // What nothing reaches may go to blocks that are gone.
         kernel.layout.retain(|&block| flow.is_reachable(block) && !gone.contains(block));
         kernel.replace_uses(&replaced);
@@ -51,6 +58,28 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         context.keep_flow(flow);
     }
     changed
+}
+
+/// Writes what has become of each block into it.
+fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &EntitySet<Block>) {
+    for &block in kernel.layout.iter().filter(|&&block| !gone.contains(block)) {
+        let mut next = lines[block].next.expand();
+        while let Some(at) = next {
+            let insts = std::mem::take(&mut kernel.blocks[at].insts);
+            kernel.blocks[block].insts.extend(insts);
+            next = lines[at].next.expand();
+        }
+    }
+}
+
+/// Where a block goes on that others have become part of. They are written into one at the end: a block that took in what has
+/// taken in the rest of the kernel would be moved again with each branch before it.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    /// The block that stands behind this one.
+    next: PackedOption<Block>,
+    /// Of a first block, the last one if that is another.
+    last: PackedOption<Block>,
 }
 
 /// A branch that can be converted.
@@ -69,16 +98,30 @@ struct Converter<'k, 'c, 'l> {
     context: &'c mut Context<'l>,
     /// How many branch targets name each block.
     edges: SecondaryMap<Block, u32>,
+    lines: SecondaryMap<Block, Line>,
     gone: EntitySet<Block>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
     changed: bool,
 }
 
 impl Converter<'_, '_, '_> {
+    /// The last of the blocks that have become one.
+    fn last(&self, block: Block) -> Block {
+        self.lines[block].last.expand().unwrap_or(block)
+    }
+
+    /// Puts a block that is gone behind those that another has become.
+    fn join(&mut self, to: Block, from: Block) {
+        let (end, last) = (self.last(to), self.last(from));
+        self.lines[end].next = from.into();
+        self.lines[to].last = last.into();
+        self.gone.insert(from);
+    }
+
     /// The branch at the end of a block, if it is to be converted.
     fn fork(&self, block: Block) -> Option<Fork> {
         let kernel = &*self.kernel;
-        let branch = kernel.terminator(block).filter(|&inst| kernel.insts[inst].op == Op::BrIf)?;
+        let branch = kernel.terminator(self.last(block)).filter(|&inst| kernel.insts[inst].op == Op::BrIf)?;
         let (&[then, otherwise], &[condition]) = (kernel.targets(branch), kernel.args(branch)) else { return None };
         let ways = [then, otherwise];
         let ends = ways.map(|way| self.end(&way));
@@ -107,25 +150,29 @@ impl Converter<'_, '_, '_> {
     /// Where a block goes that nothing else goes to, if it always goes there.
     fn end(&self, call: &BlockCall) -> Option<BlockCall> {
         let kernel = &*self.kernel;
-        let inst = kernel.terminator(call.block).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
+        let inst = kernel.terminator(self.last(call.block)).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
         kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
     }
 
     /// The instructions that a way takes; none where it does what cannot be done for nothing, or is dear.
     fn cost(&self, side: Option<Block>) -> Option<u32> {
-        let Some(block) = side else { return Some(0) };
-        let (_, insts) = self.kernel.blocks[block].insts.split_last()?;
-        let costs = insts.iter().map(|&inst| {
-            let data = &self.kernel.insts[inst];
-            let is_cheap = data.op.is_pure() && !matches!(data.op, Op::Fdiv | Op::Fsqrt);
-            match data.op {
-                // Most of them are part of the instructions that use them.
-                Op::Const => Some(0),
-                _ if is_cheap && self.context.legality.is_native(data.op, data.ty) => Some(words(data.ty)),
-                _ => None,
+        let mut cost = 0;
+        for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {
+            for &inst in &self.kernel.blocks[block].insts {
+                let data = &self.kernel.insts[inst];
+                let is_cheap = data.op.is_pure() && !matches!(data.op, Op::Fdiv | Op::Fsqrt);
+                cost += match data.op {
+                    // Most constants are part of the instructions that use them.
+                    Op::Const | Op::Br => 0,
+                    _ if is_cheap && self.context.legality.is_native(data.op, data.ty) => words(data.ty),
+                    _ => return None,
+                };
+                if cost > LONGEST {
+                    return None;
+                }
             }
-        });
-        costs.sum()
+        }
+        Some(cost)
     }
 
     /// What a way gives the parameters where it ends.
@@ -143,12 +190,14 @@ impl Converter<'_, '_, '_> {
     fn convert(&mut self, block: Block, fork: &Fork) {
         let before = self.context.trace.before(self.kernel, fork.branch);
         let span = self.kernel.insts[fork.branch].span;
-        self.kernel.blocks[block].insts.pop();
+        let end = self.last(block);
+        self.kernel.blocks[end].insts.pop();
         for (way, side) in fork.sides.into_iter().enumerate() {
             if let Some(side) = side {
                 self.take(block, fork, way, side);
             }
         }
+        let end = self.last(block);
         let is_only = self.edges[fork.join] == 2;
         let mut made = Vec::new();
         let mut chosen = Vec::with_capacity(fork.given[0].len());
@@ -159,7 +208,7 @@ impl Converter<'_, '_, '_> {
             }
             let ty = self.kernel.ty(a);
             let args = [fork.condition, a, b];
-            let inst = self.kernel.push_inst(block, Op::Select, ty, Attr::None, &args, Some(ty), span);
+            let inst = self.kernel.push_inst(end, Op::Select, ty, Attr::None, &args, Some(ty), span);
             made.push(inst);
             let selected = self.kernel.result(inst).unwrap_or(a);
             let param = self.kernel.block_params(fork.join).get(number).copied();
@@ -168,16 +217,20 @@ impl Converter<'_, '_, '_> {
             }
             chosen.push(selected);
         }
-        let args = ValueList::from_slice(&chosen, &mut self.kernel.pool);
-        let call = BlockCall { block: fork.join, args, case: 0 };
-        let targets = Attr::Targets(self.kernel.add_calls(&[call]));
-        self.kernel.push_inst(block, Op::Br, Type::I32, targets, &[], None, span);
+        if is_only && fork.join != block {
+            for (&param, &value) in self.kernel.block_params(fork.join).iter().zip(&chosen) {
+                // What it stands for, if it was a parameter too: so no chain of replacements grows.
+                self.replaced[param] = self.replaced[value].expand().unwrap_or(value).into();
+            }
+            self.join(block, fork.join);
+        } else {
+            let args = ValueList::from_slice(&chosen, &mut self.kernel.pool);
+            let call = BlockCall { block: fork.join, args, case: 0 };
+            let targets = Attr::Targets(self.kernel.add_calls(&[call]));
+            self.kernel.push_inst(end, Op::Br, Type::I32, targets, &[], None, span);
+        }
         self.context.trace.replaced(before, How::Selected, self.kernel, &made, None);
         self.edges[fork.join] -= 1;
-        if is_only && fork.join != block {
-            append(self.kernel, block, fork.join, &mut self.replaced);
-            self.gone.insert(fork.join);
-        }
         self.changed = true;
     }
 
@@ -187,10 +240,9 @@ impl Converter<'_, '_, '_> {
         for (&param, &arg) in self.kernel.block_params(side).iter().zip(start) {
             self.replaced[param] = self.replaced[arg].expand().unwrap_or(arg).into();
         }
-        let mut insts = std::mem::take(&mut self.kernel.blocks[side].insts);
-        insts.pop();
-        self.kernel.blocks[block].insts.extend(insts);
-        self.gone.insert(side);
+        let end = self.last(side);
+        self.kernel.blocks[end].insts.pop();
+        self.join(block, side);
     }
 }
 

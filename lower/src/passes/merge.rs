@@ -44,12 +44,7 @@ fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
 }
 
 /// Takes a block to the end of the only one that goes to it; what stands for its parameters is noted.
-pub(super) fn append(
-    kernel: &mut Kernel,
-    to: Block,
-    from: Block,
-    replaced: &mut SecondaryMap<Value, PackedOption<Value>>,
-) {
+fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
     for (&param, &arg) in kernel.block_params(from).iter().zip(args) {

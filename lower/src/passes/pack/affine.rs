@@ -1,7 +1,10 @@
 //! Which `i32` values are sums, modulo 2^32, of multiples of the item's number, of loops' counters, and of what is known
 //! when the kernel is launched.
 
+use std::cell::RefCell;
+
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Affine, Block, Factor, Flow, Kernel, Op, ParamKind, Type, Value, ValueDef};
 use smallvec::SmallVec;
 
@@ -112,11 +115,14 @@ pub(super) struct Sums<'k> {
     sums: SecondaryMap<Value, Option<Sum<Value>>>,
     /// Of a header's parameter that steps evenly: the header, its first value and its step.
     inductions: SecondaryMap<Value, Option<(Block, Sum<Value>, Affine)>>,
+    /// What was asked for by [`Sums::blame`].
+    blamed: RefCell<SecondaryMap<Value, PackedOption<Value>>>,
 }
 
 impl<'k> Sums<'k> {
     pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> Sums<'k> {
-        let mut sums = Sums { kernel, sums: SecondaryMap::new(), inductions: SecondaryMap::new() };
+        let mut sums =
+            Sums { kernel, sums: SecondaryMap::new(), inductions: SecondaryMap::new(), blamed: RefCell::default() };
         for (number, param) in (0..).zip(&kernel.params) {
             if param.kind == ParamKind::Scalar(Type::I32) {
                 let known = Affine { constant: 0, terms: vec![(Factor::Param(number), 1)] };
@@ -239,8 +245,16 @@ impl<'k> Sums<'k> {
     /// What keeps a value that is no sum from being one: a value whose own operands are sums.
     pub fn blame(&self, value: Value) -> Value {
         let mut value = value;
-        let mut seen = cranelift_entity::EntitySet::new();
-        while seen.insert(value) {
+        let mut blamed = self.blamed.borrow_mut();
+        // Many may have the same to blame, at the end of a long way.
+        let mut seen = Vec::new();
+        loop {
+            if let Some(known) = blamed[value].expand() {
+                value = known;
+                break;
+            }
+            blamed[value] = value.into();
+            seen.push(value);
             let next = match self.sums[value].as_ref() {
                 Some(sum) => sum.counters.iter().map(|(param, _)| *param).find(|&param| self.unsteady(param)),
                 None => match self.kernel.values[value].def {
@@ -255,6 +269,9 @@ impl<'k> Sums<'k> {
                 Some(next) => value = next,
                 None => break,
             }
+        }
+        for passed in seen {
+            blamed[passed] = value.into();
         }
         value
     }

@@ -96,7 +96,11 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
         counts: Vec::new(),
         stayed: Vec::new(),
         tested: None,
+        places: SecondaryMap::new(),
     };
+    for (place, &block) in (0..).zip(&analyses.kernel.layout) {
+        converter.places[block] = place;
+    }
     let graph = analyses.regions.get(None);
     converter.region(graph, &mut Masks::new(None, graph.nodes.len()), None);
     converter.code.ret();
@@ -157,6 +161,8 @@ pub(super) struct Converter<'a> {
     stayed: Vec<(Block, Block)>,
     /// The last loop's test, with the block in which the loop goes on.
     pub tested: Option<(Block, Block)>,
+    /// Where each block stands in the text.
+    places: SecondaryMap<Block, u32>,
 }
 
 impl<'a> Converter<'a> {
@@ -237,15 +243,37 @@ impl<'a> Converter<'a> {
         self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
     }
 
+    /// The nodes of a region whose branches are the same for all items, and so are all behind them up to where ways meet,
+    /// among which is no load or store.
+    fn plain(&self, graph: &Region) -> Vec<bool> {
+        let varies = |block| self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block);
+        let chooses = |block| varies(block) || self.accesses(block);
+        let nodes = || graph.nodes.iter().zip(&graph.inner);
+        let marked: Vec<bool> = nodes()
+            .map(|(&block, inner)| match *inner {
+                Some(id) => self.of.loops.get(id).blocks().any(chooses),
+                None => chooses(block),
+            })
+            .collect();
+        let own = nodes().zip(&marked).map(|((&block, inner), &marked)| match inner {
+            Some(_) => marked,
+            None => varies(block),
+        });
+        own.zip(graph.leads_to(&marked)).map(|(own, leads)| !own && !leads).collect()
+    }
+
     /// Converts the nodes of a region, one after another. The first node's parameters have their values already.
     pub fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
         let mut kept: EntitySet<Block> = EntitySet::new();
+        let plain = self.plain(graph);
         for (node, (&block, &inner)) in graph.nodes.iter().zip(&graph.inner).enumerate() {
             if kept.contains(block) {
                 continue;
             }
             let values = if node > 0 { self.joined(graph, masks, node, block) } else { Vec::new() };
-            if let Some((meet, inside)) = self.staying(graph, masks, node) {
+            if plain.get(node) == Some(&true)
+                && let Some((meet, inside)) = self.staying(graph, masks, node)
+            {
                 kept.extend(inside.iter().filter_map(|&node| graph.nodes.get(node)).copied());
                 self.keep(graph, masks, node, &values, meet, &inside);
                 continue;
@@ -339,8 +367,7 @@ impl<'a> Converter<'a> {
         kernel.targets(branch).iter().enumerate().map(way).collect()
     }
 
-    /// The nodes that may stay as they are behind this one, and the node where the ways meet again: where the branches
-    /// are the same for all items and no load or store is among what they choose.
+    /// The nodes that may stay as they are behind a plain one, and the node where the ways meet again.
     fn staying(&mut self, graph: &Region, masks: &mut Masks, node: Node) -> Option<(Node, Vec<Node>)> {
         let meet = graph.postdominator(node)?;
         let inside = graph.between(node, Some(meet));
@@ -348,29 +375,22 @@ impl<'a> Converter<'a> {
         if inside.iter().any(|&inside| !graph.dominates(node, inside)) || inner.is_none() && inside.is_empty() {
             return None;
         }
-        let own = *graph.nodes.get(node)?;
-        let plain = |block: Block| {
-            !self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block)
-                && (block == own && inner.is_none() || !self.accesses(block))
-        };
         let has_loop = inner.is_some() || inside.iter().any(|&node| graph.inner.get(node).is_some_and(Option::is_some));
-        if !self.blocks_of(graph, std::iter::once(node).chain(inside.iter().copied())).into_iter().all(plain) {
-            return None;
-        }
         // A loop that no item comes to might not end.
         (!has_loop || masks.at(&mut self.code, graph, node).is_none()).then_some((meet, inside))
     }
 
     /// The blocks of nodes, in the order of the text.
     fn blocks_of(&self, graph: &Region, nodes: impl Iterator<Item = Node>) -> Vec<Block> {
-        let mut all: EntitySet<Block> = EntitySet::new();
+        let mut all: Vec<Block> = Vec::new();
         for node in nodes {
             match graph.inner.get(node) {
                 Some(&Some(id)) => all.extend(self.of.loops.get(id).blocks()),
-                _ => all.extend(graph.nodes.get(node).copied()),
+                _ => all.extend(graph.nodes.get(node)),
             }
         }
-        self.of.kernel.layout.iter().copied().filter(|&block| all.contains(block)).collect()
+        all.sort_unstable_by_key(|&block| self.places[block]);
+        all
     }
 
     /// Takes a node and those behind it over as they are, up to where their ways meet.

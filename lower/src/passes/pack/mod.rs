@@ -36,7 +36,7 @@ use invariants::hoist;
 use memory::{Access, accesses, refusal};
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
-use widen::{Source, widen};
+use widen::{Source, check_streams, widen};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let lanes = context.legality.lanes().filter(|lanes| lanes.vector == Type::I8X16);
@@ -62,7 +62,7 @@ fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -
     let flow = Flow::new(&source);
     let loops = Loops::new(&source, &flow).map_err(|found| strange(&source, &found, target))?;
     hoist(&mut source, &flow, &loops);
-    let (converted, accesses, varying) = converted(&source, &flow, &loops, target, poll)?;
+    let (converted, accesses, varying) = converted(&source, &flow, &loops, lanes, target, poll)?;
     let kernel = &converted.kernel;
     let stored = stored_buffers(kernel);
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
@@ -115,6 +115,7 @@ fn converted(
     source: &Kernel,
     flow: &Flow,
     loops: &Loops,
+    lanes: Lanes,
     target: &'static str,
     mut poll: Poll<'_>,
 ) -> Result<(Converted, Vec<Access>, EntitySet<Inst>), Vec<Refusal>> {
@@ -163,6 +164,8 @@ fn converted(
     let flow = Flow::new(kernel);
     let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
     let mut accesses = accesses(kernel, &converted.sites, &Sums::new(kernel, &flow, &loops), target)?;
+    // Every store needs a stream, whatever becomes of the loads.
+    check_streams(kernel, accesses.iter().filter(|access| access.stores), lanes, target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;
     Ok((converted, accesses, varying.loads))
 }

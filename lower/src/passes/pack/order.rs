@@ -20,17 +20,21 @@ pub(super) fn settle(
 ) -> Result<(), Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut found: Vec<(Inst, Source)> = Vec::new();
-    for (number, access) in accesses.iter().enumerate() {
-        let earlier = accesses.get(..number).unwrap_or_default();
-        let stores = |other: &&Access| other.stores && other.buffer == access.buffer;
+    // Few, each a stream: there may be many loads beside them.
+    let stores: Vec<&Access> = accesses.iter().filter(|access| access.stores).collect();
+    let mut earlier = 0;
+    for access in accesses.iter() {
+        let (before, all) = (stores.get(..earlier).unwrap_or_default(), stores.as_slice());
         if access.stores {
-            if earlier.iter().filter(stores).any(|other| may_meet(access, other, When::LATER)) {
+            earlier += 1;
+            let same = |other: &&&Access| other.buffer == access.buffer;
+            if before.iter().filter(same).any(|other| may_meet(access, other, When::LATER)) {
                 let reason = "it may write where another store of the loop writes in a later iteration";
                 refusals.push(refusal(kernel, access.inst, target, reason));
             }
             continue;
         }
-        match source(access, earlier, accesses) {
+        match source(access, before, all) {
             Ok(source) if source.stored.is_empty() => {}
             Ok(source) => found.push((access.inst, source)),
             Err(()) => {
@@ -56,12 +60,13 @@ struct Source {
     loads: bool,
 }
 
-fn source(access: &Access, earlier: &[Access], all: &[Access]) -> Result<Source, ()> {
-    let stores = |other: &&Access| other.stores && other.buffer == access.buffer;
+/// What a load finds, of the stores before it and of all stores.
+fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Source, ()> {
+    let same = |other: &&&Access| other.buffer == access.buffer;
     // Whether a store of an earlier iteration may come between, of a loop that begins behind what is found.
-    let overtaken = |loops| all.iter().filter(stores).any(|other| may_meet(other, access, When::Later { loops }));
+    let overtaken = |loops| all.iter().filter(same).any(|other| may_meet(other, access, When::Later { loops }));
     let mut source = Source { stored: Vec::new(), loads: true };
-    for other in earlier.iter().rev().filter(stores) {
+    for other in earlier.iter().rev().filter(same) {
         if !may_meet(other, access, When::Same) {
             continue;
         }

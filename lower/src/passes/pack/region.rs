@@ -1,7 +1,9 @@
 //! The bodies of loops as acyclic graphs.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
+use halfbyte_ir::flow::common_ancestor;
 use halfbyte_ir::{Block, Flow, Kernel};
+use rustc_hash::FxHashSet;
 
 use crate::passes::loops::{LoopId, Loops};
 
@@ -77,20 +79,14 @@ impl Region {
 
     fn dominators(&mut self) {
         let count = self.nodes.len();
-        self.dominator = vec![usize::MAX; count];
-        if let Some(first) = self.dominator.first_mut() {
-            *first = 0;
-        }
+        self.dominator = vec![0; count];
+        let mut before: Vec<Vec<Node>> = vec![Vec::new(); count];
         for node in 0..count {
+            // Every node but the first has one before it.
+            let before_it = std::mem::take(&mut before[node]);
+            self.dominator[node] = common_ancestor(before_it, |node| self.dominator[node]).unwrap_or(0);
             for &(_, to) in &self.out[node] {
-                let (mut a, mut b) = (node, self.dominator[to]);
-                if b == usize::MAX {
-                    b = a;
-                }
-                while a != b {
-                    if a > b { a = self.dominator[a] } else { b = self.dominator[b] }
-                }
-                self.dominator[to] = a;
+                before[to].push(node);
             }
         }
         self.postdominator = vec![count; count + 1];
@@ -140,14 +136,30 @@ impl Region {
         node == below
     }
 
+    /// Of each node, whether a marked one can be gone to from it before all ways on from it meet again; where they do not, before
+    /// the region is left.
+    pub fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
+        let count = self.nodes.len();
+        let mut leads = vec![false; count];
+        // How many are marked, or lead to one that is, on the way from a node by the nodes where ways meet.
+        let mut on_way = vec![0u32; count + 1];
+        for node in (0..count).rev() {
+            let meet = self.postdominator[node];
+            leads[node] = self.out[node].iter().any(|&(_, next)| on_way[next] > on_way[meet]);
+            on_way[node] = on_way[meet] + u32::from(marked[node] || leads[node]);
+        }
+        leads
+    }
+
     /// The nodes that can be gone to from a node before another, or before the region is left.
     pub fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
-        let mut reached = vec![false; self.nodes.len()];
+        // As large as what is found, which may be little of a large region.
+        let mut reached = FxHashSet::default();
         let mut found = Vec::new();
         let mut work: Vec<Node> = vec![from];
         while let Some(node) = work.pop() {
             for &(_, next) in &self.out[node] {
-                if Some(next) != to && !std::mem::replace(&mut reached[next], true) {
+                if Some(next) != to && reached.insert(next) {
                     found.push(next);
                     work.push(next);
                 }

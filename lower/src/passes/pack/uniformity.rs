@@ -3,6 +3,7 @@
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
+use rustc_hash::FxHashSet;
 
 use crate::passes::loops::{LoopId, Loops};
 
@@ -28,6 +29,8 @@ pub(super) struct Uniformity {
     leaving: EntitySet<LoopId>,
     /// Blocks at whose end items go different ways, whatever the branch depends on.
     parting: EntitySet<Block>,
+    /// By region, nodes that lie between one at which items go different ways and where these meet again.
+    apart: FxHashSet<(Option<LoopId>, Node)>,
     /// Blocks that define each value.
     home: SecondaryMap<Value, Option<Block>>,
 }
@@ -78,6 +81,7 @@ impl Uniformity {
             joins: EntitySet::new(),
             leaving: EntitySet::new(),
             parting: EntitySet::new(),
+            apart: FxHashSet::default(),
             home,
         };
         while uniformity.spread(kernel, flow, None, varying_load) {}
@@ -150,7 +154,7 @@ impl Uniformity {
     fn diverge(&mut self, loops: &Loops, regions: &Regions, block: Block) {
         let region = loops.around(block);
         let graph = regions.get(region);
-        if graph.node(block).is_some_and(|node| self.diverge_in(graph, node)) {
+        if graph.node(block).is_some_and(|node| self.diverge_in(region, graph, node)) {
             self.leave(loops, regions, region);
         }
     }
@@ -162,18 +166,23 @@ impl Uniformity {
             self.leaving.insert(id);
             region = loops.get(id).parent;
             let graph = regions.get(region);
-            if !graph.node(loops.get(id).header).is_some_and(|node| self.diverge_in(graph, node)) {
+            if !graph.node(loops.get(id).header).is_some_and(|node| self.diverge_in(region, graph, node)) {
                 return;
             }
         }
     }
 
     /// Marks where ways from a node of a region meet; whether some leave the region's loop.
-    fn diverge_in(&mut self, graph: &Region, node: Node) -> bool {
+    fn diverge_in(&mut self, region: Option<LoopId>, graph: &Region, node: Node) -> bool {
+        // What there is to find was found with the node before it.
+        if self.apart.contains(&(region, node)) {
+            return false;
+        }
         let meet = graph.postdominator(node);
         let mut apart = graph.between(node, meet);
+        self.apart.extend(apart.iter().map(|&node| (region, node)));
         apart.push(node);
-        let mut reached: EntitySet<Block> = EntitySet::new();
+        let mut reached: FxHashSet<Block> = FxHashSet::default();
         for &node in &apart {
             for &(edge, _) in graph.out.get(node).into_iter().flatten() {
                 if !reached.insert(edge.to) {

@@ -25,18 +25,27 @@ pub(super) struct Source<'a> {
     pub gates: &'a [Block],
 }
 
+/// Refuses accesses that need more streams than there are.
+pub(super) fn check_streams<'a>(
+    kernel: &Kernel,
+    accesses: impl Iterator<Item = &'a Access> + Clone,
+    lanes: Lanes,
+    target: &'static str,
+) -> Result<(), Vec<Refusal>> {
+    let needed = accesses.flat_map(|access| std::iter::repeat_n(access.inst, 1 + access.guard.iter().len()));
+    let Some(beyond) = needed.clone().nth(lanes.max_streams) else { return Ok(()) };
+    let (most, needed) = (lanes.max_streams, needed.count());
+    let reason = format!("the kernel needs {needed} streams of memory, of which there are {most}");
+    Err(vec![refusal(kernel, beyond, target, reason)])
+}
+
 /// The packed kernel.
 ///
 /// # Errors
 /// More streams than the target has room for.
 pub(super) fn widen(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
     let Source { kernel: from, accesses, uniformity, .. } = source;
-    let needed = accesses.iter().flat_map(|access| std::iter::repeat_n(access.inst, 1 + access.guard.iter().len()));
-    if let Some(beyond) = needed.clone().nth(lanes.max_streams) {
-        let (most, needed) = (lanes.max_streams, needed.count());
-        let reason = format!("the kernel needs {needed} streams of memory, of which there are {most}");
-        return Err(vec![refusal(from, beyond, target, reason)]);
-    }
+    check_streams(from, accesses.iter(), lanes, target)?;
     let flow = Flow::new(from);
     let count = items(source);
     let mut to = Kernel::new(from.name.as_str());
