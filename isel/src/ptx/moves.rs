@@ -1,22 +1,44 @@
 //! Moves that are made at once, one after another.
 
+use std::collections::BTreeSet;
+
 use halfbyte_isa::ptx::Reg;
+use rustc_hash::FxHashMap;
 
 /// Puts moves in an order that has the effect of making all of them at once, with a new register where they go in a circle.
 /// A move is what is written and what is read; each register is written once.
 pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> Reg) -> Vec<(Reg, Reg)> {
     let mut left: Vec<(Reg, Reg)> = moves.iter().copied().filter(|(to, from)| to != from).collect();
+    // By register, the moves that read it and are not done.
+    let mut readers: FxHashMap<Reg, BTreeSet<usize>> = FxHashMap::default();
+    for (number, &(_, from)) in left.iter().enumerate() {
+        readers.entry(from).or_default().insert(number);
+    }
+    let writers: FxHashMap<Reg, usize> = left.iter().enumerate().map(|(number, &(to, _))| (to, number)).collect();
+    let mut waiting: BTreeSet<usize> = (0..left.len()).collect();
+    // What nothing else reads can be written.
+    let is_free = |&number: &usize| left.get(number).is_some_and(|(to, _)| !readers.contains_key(to));
+    let mut free: BTreeSet<usize> = waiting.iter().copied().filter(is_free).collect();
     let mut done = Vec::with_capacity(left.len());
-    while !left.is_empty() {
-        // What nothing else reads can be written.
-        let free = left.iter().position(|&(to, _)| left.iter().all(|&(_, from)| from != to));
-        match free {
-            Some(place) => done.push(left.remove(place)),
-            None => {
-                let Some(&(to, _)) = left.first() else { break };
-                let kept = temporary(to);
-                done.push((kept, to));
-                left.iter_mut().filter(|(_, from)| *from == to).for_each(|(_, from)| *from = kept);
+    while let Some(number) = free.pop_first().or_else(|| waiting.first().copied()) {
+        let Some(&(to, from)) = left.get(number) else { break };
+        if let Some(reading) = readers.remove(&to) {
+            let kept = temporary(to);
+            done.push((kept, to));
+            for &number in &reading {
+                left.get_mut(number).into_iter().for_each(|(_, from)| *from = kept);
+            }
+            readers.insert(kept, reading);
+            free.insert(number);
+            continue;
+        }
+        done.push((to, from));
+        waiting.remove(&number);
+        if let Some(reading) = readers.get_mut(&from) {
+            reading.remove(&number);
+            if reading.is_empty() {
+                readers.remove(&from);
+                free.extend(writers.get(&from).filter(|number| waiting.contains(number)));
             }
         }
     }

@@ -1,5 +1,8 @@
 //! What instructions do beside their values, who uses these, and which blocks come before which.
 
+use std::ops::Range;
+
+use halfbyte_ir::flow::common_ancestor;
 use halfbyte_isa::ptx::row::{Class, Role};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashSet;
@@ -87,8 +90,8 @@ pub struct Dominators {
     pub order: Vec<u32>,
     /// By block: its place in the order, where it is reached.
     place: Vec<Option<usize>>,
-    /// By place: the place of its immediate dominator; the entry's own.
-    immediate: Vec<usize>,
+    /// By place, the numbers between which those of all the blocks lie that the block dominates.
+    tree: Vec<Range<usize>>,
 }
 
 impl Dominators {
@@ -110,49 +113,60 @@ impl Dominators {
                 }
             }
         }
-        let mut result = Dominators { immediate: vec![usize::MAX; order.len()], order, place };
-        if let Some(entry) = result.immediate.first_mut() {
-            *entry = 0;
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (i, before) in before.iter().enumerate().skip(1) {
-                let known = before.iter().copied().filter(|&p| result.idom(p) != usize::MAX);
-                let new = known.reduce(|a, b| result.common(a, b)).unwrap_or(usize::MAX);
-                if let Some(old) = result.immediate.get_mut(i).filter(|old| **old != new) {
-                    *old = new;
-                    changed = true;
-                }
-            }
-        }
-        result
+        let tree = tree(&immediate(&before));
+        Dominators { order, place, tree }
     }
 
     /// Whether all ways to `block` lead through `over`.
     pub fn dominates(&self, over: u32, block: u32) -> bool {
-        let place = |b: u32| self.place.get(b as usize).copied().flatten();
-        let (Some(over), Some(mut at)) = (place(over), place(block)) else { return false };
-        while at > over {
-            at = self.idom(at);
-        }
-        at == over
+        let numbers = |b: u32| self.tree.get(self.place.get(b as usize).copied().flatten()?);
+        let (Some(over), Some(block)) = (numbers(over), numbers(block)) else { return false };
+        over.contains(&block.start)
     }
+}
 
-    fn idom(&self, place: usize) -> usize {
-        self.immediate.get(place).copied().unwrap_or(usize::MAX)
+/// By place, the place of the immediate dominator; of the entry its own. `before` has the places that go to each.
+fn immediate(before: &[Vec<usize>]) -> Vec<usize> {
+    const UNKNOWN: usize = usize::MAX;
+    let mut immediate = vec![UNKNOWN; before.len()];
+    if let Some(entry) = immediate.first_mut() {
+        *entry = 0;
     }
-
-    fn common(&self, mut a: usize, mut b: usize) -> usize {
-        while a != b {
-            if a > b {
-                a = self.idom(a);
-            } else {
-                b = self.idom(b);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, before) in before.iter().enumerate().skip(1) {
+            let known = |&place: &usize| immediate.get(place).is_some_and(|&above| above != UNKNOWN);
+            let parent = |place: usize| immediate.get(place).copied().unwrap_or(0);
+            let new = common_ancestor(before.iter().copied().filter(known), parent).unwrap_or(UNKNOWN);
+            if let Some(old) = immediate.get_mut(i).filter(|old| **old != new) {
+                *old = new;
+                changed = true;
             }
         }
-        a
     }
+    immediate
+}
+
+/// Numbers the nodes of a tree so that those of each subtree follow each other; each node comes after its parent.
+fn tree(parents: &[usize]) -> Vec<Range<usize>> {
+    let mut sizes = vec![1; parents.len()];
+    for (node, &parent) in parents.iter().enumerate().skip(1).rev() {
+        let size = sizes.get(node).copied().unwrap_or(0);
+        sizes.get_mut(parent).into_iter().for_each(|of| *of += size);
+    }
+    // Where the next child of each node begins.
+    let mut next: Vec<usize> = Vec::with_capacity(parents.len());
+    let mut tree = Vec::with_capacity(parents.len());
+    for (node, (&parent, size)) in parents.iter().zip(sizes).enumerate() {
+        let first = match next.get_mut(parent).filter(|_| node > 0) {
+            Some(next) => std::mem::replace(next, *next + size),
+            None => 0,
+        };
+        next.push(first + 1);
+        tree.push(first..first + size);
+    }
+    tree
 }
 
 fn reverse_postorder(code: &Code) -> Vec<u32> {

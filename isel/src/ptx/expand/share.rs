@@ -29,6 +29,10 @@ enum Fate {
     Rises,
 }
 
+/// So many constants are written in the entry: no thread has more registers, and what is live in every block takes its time in
+/// each of them.
+const MOST_RISEN: usize = 255;
+
 /// Shares values between instructions of which one is on all ways to the other.
 pub fn share(code: &mut Code) {
     let dominators = Dominators::of(code);
@@ -38,6 +42,7 @@ pub fn share(code: &mut Code) {
     let mut same: FxHashMap<Reg, Reg> = FxHashMap::default();
     // Of the instructions of the blocks in that order.
     let mut fates = Vec::with_capacity(count);
+    let mut risen = 0;
     for &number in &dominators.order {
         for at in 0..blocks.get(number as usize).map_or(0, |block| block.insts.len()) {
             fates.push(Fate::Stays);
@@ -48,8 +53,8 @@ pub fn share(code: &mut Code) {
             }
             let inst = |(block, at): (u32, usize)| Some(&blocks.get(block as usize)?.insts.get(at)?.inst);
             let Some((inst_at, d)) = inst((number, at)).and_then(|inst| Some((inst, pure(inst)?))) else { continue };
-            let is_constant = is_constant(inst_at);
-            let block = if is_constant { 0 } else { number };
+            let rises = risen < MOST_RISEN && is_constant(inst_at);
+            let block = if rises { 0 } else { number };
             let (ty, hash) = (registers.get(d.0 as usize), hash(inst_at));
             let is_same = |of: &Known| {
                 of.hash == hash
@@ -64,7 +69,8 @@ pub fn share(code: &mut Code) {
                 }
                 None => {
                     known.insert_unique(hash, Known { hash, block, place: (number, at), d }, |of| of.hash);
-                    if is_constant { Fate::Rises } else { Fate::Stays }
+                    risen += usize::from(rises);
+                    if rises { Fate::Rises } else { Fate::Stays }
                 }
             };
             fates.last_mut().into_iter().for_each(|last| *last = fate);
