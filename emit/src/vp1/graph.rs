@@ -1,5 +1,7 @@
 //! Dependences between the operations of a block.
 
+use std::collections::BTreeMap;
+
 use halfbyte_isa::vp1::footprint::Locations;
 
 use super::op::Op;
@@ -38,21 +40,62 @@ struct Users {
     readers: Vec<u32>,
 }
 
+/// Accesses that later ones have to keep their order with: those to one stream, or those to none. What comes after a store of the
+/// same bytes comes after all that the store has come after, so that only the store is kept.
+#[derive(Clone, Default)]
+struct Accesses {
+    stores: Vec<u32>,
+    loads: Vec<u32>,
+}
+
+impl Accesses {
+    /// Those that an access conflicts with.
+    fn conflicts<'o>(&'o self, ops: &'o [Op], op: &'o Op) -> impl Iterator<Item = u32> + 'o {
+        let is_store = op.footprint.access.is_some_and(|access| access.store);
+        // Two loads never do.
+        let loads: &[u32] = if is_store { &self.loads } else { &[] };
+        let conflicts = |&from: &u32| ops.get(from as usize).is_some_and(|earlier| earlier.conflicts(op));
+        self.stores.iter().chain(loads).copied().filter(conflicts)
+    }
+
+    fn add(&mut self, ops: &[Op], number: u32, op: &Op) {
+        let Some(access) = op.footprint.access else { return };
+        let list = if access.store { &mut self.stores } else { &mut self.loads };
+        list.push(number);
+        if !access.store {
+            return;
+        }
+        let is_kept = |&from: &u32| {
+            let earlier = ops.get(from as usize).filter(|_| from != number);
+            let other = earlier.and_then(|earlier| earlier.footprint.access);
+            !other.is_some_and(|mut other| {
+                other.store = true;
+                other == access
+            })
+        };
+        self.stores.retain(is_kept);
+        self.loads.retain(is_kept);
+    }
+}
+
 impl Graph {
     /// The graph of operations in the order of the program.
     pub fn new(ops: &[Op]) -> Graph {
-        let mut edges = Vec::new();
+        let mut edges: Vec<Edge> = Vec::new();
         let mut users = vec![Users::default(); Locations::PLACES];
-        let mut accesses: Vec<u32> = Vec::new();
+        let (mut streams, mut others) = (BTreeMap::new(), Accesses::default());
+        // The last edge from each operation.
+        let mut last = vec![usize::MAX; ops.len()];
         for (to, op) in (0..).zip(ops) {
             let first = edges.len();
             let mut wait = |from: u32, latency: u32| {
-                let old =
-                    edges.get_mut(first..).unwrap_or_default().iter_mut().find(|edge: &&mut Edge| edge.from == from);
-                match old {
+                let Some(last) = last.get_mut(from as usize).filter(|_| from != to) else { return };
+                match edges.get_mut(*last).filter(|_| *last >= first) {
                     Some(edge) => edge.latency = edge.latency.max(latency),
-                    None if from != to => edges.push(Edge { from, to, latency }),
-                    None => {}
+                    None => {
+                        *last = edges.len();
+                        edges.push(Edge { from, to, latency });
+                    }
                 }
             };
             for place in op.footprint.reads.places() {
@@ -67,15 +110,25 @@ impl Graph {
                 users.writer = Some(to);
             }
             if let Some(access) = op.footprint.access {
-                for &from in &accesses {
-                    let Some(earlier) = ops.get(from as usize).filter(|earlier| earlier.conflicts(op)) else {
-                        continue;
-                    };
-                    let stored = earlier.footprint.access.is_some_and(|earlier| earlier.store);
+                let mut after = |from: u32| {
+                    let earlier = ops.get(from as usize).and_then(|earlier| earlier.footprint.access);
+                    let stored = earlier.is_some_and(|earlier| earlier.store);
                     // Loads read the state of before the bundle.
                     wait(from, if stored || !access.store { AFTER_WRITE } else { AFTER_READ });
+                };
+                match op.stream {
+                    // Those of different streams lie apart.
+                    Some(stream) => {
+                        let own: &mut Accesses = streams.entry(stream).or_default();
+                        own.conflicts(ops, op).chain(others.conflicts(ops, op)).for_each(&mut after);
+                        own.add(ops, to, op);
+                    }
+                    None => {
+                        others.conflicts(ops, op).for_each(&mut after);
+                        streams.values().flat_map(|of| of.conflicts(ops, op)).for_each(after);
+                        others.add(ops, to, op);
+                    }
                 }
-                accesses.push(to);
             }
         }
         Graph::of_edges(ops.len(), edges)

@@ -36,6 +36,9 @@ pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
 const MAX_TRIES: u64 = 12;
 const MAX_TRIED: u64 = 1 << 14;
 
+/// So many operations that wait for nothing are looked at for a place in a bundle, the most urgent.
+const MAX_LOOKED_AT: usize = 1 << 9;
+
 /// Schedules a block: operations in the order of the program, those that branch or exit last.
 pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     let graph = Graph::new(ops);
@@ -108,7 +111,7 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
         while !bundle.is_full() {
             let joins =
                 |&op: &u32| waiting.get(op as usize).is_some_and(|op| op.earliest <= at) && pairs.fits(&bundle, op);
-            let Some(index) = ready.iter().position(joins) else { break };
+            let Some(index) = ready.iter().take(MAX_LOOKED_AT).position(joins) else { break };
             let op = ready.remove(index);
             bundle.push(op);
             release(graph, &mut waiting, op, at, |op| {
