@@ -11,6 +11,8 @@ mod render;
 mod selection;
 mod uses;
 
+use std::collections::HashSet;
+
 pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word};
 pub use render::Text;
 
@@ -180,16 +182,10 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
 
 /// Of an op that is several instructions now, each rule is named once.
 fn drop_repeated(near: &mut Vec<NearMiss>) {
-    let mut seen: Vec<NearMiss> = Vec::new();
+    let mut seen: HashSet<_> = HashSet::new();
     near.retain(|near| {
-        let wanted = |near: &NearMiss| near.miss.as_ref().map(|miss| miss.wanted);
-        let is_same =
-            |other: &NearMiss| other.rule == near.rule && other.of == near.of && wanted(other) == wanted(near);
-        let is_new = !seen.iter().any(is_same);
-        if is_new {
-            seen.push(near.clone());
-        }
-        is_new
+        let rule = (near.rule.name, near.rule.file, near.rule.line);
+        seen.insert((rule, near.of.clone(), near.miss.as_ref().map(|miss| miss.wanted)))
     });
 }
 

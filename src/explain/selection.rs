@@ -1,6 +1,7 @@
 //! What selection says.
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use halfbyte_emit::{Code, layout};
 use halfbyte_ir::rule::{Depth, Found};
@@ -13,7 +14,8 @@ use halfbyte_isel::regalloc::{self, Allocator};
 use halfbyte_isel::trace::{Selection, Trace};
 use halfbyte_isel::{Refusal, select_traced};
 
-use super::{Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word, place, uses};
+use super::uses::Users;
+use super::{Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word, place};
 
 /// Whether a word only fills a place in its bundle.
 fn is_nop(words: &Words, address: usize) -> bool {
@@ -33,6 +35,11 @@ pub(super) struct Selected<'k> {
     kernel: &'k Kernel,
     target: Target,
     trace: Trace,
+    /// By instruction, its place among the selections.
+    selections: HashMap<Inst, usize>,
+    users: Users<'k>,
+    /// By instruction's number plus one, the addresses of its words.
+    addresses: HashMap<u32, Vec<usize>>,
     pub result: Result<Code, Failed>,
 }
 
@@ -64,7 +71,17 @@ impl<'k> Selected<'k> {
                 Err(Failed::Refused(refused))
             }
         };
-        Selected { kernel, target, trace, result }
+        let mut selections = HashMap::new();
+        for (number, selection) in trace.selections.iter().enumerate() {
+            if let Some(inst) = selection.inst {
+                selections.entry(inst).or_insert(number);
+            }
+        }
+        let mut addresses: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (address, loc) in result.iter().flat_map(|code| &code.locs).enumerate() {
+            addresses.entry(loc.line).or_default().push(address);
+        }
+        Selected { kernel, target, trace, selections, users: Users::new(kernel), addresses, result }
     }
 
     fn rule(&self, number: u32) -> Option<&'static Rule> {
@@ -72,7 +89,7 @@ impl<'k> Selected<'k> {
     }
 
     fn selection(&self, inst: Inst) -> Option<&Selection> {
-        self.trace.selections.iter().find(|selection| selection.inst == Some(inst))
+        self.selections.get(&inst).and_then(|&number| self.trace.selections.get(number))
     }
 
     /// The rule that selected an instruction.
@@ -85,11 +102,11 @@ impl<'k> Selected<'k> {
     /// The other rules that it took, for its operands, each once.
     fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
         let mut operands = Vec::new();
+        let mut known = HashSet::new();
         for taken in &selection.taken {
             let (Some(Found::Value(value)), Some(rule)) = (&taken.at, self.rule(taken.rule)) else { continue };
-            let operand = (RuleAt::new(rule), self.name(*value));
-            if !operands.contains(&operand) {
-                operands.push(operand);
+            if known.insert((taken.rule, *value)) {
+                operands.push((RuleAt::new(rule), self.name(*value)));
             }
         }
         operands
@@ -128,17 +145,15 @@ impl<'k> Selected<'k> {
 
     fn words(&self, inst: Inst) -> Vec<Word> {
         let Ok(code) = &self.result else { return Vec::new() };
-        let line = inst.as_u32() + 1;
-        let own =
-            code.locs.iter().enumerate().filter(|&(address, loc)| loc.line == line && !is_nop(&code.words, address));
+        let own = self.addresses.get(&(inst.as_u32() + 1)).into_iter().flatten().copied();
         let word = |address| Word { address, digits: code.words.digits(address), text: code.words.text(address) };
-        own.map(|(address, _)| word(address)).collect()
+        own.filter(|&address| !is_nop(&code.words, address)).map(word).collect()
     }
 
     /// Where a value went that has no instructions of its own.
     fn merged(&self, value: Value) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
-        for user in uses::emitted_users(self.kernel, value, &|inst| self.selection(inst).is_some()) {
+        for user in self.users.emitted(value, &|inst| self.selection(inst).is_some()) {
             let Some(selection) = self.selection(user) else { continue };
             let looked = |value| {
                 selection
@@ -162,13 +177,14 @@ impl<'k> Selected<'k> {
     }
 
     /// Which of some instructions another uses.
-    fn used(&self, user: Inst, asked: &[Inst]) -> Vec<Inst> {
+    fn used(&self, user: Inst, asked: &HashSet<Inst>) -> Vec<Inst> {
         let defs = self.kernel.args(user).iter().filter_map(|&arg| self.kernel.def_inst(arg));
         defs.filter(|def| asked.contains(def)).collect()
     }
 
     /// The rules that match in part: of the instructions that are asked about, of their operands, and of what uses them.
     pub fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
+        let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
         let mut others = Vec::new();
         for selection in &self.trace.selections {

@@ -1,30 +1,49 @@
 //! Who uses a value.
 
-use halfbyte_ir::{Inst, Kernel, Value};
+use std::collections::HashSet;
 
-/// The instructions with words of their own that use a value, by way of others that have none.
-pub(super) fn emitted_users(kernel: &Kernel, value: Value, has_words: &dyn Fn(Inst) -> bool) -> Vec<Inst> {
-    let mut users = Vec::new();
-    let mut seen = vec![value];
-    let mut next = 0;
-    while let Some(&value) = seen.get(next) {
-        next += 1;
-        for user in users_of(kernel, value) {
-            match kernel.result(user).filter(|_| !has_words(user)) {
-                Some(result) if !seen.contains(&result) => seen.push(result),
-                Some(_) => {}
-                None if !users.contains(&user) => users.push(user),
-                None => {}
-            }
-        }
-    }
-    users
+use cranelift_entity::SecondaryMap;
+use halfbyte_ir::{Inst, Kernel, Value};
+use smallvec::SmallVec;
+
+/// The users of every value of a kernel.
+pub(super) struct Users<'k> {
+    kernel: &'k Kernel,
+    /// In the order of the layout, each once.
+    of: SecondaryMap<Value, SmallVec<[Inst; 2]>>,
 }
 
-fn users_of(kernel: &Kernel, value: Value) -> impl Iterator<Item = Inst> + '_ {
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).copied();
-    insts.filter(move |&inst| {
-        let passed = kernel.targets(inst).iter().any(|call| kernel.call_args(call).contains(&value));
-        passed || kernel.args(inst).contains(&value)
-    })
+impl<'k> Users<'k> {
+    pub(super) fn new(kernel: &'k Kernel) -> Users<'k> {
+        let mut of: SecondaryMap<Value, SmallVec<[Inst; 2]>> = SecondaryMap::new();
+        for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
+            let passed = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
+            for &value in kernel.args(inst).iter().chain(passed) {
+                let users = &mut of[value];
+                if users.last() != Some(&inst) {
+                    users.push(inst);
+                }
+            }
+        }
+        Users { kernel, of }
+    }
+
+    /// The instructions with words of their own that use a value, by way of others that have none.
+    pub(super) fn emitted(&self, value: Value, has_words: &dyn Fn(Inst) -> bool) -> Vec<Inst> {
+        let mut users = Vec::new();
+        let mut seen = HashSet::from([value]);
+        let mut known = HashSet::new();
+        let mut left = vec![value];
+        let mut next = 0;
+        while let Some(&value) = left.get(next) {
+            next += 1;
+            for &user in &self.of[value] {
+                match self.kernel.result(user).filter(|_| !has_words(user)) {
+                    Some(result) => left.extend(seen.insert(result).then_some(result)),
+                    None => users.extend(known.insert(user).then_some(user)),
+                }
+            }
+        }
+        users
+    }
 }

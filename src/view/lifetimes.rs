@@ -1,11 +1,11 @@
 //! When registers hold what is still needed: a row a register, a column an instruction.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 use halfbyte_isa::row::RegFile;
 
 use super::model::{Place, Places};
-use super::registers::{Node, Register, Use};
+use super::registers::{Contents, Held, Node, Register};
 
 /// A stretch of instructions over which a register holds one thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,31 +46,31 @@ const FILES: [RegFile; 11] = [
     RegFile::L,
 ];
 
-/// The chart of a function, which has these nodes and uses of registers. `columns` says where each node comes from.
-pub(super) fn of_nodes(nodes: &[Node], uses: &[Use], columns: Vec<Option<Place>>, blocks: Vec<usize>) -> Lifetimes {
-    // By register: what it holds in each half column, and whether something reads that.
-    let mut held: HashMap<Register, BTreeMap<usize, (Places, bool)>> = HashMap::new();
-    for of in uses {
-        let row = held.entry(of.register).or_default();
-        for &half in &of.held {
-            let (defs, is_used) = row.entry(half).or_default();
-            defs.extend(&of.defs);
-            *is_used = true;
-        }
+/// The chart of a function, which has these nodes and contents of registers. `columns` says where each node comes from.
+pub(super) fn of_nodes(
+    nodes: &[Node],
+    contents: &Contents,
+    columns: Vec<Option<Place>>,
+    blocks: Vec<usize>,
+) -> Lifetimes {
+    let mut rows: HashMap<Register, Row> = HashMap::new();
+    for Held { register, start, end, defs } in &contents.held {
+        let stretch = Stretch { start: *start, end: *end, defs: (**defs).clone(), is_used: true };
+        rows.entry(*register).or_default().held.push(stretch);
     }
-    let mut starts: HashMap<Register, HashSet<usize>> = HashMap::new();
     for (number, node) in nodes.iter().enumerate() {
         for &(cell, place) in &node.writes {
             let half = 2 * number + 1;
-            let row = held.entry(cell.0).or_default();
-            row.entry(half).or_insert_with(|| (place.into_iter().collect(), false));
+            let row = rows.entry(cell.0).or_default();
+            let (start, end, defs) = (half, half + 1, place.into_iter().collect());
+            row.written.push(Stretch { start, end, defs, is_used: false });
             if !node.may_skip {
-                starts.entry(cell.0).or_default().insert(half);
+                row.starts.push(half);
             }
         }
     }
     let mut rows: Vec<(Register, Vec<Stretch>)> =
-        held.into_iter().map(|(register, halves)| (register, stretches(halves, starts.get(&register)))).collect();
+        rows.into_iter().map(|(register, row)| (register, row.stretches())).collect();
     let order = |(file, number): Register| {
         (FILES.iter().position(|&other| other == file).unwrap_or(FILES.len()), file.prefix(), number)
     };
@@ -78,26 +78,56 @@ pub(super) fn of_nodes(nodes: &[Node], uses: &[Use], columns: Vec<Option<Place>>
     Lifetimes { rows, columns, blocks }
 }
 
-fn stretches(halves: BTreeMap<usize, (Places, bool)>, starts: Option<&HashSet<usize>>) -> Vec<Stretch> {
-    let mut stretches: Vec<Stretch> = Vec::new();
-    for (half, (defs, is_used)) in halves {
-        let is_start = starts.is_some_and(|starts| starts.contains(&half));
-        match stretches.last_mut() {
-            Some(last) if last.end == half && !is_start => {
-                last.end = half + 1;
-                last.defs.extend(defs);
-                last.is_used |= is_used;
+/// What is known of a register.
+#[derive(Default)]
+struct Row {
+    /// Where it holds what is read later; parts of it may do so at once.
+    held: Vec<Stretch>,
+    /// Where it is written, in order.
+    written: Vec<Stretch>,
+    /// Where it is written for certain, in order.
+    starts: Vec<usize>,
+}
+
+impl Row {
+    /// The stretches over which it holds one thing each.
+    fn stretches(self) -> Vec<Stretch> {
+        let Row { held, written, mut starts } = self;
+        starts.dedup();
+        let mut pieces: Vec<Stretch> = Vec::with_capacity(held.len() + written.len());
+        for mut left in held {
+            let inside = starts.partition_point(|&at| at <= left.start)..starts.partition_point(|&at| at < left.end);
+            for &at in starts.get(inside).unwrap_or_default() {
+                pieces.push(Stretch { end: at, ..left.clone() });
+                left.start = at;
             }
-            _ => stretches.push(Stretch { start: half, end: half + 1, defs, is_used }),
+            pieces.push(left);
         }
+        pieces.extend(written);
+        // What is held counts before what is only written there.
+        pieces.sort_by_key(|piece| (piece.start, !piece.is_used));
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for piece in pieces {
+            let is_start = starts.binary_search(&piece.start).is_ok();
+            match stretches.last_mut() {
+                // Of what is held there, the write is known.
+                Some(last) if piece.start < last.end && !piece.is_used => {}
+                Some(last) if piece.start < last.end || piece.start == last.end && !is_start => {
+                    last.end = last.end.max(piece.end);
+                    last.defs.add(&piece.defs);
+                    last.is_used |= piece.is_used;
+                }
+                _ => stretches.push(piece),
+            }
+        }
+        stretches
     }
-    stretches
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::registers::{Cell, uses};
+    use super::super::registers::{Cell, contents};
     use super::*;
 
     const R: fn(u8) -> Cell = |number| ((RegFile::Gpr, number), 0);
@@ -115,7 +145,7 @@ mod tests {
     #[test]
     fn a_stretch_goes_from_a_definition_to_the_last_use() {
         let nodes = [line(0, &[], &[2]), line(1, &[2], &[1]), line(2, &[2, 1], &[2]), line(3, &[2], &[9])];
-        let chart = of_nodes(&nodes, &uses(&nodes), Vec::new(), vec![0]);
+        let chart = of_nodes(&nodes, &contents(&nodes), Vec::new(), vec![0]);
         let shown: Vec<_> = (chart.rows.iter())
             .map(|(register, stretches)| {
                 (register.1, stretches.iter().map(|s| (s.start, s.end, s.is_used)).collect::<Vec<_>>())

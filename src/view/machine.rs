@@ -15,7 +15,7 @@ use halfbyte_isel::mach::{BlockIndex, MachBlock};
 use halfbyte_isel::machine::Machine;
 
 use super::model::{Entry, Line, Place, Shape, Token};
-use super::registers::{Cell, Node, Register, Touched, Use, tokens, touched, uses};
+use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
 use crate::emit::Code;
 use crate::print::ptx_names;
 
@@ -123,7 +123,7 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
         Words::Vp1(words) => vp1_nodes(words, &code.locs),
         Words::Ptx(_) => Vec::new(),
     };
-    let all = touched(&nodes, &uses(&nodes));
+    let all = touched(&nodes, &contents(&nodes).uses);
     let none = Touched::default();
     let starts: Vec<u32> = match &code.words {
         Words::Halu(_) | Words::Ptx(_) => Vec::new(),
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(nodes[at(5)].successors, [at(5) + 1]);
         assert!(nodes[at(8)].successors.is_empty());
         assert_eq!(loops(&words), [(at(4), at(5))]);
-        let found = uses(&nodes);
+        let found = contents(&nodes).uses;
         let sub = found.iter().find(|of| of.register == (RegFile::R, 1) && of.node == at(4)).unwrap();
         assert_eq!(sub.defs.iter().map(|place| place.line).collect::<Vec<_>>(), [1, 5]);
     }

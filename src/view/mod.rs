@@ -76,10 +76,10 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
         Product::Selected(code) => selected = selected::of_code(code),
         Product::Allocated(func) => {
             let (nodes, blocks) = machine::nodes(func);
-            let uses = registers::uses(&nodes);
-            allocated = machine::of_func(func, &nodes, &uses);
+            let contents = registers::contents(&nodes);
+            allocated = machine::of_func(func, &nodes, &contents.uses);
             let columns = allocated.iter().filter(|line| line.shape == model::Shape::Inst).map(|line| line.place);
-            lifetimes = lifetimes::of_nodes(&nodes, &uses, columns.collect(), blocks);
+            lifetimes = lifetimes::of_nodes(&nodes, &contents, columns.collect(), blocks);
         }
         Product::Words(code) => {
             words = machine::of_words(code);

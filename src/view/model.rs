@@ -22,8 +22,60 @@ pub(super) struct Place {
     pub column: u32,
 }
 
-/// Several places, in the order of the text.
-pub(super) type Places = BTreeSet<Place>;
+/// Several places, in the order of the text: where something comes from. Of what may come from a great many, some; else a value
+/// that is handed on from branch to branch would come from all that was before, and a page grow as the square of its text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places(BTreeSet<Place>);
+
+/// So many places are named of one thing.
+const MOST_PLACES: usize = 32;
+
+impl Places {
+    /// None.
+    pub fn new() -> Places {
+        Places::default()
+    }
+
+    /// Adds places; whether any was new.
+    pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) -> bool {
+        let before = self.0.len();
+        for &place in places {
+            if self.0.len() < MOST_PLACES {
+                self.0.insert(place);
+            }
+        }
+        self.0.len() > before
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// In the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = &Place> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Place> for Places {
+    fn from_iter<I: IntoIterator<Item = Place>>(places: I) -> Places {
+        let mut all = Places::new();
+        for place in places {
+            all.add([&place]);
+        }
+        all
+    }
+}
+
+impl<'p> IntoIterator for &'p Places {
+    type Item = &'p Place;
+    type IntoIter = std::collections::btree_set::Iter<'p, Place>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
 
 impl Place {
     /// Where an instruction comes from, if that is known.

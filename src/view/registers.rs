@@ -1,6 +1,7 @@
 //! Which instruction each register's contents come from, and how long they are needed.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use halfbyte_isa::row::RegFile;
 
@@ -33,13 +34,33 @@ pub(super) struct Use {
     /// By which node.
     pub node: usize,
     /// Where the instructions come from whose results it may find.
-    pub defs: Places,
-    /// Where it is needed until then: 2n before node n, 2n + 1 after it. In no order, some more than once.
-    pub held: Vec<usize>,
+    pub defs: Rc<Places>,
 }
 
-/// Every use of a register that some node writes before.
-pub(super) fn uses(nodes: &[Node]) -> Vec<Use> {
+/// A register that holds what something reads later.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// The register.
+    pub register: Register,
+    /// Where that begins: 2n is before node n, 2n + 1 after it.
+    pub start: usize,
+    /// Where it ends, after the last.
+    pub end: usize,
+    /// Where what it holds comes from.
+    pub defs: Rc<Places>,
+}
+
+/// What registers hold.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// Every use of a register that some node writes before.
+    pub uses: Vec<Use>,
+    /// Where registers hold what is read later: of each part of a register in order.
+    pub held: Vec<Held>,
+}
+
+/// What the registers of nodes hold, part by part: each node is looked at once for what is live there.
+pub(super) fn contents(nodes: &[Node]) -> Contents {
     let mut predecessors = vec![Vec::new(); nodes.len()];
     for (number, node) in nodes.iter().enumerate() {
         for &to in &node.successors {
@@ -48,39 +69,145 @@ pub(super) fn uses(nodes: &[Node]) -> Vec<Use> {
             }
         }
     }
-    // The last search that came by a node.
-    let mut seen = vec![0usize; nodes.len()];
-    let mut uses: Vec<Use> = Vec::new();
-    let mut search = 0;
+    let mut numbers: HashMap<Cell, usize> = HashMap::new();
+    let mut readers: Vec<(Cell, Vec<usize>)> = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         for &cell in &node.reads {
-            search += 1;
-            let mut found = Use { register: cell.0, node: number, defs: Places::new(), held: vec![2 * number] };
-            let mut is_written = false;
-            let mut todo: Vec<usize> = predecessors.get(number).cloned().unwrap_or_default();
-            while let Some(at) = todo.pop() {
-                let Some(last) = seen.get_mut(at) else { continue };
-                if std::mem::replace(last, search) == search {
-                    continue;
-                }
-                found.held.push(2 * at + 1);
-                let Some(before) = nodes.get(at) else { continue };
-                let written = before.writes.iter().filter(|(to, _)| *to == cell);
-                let places: Vec<Option<Place>> = written.map(|&(_, place)| place).collect();
-                is_written |= !places.is_empty();
-                let is_kept = places.is_empty() || before.may_skip;
-                found.defs.extend(places.into_iter().flatten());
-                if is_kept {
-                    found.held.push(2 * at);
-                    todo.extend(predecessors.get(at).into_iter().flatten());
-                }
-            }
-            if is_written {
-                uses.push(found);
+            let at = *numbers.entry(cell).or_insert(readers.len());
+            match readers.get_mut(at) {
+                Some((_, all)) => all.push(number),
+                None => readers.push((cell, vec![number])),
             }
         }
     }
-    uses
+    let mut search = Search { nodes, predecessors, points: vec![None; 2 * nodes.len()] };
+    let mut found = Contents::default();
+    for (cell, readers) in &readers {
+        search.cell(*cell, readers, &mut found);
+    }
+    found.uses.sort_by_key(|of| of.node);
+    found
+}
+
+/// What a part of a register holds at a point where that is read later.
+#[derive(Clone, Default)]
+struct Holds {
+    defs: Rc<Places>,
+    /// Whether some node writes it before.
+    is_written: bool,
+}
+
+impl Holds {
+    fn is(&self, other: &Holds) -> bool {
+        self.is_written == other.is_written && (Rc::ptr_eq(&self.defs, &other.defs) || self.defs == other.defs)
+    }
+}
+
+struct Search<'n> {
+    nodes: &'n [Node],
+    predecessors: Vec<Vec<usize>>,
+    /// Before and after each node, where the part is live.
+    points: Vec<Option<Holds>>,
+}
+
+impl Search<'_> {
+    /// Looks at a part of a register that these nodes read.
+    fn cell(&mut self, cell: Cell, readers: &[usize], found: &mut Contents) {
+        let mut live: Vec<usize> = Vec::new();
+        let mut left: Vec<usize> = readers.to_vec();
+        let mut goes_back = false;
+        while let Some(number) = left.pop() {
+            if !self.mark(2 * number) {
+                continue;
+            }
+            live.push(2 * number);
+            for at in 0..self.predecessors.get(number).map_or(0, Vec::len) {
+                let Some(&before) = self.predecessors.get(number).and_then(|all| all.get(at)) else { continue };
+                goes_back |= before >= number;
+                if self.mark(2 * before + 1) {
+                    live.push(2 * before + 1);
+                    let node = self.nodes.get(before);
+                    if node.is_some_and(|node| node.may_skip || node.writes.iter().all(|(to, _)| *to != cell)) {
+                        left.push(before);
+                    }
+                }
+            }
+        }
+        live.sort_unstable();
+        while self.spread(cell, &live) && goes_back {}
+        for &number in readers {
+            if let Some(Some(Holds { defs, is_written: true })) = self.points.get(2 * number) {
+                found.uses.push(Use { register: cell.0, node: number, defs: defs.clone() });
+            }
+        }
+        let mut last: Option<Held> = None;
+        for point in live {
+            let Some(Holds { defs, is_written: true }) = self.points.get_mut(point).and_then(Option::take) else {
+                continue;
+            };
+            match &mut last {
+                Some(last) if last.end == point && Rc::ptr_eq(&last.defs, &defs) => last.end = point + 1,
+                last => {
+                    let held = Held { register: cell.0, start: point, end: point + 1, defs };
+                    found.held.extend(last.replace(held));
+                }
+            }
+        }
+        found.held.extend(last);
+    }
+
+    /// Notes that a point is live; whether that is new.
+    fn mark(&mut self, point: usize) -> bool {
+        self.points.get_mut(point).is_some_and(|point| point.replace(Holds::default()).is_none())
+    }
+
+    /// Goes over live points, in order, with what is held at those before them; whether anything changed.
+    fn spread(&mut self, cell: Cell, live: &[usize]) -> bool {
+        let mut changed = false;
+        for &point in live {
+            let number = point / 2;
+            let holds = match point % 2 {
+                0 => self.entering(number),
+                _ => self.leaving(cell, number),
+            };
+            if let Some(known) = self.points.get_mut(point).and_then(Option::as_mut)
+                && !known.is(&holds)
+            {
+                *known = holds;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// What is held before a node.
+    fn entering(&self, number: usize) -> Holds {
+        let before = self.predecessors.get(number).into_iter().flatten();
+        let mut all = before.filter_map(|&before| self.points.get(2 * before + 1)?.as_ref());
+        let Some(first) = all.next() else { return Holds::default() };
+        let mut holds = first.clone();
+        for other in all {
+            holds.is_written |= other.is_written;
+            if !Rc::ptr_eq(&holds.defs, &other.defs) && holds.defs != other.defs {
+                Rc::make_mut(&mut holds.defs).add(&*other.defs);
+            }
+        }
+        holds
+    }
+
+    /// What is held after a node.
+    fn leaving(&self, cell: Cell, number: usize) -> Holds {
+        let Some(node) = self.nodes.get(number) else { return Holds::default() };
+        let before = || self.points.get(2 * number).cloned().flatten().unwrap_or_default();
+        let mut written = node.writes.iter().filter(|(to, _)| *to == cell).map(|(_, place)| place).peekable();
+        if written.peek().is_none() {
+            return before();
+        }
+        let mut holds = if node.may_skip { before() } else { Holds::default() };
+        holds.is_written = true;
+        Rc::make_mut(&mut holds.defs).add(written.flatten());
+        holds
+    }
 }
 
 /// What an instruction does with registers.
@@ -101,7 +228,7 @@ pub(super) fn touched(nodes: &[Node], uses: &[Use]) -> Vec<Touched> {
     }
     for of in uses {
         if let Some(touched) = all.get_mut(of.node) {
-            touched.reads.entry(of.register).or_default().extend(&of.defs);
+            touched.reads.entry(of.register).or_default().add(&*of.defs);
         }
     }
     all
@@ -226,36 +353,35 @@ mod tests {
         };
         let mut nodes = vec![node(true, 1, &[1]), node(false, 2, &[2, 3]), node(true, 3, &[3]), node(false, 4, &[1])];
         nodes[3].reads = vec![R0];
-        let found = uses(&nodes);
-        assert_eq!(lines(&found[0]), [1, 3]);
-        let mut held = found[0].held.clone();
-        held.sort_unstable();
-        held.dedup();
+        let found = contents(&nodes);
+        assert_eq!(lines(&found.uses[0]), [1, 3]);
+        let held: Vec<usize> = found.held.iter().flat_map(|held| held.start..held.end).collect();
         assert_eq!(held, [1, 2, 3, 5, 6, 7], "after 0, around 1, after 2, around 3");
         nodes[2].may_skip = true;
         nodes[1].successors = vec![2];
-        assert_eq!(lines(&uses(&nodes)[0]), [1, 3], "what may be skipped keeps what was there");
+        assert_eq!(lines(&contents(&nodes).uses[0]), [1, 3], "what may be skipped keeps what was there");
         nodes[2].may_skip = false;
-        assert_eq!(lines(&uses(&nodes)[0]), [3]);
+        assert_eq!(lines(&contents(&nodes).uses[0]), [3]);
     }
 
     #[test]
     fn what_nothing_writes_is_no_use() {
         let node = Node { reads: vec![R0], ..Node::default() };
-        assert!(uses(&[node]).is_empty());
+        let found = contents(&[node]);
+        assert!(found.uses.is_empty() && found.held.is_empty());
     }
 
     #[test]
     fn registers_in_assembly_are_found() {
         let v = |number| (RegFile::V, number);
         let mut touched = Touched::default();
-        touched.reads.insert(v(7), Places::from([place(1).unwrap()]));
-        touched.reads.insert(v(9), Places::from([place(2).unwrap()]));
+        touched.reads.insert(v(7), place(1).into_iter().collect());
+        touched.reads.insert(v(9), place(2).into_iter().collect());
         touched.writes.push(v(7));
         let shown = |assembly: &str| -> Vec<String> {
             let name = |token: Token| match token {
                 Token::Name { text, is_def, defs } => {
-                    Some(format!("{text} {is_def} {}", defs.first().map_or(0, |p| p.line)))
+                    Some(format!("{text} {is_def} {}", defs.iter().next().map_or(0, |p| p.line)))
                 }
                 _ => None,
             };

@@ -1,5 +1,7 @@
 //! Selected instructions as lines, with virtual registers where they stand in the assembly.
 
+use std::collections::{HashMap, VecDeque};
+
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::word::Field;
 use halfbyte_isel::Code;
@@ -55,7 +57,7 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
     for inst in &code.insts {
         for operand in code.operands(inst).iter().filter(|operand| operand.access != Access::Use) {
             if let Some(defs) = defs.get_mut(operand.reg.0 as usize) {
-                defs.extend(Place::of_loc(inst.loc));
+                defs.add(&Place::of_loc(inst.loc));
             }
         }
     }
@@ -64,17 +66,21 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
         Terminator::Jump(to) => vec![to.clone()],
         Terminator::Branch { then, otherwise, .. } => vec![then.clone(), otherwise.clone()],
     };
-    let edges: Vec<Edge> = code.blocks.iter().flat_map(|block| edges(&block.terminator)).collect();
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
-        for edge in &edges {
-            let Some(block) = code.blocks.get(edge.block as usize) else { continue };
-            for (param, argument) in code.list(&block.params).iter().zip(code.list(&edge.args)) {
-                let from = defs.get(argument.0 as usize).cloned().unwrap_or_default();
-                let Some(to) = defs.get_mut(param.0 as usize) else { continue };
-                let before = to.len();
-                to.extend(from);
-                changed |= to.len() > before;
+    let edges = code.blocks.iter().flat_map(|block| edges(&block.terminator));
+    let passed: Vec<(VReg, VReg)> = edges
+        .filter_map(|edge| Some((code.blocks.get(edge.block as usize)?, edge)))
+        .flat_map(|(block, edge)| code.list(&block.params).iter().copied().zip(code.list(&edge.args).iter().copied()))
+        .collect();
+    let mut params: HashMap<VReg, Vec<VReg>> = HashMap::new();
+    for &(param, argument) in &passed {
+        params.entry(argument).or_default().push(param);
+    }
+    let mut left: VecDeque<VReg> = passed.iter().map(|&(_, argument)| argument).collect();
+    while let Some(argument) = left.pop_front() {
+        let from = defs.get(argument.0 as usize).cloned().unwrap_or_default();
+        for &param in params.get(&argument).into_iter().flatten() {
+            if defs.get_mut(param.0 as usize).is_some_and(|defs| defs.add(&from)) {
+                left.push_back(param);
             }
         }
     }

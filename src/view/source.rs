@@ -1,6 +1,6 @@
 //! Kernels as lines: as the text has them, and as passes leave them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::{Kernel, Value, ValueDef};
@@ -96,14 +96,17 @@ fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Places> {
         .flat_map(|inst| kernel.targets(inst))
         .flat_map(|call| kernel.block_params(call.block).iter().copied().zip(kernel.call_args(call).iter().copied()))
         .collect();
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
-        for (param, argument) in &passed {
-            let from = defs.get(argument).cloned().unwrap_or_default();
-            let to = defs.entry(*param).or_default();
-            let before = to.len();
-            to.extend(from);
-            changed |= to.len() > before;
+    let mut params: HashMap<Value, Vec<Value>> = HashMap::new();
+    for &(param, argument) in &passed {
+        params.entry(argument).or_default().push(param);
+    }
+    let mut left: VecDeque<Value> = passed.iter().map(|&(_, argument)| argument).collect();
+    while let Some(argument) = left.pop_front() {
+        let from = defs.get(&argument).cloned().unwrap_or_default();
+        for &param in params.get(&argument).into_iter().flatten() {
+            if defs.entry(param).or_default().add(&from) {
+                left.push_back(param);
+            }
         }
     }
     defs
