@@ -1,5 +1,6 @@
 //! What is wrong with a text, shown with the text.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
@@ -36,18 +37,19 @@ impl Report {
         let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
         let lines = Lines::new(&self.source);
         let shown = self.list.iter().map(|diagnostic| {
-            let title = Level::ERROR.primary_title(diagnostic.message.as_str());
-            let label = diagnostic.expected.as_ref().map(|expected| format!("expected {expected}"));
+            let title = Level::ERROR.primary_title(clipped(&diagnostic.message));
+            let label =
+                diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
             let mut groups = vec![title.element(self.snippet(&lines, diagnostic.span, label))];
             for note in &diagnostic.notes {
                 let snippet = note.span.map(|span| Element::from(self.snippet(&lines, span, None)));
                 match (snippet, groups.last_mut()) {
                     (None, Some(last)) => {
                         let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
-                        *last = plain.element(Level::NOTE.message(note.message.as_str()));
+                        *last = plain.element(Level::NOTE.message(clipped(&note.message)));
                     }
                     (snippet, _) => {
-                        let title = Level::NOTE.secondary_title(note.message.as_str());
+                        let title = Level::NOTE.secondary_title(clipped(&note.message));
                         groups.push(title.elements(snippet));
                     }
                 }
@@ -71,6 +73,21 @@ impl Report {
         let end = text.floor_char_boundary(start.saturating_add(length).min(text.len()));
         let mark = AnnotationKind::Primary.span(start..end.max(start)).label(label);
         Snippet::source(text).line_start(position.line).path(self.file.as_str()).annotation(mark)
+    }
+}
+
+/// Of a message, so many characters at its beginning are shown, and so many at its end: it may quote a text of any length.
+const SHOWN: usize = 400;
+
+fn clipped(message: &str) -> Cow<'_, str> {
+    let end = message.char_indices().nth(SHOWN).map(|(byte, _)| byte);
+    let start = message.char_indices().nth_back(SHOWN).map(|(byte, _)| byte);
+    match (end, start) {
+        (Some(end), Some(start)) if end < start => {
+            let [first, last] = [message.get(..end), message.get(start..)].map(Option::unwrap_or_default);
+            Cow::Owned(format!("{first} ... {last}"))
+        }
+        _ => Cow::Borrowed(message),
     }
 }
 
@@ -109,6 +126,19 @@ mod tests {
                 assert!(shown.len() < 5000, "{} bytes", shown.len());
             }
         }
+    }
+
+    #[test]
+    fn a_message_that_quotes_much_is_clipped() {
+        let quoted = "é".repeat(1_000_000);
+        let diagnostic = Diagnostic::new(Span::default(), format!("`{quoted}`: wrong"))
+            .expected(&quoted)
+            .note(None, quoted.as_str())
+            .note(Some(Span { start: 0, end: 5 }), quoted.as_str());
+        let shown = Report::new("k.hb", quoted.as_str(), vec![diagnostic]).to_string();
+        assert!(shown.starts_with("error: `éé") && shown.contains("é`: wrong\n"), "{shown}");
+        assert!(shown.len() < 20_000, "{} bytes", shown.len());
+        assert_eq!(clipped(&quoted[..4 * SHOWN]), quoted[..4 * SHOWN]);
     }
 
     #[test]

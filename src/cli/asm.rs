@@ -45,7 +45,21 @@ impl Asm {
 
 /// Errors in one line.
 pub(super) fn joined(errors: &[AsmError]) -> String {
-    errors.iter().map(AsmError::to_string).collect::<Vec<_>>().join("; ")
+    errors.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
+/// The most characters of the text that an error quotes.
+const QUOTED: usize = 80;
+
+/// An error in words.
+fn text(error: &AsmError) -> String {
+    match error.found.char_indices().nth(QUOTED) {
+        Some((end, _)) => {
+            let found = format!("{}...", error.found.get(..end).unwrap_or_default());
+            AsmError { found, ..error.clone() }.to_string()
+        }
+        None => error.to_string(),
+    }
 }
 
 /// Errors at their places.
@@ -54,7 +68,7 @@ fn report(name: &str, text: &str, errors: &[AsmError]) -> Report {
     let diagnostic = |error: &AsmError| {
         let start = lines.start(error.line);
         let at = |byte: usize| (start + byte) as u32;
-        Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, error.to_string())
+        Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, self::text(error))
     };
     Report::new(name, text, errors.iter().map(diagnostic).collect())
 }
