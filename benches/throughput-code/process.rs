@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 /// What a run of a program took.
 pub struct Took {
+    /// How it ended: the exit code, as long as no signal ended it.
+    pub code: Option<i32>,
     /// Of a processor, in the program and in the system for it: what else the machine does counts little.
     pub seconds: f64,
     /// The most that was resident.
@@ -18,8 +20,14 @@ unsafe extern "C" {
     fn wait4(process: c_int, status: *mut c_int, options: c_int, usage: *mut Usage) -> c_int;
 }
 
-/// Runs a program to its end.
+/// Runs a program to its end, which is a good one.
 pub fn run(command: &mut Command) -> Result<Took, String> {
+    let took = measure(command)?;
+    if took.code == Some(0) { Ok(took) } else { Err(format!("{} fails", command.get_program().to_string_lossy())) }
+}
+
+/// Runs a program to its end.
+pub fn measure(command: &mut Command) -> Result<Took, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let child = command.stdin(Stdio::null()).spawn();
     let child = child.map_err(|error| format!("{name}: {error}"))?;
@@ -27,10 +35,11 @@ pub fn run(command: &mut Command) -> Result<Took, String> {
     let (mut status, mut usage): (c_int, Usage) = (0, [0; 18]);
     // SAFETY: both are written to, and as large as the system has them on 64-bit Linux; the child is waited for only here.
     let waited = unsafe { wait4(process, &raw mut status, 0, &raw mut usage) };
-    if waited != process || status != 0 {
-        return Err(format!("{name} fails"));
+    if waited != process {
+        return Err(format!("{name} cannot be waited for"));
     }
+    let code = (status & 0x7f == 0).then_some(status >> 8 & 0xff);
     let [user, user_us, system, system_us, peak, ..] = usage.map(|word| word as f64);
     let seconds = user + system + (user_us + system_us) / 1e6;
-    Ok(Took { seconds, bytes: peak * 1024.0 })
+    Ok(Took { code, seconds, bytes: peak * 1024.0 })
 }

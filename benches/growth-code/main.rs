@@ -1,0 +1,226 @@
+//! What the stages cost as their input grows: instructions executed, and memory, as sizes double.
+//!
+//! Each of [`KERNELS`] is written in doubling sizes and given to the program. What the program does for the smallest kernel of
+//! the kind is taken off, and an exponent is the slope of what is left over the size, both as logarithms: 1 where twice the
+//! input costs twice as much.
+
+mod kernels;
+#[path = "../throughput-code/process.rs"]
+mod process;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use kernels::{KERNELS, Kernel};
+use process::{Took, measure as start};
+
+const FIRST: usize = 1000;
+const LAST: usize = 16_000;
+
+/// What is measured of a run.
+struct Cost {
+    name: &'static str,
+    unit: &'static str,
+    /// The exponent at most.
+    asked: f64,
+    /// Growth by less than this since the smallest kernel is taken for none.
+    nothing: f64,
+}
+
+const COSTS: [Cost; 2] = [
+    Cost { name: "instructions", unit: "M", asked: 1.2, nothing: 5.0 },
+    Cost { name: "memory", unit: "MB", asked: 1.1, nothing: 8.0 },
+];
+
+/// What the program does with a kernel, the value `%r` of which is asked about.
+#[rustfmt::skip]
+const WORKS: &[(&str, &[&str])] = &[
+    ("halu",         &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "halu"]),
+    ("vp1",          &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "vp1"]),
+    ("ptx",          &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "ptx"]),
+    ("explain-halu", &["explain", "--at", "%r", "--target", "halu"]),
+    ("explain-vp1",  &["explain", "--at", "%r", "--target", "vp1"]),
+    ("explain-ptx",  &["explain", "--at", "%r", "--target", "ptx"]),
+    ("view-halu",    &["view", "-o", "/dev/null", "--target", "halu"]),
+    ("view-vp1",     &["view", "-o", "/dev/null", "--target", "vp1"]),
+    ("view-ptx",     &["view", "-o", "/dev/null", "--target", "ptx"]),
+];
+
+const HELP: &str = "\
+Measures what the stages cost as their input grows
+
+Usage: cargo bench --bench growth -- [OPTIONS] [NAME]...
+
+Arguments:
+  [NAME]...  Only kernels and works of these names
+
+Options:
+      --last SIZE  The largest size, in place of 16000
+  -h, --help       Prints this
+
+A line is a kernel and what is done with it. Of the instructions executed and of the most memory that was resident it has the
+exponent over all sizes, the exponent of the last doubling, and the value at the largest size without that of a kernel of size 1.
+Sizes double from 1,000 to 16,000. Instructions are counted by `perf stat` where the machine lets it, else by valgrind's
+cachegrind, which takes some minutes for all.
+
+Exit codes: 0 no exponent over all sizes is above what is asked, 1.2 of instructions and 1.1 of memory; 1 one is; 2 it could
+not be measured.
+";
+
+fn main() -> ExitCode {
+    let (mut names, mut last) = (Vec::new(), LAST);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--help" | "-h" => {
+                print!("{HELP}");
+                return ExitCode::SUCCESS;
+            }
+            "--last" => match args.next().and_then(|size| size.parse().ok()) {
+                Some(size) if size >= 2 * FIRST => last = size,
+                _ => return failed(&format!("--last is a number of at least {}", 2 * FIRST)),
+            },
+            // Cargo says it to every bench.
+            "--bench" => {}
+            _ => names.push(arg),
+        }
+    }
+    match measure(&names, last) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(message: &str) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(2)
+}
+
+/// Prints a line for each kernel and work that is asked for; whether all are as they should be.
+fn measure(names: &[String], last: usize) -> Result<bool, String> {
+    let is_kernel = |name: &String| KERNELS.iter().any(|kernel| kernel.name == name);
+    let is_work = |name: &String| WORKS.iter().any(|work| work.0 == name);
+    if let Some(name) = names.iter().find(|name| !is_kernel(name) && !is_work(name)) {
+        return Err(format!("no kernel and no work has the name `{name}`; see --help"));
+    }
+    // Where no kernel is named all are asked for, and likewise of works.
+    let is_asked = |name: &str, kind: &dyn Fn(&String) -> bool| {
+        let mut named = names.iter().filter(|name| kind(name)).peekable();
+        named.peek().is_none() || named.any(|wanted| wanted == name)
+    };
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let meter = Meter::find(folder.path());
+    let mut all_grow_well = true;
+    for kernel in KERNELS.iter().filter(|kernel| is_asked(kernel.name, &is_kernel)) {
+        for (work, args) in WORKS {
+            let is_meant = kernel.works.iter().any(|&of| work.split('-').next() == Some(of));
+            if is_meant && is_asked(work, &is_work) {
+                let cost =
+                    |size| meter.run(kernel, size, args).map_err(|error| format!("{} {work}: {error}", kernel.name));
+                all_grow_well &= grows_well(&format!("{} {work}", kernel.name), last, &cost)?;
+            }
+        }
+    }
+    Ok(all_grow_well)
+}
+
+/// Prints what each cost becomes as the size doubles; whether no exponent is above what is asked.
+fn grows_well(
+    name: &str,
+    last: usize,
+    cost: &dyn Fn(usize) -> Result<[f64; COSTS.len()], String>,
+) -> Result<bool, String> {
+    let base = cost(1)?;
+    let sizes: Vec<usize> =
+        std::iter::successors(Some(FIRST), |size| Some(2 * size)).take_while(|&size| size <= last).collect();
+    let costs = sizes.iter().map(|&size| cost(size)).collect::<Result<Vec<_>, _>>()?;
+    let mut line = name.to_owned();
+    let mut missed = String::new();
+    for (number, Cost { name: of, unit, asked, nothing }) in COSTS.iter().enumerate() {
+        let points: Vec<[f64; 2]> = sizes
+            .iter()
+            .zip(&costs)
+            .map(|(&size, cost)| [(size as f64).ln(), (cost[number] - base[number]).max(*nothing).ln()])
+            .collect();
+        let (all, end) = (slope(&points), slope(&points[points.len().saturating_sub(2)..]));
+        let most = costs.last().map_or(0.0, |cost| cost[number] - base[number]);
+        line += &format!(" {of}={all:.2} last={end:.2} most={most:.0} {unit}");
+        if all > *asked {
+            missed += &format!("{name}: the exponent of {of} is {all:.2}; at most {asked} is asked\n");
+        }
+    }
+    println!("{line}\n{missed}");
+    Ok(missed.is_empty())
+}
+
+/// The slope of the line through points, by least squares.
+fn slope(points: &[[f64; 2]]) -> f64 {
+    let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
+    let [x, y] = [0, 1].map(mean);
+    let (mut both, mut square) = (0.0, 0.0);
+    for point in points {
+        both += (point[0] - x) * (point[1] - y);
+        square += (point[0] - x) * (point[0] - x);
+    }
+    both / square
+}
+
+/// Runs a program. That a kernel is refused is as good an end as any.
+fn run(command: &mut Command) -> Result<Took, String> {
+    let took = start(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    match took.code {
+        Some(0 | 1) => Ok(took),
+        _ => Err(format!("{} fails", command.get_program().to_string_lossy())),
+    }
+}
+
+/// Runs the program, and counts.
+struct Meter<'f> {
+    folder: &'f Path,
+    /// Whether `perf stat` can count instructions here.
+    has_perf: bool,
+}
+
+impl Meter<'_> {
+    fn find(folder: &Path) -> Meter<'_> {
+        let mut meter = Meter { folder, has_perf: true };
+        meter.has_perf = meter.instructions(&["--version"]).is_ok();
+        meter
+    }
+
+    /// What a run takes: millions of instructions, and MB of memory.
+    fn run(&self, kernel: &Kernel, size: usize, args: &[&str]) -> Result<[f64; COSTS.len()], String> {
+        let file = self.folder.join(format!("{}.hb", kernel.name));
+        fs::write(&file, (kernel.write)(size)).map_err(|error| format!("{}: {error}", file.display()))?;
+        let file = file.to_string_lossy();
+        let args: Vec<&str> = args.iter().copied().chain([&*file]).collect();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
+        let took = run(program.args(&args))?;
+        Ok([self.instructions(&args)? / 1e6, took.bytes / 1e6])
+    }
+
+    /// The instructions that the program executes.
+    fn instructions(&self, args: &[&str]) -> Result<f64, String> {
+        let log = self.folder.join("instructions");
+        let mut command = if self.has_perf {
+            let mut perf = Command::new("perf");
+            perf.args(["stat", "-x", ",", "-e", "instructions:u", "-o"]).arg(&log).arg("--");
+            perf
+        } else {
+            let mut valgrind = Command::new("valgrind");
+            valgrind.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+            valgrind.arg(format!("--log-file={}", log.display()));
+            valgrind
+        };
+        run(command.arg(env!("CARGO_BIN_EXE_halfbyte")).args(args))?;
+        let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
+        let count = match self.has_perf {
+            true => text.lines().find(|line| line.contains("instructions")).and_then(|line| line.split(',').next()),
+            false => text.lines().find_map(|line| line.split_once("I   refs:")).map(|(_, count)| count),
+        };
+        let count = count.and_then(|count| count.trim().replace(',', "").parse().ok());
+        count.ok_or_else(|| "neither `perf stat` nor valgrind counts instructions here".to_owned())
+    }
+}
