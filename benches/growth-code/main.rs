@@ -5,6 +5,8 @@
 //! input costs twice as much.
 
 mod kernels;
+// Each bench uses its own part.
+#[allow(dead_code)]
 #[path = "../throughput-code/process.rs"]
 mod process;
 

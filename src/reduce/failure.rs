@@ -139,7 +139,7 @@ pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<
     let mut on: Vec<&str> = suspects.iter().map(|suspect| suspect.target.name()).collect();
     on.sort_unstable();
     on.dedup();
-    let what = format!("on {} the words do what ir does, or the kernel is refused", on.join(" and "));
+    let what = format!("on {} the words do what ir does, the kernel is refused, or a limit is met", on.join(" and "));
     Err(FindError::Agrees { file: module.file().to_owned(), what })
 }
 

@@ -7,6 +7,9 @@ use super::verify::Sites;
 use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VReg};
 
+/// Registers that are live at the start of a block are no more than these, over all blocks: some 100 MB of them.
+const MAX_FOUND: usize = 1 << 23;
+
 /// The virtual registers live at the start of each block, its parameters excepted.
 #[derive(Default)]
 pub(super) struct Liveness {
@@ -38,6 +41,9 @@ impl Liveness {
                 }
                 if block == 0 {
                     return Err(AllocError::Undefined(VReg(reg)));
+                }
+                if self.found.len() == MAX_FOUND {
+                    return Err(AllocError::TooLarge);
                 }
                 self.found.push((block, reg));
                 let defined_in = defined_in[reg as usize];

@@ -50,13 +50,6 @@ impl Default for Options<'_> {
     }
 }
 
-impl Options<'_> {
-    /// Whether the work may go on.
-    fn poll(&self) -> Result<(), Exceeded> {
-        self.watchdog.map_or(Ok(()), Watchdog::poll)
-    }
-}
-
 /// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`], [`AllocError::Pressure`] and
 /// [`AllocError::TooLarge`] are defects of what made the code. Instructions are named by their index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -202,7 +195,12 @@ impl Allocator {
         self.flow.read(&code)?;
         verify(&code, &self.flow, &mut self.sites)?;
         self.liveness.compute(&self.flow, &mut self.sites)?;
-        options.poll()?;
+        if let Some(watchdog) = options.watchdog {
+            watchdog.poll()?;
+            let [live] = self.liveness.pressure(&code, &self.flow, |_, _: &[u32; 1]| Some(0));
+            let exceeded = |found, limit| Exceeded::LiveValues { found, limit };
+            watchdog.check(live.into(), watchdog.limits().live_values, exceeded)?;
+        }
         M::allocate(self, code, options)
     }
 }

@@ -429,7 +429,7 @@ pub fn same(code: VCode) -> MachFunc {
     let func = checked(code.clone()).unwrap();
     let expected = run_virtual(&code, BLOCKS);
     assert!(!expected.is_empty());
-    let linear = Allocator::linear().allocate(code, &Options { check: true }).unwrap();
+    let linear = Allocator::linear().allocate(code, &Options { check: true, ..Options::default() }).unwrap();
     for func in [&func, &linear] {
         assert!(func.registers <= 255);
         assert_eq!(run_machine(func, BLOCKS), expected);
