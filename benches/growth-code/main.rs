@@ -5,7 +5,7 @@
 //! input costs twice as much.
 
 mod kernels;
-// Each bench uses its own part.
+// Its times are for another bench.
 #[allow(dead_code)]
 #[path = "../throughput-code/process.rs"]
 mod process;

@@ -7,8 +7,7 @@
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Guard, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isa::row::Role;
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use thiserror::Error;
 
 use super::code::{Block, Code, Edge, Func, Placed, Terminator};
@@ -206,37 +205,20 @@ fn check(code: &Code) -> Result<(), CodeError> {
 struct Classes<'a> {
     code: &'a Code,
     live: &'a Liveness,
-    /// By register, its class.
-    classes: Vec<u32>,
-    /// By class, what its registers are called.
-    names: Vec<Reg>,
-    /// By class, its registers with the blocks in which they are live.
-    sites: Vec<Vec<(u32, Reg)>>,
-    /// The registers of a class that are live in a block. Of a class that was not asked about, nothing.
-    there: FxHashMap<(u32, u32), SmallVec<[Reg; 2]>>,
+    /// By register, one of its class.
+    parents: Vec<u32>,
+    /// By that one, all of them.
+    members: Vec<SmallVec<[Reg; 1]>>,
 }
 
 impl<'a> Classes<'a> {
     fn new(code: &'a Code, live: &'a Liveness) -> Classes<'a> {
         let all = 0..code.registers.len() as u32;
-        let names = all.clone().map(Reg).collect();
-        let sites = vec![Vec::new(); all.len()];
-        Classes { code, live, classes: all.collect(), names, sites, there: FxHashMap::default() }
+        Classes { code, live, parents: all.clone().collect(), members: all.map(|reg| smallvec![Reg(reg)]).collect() }
     }
 
-    /// The class of a register, whose sites are known.
-    fn class(&mut self, reg: Reg) -> Option<u32> {
-        let class = self.classes.get(reg.0 as usize).copied()?;
-        let sites = self.sites.get_mut(class as usize)?;
-        if sites.is_empty() {
-            sites.extend(self.live.blocks(reg).map(|block| (block, reg)));
-            sites.sort_unstable();
-            sites.dedup();
-            for &(block, _) in &*sites {
-                self.there.entry((class, block)).or_default().push(reg);
-            }
-        }
-        Some(class)
+    fn class(&self, reg: Reg) -> Option<u32> {
+        self.parents.get(reg.0 as usize).copied()
     }
 
     /// Joins arguments and parameters, those of ways back first: these are taken most often.
@@ -254,49 +236,28 @@ impl<'a> Classes<'a> {
     }
 
     fn join(&mut self, a: Reg, b: Reg) {
-        let (Some(of_a), Some(of_b)) = (self.class(a), self.class(b)) else { return };
+        let (Some(into), Some(from)) = (self.class(a), self.class(b)) else { return };
         let types = [a, b].map(|reg| self.code.registers.get(reg.0 as usize));
-        if of_a == of_b || types[0] != types[1] {
+        let [Some(of_a), Some(of_b)] = [into, from].map(|class| self.members.get(class as usize)) else { return };
+        let is_too_much = of_a.len() * of_b.len() > MAX_COMPARED;
+        if into == from || types[0] != types[1] || is_too_much {
             return;
         }
-        // The one with fewer sites is looked for in the other, and becomes a part of it.
-        let [sites_a, sites_b] = [of_a, of_b].map(|class| self.sites.get(class as usize).map_or(0, Vec::len));
-        let (into, from) = if sites_a < sites_b { (of_b, of_a) } else { (of_a, of_b) };
-        if self.interfere(from, into) {
+        if of_a.iter().any(|&a| of_b.iter().any(|&b| self.live.interfere(a, b))) {
             return;
         }
-        let name = self.names.get(of_a as usize).copied();
-        let moved = self.sites.get_mut(from as usize).map(std::mem::take).unwrap_or_default();
-        for &(block, reg) in &moved {
-            self.classes.get_mut(reg.0 as usize).into_iter().for_each(|class| *class = into);
-            self.there.remove(&(from, block));
-            self.there.entry((into, block)).or_default().push(reg);
+        let moved = self.members.get_mut(from as usize).map(std::mem::take).unwrap_or_default();
+        for reg in &moved {
+            self.parents.get_mut(reg.0 as usize).into_iter().for_each(|parent| *parent = into);
         }
-        self.sites.get_mut(into as usize).into_iter().for_each(|sites| sites.extend(&moved));
-        if let (Some(name), Some(of)) = (name, self.names.get_mut(into as usize)) {
-            *of = name;
+        if let Some(members) = self.members.get_mut(into as usize) {
+            members.extend(moved);
         }
-    }
-
-    /// Whether registers of two classes are in each other's way, or too many would have to be compared to know it.
-    fn interfere(&self, from: u32, into: u32) -> bool {
-        let mut compared = 0;
-        let sites = self.sites.get(from as usize).into_iter().flatten();
-        for &(block, reg) in sites {
-            for &other in self.there.get(&(into, block)).into_iter().flatten() {
-                compared += 1;
-                if compared > MAX_COMPARED || self.live.interfere(reg, other) {
-                    return true;
-                }
-            }
-        }
-        false
     }
 
     /// What each register is to be called.
     fn joined(mut self) -> Vec<Reg> {
         self.join_edges();
-        let name = |(number, &class): (u32, &u32)| self.names.get(class as usize).copied().unwrap_or(Reg(number));
-        (0..).zip(&self.classes).map(name).collect()
+        self.parents.into_iter().map(Reg).collect()
     }
 }

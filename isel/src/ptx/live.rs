@@ -20,8 +20,6 @@ struct Range {
     def: Option<(u32, Point)>,
     /// By block, in order, the last point at which it is read.
     uses: SmallVec<[(u32, Point); 1]>,
-    /// The blocks at whose start it is live.
-    entered: SmallVec<[u32; 1]>,
 }
 
 /// The live ranges of all registers.
@@ -78,23 +76,16 @@ impl Liveness {
 
     /// From every block that reads a register, upwards to the one that defines it.
     fn spread(&mut self, reg: u32, predecessors: &[Vec<u32>]) {
-        let Some(Range { def: Some((def, _)), uses, entered }) = self.ranges.get_mut(reg as usize) else { return };
+        let Some(Range { def: Some((def, _)), uses }) = self.ranges.get(reg as usize) else { return };
         let def = *def;
-        let mut left: Vec<u32> = uses.iter().map(|&(block, _)| block).filter(|&block| block != def).collect();
-        while let Some(block) = left.pop() {
-            entered.push(block);
+        let mut entered: Vec<u32> = uses.iter().map(|&(block, _)| block).filter(|&block| block != def).collect();
+        while let Some(block) = entered.pop() {
             for &before in predecessors.get(block as usize).into_iter().flatten() {
                 if self.out.insert((before, reg)) && before != def {
-                    left.push(before);
+                    entered.push(before);
                 }
             }
         }
-    }
-
-    /// The blocks in which a register is live, or defined; the last ones may be the same again.
-    pub fn blocks(&self, reg: Reg) -> impl Iterator<Item = u32> + '_ {
-        let range = self.ranges.get(reg.0 as usize).into_iter();
-        range.flat_map(|range| range.def.iter().map(|&(block, _)| block).chain(range.entered.iter().copied()))
     }
 
     /// Whether anything reads the register.
