@@ -110,6 +110,21 @@ fn a_reduction_ends_whatever_a_trial_does() {
     cut.fails(1, "no failure was found in 0 s; --time gives it more");
 }
 
+/// Waits until a process catches SIGINT, where the system tells.
+#[cfg(unix)]
+fn await_handler(process: u32) {
+    let catches = |status: &str| {
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+    };
+    while !std::fs::read_to_string(format!("/proc/{process}/status")).is_ok_and(|status| catches(&status)) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        if !Path::new("/proc/self/status").exists() {
+            return std::thread::sleep(std::time::Duration::from_secs(2));
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_launch_with_130() {
@@ -140,7 +155,8 @@ fn ctrl_c_ends_a_launch_with_130() {
                 .spawn()
                 .unwrap();
             child.stdin.take().unwrap().write_all(LONG.as_bytes()).unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            await_handler(child.id());
+            std::thread::sleep(std::time::Duration::from_millis(100));
             assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);

@@ -4,7 +4,7 @@
 
 use halfbyte::ir::{Direction, ParamKind, Type};
 use halfbyte::runlines::{read, read_ptx};
-use halfbyte::values::{Value, ValueKind, list};
+use halfbyte::values::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
 /// Elements of a buffer that is made: more only take time.
@@ -40,13 +40,14 @@ fn values(value: &Value, seed: usize) {
         ValueKind::Zeros { count, .. } | ValueKind::Random { count, .. } if count > MOST => return,
         _ => {}
     }
+    let loader = Loader::within(std::path::Path::new("."));
     for elem in Type::ALL.iter().copied().skip(seed % 3).step_by(3) {
         let kind = ParamKind::Buffer { direction: Direction::In, elem, align: 1 };
-        if let Ok(bytes) = value.bytes(kind, std::path::Path::new(".")) {
+        if let Ok(bytes) = value.bytes(kind, &loader) {
             let printed = list(elem, &bytes);
-            let again = Value::parse(&printed).and_then(|value| value.bytes(kind, std::path::Path::new(".")));
+            let again = Value::parse(&printed).and_then(|value| value.bytes(kind, &loader));
             assert_eq!(again.ok(), Some(bytes), "{elem}: {printed}");
         }
-        let _ = value.bytes(ParamKind::Scalar(elem), std::path::Path::new("."));
+        let _ = value.bytes(ParamKind::Scalar(elem), &loader);
     }
 }

@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use halfbyte::limits::CancelToken;
 
-use super::meter;
+use super::{meter, say};
 
 /// The exit code of a program that Ctrl-C has ended: 128 and the number of the signal.
 pub(super) const CODE: u8 = 130;
+
+/// What is said then.
+pub(super) const MESSAGE: &str = "interrupted";
 
 /// How long work may take to end by itself. It looks up every 10 ms; what cannot is left as it is.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -35,6 +38,7 @@ pub(super) fn listen() {
             std::thread::sleep(PATIENCE);
         }
         meter::clear_line();
+        say(MESSAGE);
         exit(CODE.into());
     });
 }

@@ -148,7 +148,7 @@ pub fn main() -> ExitCode {
         Command::View(command) => command.run(),
     };
     if interrupt::is_pending() {
-        say("interrupted");
+        say(interrupt::MESSAGE);
         return ExitCode::from(interrupt::CODE);
     }
     match done {

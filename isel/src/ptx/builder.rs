@@ -11,6 +11,9 @@ use super::code::Placed;
 use super::expand::is_expanded;
 use super::operands::{Pred, Src};
 
+/// Numbers that the entry writes at most: as many as there are registers.
+const MOST_NUMBERS: usize = 255;
+
 /// Makes instructions, and registers for what they define.
 pub(crate) struct Builder {
     /// The types of the registers, by number.
@@ -19,8 +22,10 @@ pub(crate) struct Builder {
     pub insts: Vec<Placed>,
     /// What is made now comes from there.
     pub loc: Loc,
-    /// Numbers that stand in registers, because instructions take no number there.
+    /// Numbers that stand in registers, because instructions take no number there: those that the entry writes.
     pub numbers: BTreeMap<u32, Reg>,
+    /// Likewise those that the block at hand writes.
+    pub numbers_here: BTreeMap<u32, Reg>,
     /// What the instructions made since this was last asked need, but for those that are yet to be expanded.
     since: Since,
 }
@@ -33,6 +38,7 @@ impl Builder {
             insts: Vec::with_capacity(16),
             loc: Loc::default(),
             numbers: BTreeMap::new(),
+            numbers_here: BTreeMap::new(),
             since: Since::ALWAYS,
         }
     }
@@ -84,14 +90,20 @@ impl Builder {
         Pred::new(self.define(Type::Pred, opcode, words, sources))
     }
 
-    /// The register that holds a number; it is written where the kernel begins.
+    /// The register that holds a number. It is written where the kernel begins, or where that writes many, in the block at hand: what
+    /// is live everywhere costs every block.
     pub fn number(&mut self, bits: u32) -> Reg {
-        if let Some(&reg) = self.numbers.get(&bits) {
+        if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
             return reg;
         }
         let reg = self.reg(Type::B32);
-        self.numbers.insert(bits, reg);
+        if self.is_crowded() { &mut self.numbers_here } else { &mut self.numbers }.insert(bits, reg);
         reg
+    }
+
+    /// Whether the entry writes as many numbers as it is to.
+    pub fn is_crowded(&self) -> bool {
+        self.numbers.len() >= MOST_NUMBERS
     }
 
     /// The operand in a register.

@@ -701,12 +701,8 @@ impl rules::Context for Lowering<'_> {
         }
     }
 
-    fn constant(&mut self, ty: Type, inst: Inst) -> Reg {
-        let bits = register_bits(self.kernel, inst).unwrap_or_default();
-        let words: Vec<_> = (0..ty.bits().div_ceil(32))
-            .map(|i| self.out.number((bits[(i / 2) as usize % 8] >> (32 * (i % 2))) as u32))
-            .collect();
-        Reg::of_words(&words)
+    fn constant(&mut self, _: Type, inst: Inst) -> Reg {
+        self.constant_words(inst)
     }
 
     // Memory.

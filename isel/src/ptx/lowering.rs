@@ -4,10 +4,12 @@
 //! rules folded into its users is never emitted. A rule's instructions are in forward order among themselves. What assembling
 //! folds (signs, constants, halves of words) is left to it.
 
+use std::collections::BTreeMap;
+
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Span, Type, Value};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Span, Type, Value, ValueDef};
 use halfbyte_isa::abi;
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx;
@@ -20,6 +22,7 @@ use super::code::{self, Code, Edge, Placed, Terminator};
 use super::context;
 use super::memory::Addresses;
 use super::operands::{Pred, Reg};
+use crate::threads::register_bits;
 use crate::trace::Trace;
 use crate::{Refusal, Selected};
 
@@ -134,11 +137,29 @@ impl Lowering<'_> {
         if let Some(reg) = self.value_regs[value] {
             return reg;
         }
+        // A constant is written again where it is used, where the entry writes many.
+        if self.out.is_crowded()
+            && let ValueDef::Result(inst) = self.kernel.values[value].def
+            && self.kernel.insts[inst].op == Op::Const
+            && self.kernel.ty(value) != Type::I1
+        {
+            return self.constant_words(inst);
+        }
         let (count, ty) = registers_of(self.kernel.ty(value)).unwrap_or((1, ptx::types::Type::B32));
         let words: ArrayVec<ptx::Reg, { Reg::MOST }> = (0..count).map(|_| self.out.reg(ty)).collect();
         let reg = Reg::of_words(&words);
         self.value_regs[value] = Some(reg);
         reg
+    }
+
+    /// The numbers of a constant in registers.
+    pub fn constant_words(&mut self, inst: Inst) -> Reg {
+        let bits = register_bits(self.kernel, inst).unwrap_or_default();
+        let count = self.kernel.insts[inst].ty.bits().div_ceil(32);
+        let word = |k: u32| (bits[(k / 2) as usize % 8] >> (32 * (k % 2))) as u32;
+        let words: ArrayVec<ptx::Reg, { Reg::MOST }> =
+            (0..count).take(Reg::MOST).map(|k| self.out.number(word(k))).collect();
+        Reg::of_words(&words)
     }
 
     /// Says where the value of a register is.
@@ -206,6 +227,8 @@ impl Lowering<'_> {
         for &param in kernel.block_params(block) {
             self.derived(param);
         }
+        let numbers = std::mem::take(&mut self.out.numbers_here);
+        self.numbers(numbers);
         reversed.extend(self.out.insts.drain(..).rev());
         Draft { block, reversed, terminator: end, loc }
     }
@@ -329,19 +352,25 @@ impl Lowering<'_> {
             }
         }
         self.bases();
-        self.numbers();
+        let here = std::mem::take(&mut self.out.numbers_here);
+        self.numbers(here);
+        let numbers = std::mem::take(&mut self.out.numbers);
+        self.numbers(numbers);
         self.out.insts.extend(after);
         entry.reversed.extend(self.out.insts.drain(..).rev());
     }
 
-    /// Numbers in registers.
-    fn numbers(&mut self) {
-        let parameters = std::mem::take(&mut self.out.insts);
-        for (bits, reg) in std::mem::take(&mut self.out.numbers) {
+    /// Writes numbers to their registers, before what has been made.
+    fn numbers(&mut self, numbers: BTreeMap<u32, ptx::Reg>) {
+        if numbers.is_empty() {
+            return;
+        }
+        let after = std::mem::take(&mut self.out.insts);
+        for (bits, reg) in numbers {
             let operands = [ptx::Operand::Register(reg), ptx::Operand::Number(bits.into())];
             self.out.push(ptx::Opcode::MOV, &[ptx::types::Token::Type(ptx::types::Type::B32)], &operands);
         }
-        self.out.insts.extend(parameters);
+        self.out.insts.extend(after);
     }
 
     // The result --------------------------------------------------------------------------------------------------------
