@@ -97,7 +97,7 @@ fn a_run_ends_at_the_limits_that_it_is_given() {
     run(&["--timeout", "0.1"]).fails(1, "not done after 0.1 s");
     run(&["--max-memory", "100k"]).fails(2, "1000000 elements of i32 are too many");
     run(&["--max-memory", "2x"]).fails(2, "expected bytes, such as 512M or 2G");
-    run(&["--timeout", "-1"]).fails(2, "--timeout");
+    run(&["--timeout=-1"]).fails(2, "--timeout");
 }
 
 #[test]

@@ -90,8 +90,8 @@ fn variables_lie_behind_the_parameters() {
 #[test]
 fn items_know_where_they_are() {
     let body = "ld.param.u64 %d0, [y]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;
-        mad.lo.u32 %r3, %r0, %r1, %r2; mad.wide.u32 %d1, %r3, 16, %d0; mov.u32 %r4, %nctaid.x; mov.u32 %r5, %tid.y;
-        mov.u32 %r6, %ntid.z; add.u32 %r5, %r5, %r6; st.global.v4.b32 [%d1], {%r0, %r2, %r4, %r5};";
+        mad.lo.u32 %r3, %r0, %r1, %r2; mad.wide.u32 %d1, %r3, 16, %d0; mov.u32 %r4, %nctaid.x; mov.u32 %r5, 0;
+        mov.u32 %r6, 1; add.u32 %r5, %r5, %r6; st.global.v4.b32 [%d1], {%r0, %r2, %r4, %r5};";
     let kernel = load(".param .u64 y", body).unwrap();
     let mut y = vec![0; 6 * 16];
     let stats = kernel.launch(Launch::new(2, 3, &mut [Arg::Buffer(&mut y)])).unwrap();

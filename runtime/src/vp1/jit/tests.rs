@@ -284,7 +284,7 @@ fn random_programs_do_what_they_do_on_the_interpreter() {
 #[test]
 fn random_launches_do_what_they_do_on_the_interpreter() {
     let (mut divided, mut trapped) = (0, 0);
-    for seed in count(80) {
+    for seed in count(400) {
         let mut random = Random(seed ^ 0x1a0c_0000_0000);
         let lines = 1 + random.below(90) as u32;
         let words = random.program(lines, 500);
