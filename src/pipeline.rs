@@ -369,7 +369,10 @@ impl<'a> Compiler<'a> {
         let (func, rules) = self.machine(kernel, watch)?;
         let start = self.start();
         let spills = func.spills();
-        let code = layout(func).map_err(|error| defect(kernel, error))?;
+        let code = layout(func).map_err(|error| match error {
+            error if error.is_limit() => too_large(kernel, self.options.target, error),
+            error => defect(kernel, error),
+        })?;
         self.poll(kernel)?;
         watch(&step("layout", kernel, start, Product::Words(&code)));
         let lowered = ops(kernel);

@@ -46,7 +46,7 @@ pub enum LayoutError {
         blocks: usize,
     },
     /// More words than a branch can cross.
-    #[error("kernel `{kernel}` has {words} words; a branch can cross at most {limit}")]
+    #[error("kernel `{kernel}` has {words} words; a branch crosses at most {limit}")]
     TooLong {
         /// The kernel.
         kernel: String,
@@ -89,4 +89,11 @@ pub enum LayoutError {
         /// Where the planned bundle begins.
         word: usize,
     },
+}
+
+impl LayoutError {
+    /// Whether the kernel asks for more than there is, and nothing is wrong with it.
+    pub const fn is_limit(&self) -> bool {
+        matches!(self, LayoutError::TooLong { .. } | LayoutError::Registers { .. })
+    }
 }

@@ -204,4 +204,5 @@ fn no_branch_crosses_more_than_it_can() {
     assert!(long(65_000).is_ok());
     let error = long(66_000).unwrap_err();
     assert!(matches!(error, LayoutError::TooLong { limit: 65532, .. }), "{error}");
+    assert!(error.is_limit(), "{error}");
 }

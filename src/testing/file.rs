@@ -103,8 +103,14 @@ impl TestFile {
     /// file without a test.
     pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
         let module = Module::named(file, text)?;
-        let mut parser =
-            Parser { text, tests: Vec::new(), headers: Vec::new(), is_expecting: false, errors: Vec::new() };
+        let mut parser = Parser {
+            text,
+            tests: Vec::new(),
+            headers: Vec::new(),
+            is_expecting: false,
+            last_inst: 0,
+            errors: Vec::new(),
+        };
         parser.parse(&module);
         let Parser { tests, mut errors, .. } = parser;
         if errors.is_empty() {
@@ -122,6 +128,8 @@ struct Parser<'t> {
     headers: Vec<(Span, Option<Header>, bool)>,
     /// Whether something is expected of the last kernel, rightly written or not.
     is_expecting: bool,
+    /// Where the last instruction of the last kernel begins.
+    last_inst: usize,
     errors: Vec<Diagnostic>,
 }
 
@@ -145,6 +153,7 @@ impl Parser<'_> {
                 self.finish();
                 let end = starts.get(next + 1).copied().unwrap_or(self.text.len());
                 self.begin(kernel.name.clone(), kernel.span, begin..end);
+                self.last_inst = kernel.insts.values().map(|inst| inst.span.start as usize).max().unwrap_or(begin);
                 reader = Reader::default();
                 next += 1;
             }
@@ -225,6 +234,11 @@ impl Parser<'_> {
         let Some(test) = self.tests.last_mut() else {
             return self.errors.push(no_kernel(span));
         };
+        // Renewed there it would move the lines that an output tells.
+        if range.start < self.last_inst {
+            let wrong = Diagnostic::new(span, format!("the expected output stands within @{}", test.kernel));
+            return self.errors.push(wrong.expected("it below the kernel"));
+        }
         let whole = test.whole.get_or_insert(Whole { range: range.start..range.start, lines: Vec::new() });
         if whole.range.end != range.start {
             let wrong = Diagnostic::new(span, "the expected output goes on after other lines");
@@ -500,6 +514,11 @@ mod tests {
         assert_eq!(
             one(";= a\n\n;= b\n").2,
             "the expected output goes on after other lines; expected all its lines together"
+        );
+        let within = KERNEL.replace("^entry:\n", "^entry:\n;= a\n");
+        assert_eq!(
+            errors(&format!("; test: lower\n{within};= b\n"))[0].2,
+            "the expected output stands within @k; expected it below the kernel"
         );
     }
 }

@@ -98,9 +98,7 @@ impl Run {
         if bytes > most {
             return Err(AllocError::Pressure { live: excess.live, registers: excess.registers, bytes, most });
         }
-        // Each register that lies in memory then has a place of its own there.
-        let has_room = 16 * code.vregs.len() as u64 <= most;
-        let is_linear = self.is_linear || excess.all > MOST_EXCESS && has_room;
+        let is_linear = self.is_linear || excess.all > MOST_EXCESS;
         let algorithm = if is_linear { Algorithm::Fastalloc } else { Algorithm::Ion };
         let view = View { flow, lists: &self.lists, vregs: code.vregs.len() };
         let env = environment(&self.lists.offers);

@@ -1,0 +1,85 @@
+//! What stages allocate as kernels grow: for twice the kernel about twice the bytes. `cargo bench --bench growth` measures
+//! instructions and memory up to much larger ones.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../benches/growth-code/kernels.rs"]
+mod kernels;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use halfbyte::explain::{Question, explain};
+use halfbyte::pipeline::{Options, compile_object};
+use halfbyte::{Module, Target, view};
+use kernels::KERNELS;
+
+/// The system's allocator, which counts what it is asked for.
+struct Counting;
+
+static BYTES: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: all is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: the caller keeps to what the trait asks.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The bytes that are allocated meanwhile.
+fn allocated(work: impl FnOnce()) -> u64 {
+    let before = BYTES.load(Ordering::Relaxed);
+    work();
+    BYTES.load(Ordering::Relaxed) - before
+}
+
+/// What a work allocates for a kernel of a size.
+fn cost(kernel: &kernels::Kernel, work: &str, target: Target, size: usize) -> u64 {
+    let text = (kernel.write)(size);
+    let options = Options { verify: false, ..Options::new(target) };
+    // A target may refuse a kernel: that takes its time too.
+    match work {
+        "explain" => {
+            let module = Module::parse(&text).unwrap();
+            let question = Question { at: "%r", kernel: None, options: &options };
+            allocated(|| drop(explain(&module, question)))
+        }
+        "view" => {
+            let module = Module::parse(&text).unwrap();
+            let kernels = &module.ir().kernels;
+            allocated(|| drop(view::page(&module, kernels, &[target])))
+        }
+        _ => allocated(|| drop(compile_object("k.hb", &text, &options, &mut |_| {}))),
+    }
+}
+
+const SIZES: [usize; 2] = [500, 1000];
+/// Twice, and something for logarithms and for vectors that grow by doubling.
+const MOST: f64 = 2.6;
+
+#[test]
+fn twice_the_kernel_takes_twice_the_bytes() {
+    let targets = [Target::Halu, Target::Vp1, Target::Ptx { sm: 90 }];
+    let mut wrong = Vec::new();
+    for kernel in KERNELS {
+        for &work in kernel.works {
+            for target in targets.into_iter().filter(|target| ["explain", "view", target.name()].contains(&work)) {
+                let [small, large] = SIZES.map(|size| cost(kernel, work, target, size) as f64);
+                let growth = large / small;
+                if growth > MOST {
+                    wrong.push(format!("{} {work} {target}: {growth:.2} times the {small:.0} bytes", kernel.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
