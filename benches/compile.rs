@@ -7,7 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::generate::{Palette, Shape};
+use halfbyte::draw;
+use halfbyte::ir::generate::{Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
@@ -58,7 +59,7 @@ fn text() -> String {
         let module = Module::parse(&kernel.to_string()).unwrap();
         Compiler::new(&module, &options()).compile(kernel, &mut |_| {}).is_ok()
     };
-    let mut palette = Palette::new(takes).with_types(TYPES);
+    let mut palette = Palette::new(takes).with_types(TYPES).with_intrinsics(&[draw::halu]);
     let mut random = Random(1);
     let kernel = |number| palette.kernel(&format!("k{number}"), &SHAPE, &mut random).to_string();
     (0..KERNELS).map(kernel).collect::<Vec<_>>().join("\n")

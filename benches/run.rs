@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::generate::elements;
 use halfbyte::ir::ParamKind;
+use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, execute};
 use halfbyte::{Module, Target, runtime};

@@ -27,8 +27,8 @@
 pub mod campaign;
 pub mod check;
 pub mod compare;
+pub mod draw;
 pub mod explain;
-pub mod generate;
 pub mod harness;
 pub mod import_ptx;
 pub mod intrinsics;

@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use halfbyte::generate::elements;
+use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, ParamKind};
 use halfbyte::{Module, Target};

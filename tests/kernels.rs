@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use halfbyte::generate::elements;
+use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
 use halfbyte::launch::{Param, bind};

@@ -9,7 +9,8 @@ use std::num::NonZero;
 use std::ops::Range;
 
 use halfbyte::campaign::{BUDGET, Plan, launches, least, run};
-use halfbyte::generate::{Addresses, Machine, Palette, Shape};
+use halfbyte::draw;
+use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
@@ -32,8 +33,8 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
         errors.is_none()
     };
     match options.target {
-        Target::Vp1 => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[Machine::Vp1]),
-        _ => Palette::new(takes),
+        Target::Vp1 => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[draw::vp1]),
+        _ => Palette::new(takes).with_intrinsics(&[draw::halu]),
     }
 }
 

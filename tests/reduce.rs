@@ -5,7 +5,8 @@
 use std::time::{Duration, Instant};
 
 use halfbyte::campaign::{Mix, Targets, launches};
-use halfbyte::generate::{Addresses, Palette, Shape};
+use halfbyte::draw;
+use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
@@ -42,7 +43,8 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let options = Options { verify: false, ..Options::new(target) };
     let empty = Module::parse("").unwrap();
     let mut compiler = Compiler::new(&empty, &options);
-    let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok());
+    let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok())
+        .with_intrinsics(&[draw::halu]);
     if target == Target::Vp1 {
         palette = palette.with_addresses(Addresses::Affine);
     }

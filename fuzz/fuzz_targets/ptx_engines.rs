@@ -1,7 +1,7 @@
 //! Any PTX that can be imported does as it stands what its import does.
 #![no_main]
 
-use halfbyte::generate::arguments;
+use halfbyte::ir::generate::arguments;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;

@@ -1,7 +1,7 @@
 //! Kernels on the evaluator and compiled, with passes and without.
 
 use halfbyte::Module;
-use halfbyte::generate::arguments;
+use halfbyte::ir::generate::arguments;
 use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;

@@ -8,6 +8,7 @@ pub mod builder;
 pub mod diag;
 pub mod eval;
 pub mod flow;
+pub mod generate;
 pub mod kernel;
 pub mod legality;
 pub mod op;

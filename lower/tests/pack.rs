@@ -784,3 +784,14 @@ fn traps_are_those_of_the_items() {
         same(&before, &after, 1, seed);
     }
 }
+
+/// Branches that are the same for all items that come by, and not for those that do not.
+#[test]
+fn branches_of_some_items() {
+    let before = kernel(include_str!("kernels/branches_of_some_items.hb"));
+    for passes in ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"] {
+        let mut after = before.clone();
+        assert_eq!(try_lower(&mut after, passes, &vectors(1000)), Ok(()), "{passes}");
+        assert!(same(&before, &after, 8, 1) > 0);
+    }
+}

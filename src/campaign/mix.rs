@@ -5,8 +5,9 @@ use halfbyte_ir::{Kernel, Module as Kernels, Type};
 use halfbyte_isa::target::Target;
 
 use crate::Module;
-use crate::generate::{Addresses, Machine, Palette, Shape};
+use crate::draw;
 use crate::pipeline::{Compiler, Options};
+use halfbyte_ir::generate::{Addresses, Palette, Shape};
 
 /// The types of kernels for a machine whose vectors are of bytes: the more often one stands here, the more there is of it.
 const BYTES: [Type; 17] = [
@@ -66,11 +67,11 @@ impl<'t> Mix<'t> {
             move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok()
         };
         let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
-        let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel)).with_intrinsics(&[]);
-        let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[Machine::Vp1]);
+        let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
+        let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[draw::vp1]);
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
-            halu: Palette::new(takes(&targets.halu)),
+            halu: Palette::new(takes(&targets.halu)).with_intrinsics(&[draw::halu]),
             vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use halfbyte::generate::elements;
+use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Direction, Elem, Kernel, ParamKind, text};
 

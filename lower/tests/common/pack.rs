@@ -69,29 +69,29 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
 /// Demands that both do the same on random data. Gives the number of launches without a fault.
 pub fn same(before: &Kernel, after: &Kernel, an_item: u32, seed: u64) -> usize {
     let mut random = Random(seed);
-    let mut good = 0;
-    for items in COUNTS {
-        let arguments = arguments(before, items, an_item, &mut random);
-        let (expected, found) = (outcome(before, items, &arguments), outcome(after, items, &arguments));
-        if expected == found {
-            good += usize::from(expected.is_ok());
-            continue;
-        }
-        let scalars: Vec<_> = before.params.iter().zip(&arguments).filter(|(_, bytes)| bytes.len() < 64).collect();
-        let scalars: Vec<String> = scalars.iter().map(|(p, bytes)| format!("{}={bytes:?}", p.name)).collect();
-        let what = match (&expected, &found) {
-            (Ok(expected), Ok(found)) => {
-                let mut text = String::new();
-                for ((param, a), b) in before.params.iter().zip(expected).zip(found) {
-                    if let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) {
-                        text += &format!("%{} byte {at}: {} and {}; ", param.name, a[at], b[at]);
-                    }
-                }
-                text
-            }
-            _ => format!("{:?} and {:?}", expected.as_ref().err(), found.as_ref().err()),
-        };
-        panic!("{items} items, {}: {what}\n{before}\nbecomes\n{after}", scalars.join(" "));
+    let is_good = |items: &u32| same_on(before, after, *items, &arguments(before, *items, an_item, &mut random));
+    COUNTS.iter().copied().filter(is_good).count()
+}
+
+/// Demands that both do the same on these arguments; whether without a fault.
+pub fn same_on(before: &Kernel, after: &Kernel, items: u32, arguments: &[Vec<u8>]) -> bool {
+    let (expected, found) = (outcome(before, items, arguments), outcome(after, items, arguments));
+    if expected == found {
+        return expected.is_ok();
     }
-    good
+    let scalars: Vec<_> = before.params.iter().zip(arguments).filter(|(_, bytes)| bytes.len() < 64).collect();
+    let scalars: Vec<String> = scalars.iter().map(|(p, bytes)| format!("{}={bytes:?}", p.name)).collect();
+    let what = match (&expected, &found) {
+        (Ok(expected), Ok(found)) => {
+            let mut text = String::new();
+            for ((param, a), b) in before.params.iter().zip(expected).zip(found) {
+                if let Some(at) = a.iter().zip(b).position(|(a, b)| a != b) {
+                    text += &format!("%{} byte {at}: {} and {}; ", param.name, a[at], b[at]);
+                }
+            }
+            text
+        }
+        _ => format!("{:?} and {:?}", expected.as_ref().err(), found.as_ref().err()),
+    };
+    panic!("{items} items, {}: {what}\n{before}\nbecomes\n{after}", scalars.join(" "));
 }

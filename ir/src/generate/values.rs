@@ -1,14 +1,11 @@
 //! Ops of drawn kernels, and their operands.
 
-use halfbyte_ir::op::ArgType;
-use halfbyte_ir::{
-    Attr, AttrKind, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value,
-};
+use crate::op::ArgType;
+use crate::{Attr, AttrKind, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value};
 
 use super::Generator;
-use super::instruction::{Drawn, draw};
 use super::memory::MOST_SCALARS;
-use super::palette::{Form, OpForm};
+use super::palette::{Drawn, Form, OpForm};
 
 /// Draws before giving up on finding an op, or an operand.
 const DRAWS: usize = 50;
@@ -117,11 +114,11 @@ impl Generator<'_, '_> {
         Some(product)
     }
 
-    /// Adds an instruction of a machine.
+    /// Adds an instruction of a target.
     fn intrinsic(&mut self) -> Option<Value> {
-        let number = self.random.below(self.palette.machines.len());
-        let machine = *self.palette.machines.get(number)?;
-        let Drawn { data, result, operands } = draw(machine, self.random)?;
+        let number = self.random.below(self.palette.instructions.len());
+        let draw = self.palette.instructions.get(number)?;
+        let Drawn { data, result, operands } = draw(self.random)?;
         if !self.palette.has(result) || !operands.iter().all(|&ty| self.palette.has(ty)) {
             return None;
         }

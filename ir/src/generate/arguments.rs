@@ -1,7 +1,7 @@
 //! Arguments of launches of drawn kernels.
 
-use halfbyte_ir::witness::Random;
-use halfbyte_ir::{Direction, Kernel, Param, ParamKind, Type};
+use crate::witness::Random;
+use crate::{Direction, Kernel, Param, ParamKind, Type};
 
 /// Bytes of a buffer of arguments for each item: the most of a written one that an item owns.
 pub const ROW: u32 = 64;

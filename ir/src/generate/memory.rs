@@ -1,6 +1,6 @@
 //! Loads and stores of drawn kernels.
 
-use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
+use crate::{Attr, Direction, MemAttr, Op, Type, Value};
 
 use super::arguments::{MOST, ROW, SMALL};
 use super::palette::{Form, OpForm, is_stored};
@@ -200,7 +200,7 @@ impl Generator<'_, '_> {
     /// A parameter that is a small number.
     pub(super) fn small_param(&mut self) -> Option<Value> {
         let kernel = self.builder.kernel();
-        let is_small = |param: &&halfbyte_ir::Param| param.name.starts_with(SMALL);
+        let is_small = |param: &&crate::Param| param.name.starts_with(SMALL);
         let known: Vec<Value> = kernel.params.iter().filter(is_small).map(|param| param.value).collect();
         if known.len() > 1 || !known.is_empty() && self.one_in(2) {
             return self.pick(&known);

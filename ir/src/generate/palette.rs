@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use halfbyte_ir::builder::Builder;
-use halfbyte_ir::op::ArgType;
-use halfbyte_ir::witness::Random;
-use halfbyte_ir::{Attr, Direction, IntCC, Kernel, Op, Type, Value};
+use crate::builder::Builder;
+use crate::op::ArgType;
+use crate::witness::Random;
+use crate::{Attr, Direction, IntCC, IntrinsicData, Kernel, Op, Type, Value};
 
-use super::instruction::Machine;
 use super::{Generator, Shape, storable};
 
 /// The widest type that a kernel is given, in bits.
@@ -71,6 +70,20 @@ impl OpForm {
     }
 }
 
+/// A random instruction of a target, as an intrinsic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Drawn {
+    /// Its target and its text.
+    pub data: IntrinsicData,
+    /// Its result's type.
+    pub result: Type,
+    /// Its operands' types.
+    pub operands: Vec<Type>,
+}
+
+/// Draws an instruction of a target, which need not be one that an intrinsic may be; none where it has no result.
+pub type Draw = fn(&mut Random) -> Option<Drawn>;
+
 /// Says whether a kernel can be compiled.
 type Takes<'t> = dyn FnMut(&Kernel) -> bool + 't;
 
@@ -80,7 +93,7 @@ pub struct Palette<'t> {
     /// What ops are on, masks apart, which come with them. The more often one stands here, the more there is of it.
     pub(super) types: Vec<Type>,
     pub(super) addresses: Addresses,
-    pub(super) machines: Vec<Machine>,
+    pub(super) instructions: Vec<Draw>,
     known: HashMap<Form, bool>,
 }
 
@@ -91,7 +104,7 @@ impl<'t> Palette<'t> {
             takes: Box::new(takes),
             types: Type::ALL.to_vec(),
             addresses: Addresses::Any,
-            machines: vec![Machine::Halu],
+            instructions: Vec::new(),
             known: HashMap::new(),
         }
     }
@@ -111,10 +124,10 @@ impl<'t> Palette<'t> {
         self
     }
 
-    /// With instructions of these machines as intrinsics.
+    /// With instructions that these draw, as intrinsics.
     #[must_use]
-    pub fn with_intrinsics(mut self, machines: &[Machine]) -> Palette<'t> {
-        self.machines = machines.to_vec();
+    pub fn with_intrinsics(mut self, instructions: &[Draw]) -> Palette<'t> {
+        self.instructions = instructions.to_vec();
         self
     }
 
@@ -148,7 +161,7 @@ impl<'t> Palette<'t> {
     }
 
     fn takes_kernel(&mut self, kernel: &Kernel) -> bool {
-        halfbyte_ir::verify(kernel).is_ok() && (self.takes)(kernel)
+        crate::verify(kernel).is_ok() && (self.takes)(kernel)
     }
 }
 

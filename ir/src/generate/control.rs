@@ -1,6 +1,6 @@
 //! Control flow of drawn kernels.
 
-use halfbyte_ir::{Block, IntCC, Op, Type, Value};
+use crate::{Block, IntCC, Op, Type, Value};
 
 use super::memory::TRIPS;
 use super::palette::Form;

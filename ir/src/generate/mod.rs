@@ -3,28 +3,26 @@
 //! A kernel is drawn from its seed: straight lines, branches with and without a second way, switches, loops of bounded
 //! trips with ways out and back in their middle, and parameters of blocks, over every op, type, modifier and operand form
 //! that a target takes. What a target takes is found out by asking it: each form is tried once in a kernel of its own
-//! ([`Palette`]). Instructions of the target are drawn as intrinsics.
+//! ([`Palette`]). Who knows the instructions of a target hands in what draws them, and they come as intrinsics.
 //!
 //! Every item owns some bytes, at most [`ROW`], of each buffer that is written, and only a kernel whose [`Shape`] asks for
 //! them has traps. Constants and data come from edge values as often as not.
 
 mod arguments;
 mod control;
-mod instruction;
 mod memory;
 mod palette;
 mod values;
 
 use std::collections::HashSet;
 
-use halfbyte_ir::builder::Builder;
-use halfbyte_ir::flow::Flow;
-use halfbyte_ir::witness::Random;
-use halfbyte_ir::{Block, Elem, Kernel, Op, Type, Value};
+use crate::builder::Builder;
+use crate::flow::Flow;
+use crate::witness::Random;
+use crate::{Block, Elem, Kernel, Op, Type, Value};
 
 pub use arguments::{ROW, arguments, elements};
-pub use instruction::Machine;
-pub use palette::{Addresses, Palette};
+pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;
 use memory::{Input, Place, Rows};

@@ -1,5 +1,6 @@
-//! Random instructions of machines, as intrinsics.
+//! Random instructions of targets, as intrinsics for the generator of kernels.
 
+use halfbyte_ir::generate::Drawn;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{IntrinsicData, Type};
 use halfbyte_isa::halu::fields::{GUARD, GUARD_NOT, PT, RZ, URZ};
@@ -7,15 +8,6 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1;
-
-/// A machine whose instructions are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Machine {
-    /// The one of [`Target::Halu`].
-    Halu,
-    /// The one of [`Target::Vp1`].
-    Vp1,
-}
 
 /// Registers of HALU from here on have numbers of three digits, so that none is the beginning of another's.
 const FIRST: u64 = 100;
@@ -27,23 +19,8 @@ const FIRST_OF_VP1: u64 = 12;
 const WORDS: [Type; 8] =
     [Type::I32, Type::F16X2, Type::BF16X2, Type::I8X4, Type::I16X2, Type::F32, Type::F16, Type::I8];
 
-/// An intrinsic: its text, its result's type and its operands'.
-pub(super) struct Drawn {
-    pub data: IntrinsicData,
-    pub result: Type,
-    pub operands: Vec<Type>,
-}
-
-/// A random instruction. It need not be one that an intrinsic may be. None where it has no result.
-pub(super) fn draw(machine: Machine, random: &mut Random) -> Option<Drawn> {
-    match machine {
-        Machine::Halu => halu(random),
-        Machine::Vp1 => vp1(random),
-    }
-}
-
 /// A random instruction of HALU with every register position a value, or now and then zero or true.
-fn halu(random: &mut Random) -> Option<Drawn> {
+pub fn halu(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
     let mut inst = Inst::random(opcode, &mut || random.bits());
     let mut result = None;
@@ -81,7 +58,7 @@ fn halu(random: &mut Random) -> Option<Drawn> {
 }
 
 /// A random instruction of VP1's scalar or vector unit with every register position a value.
-fn vp1(random: &mut Random) -> Option<Drawn> {
+pub fn vp1(random: &mut Random) -> Option<Drawn> {
     let &opcode = vp1::Opcode::ALL.get(random.below(vp1::Opcode::ALL.len()))?;
     let mut inst = vp1::Inst::random(opcode, &mut || random.bits());
     let mut result = None;
