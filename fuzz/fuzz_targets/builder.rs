@@ -167,7 +167,12 @@ fuzz_target!(|data: &[u8]| {
     let kernel = b.finish();
     if verify(&kernel).is_ok() {
         let printed = kernel.to_string();
-        let module = text::read(&printed).unwrap_or_else(|errors| panic!("{errors:?}\n{printed}"));
+        let module = match text::read(&printed) {
+            Ok(module) => module,
+            // Passes may make one, which traps; nobody may write one.
+            Err(errors) if errors.iter().all(|error| error.message.starts_with("a store into")) => return,
+            Err(errors) => panic!("{errors:?}\n{printed}"),
+        };
         assert_eq!(text::print(&module), printed);
         if let Ok(module) = Module::parse(&printed) {
             agree(&module);
