@@ -1,4 +1,4 @@
-//! PTX in: kernels that people already have become kernels of the IR.
+//! PTX in: kernels that people already have become kernels of the IR ([`import`](fn@import)), or run as they stand ([`Host`]).
 //!
 //! ```
 //! let text = ".version 8.8 .target sm_90 .address_size 64
@@ -15,100 +15,30 @@
 //!   ret;
 //! }";
 //! let module = halfbyte::import_ptx::import("twice.ptx", text, Default::default())?;
-//! assert_eq!(module.ir().kernels[0].to_string(), "\
-//! kernel @twice(%x: inout f16x2) {
-//! ^entry:
-//!   %0 = item_id
-//!   %1 = load %x[%0]
-//!   %2 = fadd.f16x2 %1, %1
-//!   store %2, %x[%0]
-//!   ret
-//! }
-//! ");
+//! assert_eq!(module.ir().kernels[0].name, "twice");
 //! # Ok::<(), halfbyte::Report>(())
 //! ```
-//!
-//! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
-//! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
-//! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
-//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
 
-mod address;
-mod domain;
-mod emit;
-mod float;
-mod flow;
 mod host;
-mod integer;
-mod memory;
-mod sources;
-mod special;
-mod ssa;
-mod types;
-mod video;
 
-use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::text::{self, Text};
+use halfbyte_isa::ptx::text::Text;
 
+pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, is_ptx};
 pub use host::Host;
 
 use crate::{Module, Report};
-
-/// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
-pub const MAX_ITEMS: u32 = 1 << 26;
-
-/// Threads that a block has at most.
-pub const MAX_BLOCK: u32 = 1024;
-
-/// How a kernel is launched, as far as it is known: over blocks of threads, which are the work items.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Shape {
-    /// The number of blocks, along x.
-    pub grid: Option<u32>,
-    /// The threads of a block, along x.
-    pub block: Option<u32>,
-}
-
-/// Whether a file is in PTX, by its name.
-pub fn is_ptx(file: &str) -> bool {
-    std::path::Path::new(file).extension().is_some_and(|extension| extension == "ptx")
-}
 
 /// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
 ///
 /// # Errors
 /// All that is wrong with the text, and what no kernel of the IR can say.
 pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
-    let read = read(file, text)?;
-    let places = Places::new(text);
-    let (mut kernels, mut errors) = (Vec::new(), Vec::new());
-    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
-        match emit::kernel(entry, locs, &places, shape) {
-            Ok(kernel) => kernels.push(kernel),
-            Err(wrong) => errors.extend(wrong),
-        }
+    match halfbyte_import::import(text, shape) {
+        Ok(kernels) => Ok(Module::of_kernels(file, text, kernels)),
+        Err(errors) => Err(Report::new(file, text, errors)),
     }
-    if errors.is_empty() {
-        errors.extend(kernels.iter().flat_map(defects));
-    }
-    if errors.is_empty() {
-        return Ok(Module::of_kernels(file, text, kernels));
-    }
-    errors.sort_by_key(|error| error.span.start);
-    Err(Report::new(file, text, errors))
-}
-
-/// A parameter of an imported kernel: a place in one of the text's own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
-    /// The parameter of the text, by number.
-    pub param: u32,
-    /// Where in it, in bytes.
-    pub offset: u32,
-    /// How many.
-    pub bytes: u32,
 }
 
 /// Makes one kernel of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
@@ -119,22 +49,13 @@ pub struct Part {
 pub fn import_one(
     file: &str,
     text: &str,
-    (entry, locs): (&Entry, &[Loc]),
+    entry: (&Entry, &[Loc]),
     shape: Shape,
 ) -> Result<(Module, Vec<Part>), Report> {
-    let places = Places::new(text);
-    let report = |errors| Report::new(file, text, errors);
-    let (_, parts) = emit::parameters(entry, locs, &places).map_err(report)?;
-    let kernel = emit::kernel(entry, locs, &places, shape).map_err(report)?;
-    let errors = defects(&kernel);
-    if !errors.is_empty() {
-        return Err(report(errors));
+    match halfbyte_import::import_one(text, entry, shape) {
+        Ok((kernel, parts)) => Ok((Module::of_kernels(file, text, vec![kernel]), parts)),
+        Err(errors) => Err(Report::new(file, text, errors)),
     }
-    let part = |place: &sources::Place| match place.of {
-        sources::Of::Param(param) => Some(Part { param, offset: place.offset, bytes: place.bytes }),
-        sources::Of::Variable(_) => None,
-    };
-    Ok((Module::of_kernels(file, text, vec![kernel]), parts.iter().filter_map(part).collect()))
 }
 
 /// Reads a text in PTX.
@@ -142,45 +63,5 @@ pub fn import_one(
 /// # Errors
 /// All that is wrong with it.
 pub fn read(file: &str, text: &str) -> Result<Text, Report> {
-    text::read(text).map_err(|errors| {
-        let places = Places::new(text);
-        let diagnostic = |error: &text::Error| Diagnostic::new(places.span(error.at), error.kind.to_string());
-        Report::new(file, text, errors.iter().map(diagnostic).collect())
-    })
-}
-
-/// What the verifier finds wrong with a kernel that was imported, which is none of the text's faults.
-fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
-    let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
-    let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("a defect of the import: {error}"));
-    found.iter().map(message).collect()
-}
-
-/// A name that the IR takes.
-fn ir_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
-/// Places of a text, in bytes.
-struct Places<'t> {
-    text: &'t str,
-    /// Where each line starts.
-    lines: Vec<usize>,
-}
-
-impl<'t> Places<'t> {
-    fn new(text: &'t str) -> Places<'t> {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Places { text, lines: std::iter::once(0).chain(breaks).collect() }
-    }
-
-    /// From a place to the end of its instruction, or of its line.
-    fn span(&self, at: Loc) -> Span {
-        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
-        let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
-        let rest = self.text.get(start..).unwrap_or_default();
-        let end = rest.find([';', '\n']).unwrap_or(rest.len());
-        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
-        Span { start: start as u32, end: (start + length) as u32 }
-    }
+    halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }

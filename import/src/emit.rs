@@ -13,15 +13,15 @@ use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{MissingAxis, Special, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Operand, Reg, Var};
 
-use super::domain::Code;
-use super::flow::End;
-use super::sources::{Parameters, Place, Wrong};
-use super::ssa::{Def, Function, Val};
-use super::types::{Types, integer};
-use super::{Places, Shape};
+use crate::domain::Code;
+use crate::flow::End;
+use crate::sources::{Parameters, Place, Wrong};
+use crate::ssa::{Def, Function, Val};
+use crate::types::{Types, integer};
+use crate::{Places, Shape};
 
 /// A kernel on its way.
-pub(super) struct Import<'a> {
+pub(crate) struct Import<'a> {
     pub function: &'a Function<'a>,
     pub parameters: &'a Parameters,
     pub types: &'a Types,
@@ -46,7 +46,7 @@ pub(super) struct Import<'a> {
 ///
 /// # Errors
 /// What no kernel of the IR can say.
-pub(super) fn kernel(
+pub(crate) fn kernel(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
@@ -67,7 +67,7 @@ pub(super) fn kernel(
 ///
 /// # Errors
 /// Addresses that come of no parameter.
-pub(super) fn parameters(
+pub(crate) fn parameters(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
@@ -78,7 +78,7 @@ pub(super) fn parameters(
 }
 
 /// Stores of a kernel into variables.
-pub(super) fn written(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Vec<Diagnostic> {
+pub(crate) fn written(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     if !entry.used_variables().is_empty() {
         Parameters::new(&Function::new(entry), &mut wrong);
@@ -109,7 +109,7 @@ fn with_parameters<T>(
         parameters: &parameters,
         types: &types,
         shape,
-        code: Code::new(Builder::new(super::ir_name(&entry.name))),
+        code: Code::new(Builder::new(crate::ir_name(&entry.name))),
         params: Vec::new(),
         indices: HashMap::new(),
         ranges: RefCell::new(HashMap::new()),
@@ -278,7 +278,7 @@ impl<'a> Import<'a> {
         let mut labels = HashMap::new();
         for label in &self.function.entry.labels {
             if let Some(&node) = starts.get(&(label.at as usize)) {
-                labels.entry(node).or_insert_with(|| super::ir_name(&label.name));
+                labels.entry(node).or_insert_with(|| crate::ir_name(&label.name));
             }
         }
         labels

@@ -5,11 +5,11 @@ use halfbyte_isa::ptx::types::Type as PtxType;
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
 
-use super::address::Address;
-use super::emit::Import;
-use super::sources::{Of, Place, is_store, loaded, loads_parameter, reached};
-use super::ssa::Val;
-use super::types::{integer, of_ptx};
+use crate::address::Address;
+use crate::emit::Import;
+use crate::sources::{Of, Place, is_store, loaded, loads_parameter, reached};
+use crate::ssa::Val;
+use crate::types::{integer, of_ptx};
 
 /// How a buffer is accessed.
 #[derive(Clone, Default)]

@@ -9,11 +9,11 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
 
-use super::sources::loads_parameter;
+use crate::sources::loads_parameter;
 
 /// A block.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Its instructions, by number; those that end it are not among them.
     pub insts: Range<usize>,
     /// Whether their guards hold since the block is reached.
@@ -26,7 +26,7 @@ pub(super) struct Node {
 
 /// How a block ends.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// It goes to a block.
     Jump(usize),
     /// It goes to the first block where the guard holds, else to the second.
@@ -68,7 +68,7 @@ impl Run {
 }
 
 /// The blocks of a kernel, the first one first; those that nothing reaches too.
-pub(super) fn nodes(entry: &Entry) -> Vec<Node> {
+pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
     let insts = &entry.insts;
     let runs = runs(entry);
     let firsts: Vec<usize> = runs
@@ -187,7 +187,7 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
 }
 
 /// The blocks that are reached, so that all that lead to one but by going back come before it.
-pub(super) fn order(nodes: &[Node]) -> Vec<usize> {
+pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
     let mut seen = vec![false; nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     let targets = |node: usize| nodes.get(node).map_or_else(Vec::new, |node| node.end.targets().collect::<Vec<_>>());

@@ -4,8 +4,8 @@ use halfbyte_ir::{Clamp, FloatCC, FloatFlags, Op, Rounding, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use super::emit::Import;
-use super::types::{integer, of_ptx};
+use crate::emit::Import;
+use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports what has ops of its own; the rest is left.

@@ -10,11 +10,11 @@ use halfbyte_isa::ptx::types::{Kind, Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::Class;
 
-use super::sources::{Parameters, reached};
-use super::ssa::{Def, Function, Val};
+use crate::sources::{Parameters, reached};
+use crate::ssa::{Def, Function, Val};
 
 /// The type of each value.
-pub(super) struct Types(Vec<Type>);
+pub(crate) struct Types(Vec<Type>);
 
 impl Types {
     pub fn get(&self, val: Val) -> Type {
@@ -85,7 +85,7 @@ impl Types {
 }
 
 /// The integer of a width.
-pub(super) fn integer(bits: u32) -> Type {
+pub(crate) fn integer(bits: u32) -> Type {
     match bits {
         1 => Type::I1,
         8 => Type::I8,
@@ -173,7 +173,7 @@ fn is_video(inst: &Inst) -> bool {
 }
 
 /// The vector of so many lanes.
-pub(super) fn packed(lanes: Lanes) -> Type {
+pub(crate) fn packed(lanes: Lanes) -> Type {
     match lanes {
         Lanes::Two => Type::I16X2,
         Lanes::Four => Type::I8X4,
@@ -181,7 +181,7 @@ pub(super) fn packed(lanes: Lanes) -> Type {
 }
 
 /// The type in the IR of one in PTX.
-pub(super) fn of_ptx(ty: PtxType) -> Option<Type> {
+pub(crate) fn of_ptx(ty: PtxType) -> Option<Type> {
     Some(match ty {
         PtxType::F16 => Type::F16,
         PtxType::F16x2 => Type::F16X2,

@@ -10,15 +10,15 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Inst, Reg};
 use halfbyte_isa::row::Role;
 
-use super::flow::{End, Node, order};
+use crate::flow::{End, Node, order};
 
 /// A value, by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Val(pub u32);
+pub(crate) struct Val(pub u32);
 
 /// What defines a value.
 #[derive(Clone, Debug)]
-pub(super) enum Def {
+pub(crate) enum Def {
     /// Nothing: it is zero.
     Zero,
     /// The instruction of that number; where its guard is false the value is the other one.
@@ -28,7 +28,7 @@ pub(super) enum Def {
 }
 
 /// A kernel.
-pub(super) struct Function<'e> {
+pub(crate) struct Function<'e> {
     pub entry: &'e Entry,
     pub nodes: Vec<Node>,
     /// The blocks that are reached, in order.
@@ -53,7 +53,7 @@ type State = HashMap<Reg, Val>;
 
 impl<'e> Function<'e> {
     pub fn new(entry: &'e Entry) -> Function<'e> {
-        let nodes = super::flow::nodes(entry);
+        let nodes = crate::flow::nodes(entry);
         let order = order(&nodes);
         let mut preds = vec![Vec::new(); nodes.len()];
         for &node in &order {

@@ -10,10 +10,10 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 use halfbyte_isa::row::Class;
 
-use super::emit::Import;
-use super::sources::{Source, loaded, loads_parameter};
-use super::ssa::{Def, Val};
-use super::{MAX_BLOCK, MAX_ITEMS};
+use crate::emit::Import;
+use crate::sources::{Source, loaded, loads_parameter};
+use crate::ssa::{Def, Val};
+use crate::{MAX_BLOCK, MAX_ITEMS};
 
 /// How far definitions are followed.
 const DEPTH: u32 = 48;
@@ -23,7 +23,7 @@ const TERMS: usize = 8;
 
 /// A number of bytes: multiples of values, extended from fewer bits, and a constant.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Offset {
+pub(crate) struct Offset {
     terms: Vec<Term>,
     constant: i64,
 }
@@ -36,7 +36,7 @@ struct Term {
 }
 
 /// A place in memory, as the IR names it.
-pub(super) struct Address {
+pub(crate) struct Address {
     pub base: Value,
     pub index: Option<Value>,
     /// Bytes that a step of the index is worth.

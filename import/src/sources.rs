@@ -12,17 +12,17 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{Class, Role};
 use smallvec::SmallVec;
 
-use super::ssa::{Def, Function, Val};
+use crate::ssa::{Def, Function, Val};
 
 /// A parameter of the IR, by number.
-pub(super) type Source = u32;
+pub(crate) type Source = u32;
 
 /// The parameters of the IR that a value may be the address of, or an offset to.
-pub(super) type Sources = SmallVec<[Source; 2]>;
+pub(crate) type Sources = SmallVec<[Source; 2]>;
 
 /// A parameter of the IR.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// What it is in PTX.
     pub of: Of,
     /// Where in it, in bytes.
@@ -37,7 +37,7 @@ pub(super) struct Place {
 
 /// What a parameter of the IR is in PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Of {
+pub(crate) enum Of {
     /// The parameter of that number, or a part of it.
     Param(u32),
     /// A variable.
@@ -60,7 +60,7 @@ const IN_CONST: Spaces = 1;
 const PLAIN: Spaces = 2;
 
 /// The parameters, and what each value may be an address of.
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     pub places: Vec<Place>,
     /// By value.
     of: Vec<Sources>,
@@ -69,7 +69,7 @@ pub(super) struct Parameters {
 }
 
 /// What cannot be made a parameter, or an address.
-pub(super) enum Wrong {
+pub(crate) enum Wrong {
     /// An instruction loads a part of what another loads.
     Overlap { inst: usize, param: u32 },
     /// An instruction does not load within its parameter.
@@ -419,7 +419,7 @@ fn in_space(space: Space) -> Spaces {
 }
 
 /// Whether an instruction stores.
-pub(super) fn is_store(inst: &Inst) -> bool {
+pub(crate) fn is_store(inst: &Inst) -> bool {
     matches!(inst.opcode, Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4)
 }
 
@@ -434,7 +434,7 @@ fn moves_address(inst: &Inst, operand: usize) -> bool {
 }
 
 /// Whether an instruction loads from a parameter.
-pub(super) fn loads_parameter(inst: &Inst) -> bool {
+pub(crate) fn loads_parameter(inst: &Inst) -> bool {
     matches!(inst.opcode, Opcode::LD_PARAM | Opcode::LD_PARAM_V2 | Opcode::LD_PARAM_V4)
 }
 
@@ -449,7 +449,7 @@ fn loads_within(inst: &Inst, params: &[Param]) -> bool {
 }
 
 /// What an instruction loads from parameters: each register, the parameter, and where in it.
-pub(super) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
+pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     let Some(Operand::Memory(address)) = inst.operands.get(1) else { return SmallVec::new() };
     let (Base::Parameter(param), Ok(offset)) = (address.base, u32::try_from(address.offset)) else {
         return SmallVec::new();
@@ -465,7 +465,7 @@ pub(super) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
 }
 
 /// The register that holds the address of an access to memory.
-pub(super) fn address(inst: &Inst) -> Option<Reg> {
+pub(crate) fn address(inst: &Inst) -> Option<Reg> {
     if inst.row().class != Class::Memory {
         return None;
     }
@@ -477,7 +477,7 @@ pub(super) fn address(inst: &Inst) -> Option<Reg> {
 }
 
 /// The instructions that are reached.
-pub(super) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
+pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
     let mut nodes: Vec<usize> = function.order.clone();
     nodes.sort_unstable();
     nodes.into_iter().flat_map(|node| function.nodes.get(node).map_or(0..0, |node| node.insts.clone()))
@@ -530,7 +530,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
     }
     for number in function.entry.used_variables() {
         let Some(variable) = function.entry.variables.get(number as usize) else { continue };
-        let mut name = super::ir_name(&variable.name);
+        let mut name = crate::ir_name(&variable.name);
         while places.iter().any(|place| place.name == name) {
             name.push('_');
         }
@@ -542,7 +542,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
 
 /// A name of the IR for a parameter, or for a place in it.
 fn name_of(param: &Param, offset: Option<u32>) -> String {
-    let name = super::ir_name(&param.name);
+    let name = crate::ir_name(&param.name);
     match offset {
         None => name,
         Some(offset) => format!("{name}_{offset}"),

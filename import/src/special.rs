@@ -4,7 +4,7 @@ use halfbyte_ir::{Attr, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
-use super::emit::Import;
+use crate::emit::Import;
 
 impl Import<'_> {
     /// Imports what reads a special register, or computes the number of the item, or of all items; and addresses of variables.

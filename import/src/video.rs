@@ -5,8 +5,8 @@ use halfbyte_isa::ptx::row::{Lanes, Shape};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use super::emit::Import;
-use super::types::packed;
+use crate::emit::Import;
+use crate::types::packed;
 
 impl Import<'_> {
     /// Imports a video instruction that ops stand for; the rest is left.

@@ -5,9 +5,9 @@ use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
-use super::domain::Code;
-use super::emit::Import;
-use super::types::{integer, of_ptx};
+use crate::domain::Code;
+use crate::emit::Import;
+use crate::types::{integer, of_ptx};
 
 impl Import<'_> {
     /// Imports what has ops of its own; the rest is left.

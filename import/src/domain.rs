@@ -12,7 +12,7 @@ use halfbyte_isa::half::{self, Compare, Format};
 use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 
 /// The IR in the making, and the constants of the block at hand.
-pub(super) struct Code {
+pub(crate) struct Code {
     pub builder: Builder,
     constants: HashMap<(Type, u64), Value>,
     casts: HashMap<(Value, Type), Value>,
@@ -85,7 +85,7 @@ impl Code {
         match self.ty(value).bits() {
             32 => self.cast(value, Type::I32),
             bits => {
-                let narrow = self.cast(value, super::types::integer(bits));
+                let narrow = self.cast(value, crate::types::integer(bits));
                 match self.known(narrow) {
                     Some(bits) => self.constant(Type::I32, bits),
                     None => self.op(Op::Zext, Type::I32, &[narrow]),
@@ -99,7 +99,7 @@ impl Code {
         match ty.bits() {
             32 => self.cast(word, ty),
             bits => {
-                let narrow = super::types::integer(bits);
+                let narrow = crate::types::integer(bits);
                 let value = match self.known(word) {
                     Some(known) => self.constant(narrow, known & narrow.elem().mask()),
                     None => self.op(Op::Trunc, narrow, &[word]),
@@ -139,7 +139,7 @@ impl Code {
 }
 
 /// The type of two halves.
-pub(super) fn halves(format: Format) -> Type {
+pub(crate) fn halves(format: Format) -> Type {
     match format {
         Format::F16 => Type::F16X2,
         Format::Bf16 => Type::BF16X2,
@@ -147,7 +147,7 @@ pub(super) fn halves(format: Format) -> Type {
 }
 
 /// A rounding of the machine in the IR.
-pub(super) fn rounding(rounding: half::Rounding) -> Rounding {
+pub(crate) fn rounding(rounding: half::Rounding) -> Rounding {
     match rounding {
         half::Rounding::Nearest => Rounding::Rn,
         half::Rounding::Down => Rounding::Rm,

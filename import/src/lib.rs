@@ -1,0 +1,228 @@
+//! PTX in: kernels that people already have become kernels of the IR.
+//!
+//! ```
+//! let text = ".version 8.8 .target sm_90 .address_size 64
+//! .visible .entry twice(.param .u64 x) {
+//!   .reg .b32 %r<6>; .reg .b64 %d<4>;
+//!   mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+//!   mad.lo.s32 %r4, %r1, %r2, %r3;
+//!   ld.param.u64 %d1, [x];
+//!   mul.wide.s32 %d2, %r4, 4;
+//!   add.s64 %d3, %d1, %d2;
+//!   ld.global.b32 %r5, [%d3];
+//!   add.rn.f16x2 %r5, %r5, %r5;
+//!   st.global.b32 [%d3], %r5;
+//!   ret;
+//! }";
+//! let kernels = halfbyte_import::import(text, Default::default())?;
+//! assert_eq!(kernels[0].to_string(), "\
+//! kernel @twice(%x: inout f16x2) {
+//! ^entry:
+//!   %0 = item_id
+//!   %1 = load %x[%0]
+//!   %2 = fadd.f16x2 %1, %1
+//!   store %2, %x[%0]
+//!   ret
+//! }
+//! ");
+//! # Ok::<(), Vec<halfbyte_ir::Diagnostic>>(())
+//! ```
+//!
+//! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
+//! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
+//! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
+//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
+
+mod address;
+mod domain;
+mod emit;
+mod float;
+mod flow;
+mod integer;
+mod memory;
+mod sources;
+mod special;
+mod ssa;
+mod types;
+mod video;
+
+use halfbyte_ir::{Diagnostic, Kernel, Span};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::text::{self, Text};
+
+/// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
+pub const MAX_ITEMS: u32 = 1 << 26;
+
+/// Threads that a block has at most.
+pub const MAX_BLOCK: u32 = 1024;
+
+/// How a kernel is launched, as far as it is known: over blocks of threads, which are the work items.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Shape {
+    /// The number of blocks, along x.
+    pub grid: Option<u32>,
+    /// The threads of a block, along x.
+    pub block: Option<u32>,
+}
+
+/// Whether a file is in PTX, by its name.
+pub fn is_ptx(file: &str) -> bool {
+    std::path::Path::new(file).extension().is_some_and(|extension| extension == "ptx")
+}
+
+/// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
+///
+/// # Errors
+/// All that is wrong with the text, and what no kernel of the IR can say.
+pub fn import(text: &str, shape: Shape) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
+    let read = read(text)?;
+    let places = Places::new(text);
+    let (mut kernels, mut errors) = (Vec::new(), Vec::new());
+    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
+        match emit::kernel(entry, locs, &places, shape) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(wrong) => errors.extend(wrong),
+        }
+    }
+    if errors.is_empty() {
+        errors.extend(kernels.iter().flat_map(defects));
+    }
+    if errors.is_empty() {
+        return Ok(kernels);
+    }
+    errors.sort_by_key(|error| error.span.start);
+    Err(errors)
+}
+
+/// A parameter of an imported kernel: a place in one of the text's own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The parameter of the text, by number.
+    pub param: u32,
+    /// Where in it, in bytes.
+    pub offset: u32,
+    /// How many.
+    pub bytes: u32,
+    /// Whether it is the address of a buffer.
+    pub is_buffer: bool,
+}
+
+/// Those of an imported kernel's parameters that launches give.
+fn parts(places: &[sources::Place]) -> Vec<Part> {
+    let part = |place: &sources::Place| match place.of {
+        sources::Of::Param(param) => {
+            Some(Part { param, offset: place.offset, bytes: place.bytes, is_buffer: place.is_buffer })
+        }
+        sources::Of::Variable(_) => None,
+    };
+    places.iter().filter_map(part).collect()
+}
+
+/// Makes one kernel of a text that was read a kernel of the IR, and says for each parameter that launches give what it is in the
+/// text.
+///
+/// # Errors
+/// What no kernel of the IR can say.
+pub fn import_one(
+    text: &str,
+    (entry, locs): (&Entry, &[Loc]),
+    shape: Shape,
+) -> Result<(Kernel, Vec<Part>), Vec<Diagnostic>> {
+    let places = Places::new(text);
+    let (_, found) = emit::parameters(entry, locs, &places)?;
+    let kernel = emit::kernel(entry, locs, &places, shape)?;
+    let errors = defects(&kernel);
+    if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }
+}
+
+/// What a launch of a kernel of PTX as it stands is given.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The name of the kernel in the text.
+    pub name: String,
+    /// A kernel of the IR that has its parameters, and nothing else.
+    pub kernel: Kernel,
+    /// What each parameter that a launch gives is in the text.
+    pub parts: Vec<Part>,
+}
+
+/// Finds the kernel that the IR would know by a name, and what its launch is given.
+///
+/// # Errors
+/// That there is none; a parameter of which it is not known what it is, or that no launch can give.
+pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<Diagnostic>> {
+    let places = Places::new(text);
+    let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
+    let mut entries = read.module.entries.iter().zip(&read.locs);
+    let found = entries.find(|(entry, _)| ir_name(&entry.name) == ir_name(name));
+    let (entry, locs) = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
+    let (kernel, found) = emit::parameters(entry, locs, &places)?;
+    // A variable is no parameter.
+    let is_whole =
+        |place: &sources::Place| place.of.param(entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
+    if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
+        let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
+        return Err(wrong(message));
+    }
+    // What a kernel of the file writes is not what its text says.
+    let all = read.module.entries.iter().zip(&read.locs);
+    let written: Vec<Diagnostic> = all.flat_map(|(entry, locs)| emit::written(entry, locs, &places)).collect();
+    if !written.is_empty() {
+        return Err(written);
+    }
+    Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })
+}
+
+/// The place in a text of the instruction that stands there, or of the rest of its line.
+pub fn span(text: &str, at: Loc) -> Span {
+    Places::new(text).span(at)
+}
+
+/// Reads a text in PTX.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
+    text::read(text).map_err(|errors| {
+        let places = Places::new(text);
+        let diagnostic = |error: &text::Error| Diagnostic::new(places.span(error.at), error.kind.to_string());
+        errors.iter().map(diagnostic).collect()
+    })
+}
+
+/// What the verifier finds wrong with a kernel that was imported, which is none of the text's faults.
+fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
+    let found = halfbyte_ir::verify(kernel).err().unwrap_or_default();
+    let message = |error: &Diagnostic| Diagnostic::new(error.span, format!("a defect of the import: {error}"));
+    found.iter().map(message).collect()
+}
+
+/// A name that the IR takes.
+fn ir_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// Places of a text, in bytes.
+struct Places<'t> {
+    text: &'t str,
+    /// Where each line starts.
+    lines: Vec<usize>,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Places<'t> {
+        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Places { text, lines: std::iter::once(0).chain(breaks).collect() }
+    }
+
+    /// From a place to the end of its instruction, or of its line.
+    fn span(&self, at: Loc) -> Span {
+        let line = self.lines.get((at.line as usize).saturating_sub(1)).copied().unwrap_or(self.text.len());
+        let start = (line + (at.column as usize).saturating_sub(1)).min(self.text.len());
+        let rest = self.text.get(start..).unwrap_or_default();
+        let end = rest.find([';', '\n']).unwrap_or(rest.len());
+        let length = rest.get(..end).map_or(0, |text| text.trim_end().len());
+        Span { start: start as u32, end: (start + length) as u32 }
+    }
+}
