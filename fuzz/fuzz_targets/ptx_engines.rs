@@ -1,9 +1,9 @@
 //! Any PTX that can be imported does as it stands what its import does.
 #![no_main]
 
-use halfbyte::ir::generate::arguments;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::eval::{Fault, TrapKind};
+use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, How, evaluate_within};
 use libfuzzer_sys::fuzz_target;

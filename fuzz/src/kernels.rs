@@ -1,9 +1,9 @@
 //! Kernels on the evaluator and compiled, with passes and without.
 
 use halfbyte::Module;
-use halfbyte::ir::generate::arguments;
 use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
+use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::target::Target;
 use halfbyte::launch::{Engine, How, evaluate_within, execute};
