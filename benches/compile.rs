@@ -7,12 +7,12 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::draw;
 use halfbyte::ir::generate::{Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, Target, emit, isa};
+use halfbyte_testkit::draw;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;

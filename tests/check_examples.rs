@@ -1,14 +1,12 @@
 //! The examples pass, and what they pass is a comparison.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
+use crate::common::root;
 use std::fs;
 use std::path::Path;
 
-use common::halfbyte;
-use halfbyte::check::check;
+use crate::common::halfbyte;
 use halfbyte::launch::Engine;
+use halfbyte_testkit::check::check;
 
 #[test]
 fn check_says_one_line_a_file_and_the_count() {
@@ -34,7 +32,7 @@ fn text_tests_run() {
 /// A result that is off by one bit in the text is found in every example that states results.
 #[test]
 fn every_stated_result_is_compared() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = root().join("examples");
     let folders = [examples.join("baseline"), examples.join("simd_in_a_word"), examples];
     let changed: usize = folders.iter().map(|folder| change_stated_results(folder)).sum();
     assert!(changed >= 150, "{changed}");

@@ -1,12 +1,12 @@
 //! What `check` says of files that do not pass: the place and the reason.
-#![allow(clippy::unwrap_used)]
 
+use crate::common::root;
 use std::path::Path;
 
-use halfbyte::check::{Outcome, check, check_for_sm};
 use halfbyte::ir::diag::Lines;
 use halfbyte::isa::target::SMS;
 use halfbyte::launch::Engine;
+use halfbyte_testkit::check::{Outcome, check, check_for_sm};
 
 /// Line 1 to 8; run lines follow.
 const COPY: &str = "\
@@ -20,7 +20,7 @@ kernel @copy(%x: in f16x2, %y: out f16x2) {
 ";
 
 fn checked(text: &str) -> Outcome {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = root().join("examples");
     check("t.hb", text, &folder, &Engine::ALL)
 }
 

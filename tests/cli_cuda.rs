@@ -1,12 +1,9 @@
 //! Engine `cuda`, on a driver whose device is the host, and without a driver.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Called, halfbyte, halfbyte_on, halfbyte_with};
+use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
 /// Kernels whose tables are data of the module.
 const TABLES: &str = "tests/ptx/data/tables.ptx";

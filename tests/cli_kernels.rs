@@ -1,15 +1,12 @@
 //! `check`, `run` and `compile` as people call them: what they print, what they say, how they exit.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fs;
 
-use common::{halfbyte, halfbyte_on};
+use crate::common::{halfbyte, halfbyte_on};
 
 const RUN: [&str; 9] = ["run", "examples/axpy.hb", "--target", "halu", "--items", "2", "--arg", "a=2.0", "--arg"];
 
-fn run(more: &[&str]) -> common::Called {
+fn run(more: &[&str]) -> crate::common::Called {
     halfbyte(&[&RUN, more].concat())
 }
 

@@ -1,12 +1,9 @@
 //! Limits, files and Ctrl-C as people call them.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::Path;
 use std::process::Command;
 
-use common::{Called, halfbyte, halfbyte_on};
+use crate::common::{Called, halfbyte, halfbyte_on};
 
 /// Goes round a million times in every item, which no item's budget forbids.
 const LONG: &str = "kernel @long(%y: out i32) {

@@ -1,13 +1,8 @@
 //! `run`, `check` and `compile` on files in PTX, as people call them, and `launch`.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-#[path = "launch/mod.rs"]
-mod launch;
 
 use std::fs;
 
-use common::halfbyte;
+use crate::common::halfbyte;
 use halfbyte::isa::ptx::types::{Special, SpecialGroup};
 
 const ARGS: [&str; 8] = [
@@ -21,7 +16,7 @@ const ARGS: [&str; 8] = [
     "axpy_param_3=3",
 ];
 
-fn run(more: &[&str]) -> common::Called {
+fn run(more: &[&str]) -> crate::common::Called {
     halfbyte(&[&["run", "examples/ptx/axpy.ptx"], more, &ARGS].concat())
 }
 

@@ -1,9 +1,6 @@
 //! `asm`, `disasm` and `step` on VP1 as outside tools call them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::halfbyte_on;
+use crate::common::halfbyte_on;
 use serde_json::Value;
 
 const SEMANTICS: &str = include_str!("vectors/vp1-semantics.jsonl");

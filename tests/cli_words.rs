@@ -1,9 +1,6 @@
 //! `asm`, `disasm`, `step` and `isa` as outside tools call them.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{halfbyte, halfbyte_on};
+use crate::common::{halfbyte, halfbyte_on};
 use serde_json::Value;
 
 const VECTORS: [&str; 2] = [include_str!("vectors/halu.jsonl"), include_str!("vectors/video.jsonl")];

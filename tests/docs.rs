@@ -1,9 +1,8 @@
 //! What README, tour and the pages on tests and on PTX show is what the program prints, and the dictionaries of the fuzzers are what
-//! the machines' rows say. `HALFBYTE_BLESS=1 cargo test --test docs` writes them anew.
-#![allow(clippy::unwrap_used, clippy::panic)]
+//! the machines' rows say. `HALFBYTE_BLESS=1 cargo test docs` writes them anew.
 
+use crate::common::root;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 const PROMPT: &str = "$ ";
@@ -11,7 +10,7 @@ const PROGRAM: &str = "target/release/halfbyte";
 
 /// What a command prints, messages after data.
 fn run(command: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let command = command.replace(PROGRAM, env!("CARGO_BIN_EXE_halfbyte"));
     let output = Command::new("sh").args(["-c", &command]).current_dir(root).output().unwrap();
     let both = [output.stdout, output.stderr].concat();
@@ -44,7 +43,7 @@ fn commands_print_what_the_documents_say() {
     for (file, least) in
         [("README.md", 2), ("docs/tour.md", 10), ("docs/testing.md", 4), ("docs/ptx.md", 3), ("docs/launch.md", 1)]
     {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let path = root().join(file);
         let text = fs::read_to_string(&path).unwrap();
         let (renewed, commands) = renewed(&text);
         assert!(commands >= least, "{file}: {commands} commands");
@@ -59,7 +58,7 @@ fn commands_print_what_the_documents_say() {
 /// The README's first commands are the ones that a fresh machine needs, and the second is what CI runs.
 #[test]
 fn ci_runs_the_test_command() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let commands: Vec<&str> = block.lines().collect();
@@ -72,7 +71,7 @@ fn ci_runs_the_test_command() {
 /// The kernel that the tour shows is the one in its file, and its Rust compiles: it is the example below.
 #[test]
 fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let example = fs::read_to_string(root.join("examples/brighten.hb"))?;
     let tour = fs::read_to_string(root.join("docs/tour.md"))?;
     let shown = tour.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
@@ -98,7 +97,7 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
     assert!(include_str!("docs.rs").contains(&body), "{body}");
 
     use halfbyte::Target;
-    use halfbyte::testing::{assert_selects, run_and_compare};
+    use halfbyte_testkit::testing::{assert_selects, run_and_compare};
 
     let text = "kernel @scale(%a: i8x4, %x: in i8x4, %y: inout i8x4) {
                 ^entry:
@@ -183,7 +182,7 @@ fn the_fuzzers_know_every_word() {
         ("lines", dictionary(types().chain(words(LINE_WORDS)))),
         ("json", dictionary(words(JSON_WORDS))),
     ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/dicts");
+    let folder = root().join("fuzz/dicts");
     for (name, text) in dictionaries {
         let path = folder.join(format!("{name}.dict"));
         if std::env::var_os("HALFBYTE_BLESS").is_some() {

@@ -2,19 +2,17 @@
 //!
 //! A file of `tests/explain/` begins with `; explain: AT TARGET`; the answer is the lines at its end that begin with `;=`. With
 //! `HALFBYTE_BLESS=1` the answers that differ are rewritten.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
+use crate::common::root;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use common::{halfbyte, halfbyte_on};
-use halfbyte::explain::{Explanation, Question, Text, explain};
+use crate::common::{halfbyte, halfbyte_on};
 use halfbyte::ir::rule::Found;
 use halfbyte::ir::witness::witnesses;
 use halfbyte::pipeline::Options;
 use halfbyte::{Module, Target};
+use halfbyte_inspect::explain::{Explanation, Question, Text, explain};
 use halfbyte_isa::object::Loc;
 use halfbyte_isel::trace::{Near, Selection, Trace};
 use halfbyte_isel::{legality, rules, select, select_traced};
@@ -54,7 +52,7 @@ fn check(file: &Path) -> Result<(), String> {
 
 #[test]
 fn cases_are_answered_as_written() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain");
+    let folder = root().join("tests/explain");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 10);
@@ -64,7 +62,7 @@ fn cases_are_answered_as_written() {
 
 #[test]
 fn the_document_shows_a_case() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let case = std::fs::read_to_string(root.join("tests/explain/not_fused.hb")).unwrap();
     let answer: String = case
         .lines()
@@ -128,7 +126,7 @@ fn walks_agree_with_selection() {
 
 #[test]
 fn the_table_names_lines_that_hold_the_rules() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     for rule in rules(Target::Halu).iter().chain(rules(Target::Vp1)).chain(halfbyte_lower::RULES) {
         let text = std::fs::read_to_string(root.join(rule.file)).unwrap();
         let line = text.lines().nth(rule.line as usize - 1).unwrap();
@@ -194,7 +192,7 @@ fn json_says_the_same() {
 /// Every op of every example has an answer, on every target that takes the kernel.
 #[test]
 fn every_op_of_the_examples_is_explained() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let root = root().join("examples");
     for file in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
         if file.extension().is_none_or(|extension| extension != "hb") {
             continue;

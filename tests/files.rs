@@ -1,24 +1,35 @@
-//! The text tests below `tests/files/`, a trial a file, and whether they take every rule there is. With `HALFBYTE_BLESS=1` the whole
-//! outputs that differ, and only those, are rewritten.
-#![allow(clippy::unwrap_used)]
+//! The text tests below `tests/files/`, and whether they take every rule there is. With `HALFBYTE_BLESS=1` the whole outputs that
+//! differ, and only those, are rewritten. `halfbyte test FILE` runs one.
 
 use std::path::{Path, PathBuf};
 
-use halfbyte::testing::{Coverage, Outcome, TestFile};
-use libtest_mimic::{Arguments, Failed, Trial};
+use halfbyte_testkit::testing::{Coverage, Outcome, TestFile};
+use rayon::prelude::*;
 
-fn main() {
-    let arguments = Arguments::from_args();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    let files = files(&root);
-    let trial = |file: &PathBuf| {
-        let name = file.strip_prefix(&root).unwrap().with_extension("").display().to_string();
-        let file = file.clone();
-        Trial::test(name, move || passes(&file))
-    };
-    let mut trials: Vec<Trial> = files.iter().map(trial).collect();
-    trials.push(Trial::test("every_rule_is_taken", move || takes_every_rule(&files)));
-    libtest_mimic::run(&arguments, trials).exit();
+use crate::common::root;
+
+#[test]
+fn all_pass_and_take_every_rule() {
+    let folder = root().join("tests/files");
+    let ran: Vec<(PathBuf, Result<Coverage, String>)> = files(&folder)
+        .into_par_iter()
+        .map(|file| {
+            let coverage = passes(&file);
+            (file, coverage)
+        })
+        .collect();
+    assert!(ran.len() > 50, "{} files", ran.len());
+    let mut coverage = Coverage::default();
+    let mut wrong = Vec::new();
+    for (file, outcome) in ran {
+        match outcome {
+            Ok(of_file) => coverage.add(&of_file),
+            Err(report) => wrong.push(format!("{}:\n{report}", file.display())),
+        }
+    }
+    assert!(wrong.is_empty(), "{} files fail\n{}", wrong.len(), wrong.join("\n"));
+    let never: Vec<String> = coverage.never().map(|row| row.to_string()).collect();
+    assert!(never.is_empty(), "{} rules are taken by no test:\n{}", never.len(), never.join("\n"));
 }
 
 /// The files of a folder and those below it.
@@ -35,32 +46,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn run(file: &Path) -> Result<(TestFile, Outcome), Failed> {
-    let text = std::fs::read_to_string(file)?;
-    let tests = TestFile::read(&file.display().to_string(), &text)?;
+fn run(file: &Path) -> Result<(TestFile, Outcome), String> {
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let tests = TestFile::read(&file.display().to_string(), &text).map_err(|report| report.to_string())?;
     let outcome = tests.run();
     Ok((tests, outcome))
 }
 
-fn passes(file: &Path) -> Result<(), Failed> {
+/// The rules that a file's kernels take.
+fn passes(file: &Path) -> Result<Coverage, String> {
     let (mut tests, mut outcome) = run(file)?;
     if std::env::var_os("HALFBYTE_BLESS").is_some()
         && let Some(text) = tests.blessed(&outcome)
     {
-        std::fs::write(file, text)?;
+        std::fs::write(file, text).map_err(|error| error.to_string())?;
         (tests, outcome) = run(file)?;
     }
-    tests.report(&outcome).map_or(Ok(()), |report| Err(report.into()))
-}
-
-fn takes_every_rule(files: &[PathBuf]) -> Result<(), Failed> {
-    let mut coverage = Coverage::default();
-    for file in files {
-        coverage.add(&run(file)?.1.coverage);
-    }
-    let never: Vec<String> = coverage.never().map(|row| row.to_string()).collect();
-    match never.is_empty() {
-        true => Ok(()),
-        false => Err(format!("{} rules are taken by no test:\n{}", never.len(), never.join("\n")).into()),
-    }
+    tests.report(&outcome).map_or(Ok(outcome.coverage), |report| Err(report.to_string()))
 }

@@ -1,49 +1,16 @@
 //! What stages allocate as kernels grow: for twice the kernel about twice the bytes. `cargo bench --bench growth` measures
 //! instructions and memory up to much larger ones.
-#![allow(clippy::unwrap_used)]
 
-#[path = "../benches/growth-code/kernels.rs"]
-mod kernels;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use halfbyte::explain::{Question, explain};
 use halfbyte::pipeline::{Options, compile_object};
-use halfbyte::{Module, Target, view};
-use kernels::KERNELS;
+use halfbyte::{Module, Target};
+use halfbyte_inspect::explain::{Question, explain};
+use halfbyte_inspect::view;
 
-/// The system's allocator, which counts what it is asked for.
-struct Counting;
-
-static BYTES: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: all is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: the caller keeps to what the trait asks.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// The bytes that are allocated meanwhile.
-fn allocated(work: impl FnOnce()) -> u64 {
-    let before = BYTES.load(Ordering::Relaxed);
-    work();
-    BYTES.load(Ordering::Relaxed) - before
-}
+use crate::allocator::allocated;
+use crate::growing::{self, KERNELS};
 
 /// What a work allocates for a kernel of a size.
-fn cost(kernel: &kernels::Kernel, work: &str, target: Target, size: usize) -> u64 {
+fn cost(kernel: &growing::Kernel, work: &str, target: Target, size: usize) -> u64 {
     let text = (kernel.write)(size);
     let options = Options { verify: false, ..Options::new(target) };
     // A target may refuse a kernel: that takes its time too.

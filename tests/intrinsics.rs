@@ -1,11 +1,10 @@
 //! Any instruction from text: an intrinsic gives the same bits evaluated and compiled, and what it cannot be is refused.
-#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 
-use halfbyte::check::check;
 use halfbyte::launch::Engine;
 use halfbyte::{Module, Target};
+use halfbyte_testkit::check::check;
 
 /// A kernel of one intrinsic on three loaded operands, of which the first uses.
 fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {

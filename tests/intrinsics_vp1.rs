@@ -1,13 +1,9 @@
 //! VP1's instructions from text: every one that computes gives in an intrinsic what it gives on the processor's own registers, and
 //! of every other it is known why it cannot be one.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-#[path = "support/sequences.rs"]
-mod sequences;
 
 use std::path::Path;
 
-use halfbyte::check::check;
+use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 use halfbyte::intrinsics::Meanings;
 use halfbyte::ir::eval::{Intrinsics, Operand};
 use halfbyte::ir::witness::Random;
@@ -17,7 +13,7 @@ use halfbyte::isa::vp1::state::State;
 use halfbyte::isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, read_word};
 use halfbyte::launch::Engine;
 use halfbyte::{Module, Target};
-use sequences::{Sequence, kernel, reason, register, sequences, template};
+use halfbyte_testkit::check::check;
 
 /// What the sequence leaves in `$r0` or `$v0` of the processor, as lanes.
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {

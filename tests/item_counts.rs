@@ -1,16 +1,13 @@
 //! Launches of no item, of one, and of so many that the last tile is not full: every target gives the evaluator's bits, and
 //! nothing is written beyond what the items own.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod support;
+use crate::common::root;
 
-use std::path::Path;
-
+use crate::support::{agree, program, with_passes};
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, ParamKind};
 use halfbyte::{Module, Target};
-use support::{agree, program, with_passes};
 
 const COUNTS: [u32; 9] = [0, 1, 2, 3, 4, 5, 15, 17, 1_000_003];
 
@@ -19,7 +16,7 @@ const WIDTH: u32 = 1000;
 
 /// Checks an example on both targets. Its buffers are `spare` elements longer than the launch.
 fn check(example: &str, spare: u32, scalar: Option<u32>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+    let path = root().join("examples").join(example);
     let file = Module::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let module = Module::parse(&file.ir().kernels[0].to_string()).unwrap();
     for target in [Target::Halu, Target::Vp1] {

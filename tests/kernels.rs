@@ -1,20 +1,18 @@
 //! The kernels of the examples, and some that were compiled wrongly once, on random arguments with NaN of several payloads,
 //! subnormals, infinities, 0x80 and 0xff in all that they read: the words give the evaluator's bits.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod support;
+use crate::common::root;
 
-use std::path::Path;
-
+use crate::support::{agree, with_passes, without_passes};
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
-use halfbyte::launch::{Param, bind};
+use halfbyte::launch::Param;
 use halfbyte::pipeline::Options;
-use halfbyte::runlines::{self, RunLine};
-use halfbyte::values::{Loader, ValueKind};
 use halfbyte::{Module, Target};
-use support::{agree, with_passes, without_passes};
+use halfbyte_testkit::bind::bind;
+use halfbyte_testkit::runlines::{self, RunLine};
+use halfbyte_testkit::values::{Loader, ValueKind};
 
 const ITEMS: u32 = 1000;
 const LAUNCHES: u64 = 8;
@@ -52,7 +50,7 @@ fn regressions() {
             refused.contains(&(target, &kernel.name))
         };
         [Target::Halu, Target::Vp1].into_iter().try_for_each(|target| {
-            match support::program(module, &with_passes(target)) {
+            match crate::support::program(module, &with_passes(target)) {
                 Err(_) if refused(target) => Ok(()),
                 _ => check(module, &with_passes(target), &launch),
             }
@@ -67,13 +65,14 @@ fn check_examples(folder: &str, target: Target) -> usize {
     let mut kernels = 0;
     for_kernels(folder, |module, runs| {
         if !runs.iter().any(|run| run.targets.contains(&target)) {
-            let refused = ways.iter().all(|options| support::program(module, options).is_err());
+            let refused = ways.iter().all(|options| crate::support::program(module, options).is_err());
             return if refused { Ok(()) } else { Err(format!("{target} does not refuse it")) };
         }
         kernels += 1;
         let launch = Launch::of_run(&module.ir().kernels[0], runs).ok_or("no run line has random data")?;
         // What only passes can make of what a target has is refused without them.
-        let taken = |options: &&Options| std::ptr::eq(*options, &ways[0]) || support::program(module, options).is_ok();
+        let taken =
+            |options: &&Options| std::ptr::eq(*options, &ways[0]) || crate::support::program(module, options).is_ok();
         ways.iter().filter(taken).try_for_each(|options| check(module, options, &launch))
     });
     kernels
@@ -81,7 +80,7 @@ fn check_examples(folder: &str, target: Target) -> usize {
 
 /// Does something with every kernel in a folder, as the only one of a module, and its run lines.
 fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result<(), String>) {
-    for entry in Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).read_dir().unwrap() {
+    for entry in root().join(folder).read_dir().unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "hb") {
             continue;
@@ -97,7 +96,7 @@ fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result
 }
 
 fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), String> {
-    let program = support::program(module, options)?;
+    let program = crate::support::program(module, options)?;
     for seed in 0..LAUNCHES {
         let args = launch.arguments(&module.ir().kernels[0], &mut Random(seed));
         agree(module, &program, launch.items, &args).map_err(|error| format!("seed {seed}: {error}"))?;
@@ -118,7 +117,7 @@ impl Launch {
         let is_random =
             |run: &&RunLine| run.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
         let run = runs.iter().find(is_random)?;
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let folder = root().join("examples");
         let bound =
             bind(&Param::of_kernel(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
         Some(Launch { items: run.items, args: bound.args })

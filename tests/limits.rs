@@ -1,7 +1,5 @@
 //! Limits and cancelling, on everything that runs: the evaluator, interpreters and native code, on one thread and on several.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 use std::num::NonZero;
 use std::time::Duration;
 

@@ -1,9 +1,8 @@
 //! Kernels that need many registers: without spills while they fit, right when they do not. And the same text always
 //! gives the same bytes.
-#![allow(clippy::unwrap_used)]
 
+use crate::common::root;
 use std::fmt::Write;
-use std::path::Path;
 
 use halfbyte::Module;
 use halfbyte::launch::{Engine, evaluate, execute};
@@ -88,7 +87,7 @@ fn more_buffers_than_uniform_registers_are_reached() {
 
 #[test]
 fn the_same_text_gives_the_same_bytes() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let examples = root().join("examples");
     let mut compared = 0;
     for entry in std::fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();

@@ -1,9 +1,6 @@
 //! `prove` as people call it.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::halfbyte;
+use crate::common::halfbyte;
 
 /// The cases of the verdict.
 fn cases(output: &str) -> u64 {

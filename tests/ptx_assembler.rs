@@ -1,14 +1,6 @@
 //! NVIDIA's assembler takes what kernels become: every example that a SM can do, on that SM. Skipped where there is no ptxas.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "../isa/tests/ptx/mod.rs"]
-#[allow(dead_code)]
-mod ptx;
-
-#[path = "../ir/tests/common/mod.rs"]
-#[allow(dead_code)]
-mod common;
-
+use crate::common::root;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -18,11 +10,9 @@ use halfbyte::isa::object::Words;
 use halfbyte::isa::ptx::module::{Suffix, TargetName};
 use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Compiler, Options};
-use halfbyte::{Module, Target, runlines};
+use halfbyte::{Module, Target};
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
+use halfbyte_testkit::runlines;
 
 /// The kernel files below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -72,7 +62,7 @@ fn kernels(sm: u16) -> (Vec<Code>, Vec<String>) {
 
 #[test]
 fn an_assembler_takes_every_example() {
-    let ptxas = ptx::ptxas();
+    let ptxas = crate::ptx::ptxas();
     for sm in SMS {
         let (all, refused) = kernels(sm);
         // What an SM lacks is said by a refusal; the SM that is the default lacks nothing that a run line asks for.
@@ -84,7 +74,8 @@ fn an_assembler_takes_every_example() {
         let is_family =
             all.iter().any(|code| matches!(&code.words, Words::Ptx(kernel) if kernel.target.suffix.is_some()));
         let target = halfbyte::isa::ptx::module::TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
-        ptx::assemble(ptxas, target, &text).unwrap_or_else(|said| panic!("sm_{sm}, {} kernels: {said}", all.len()));
+        crate::ptx::assemble(ptxas, target, &text)
+            .unwrap_or_else(|said| panic!("sm_{sm}, {} kernels: {said}", all.len()));
     }
 }
 
@@ -157,7 +148,7 @@ fn forms() -> Module {
             None => vec![Type::I32],
         };
         for (ty, kernel) in
-            types.into_iter().flat_map(|ty| common::op_kernels(op, ty).into_iter().map(move |k| (ty, k)))
+            types.into_iter().flat_map(|ty| crate::ops::op_kernels(op, ty).into_iter().map(move |k| (ty, k)))
         {
             let attributes = attributes(op, ty);
             let inst = kernel.insts.keys().next();
@@ -180,7 +171,7 @@ fn forms() -> Module {
 /// Assembles what every form of an op becomes on every SM that can do it, with passes and without, one in `stride` of them, those
 /// that need a version together in a text of just that version.
 fn assemble_forms(stride: usize) {
-    let Some(ptxas) = ptx::ptxas() else { return };
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
     let module = forms();
     let (mut count, mut wrong) = (0, Vec::new());
     for (place, sm) in SMS.into_iter().enumerate() {
@@ -202,7 +193,9 @@ fn assemble_forms(stride: usize) {
                 assert!(text.starts_with(&format!(".version {}.{}\n", version.0, version.1)));
                 let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
                 wrong.extend(
-                    ptx::assemble(&ptxas, target, &text).err().map(|said| format!("{version:?} {target}: {said}")),
+                    crate::ptx::assemble(&ptxas, target, &text)
+                        .err()
+                        .map(|said| format!("{version:?} {target}: {said}")),
                 );
             }
         }

@@ -1,18 +1,16 @@
 //! What clang and nvcc make of kernels is read, imported, compiled and run; what clang makes gives the bits of the same C
 //! built for the host.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod ptx_support;
-
+use crate::common::root;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::ptx_support::arguments;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::runtime::Program;
 use halfbyte::{Module, Target};
-use ptx_support::{arguments, root};
 
 const GRID: u32 = 2;
 const BLOCK: u32 = 96;

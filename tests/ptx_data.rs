@@ -1,14 +1,9 @@
 //! Tables of a PTX module: read, run as they stand, imported, compiled, and given back as tables of a module.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "../isa/tests/ptx/mod.rs"]
-#[allow(dead_code)]
-mod ptx;
-mod ptx_support;
-
+use crate::common::root;
 use std::collections::BTreeSet;
 
-use halfbyte::check::check_for_sm;
+use crate::ptx_support::arguments;
 use halfbyte::emit::{Code, ptx_text};
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
@@ -19,7 +14,7 @@ use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::runtime::Program;
 use halfbyte::{Module, Target};
-use ptx_support::{arguments, root};
+use halfbyte_testkit::check::check_for_sm;
 
 const GRID: u32 = 2;
 const BLOCK: u32 = 32;
@@ -116,7 +111,7 @@ fn halu(module: Module) -> Vec<u8> {
 
 #[test]
 fn a_table_comes_out_once_and_an_assembler_takes_it() {
-    let ptxas = ptx::ptxas();
+    let ptxas = crate::ptx::ptxas();
     for (file, _) in FILES {
         let text = source(file);
         let module = imported(file, &text);
@@ -133,7 +128,7 @@ fn a_table_comes_out_once_and_an_assembler_takes_it() {
                 assert_eq!(params, given);
             }
             match &ptxas {
-                Some(ptxas) => ptx::assemble(ptxas, TargetName { sm, suffix: None }, &out)
+                Some(ptxas) => crate::ptx::assemble(ptxas, TargetName { sm, suffix: None }, &out)
                     .unwrap_or_else(|said| panic!("sm_{sm}: {said}\n{out}")),
                 None => println!("skipped for sm_{sm}: there is no ptxas"),
             }
@@ -309,8 +304,8 @@ kernel @p(%t_1: in i32 align 4096, %out: out i32, %t: in i32 = [9]) {
         let mut found = args.clone();
         evaluate(kernel, 1, &mut found).unwrap();
         assert_eq!(found[1][..4], expected.to_le_bytes());
-        if let Some(ptxas) = ptx::ptxas() {
-            ptx::assemble(&ptxas, TargetName { sm: 75, suffix: None }, &text)
+        if let Some(ptxas) = crate::ptx::ptxas() {
+            crate::ptx::assemble(&ptxas, TargetName { sm: 75, suffix: None }, &text)
                 .unwrap_or_else(|said| panic!("{said}\n{text}"));
         }
     }

@@ -1,6 +1,5 @@
 //! Leaving SSA form does not change what PTX computes: random code with loops, joins and moves in circles, against a walk of the
 //! code itself.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
 

@@ -1,15 +1,14 @@
-//! What kernels become, counted. `HALFBYTE_BLESS=1 cargo test --test quality` writes `docs/quality.md` anew.
-#![allow(clippy::unwrap_used)]
+//! What kernels become, counted. `HALFBYTE_BLESS=1 cargo test quality::` writes `docs/quality.md` anew.
 
+use crate::common::root;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use halfbyte::quality::{Quality, measure};
 use halfbyte::{Module, Target};
+use halfbyte_testkit::quality::{Quality, measure};
 
 fn quality(args: &[&str]) -> std::process::Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     Command::new(env!("CARGO_BIN_EXE_halfbyte")).arg("quality").args(args).current_dir(root).output().unwrap()
 }
 
@@ -19,7 +18,7 @@ fn the_page_says_what_the_examples_become() {
     let output = quality(&["examples"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let page = String::from_utf8(output.stdout).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/quality.md");
+    let path = root().join("docs/quality.md");
     if std::env::var_os("HALFBYTE_BLESS").is_some() {
         fs::write(&path, &page).unwrap();
     } else {
@@ -50,7 +49,7 @@ fn baselines_take_so_many_instructions() {
         ("k13_v2_smith_waterman", 9),
         ("k14_v4_median9", 30),
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/baseline/{name}.hb"));
+        let path = root().join(format!("examples/baseline/{name}.hb"));
         let text = fs::read_to_string(path).unwrap();
         assert_eq!(of_text(&text, Target::Halu).unwrap().compute, compute, "{name}");
         assert_eq!(of_text(&text, Target::Halu).unwrap().spills, 0, "{name}");

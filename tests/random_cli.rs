@@ -1,12 +1,9 @@
 //! `random` as people call it.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::fs::write;
 use std::path::Path;
 
-use common::halfbyte;
+use crate::common::halfbyte;
 
 /// The number in the line of the summary that begins like this.
 fn count(output: &str, name: &str) -> u64 {

@@ -1,26 +1,23 @@
 //! Random kernels: the text reads back to itself, and the words, compiled with passes and without, do on every engine what the
 //! evaluator does. The register allocation is checked by regalloc2's checker.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod support;
 
 use std::collections::HashSet;
 use std::num::NonZero;
 use std::ops::Range;
 
-use halfbyte::campaign::{BUDGET, Plan, launches, least, run};
-use halfbyte::draw;
+use crate::support::{with_passes, without_passes};
 use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::limits::{CancelToken, Limits};
 use halfbyte::pipeline::{Compiler, Options, Product, Step, compile, count_rules};
-use halfbyte::prove::Shard;
-use halfbyte::reduce::Patience;
-use halfbyte::trial::{Launch, Trial};
 use halfbyte::{Module, Target};
-use support::{with_passes, without_passes};
+use halfbyte_testkit::campaign::{BUDGET, Plan, launches, least, run};
+use halfbyte_testkit::draw;
+use halfbyte_testkit::prove::Shard;
+use halfbyte_testkit::reduce::Patience;
+use halfbyte_testkit::trial::{Launch, Trial};
 
 /// The kernels of a way to compile, from the forms that it takes.
 fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {

@@ -1,21 +1,20 @@
 //! Planted faults: a compiler that gets one op wrong, and kernels of two hundred ops on which that shows; passes that panic or
 //! leave a kernel broken.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::time::{Duration, Instant};
 
-use halfbyte::campaign::{Mix, Targets, launches};
-use halfbyte::draw;
 use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
-use halfbyte::reduce::{Case, Effort, Found, Patience, Progress, reduce};
 use halfbyte::runtime::Program;
-use halfbyte::trial::{Kind, Launch};
 use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass};
+use halfbyte_testkit::campaign::{Mix, Targets, launches};
+use halfbyte_testkit::draw;
+use halfbyte_testkit::reduce::{Case, Effort, Found, Patience, Progress, reduce};
+use halfbyte_testkit::trial::{Kind, Launch};
 
 /// Makes another op of one, or does not.
 type Fault = fn(&mut InstData) -> bool;
@@ -114,7 +113,7 @@ fn case(ops: usize) -> Case {
         ops - 1
     );
     let args = vec![(0..64).map(|n| n as u8).collect(), vec![0; 64]];
-    Case::read(text, halfbyte::trial::Launch { items: 16, args }).unwrap()
+    Case::read(text, halfbyte_testkit::trial::Launch { items: 16, args }).unwrap()
 }
 
 /// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
@@ -201,7 +200,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
         chain.len()
     );
     let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
-    let case = Case::read(text, halfbyte::trial::Launch { items: 2, args }).unwrap();
+    let case = Case::read(text, halfbyte_testkit::trial::Launch { items: 2, args }).unwrap();
     let found = Found::of(case.clone(), options, &Engine::ALL, &Patience::endless()).unwrap();
     let least = reduce(case, Effort::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
     let failure = found.fails(&least).unwrap();
@@ -233,7 +232,8 @@ fn what_does_not_fail_is_no_failure() {
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
-    let race = Case::read(text.to_owned(), halfbyte::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
+    let race =
+        Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
     assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
 }
 

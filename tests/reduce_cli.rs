@@ -1,9 +1,6 @@
 //! `reduce` as people call it.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{halfbyte, halfbyte_on};
+use crate::common::{halfbyte, halfbyte_on};
 
 /// Where no call ends in time, everything fails.
 #[test]

@@ -1,11 +1,8 @@
 //! `halfbyte test` as people call it.
-#![allow(clippy::unwrap_used)]
-
-mod common;
 
 use std::path::PathBuf;
 
-use common::{Called, halfbyte, halfbyte_on};
+use crate::common::{Called, halfbyte, halfbyte_on};
 use tempfile::TempDir;
 
 /// A product and a sum, with a place for what is expected beside the sum and below.

@@ -1,13 +1,10 @@
 //! `view`: the page that it writes, and what a browser makes of it. Where there is no Chromium, what needs one is skipped.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{halfbyte, halfbyte_on};
+use crate::common::{halfbyte, halfbyte_on};
 
 #[test]
 fn every_example_has_its_page() {

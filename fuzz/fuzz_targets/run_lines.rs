@@ -3,8 +3,8 @@
 #![no_main]
 
 use halfbyte::ir::{Direction, ParamKind, Type};
-use halfbyte::runlines::{read, read_ptx};
-use halfbyte::values::{Loader, Value, ValueKind, list};
+use halfbyte_testkit::runlines::{read, read_ptx};
+use halfbyte_testkit::values::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
 /// Elements of a buffer that is made: more only take time.

@@ -1,9 +1,9 @@
 //! Any JSON line is stepped on both machines or refused; native code writes what the interpreter writes.
 #![no_main]
 
-use halfbyte::json::{LineError, Members};
 use halfbyte::launch::Engine;
-use halfbyte::step;
+use halfbyte_testkit::json::{LineError, Members};
+use halfbyte_testkit::step;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

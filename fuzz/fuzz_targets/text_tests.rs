@@ -2,7 +2,7 @@
 //! differs.
 #![no_main]
 
-use halfbyte::testing::TestFile;
+use halfbyte_testkit::testing::TestFile;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| match TestFile::read("fuzzed.hb", text) {

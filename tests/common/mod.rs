@@ -1,9 +1,13 @@
 //! The program under test, called as people call it.
-#![allow(dead_code)] // Each test file uses its own part.
-#![allow(clippy::unwrap_used)]
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+/// The repository's root; tests run in the folder of their package.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
 
 /// What a call came to.
 pub struct Called {
@@ -31,7 +35,7 @@ fn call(args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Called {
     let mut child = Command::new(env!("CARGO_BIN_EXE_halfbyte"))
         .args(args)
         .envs(variables.iter().copied())
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,6 +1,6 @@
 //! Kernels in PTX for tests, and random arguments for them.
-#![allow(dead_code)]
 
+use crate::common::root;
 use std::path::{Path, PathBuf};
 
 use halfbyte::ir::generate::elements;
@@ -17,10 +17,6 @@ pub struct Baseline {
     pub source: String,
     /// The same kernel, written in the IR.
     pub ir: Kernel,
-}
-
-pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The baseline kernels for sm_90, and those for sm_75.

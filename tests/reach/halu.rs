@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::path::Path;
 
 use halfbyte::Target;
-use halfbyte::check::check;
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::halu::{Inst, Opcode};
 use halfbyte::isa::object::Words;
 use halfbyte::isa::row::{Kind, RegFile, Role, Row};
 use halfbyte::launch::Engine;
+use halfbyte_testkit::check::check;
 
-use super::support::{with_passes, without_passes};
 use super::{Isa, Reach, Source, Unreached, compiled};
+use crate::support::{with_passes, without_passes};
 
 /// The instructions of HALU.
 pub struct Halu;

@@ -4,16 +4,16 @@
 use std::path::Path;
 
 use halfbyte::Target;
-use halfbyte::check::check;
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::object::Words;
 use halfbyte::isa::row::{RegFile, Row};
 use halfbyte::isa::vp1::{Inst, Opcode, Unit, read_word};
 use halfbyte::launch::Engine;
+use halfbyte_testkit::check::check;
 
-use super::sequences::{kernel, reason, sequences, template};
-use super::support::without_passes;
 use super::{Isa, Reach, Source, Unreached, compiled, features};
+use crate::sequences::{kernel, reason, sequences, template};
+use crate::support::without_passes;
 
 /// The instructions of VP1 that text has a name for, of the units that compute.
 struct Vp1;

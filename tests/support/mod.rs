@@ -1,11 +1,10 @@
 //! Both sides of a kernel: the evaluator and the words, on the same arguments.
-#![allow(dead_code)]
 
-use halfbyte::compare::compare;
 use halfbyte::launch::{Engine, Param, evaluate, execute};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
 use halfbyte::{Module, Target};
+use halfbyte_testkit::compare::compare;
 
 use halfbyte_runtime::Program;
 

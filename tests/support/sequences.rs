@@ -1,6 +1,4 @@
 //! VP1's instructions in intrinsics: random ones, within sequences that show what they do.
-#![allow(dead_code)] // Each test file uses its own part.
-#![allow(clippy::unwrap_used)]
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::row::{Kind, RegFile};

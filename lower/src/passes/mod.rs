@@ -102,7 +102,7 @@ pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\
          Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
-         order the compiler uses is in `src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
+         order the compiler uses is in `halfbyte/src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
          come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
          item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
          they keep what a kernel means only where none does. `slp` and `widen` come after all that moves, copies or removes accesses.\n\

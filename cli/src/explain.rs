@@ -1,0 +1,59 @@
+//! `halfbyte explain`
+
+use std::path::PathBuf;
+
+use halfbyte::Module;
+use halfbyte::pipeline::Options;
+use halfbyte_inspect::explain::{ExplainError, Question, Text, explain};
+
+use super::io::{Input, print};
+use super::{Done, Failure, SmArgs, TargetName};
+
+/// Says why an op became the words that it became, and which rules nearly matched
+#[derive(clap::Args)]
+pub(super) struct Explain {
+    /// The kernel file; - is standard input
+    file: PathBuf,
+    /// The value, `%r`; or where the op stands, LINE or LINE:COLUMN
+    #[arg(long, value_name = "VALUE")]
+    at: String,
+    /// What it is compiled for
+    #[arg(long, value_enum, default_value = "halu")]
+    target: TargetName,
+    #[command(flatten)]
+    sm: SmArgs,
+    /// The kernel, where several have such a value
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The passes over the IR in order, separated by commas; an empty list is none
+    #[arg(long, value_name = "LIST")]
+    passes: Option<String>,
+    /// Show all rules that were asked and failed, also those for other ops
+    #[arg(long)]
+    all: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    pub(super) fn run(self) -> Done {
+        let mut options = Options::new(self.sm.target(self.target));
+        if let Some(names) = &self.passes {
+            let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+            options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
+        }
+        let input = Input::read(&self.file)?;
+        let module = Module::named(&input.name, input.text()?)?;
+        let question = Question { at: &self.at, kernel: self.kernel.as_deref(), options: &options };
+        let explanation = explain(&module, question).map_err(|error| match error {
+            ExplainError::Defect { .. } => Failure::input(error),
+            error => Failure::Call(error.to_string()),
+        })?;
+        let text = match self.json {
+            true => format!("{}\n", explanation.json()),
+            false => Text { explanation: &explanation, all: self.all }.to_string(),
+        };
+        print(text.as_bytes())
+    }
+}

@@ -1,0 +1,320 @@
+//! `halfbyte launch`
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use halfbyte::import_ptx::is_ptx;
+use halfbyte::isa::ptx::module::TargetName;
+use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
+use halfbyte_testkit::harness::{
+    self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Via,
+};
+use serde_json::{Map, Value, json};
+
+use super::Done;
+use super::json::{self, Members};
+use super::limits::LimitArgs;
+
+/// Makes whole launches, for test harnesses in any language
+///
+/// Each line of input is a launch, an object: {"ptx": TEXT}, {"hb": TEXT} or {"file": PATH}; "entry", the kernel (else
+/// the only one, or the first); "grid" and "block", [x, y, z], or for kernels of the IR "items"; "shared", bytes of
+/// shared memory; "budget", backward branches that an item may take; "sm", the machine; and "args", for each parameter in
+/// order {"buffer": HEX}, {"zeros": BYTES}, {"value": HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a
+/// pointer into the buffer of another argument. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
+/// bytes at AT are the address of byte OFFSET of that argument. Other members are passed over.
+///
+/// Each is answered by one line: {"buffers": [HEX, ..]}, what the buffers hold afterwards, or {"error": {"kind",
+/// "message", "line", "item"}}, the line of the text and the block and thread where there are any.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(super) struct Launch {
+    /// Answer JSON lines, the only form there is
+    #[arg(long, required = true)]
+    json: bool,
+    /// What executes words
+    #[arg(long, value_enum, default_value = "interp")]
+    engine: EngineArg,
+    /// What runs the text [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
+    #[arg(long, value_enum)]
+    via: Option<ViaArg>,
+    /// The machine, where a line names none: 90, 100a
+    #[arg(long, value_name = "N", value_parser = machine)]
+    sm: Option<TargetName>,
+    /// Look for races, whatever runs the text
+    #[arg(long)]
+    races: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// The lines; - is standard input
+    #[arg(default_value = "-")]
+    file: PathBuf,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  $ cat launch.jsonl
+  {\"file\": \"twice.hb\", \"items\": 2, \"args\": [{\"buffer\": \"003c0040\"}]}
+  $ halfbyte launch --json launch.jsonl
+  {\"buffers\":[\"00400044\"]}";
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum EngineArg {
+    /// The interpreter
+    Interp,
+    /// Native code, made from the words
+    Jit,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ViaArg {
+    /// PTX as it stands; of kernels of the IR, the PTX that they are compiled to
+    Ptx,
+    /// The evaluator of the IR, on what PTX is imported to
+    Ir,
+    /// HALU's words, likewise
+    Halu,
+}
+
+impl Launch {
+    pub(super) fn run(self) -> Done {
+        let engine = match self.engine {
+            EngineArg::Interp => Engine::Interp,
+            EngineArg::Jit => Engine::JIT,
+        };
+        let via = self.via.map(|via| match via {
+            ViaArg::Ptx => Via::Ptx,
+            ViaArg::Ir => Via::Ir,
+            ViaArg::Halu => Via::Halu,
+        });
+        let races = self.races;
+        json::answer_each(&self.file, true, |members| {
+            let watchdog = &self.limits.watchdog(Limits::generous());
+            let how = How { engine, via, races, watchdog: Some(watchdog) };
+            let request = members.map_err(Failure::arguments).and_then(|members| request(members, self.sm));
+            match request.and_then(|request| harness::launch(request, &how)) {
+                Ok(buffers) => {
+                    json!({ "buffers": buffers.iter().map(|bytes| hexadecimal(bytes)).collect::<Vec<_>>() })
+                }
+                Err(failure) => json!({ "error": described(&failure) }),
+            }
+        })
+    }
+}
+
+fn described(failure: &Failure) -> Members {
+    let Failure { kind, message, line, item } = failure;
+    let mut error = Map::new();
+    error.insert("kind".into(), kind.name().into());
+    error.insert("message".into(), message.as_str().into());
+    if let Some(line) = line {
+        error.insert("line".into(), (*line).into());
+    }
+    if let Some(item) = item {
+        error.insert("item".into(), json!(item));
+    }
+    error
+}
+
+/// A machine by its number, `90` or `100a`.
+fn machine(text: &str) -> Result<TargetName, String> {
+    let found = TargetName::from_number(text).filter(|machine| machine.is_known());
+    found.ok_or_else(|| "expected a machine such as 80, 90 or 100a".into())
+}
+
+/// What a line asks for.
+fn request(mut members: Members, sm: Option<TargetName>) -> Result<Request, Failure> {
+    let size = size(&members)?;
+    let args = args(&members)?;
+    let (language, file, text) = text(&mut members)?;
+    let mut request = Request { args, machine: sm, ..Request::new(language, file, text, size) };
+    if let Some(entry) = members.get("entry") {
+        let entry = entry.as_str().ok_or_else(|| wrong("entry", "the name of a kernel"))?;
+        request.entry = Some(entry.to_owned());
+    }
+    if let Some(shared) = members.get("shared") {
+        request.shared = whole(shared).ok_or_else(|| wrong("shared", "a number of bytes"))?;
+    }
+    if let Some(budget) = members.get("budget") {
+        request.budget = whole(budget).ok_or_else(|| wrong("budget", "a number of branches"))?;
+    }
+    if let Some(sm) = members.get("sm") {
+        let name = match sm {
+            Value::String(name) => Some(name.clone()),
+            number => whole(number).map(|number| number.to_string()),
+        };
+        let found = name.and_then(|name| machine(&name).ok());
+        request.machine = Some(found.ok_or_else(|| wrong("sm", "a machine such as 80, 90 or \"100a\""))?);
+    }
+    Ok(request)
+}
+
+fn wrong(name: &str, expected: &str) -> Failure {
+    Failure::arguments(format!("`{name}` is not {expected}"))
+}
+
+/// A number without a sign or a fraction.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64()
+}
+
+fn small(value: &Value) -> Option<u32> {
+    u32::try_from(whole(value)?).ok()
+}
+
+/// The text of a line, and its name.
+fn text(members: &mut Members) -> Result<(Language, String, String), Failure> {
+    let mut given = ["ptx", "hb", "file"].into_iter().filter_map(|name| Some((name, members.get_mut(name)?.take())));
+    let (name, value) =
+        given.next().ok_or_else(|| Failure::arguments("there is no text; give one of `ptx`, `hb` and `file`"))?;
+    if given.next().is_some() {
+        return Err(Failure::arguments("there are two texts; give one of `ptx`, `hb` and `file`"));
+    }
+    let Value::String(text) = value else { return Err(wrong(name, "a string")) };
+    let (language, file, text) = match name {
+        "ptx" => (Language::Ptx, "<ptx>".to_owned(), text),
+        "hb" => (Language::Ir, "<hb>".to_owned(), text),
+        _ => {
+            let language = if is_ptx(&text) { Language::Ptx } else { Language::Ir };
+            let held = read(Path::new(&text))?;
+            (language, text, held)
+        }
+    };
+    if text.len() as u64 > MAX_TEXT_BYTES {
+        return Err(too_long(text.len() as u64));
+    }
+    Ok((language, file, text))
+}
+
+fn too_long(bytes: u64) -> Failure {
+    Failure::new(Kind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
+}
+
+/// The text of a file, which is one that ends.
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {}: {what}", path.display()));
+    let about = std::fs::metadata(path).map_err(|error| failed(&error))?;
+    if !about.is_file() {
+        return Err(failed(&"not a regular file"));
+    }
+    if about.len() > MAX_TEXT_BYTES {
+        return Err(too_long(about.len()));
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| failed(&error))?;
+    file.take(MAX_TEXT_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
+    Ok(text)
+}
+
+/// How many items a line asks for.
+fn size(members: &Members) -> Result<Size, Failure> {
+    let axes = |name: &str| {
+        let Some(value) = members.get(name) else { return Ok(None) };
+        let counts: Option<Vec<u32>> = value.as_array().and_then(|counts| counts.iter().map(small).collect());
+        let counts = counts.and_then(|counts| <[u32; 3]>::try_from(counts).ok());
+        counts.map(Some).ok_or_else(|| wrong(name, "three numbers of 32 bits, [x, y, z]"))
+    };
+    match (members.get("items"), axes("grid")?, axes("block")?) {
+        (Some(items), None, None) => small(items).map(Size::Items).ok_or_else(|| wrong("items", "a number of 32 bits")),
+        (None, Some(grid), Some(block)) => Ok(Size::Blocks { grid, block }),
+        (Some(_), ..) => Err(Failure::arguments("`items` stands in place of `grid` and `block`, not beside them")),
+        (None, ..) => Err(Failure::arguments("give both `grid` and `block`, [x, y, z] each, or `items`")),
+    }
+}
+
+/// The arguments of a line.
+fn args(members: &Members) -> Result<Vec<Arg>, Failure> {
+    let Some(args) = members.get("args") else { return Ok(Vec::new()) };
+    let args = args.as_array().ok_or_else(|| wrong("args", "a list"))?;
+    let mut room = Room(MAX_BUFFER_BYTES);
+    args.iter().enumerate().map(|(number, value)| arg(number, value, &mut room)).collect()
+}
+
+/// Bytes that arguments may still take.
+struct Room(u64);
+
+impl Room {
+    fn take(&mut self, bytes: u64, what: &str) -> Result<(), Failure> {
+        let left = self.0.checked_sub(bytes).ok_or_else(|| {
+            let message =
+                format!("{what} has {bytes} bytes; the arguments of a launch have at most {MAX_BUFFER_BYTES}");
+            Failure::arguments(message)
+        })?;
+        self.0 = left;
+        Ok(())
+    }
+}
+
+fn arg(number: usize, value: &Value, room: &mut Room) -> Result<Arg, Failure> {
+    let what = format!("argument {number}");
+    let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
+    let mut given = ["buffer", "zeros", "value", "alias"].iter().filter_map(|name| Some((*name, members.get(*name)?)));
+    let kinds = "one of `buffer`, `zeros`, `value` and `alias`";
+    let (name, value) = given.next().ok_or_else(|| Failure::arguments(format!("{what} has none; give {kinds}")))?;
+    if let Some((other, _)) = given.next() {
+        return Err(Failure::arguments(format!("{what} has both `{name}` and `{other}`; give {kinds}")));
+    }
+    let beside = |member: &str, of: &[&str]| match members.get(member) {
+        Some(_) if !of.contains(&name) => Err(Failure::arguments(format!(
+            "{what} has `{member}` beside `{name}`; it goes with `{}`",
+            of.join("`, `")
+        ))),
+        found => Ok(found),
+    };
+    let offset = beside("offset", &["alias"])?;
+    let pointers = beside("pointers", &["buffer", "zeros"])?.map_or(Ok(Vec::new()), |list| pointers(list, &what))?;
+    match name {
+        "alias" => {
+            let arg = whole(value).and_then(|arg| usize::try_from(arg).ok());
+            let arg = arg.ok_or_else(|| wrong(&format!("alias` of `{what}"), "the number of an argument"))?;
+            let offset = offset.map_or(Some(0), whole);
+            let offset = offset.ok_or_else(|| wrong(&format!("offset` of `{what}"), "a number of bytes"))?;
+            Ok(Arg::Alias { arg, offset })
+        }
+        "zeros" => {
+            let bytes = whole(value).ok_or_else(|| wrong(&format!("zeros` of `{what}"), "a number of bytes"))?;
+            room.take(bytes, &what)?;
+            Ok(Arg::Buffer { bytes: vec![0; bytes as usize], pointers })
+        }
+        _ => {
+            let not_hex = || {
+                let member = format!("{name}` of `{what}");
+                wrong(&member, "a string of two hexadecimal digits a byte")
+            };
+            let digits = value.as_str().ok_or_else(not_hex)?;
+            room.take(digits.len() as u64 / 2, &what)?;
+            let bytes = bytes(digits).ok_or_else(not_hex)?;
+            Ok(if name == "value" { Arg::Value(bytes) } else { Arg::Buffer { bytes, pointers } })
+        }
+    }
+}
+
+/// `[[AT, ARG, OFFSET], ..]`
+fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
+    let pointer = |value: &Value| match value.as_array()?.as_slice() {
+        [at, arg, offset] => {
+            Some(Pointer { at: whole(at)?, arg: usize::try_from(whole(arg)?).ok()?, offset: whole(offset)? })
+        }
+        _ => None,
+    };
+    let pointers: Option<Vec<Pointer>> = value.as_array().and_then(|list| list.iter().map(pointer).collect());
+    pointers.ok_or_else(|| wrong(&format!("pointers` of `{what}"), "a list of [AT, ARG, OFFSET], numbers each"))
+}
+
+/// The bytes of hexadecimal digits, two each.
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    pairs.iter().map(|&[high, low]| Some((digit(high)? << 4 | digit(low)?) as u8)).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |number: u8| char::from(DIGITS[usize::from(number & 15)]);
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte)]).collect()
+}

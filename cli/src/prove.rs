@@ -1,0 +1,137 @@
+//! `halfbyte prove`
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use halfbyte_testkit::prove::{
+    Counterexample, Effort, Finding, Plan, Progress, Reproduction, Shard, Subject, prove, subjects,
+};
+
+use super::io::{print, write};
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, Failure, Message, say};
+
+/// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
+///
+/// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
+/// of a rule is a kernel with a run line for `check`, printed and written to a file of its own; others are a line for
+/// `step --target halu --json`. A variant of the engine that this computer cannot run is absent.
+#[derive(clap::Args)]
+pub(super) struct Prove {
+    /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
+    #[arg(long)]
+    full: bool,
+    /// Run one of n equal parts
+    #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// What random cases depend on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// The folder for kernels on which a rule fails
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    out: PathBuf,
+    /// Only subjects whose name has one of these in it, such as `halu::`, `HFMA2` or a rule's name
+    #[arg(value_name = "FILTER")]
+    filters: Vec<String>,
+}
+
+impl Prove {
+    pub(super) fn run(self) -> Done {
+        let effort = if self.full { Effort::Full } else { Effort::Sample };
+        let mut subjects = subjects(effort);
+        subjects.retain(|s| self.filters.is_empty() || self.filters.iter().any(|filter| s.name.contains(filter)));
+        if subjects.is_empty() {
+            return Err(Failure::Call(format!("no subject has {} in its name", self.filters.join(" or "))));
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let plan = Plan { shard: self.shard, seed: self.seed, threads: self.threads.unwrap_or(processors) };
+        let mut meter = Meter::new(Duration::from_millis(100));
+        let start = Instant::now();
+        let findings = prove(&subjects, plan, &mut |progress| meter.show(|time| progress_line(progress, time)));
+        meter.clear();
+        let table = table(&subjects, &findings, !self.filters.is_empty());
+        let all = subjects.iter().zip(&findings);
+        let failures: Vec<(&str, &Counterexample)> =
+            all.filter_map(|(subject, finding)| Some((subject.name.as_str(), finding.failure.as_deref()?))).collect();
+        let verdict = format!(
+            "shard {} with seed {}: {} cases in {}, {} of {} subjects failed\n",
+            self.shard,
+            self.seed,
+            grouped(findings.iter().map(|finding| finding.cases).sum()),
+            seconds(start.elapsed()),
+            failures.len(),
+            subjects.len(),
+        );
+        print((table + &verdict).as_bytes())?;
+        let mut done = if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) };
+        for (name, failure) in failures {
+            say(&format!("error: {failure}"));
+            let Reproduction::Kernel(text) = &failure.reproduction else { continue };
+            match self.keep(name, failure, text) {
+                Ok(path) => say(&format!("note: written to {}", path.display())),
+                Err(unwritten) => done = Err(unwritten),
+            }
+        }
+        done
+    }
+
+    /// Writes a kernel on which a rule fails to a file of its own.
+    fn keep(&self, subject: &str, failure: &Counterexample, text: &str) -> Result<PathBuf, Failure> {
+        let path = self.out.join(format!("prove-{}.hb", subject.replace("::", "-")));
+        let said = format!("{}: {}", failure.subject, failure.reason);
+        let comment: String = said.lines().map(|line| format!("; {line}\n")).collect();
+        write(Some(&path), (comment + text).as_bytes())?;
+        Ok(path)
+    }
+}
+
+const FAILED: &str = "FAILED";
+
+/// A line a subject, or where `each` is not asked for, one for all rules of a part.
+fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
+    let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
+    let mut summed = "";
+    let mut rules = 0;
+    for (subject, finding) in subjects.iter().zip(findings) {
+        let verdict = match finding.failure {
+            Some(_) => FAILED,
+            None if subject.is_absent => "absent",
+            None => "ok",
+        };
+        let row = (subject.name.clone(), subject.instances, finding.cases, finding.time, verdict);
+        match rows.last_mut() {
+            Some(last) if !each && subject.is_rule && summed == subject.part => {
+                rules += 1;
+                *last = (
+                    format!("{}::, {rules} rules", subject.part),
+                    last.1 + row.1,
+                    last.2 + row.2,
+                    last.3 + row.3,
+                    if row.4 == FAILED { FAILED } else { last.4 },
+                );
+            }
+            _ => {
+                (summed, rules) = (subject.part, 1);
+                rows.push(row);
+            }
+        }
+    }
+    let width = rows.iter().map(|row| row.0.len()).max().unwrap_or(0);
+    let mut text = format!("{:<6} {:<width$}  {:>9}  {:>15}  {:>9}\n", "", "subject", "instances", "cases", "time");
+    for (name, instances, cases, time, verdict) in rows {
+        let (instances, cases, time) = (grouped(instances as u64), grouped(cases), seconds(time));
+        // Writing to a string succeeds.
+        let _ = writeln!(text, "{verdict:<6} {name:<width$}  {instances:>9}  {cases:>15}  {time:>9}");
+    }
+    text
+}
+
+fn progress_line(progress: &Progress<'_>, time: Duration) -> String {
+    let &Progress { done, pieces, cases, subject } = progress;
+    let percent = done * 100 / pieces.max(1);
+    format!("{percent:>3} %  {done} of {pieces} pieces, {} cases in {}; {subject}", grouped(cases), seconds(time))
+}

@@ -1,0 +1,215 @@
+//! `halfbyte random`
+
+use std::fs::create_dir_all;
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use halfbyte::Target;
+use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
+use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
+use halfbyte_testkit::prove::Shard;
+use halfbyte_testkit::words::{self, Case, Draws};
+
+use super::io::{print, write};
+use super::limits::LimitArgs;
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, EngineName, Failure, Message, SmArgs, TargetName, interrupt, say, silence_panics};
+
+/// Differences after which no more kernels are run.
+const ENOUGH: usize = 10;
+
+/// Runs random kernels, and compares the evaluator with every target and every engine
+///
+/// Kernels are well formed and free of races; some items of some trap. A target may refuse a kernel: how many each accepts is
+/// said at the end. Memory must be the same bit for bit, and traps the same in item, kind, place and line. A kernel for
+/// which they are not is shrunk and written to a file of its own, with a run line for `check`.
+#[derive(clap::Args)]
+pub(super) struct Random {
+    /// What the kernels depend on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// The number of kernels
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    count: u64,
+    /// The number of the first kernel
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
+    /// Run one of n equal parts
+    #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
+    shard: Shard,
+    /// One target, not every target there is
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
+    /// One engine, not every engine there is
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+    /// The folder for kernels that fail; it is made if there is none
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    out: PathBuf,
+    /// Print the kernels, and do not run them
+    #[arg(long)]
+    print: bool,
+    /// Run random programs of HALU and VP1 words instead of kernels
+    ///
+    /// The interpreter is compared with native code, on one thread and on several.
+    #[arg(long, conflicts_with = "engine")]
+    words: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+impl Random {
+    pub(super) fn run(self) -> Done {
+        if self.words {
+            return self.run_words();
+        }
+        let kernels = self.numbers();
+        if self.print {
+            let targets = Targets::new();
+            let mut mix = Mix::new(&targets);
+            let numbers = kernels.skip(self.shard.index() - 1).step_by(self.shard.count());
+            return numbers.map(|number| mix.draw(self.seed, number).0).try_for_each(|text| print(text.as_bytes()));
+        }
+        let plan = Plan {
+            seed: self.seed,
+            kernels,
+            shard: self.shard,
+            targets: self.sm.targets(self.target),
+            engines: match self.engine {
+                Some(engine) => vec![engine.engine()],
+                None => Engine::ALL.to_vec(),
+            },
+            threads: self.threads(),
+            enough: ENOUGH,
+            limits: self.limits.limits(Limits::generous()),
+            cancel: interrupt::token(),
+        };
+        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+            return print(format!("skipped: {reason}\n").as_bytes());
+        }
+        // A difference that cannot be written would end a long run.
+        let out = self.out.display();
+        create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
+        silence_panics();
+        let of = self.count.div_ceil(self.shard.count() as u64);
+        let mut meter = Meter::new(Duration::ZERO);
+        let start = Instant::now();
+        let (mut written, mut unwritten) = (0, Ok(()));
+        let summary = run(&plan, &mut |summary| {
+            for difference in summary.differences.iter().skip(written) {
+                meter.clear();
+                unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| self.write(difference));
+            }
+            written = summary.differences.len();
+            meter.show(|time| {
+                let (done, all) = (grouped(summary.kernels), grouped(of));
+                let percent = summary.kernels * 100 / of.max(1);
+                format!("{percent:>3} %  {done} of {all} kernels in {}; {written} fail", seconds(time))
+            });
+        });
+        meter.clear();
+        unwritten?;
+        print(report(&plan, &summary, start.elapsed()).as_bytes())?;
+        if summary.differences.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+}
+
+impl Random {
+    fn numbers(&self) -> Range<u64> {
+        self.first..self.first.saturating_add(self.count)
+    }
+
+    fn threads(&self) -> NonZero<usize> {
+        self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+    }
+
+    fn run_words(&self) -> Done {
+        let machines = |target: &Target| matches!(target, Target::Halu | Target::Vp1);
+        let targets: Vec<Target> = self.sm.targets(self.target).into_iter().filter(machines).collect();
+        if targets.is_empty() {
+            return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));
+        }
+        let programs = self.numbers();
+        if self.print {
+            let numbers = programs.skip(self.shard.index() - 1).step_by(self.shard.count());
+            let cases = numbers.flat_map(|number| targets.iter().map(move |&target| (number, target)));
+            return cases
+                .filter_map(|(number, target)| Case::draw(target, &mut Draws::of_seed(self.seed, number)))
+                .try_for_each(|case| print(case.to_string().as_bytes()));
+        }
+        let (seed, shard, threads) = (self.seed, self.shard, self.threads());
+        let plan = words::Plan { seed, programs, shard, targets, threads, enough: ENOUGH };
+        let out = self.out.display();
+        create_dir_all(&self.out).map_err(|error| Failure::Call(format!("{out}: {error}")))?;
+        silence_panics();
+        let of = self.count.div_ceil(shard.count() as u64) * plan.targets.len() as u64;
+        let mut meter = Meter::new(Duration::ZERO);
+        let start = Instant::now();
+        let (mut written, mut unwritten) = (0, Ok(()));
+        let summary = words::run(&plan, &mut |summary| {
+            for finding in summary.findings.iter().skip(written) {
+                meter.clear();
+                unwritten = std::mem::replace(&mut unwritten, Ok(())).and_then(|()| self.write_words(finding));
+            }
+            written = summary.findings.len();
+            meter.show(|time| {
+                let (done, all) = (grouped(summary.programs), grouped(of));
+                let percent = summary.programs * 100 / of.max(1);
+                format!("{percent:>3} %  {done} of {all} programs in {}; {written} differ", seconds(time))
+            });
+        });
+        let summary = summary.map_err(Failure::Call)?;
+        meter.clear();
+        unwritten?;
+        let names: Vec<&str> = plan.targets.iter().map(|target| target.name()).collect();
+        let mut text = format!("programs     {} of seed {seed}, shard {shard}\n", grouped(summary.programs));
+        text += &format!("machines     {}\n", names.join(", "));
+        text += &format!("to the end   {}\n", grouped(summary.done));
+        text += &format!("trapping     {}\n", grouped(summary.trapped));
+        text += &format!("time         {}\n", seconds(start.elapsed()));
+        text += &format!("differences  {}\n", summary.findings.len());
+        print(text.as_bytes())?;
+        if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+    }
+
+    /// Writes a program that engines do not agree on to a file of its own.
+    fn write_words(&self, finding: &words::Finding) -> Done {
+        let name = format!("random-{}-{}-{}.s", finding.target.name(), self.seed, finding.number);
+        let path = self.out.join(name);
+        say(&format!("error: {}: {}", path.display(), finding.difference));
+        write(Some(&path), finding.text.as_bytes())
+    }
+
+    /// Writes a kernel that fails to a file of its own.
+    fn write(&self, difference: &Difference) -> Done {
+        let path = self.out.join(format!("random-{}-{}.hb", self.seed, difference.number));
+        say(&format!("error: {}: {}", path.display(), difference.reason));
+        write(Some(&path), difference.file.as_bytes())
+    }
+}
+
+fn report(plan: &Plan, summary: &Summary, time: Duration) -> String {
+    let Summary { kernels, trapping, accepted, launches, exceeded, differences } = summary;
+    let share = |part: u64| format!("{} ({:.1} %)", grouped(part), part as f64 * 100.0 / (*kernels).max(1) as f64);
+    let mut text = format!("kernels      {} of seed {}, shard {}\n", grouped(*kernels), plan.seed, plan.shard);
+    for (target, accepted) in plan.targets.iter().zip(accepted) {
+        text += &format!("on {:<9} {}\n", target.name(), share(*accepted));
+    }
+    let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.name()).collect();
+    text += &format!("trapping     {}\n", share(*trapping));
+    text += &format!("launches     {} on {}\n", grouped(*launches), engines.join(", "));
+    if *exceeded > 0 {
+        text += &format!("over a limit {}\n", share(*exceeded));
+    }
+    text += &format!("time         {}\n", seconds(time));
+    text += &format!("differences  {}\n", differences.len());
+    text
+}

@@ -1,0 +1,221 @@
+//! `halfbyte reduce`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use halfbyte::launch::Engine;
+use halfbyte::limits::Limits;
+use halfbyte::{Module, Target};
+use halfbyte_testkit::reduce::{
+    Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
+};
+use halfbyte_testkit::values::{Loader, MAX_BYTES};
+
+use super::io::{Input, write};
+use super::limits::LimitArgs;
+use super::meter::{Meter, grouped, seconds};
+use super::{Done, EngineName, Failure, SmArgs, TargetName, interrupt, say, silence_panics};
+
+/// Makes a kernel that fails as small as it can be
+///
+/// Takes the first of the file's run lines on which a target does not do what `ir` does, or at which the compiler fails:
+/// by an error of its own, a broken kernel after a pass, a panic, or by not coming to an end. Leaves out ops, branches,
+/// work items, parameters and elements as long as the same failure stays, and prints the kernel that is left with its run
+/// line, for `check`.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Reduce {
+    /// The kernel file; - is standard input
+    file: PathBuf,
+    /// Where to; - is standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// One target, not every target that the run lines name
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
+    /// One engine, not every engine there is
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The most time for all of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    time: u32,
+    /// Of a call that takes longer it is said that it does not end
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    patience: u32,
+    /// Let run lines name files in this folder too, not in the kernel file's alone
+    #[arg(long, value_name = "DIR")]
+    allow: Vec<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte reduce wrong.hb
+  halfbyte reduce wrong.hb --target vp1 --kernel blur -o less.hb
+  halfbyte check less.hb
+
+Exit codes: 0 a failure was found and is written, 1 there is none, 2 the call is at fault.";
+
+impl Reduce {
+    pub(super) fn run(self) -> Done {
+        let input = Input::read(&self.file)?;
+        let module = Module::named(&input.name, input.text()?)?;
+        let engines = match self.engine {
+            Some(engine) => vec![engine.engine()],
+            None => Engine::ALL.to_vec(),
+        };
+        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+            return Err(Failure::Call(reason));
+        }
+        let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
+        let target = self.target.map(|name| self.sm.target(name));
+        let one = Duration::from_secs(self.patience.into());
+        let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
+        let all = Duration::from_secs(self.time.into());
+        let patience = Patience::new(self.limits.limits(limits), all, interrupt::token());
+        let question = Question { kernel: name, target, engines: &engines, patience: &patience };
+        let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&patience.watchdog()));
+        let suspects = suspects(&module, &loader, question).map_err(failure)?;
+        silence_panics();
+        let watched = Watched { patience: &patience, one, engine: self.engine };
+        for suspect in suspects {
+            let end = watched.run(&suspect, &suspect.case)?;
+            if end == End::Cut {
+                let reason = format!("{}: no failure was found in {} s; --time gives it more", input.name, self.time);
+                return Err(Failure::input(reason));
+            }
+            if !end.is_orderly() {
+                // A call that cannot be caught is made in a process of its own each time.
+                let mut fails = |case: &Case| watched.run(&suspect, case).is_ok_and(|other| other == end);
+                let case = self.reduce(&suspect.case, &patience, &mut fails);
+                return self.write(&case, &format!("on {}: check {end}", suspect.target), suspect.target.name());
+            }
+        }
+        let found: Found = find(&module, &loader, question).map_err(failure)?;
+        let mut reason = found.failure.to_string();
+        let mut fails = |case: &Case| found.fails(case).map(|failure| reason = failure.to_string()).is_some();
+        let case = self.reduce(&found.case, &patience, &mut fails);
+        if found.is_hidden() {
+            reason += "\nThis shows where each step is verified: in a build with debug assertions.";
+        }
+        self.write(&case, &reason, found.target().name())
+    }
+
+    fn reduce(&self, case: &Case, patience: &Patience, fails: &mut dyn FnMut(&Case) -> bool) -> Case {
+        let time = patience.left().unwrap_or(Duration::MAX);
+        let effort = Effort { time, ..Effort::default() };
+        let mut meter = Meter::new(Duration::from_millis(100));
+        let start = Instant::now();
+        let mut tried = 0;
+        let least = reduce(case.clone(), effort, fails, &mut |Progress { trials, ops, items }| {
+            tried = trials;
+            let of = case.ops();
+            meter.show(|time| format!("{ops} of {of} ops, {items} items; {trials} kernels tried in {}", seconds(time)));
+        });
+        meter.clear();
+        say(&format!(
+            "{} of {} ops, {} of {} items; {} kernels tried in {}",
+            least.ops(),
+            case.ops(),
+            least.launch().items,
+            case.launch().items,
+            grouped(tried),
+            seconds(start.elapsed()),
+        ));
+        least
+    }
+
+    fn write(&self, case: &Case, reason: &str, target: &str) -> Done {
+        let said: String = reason.lines().map(|line| format!("; {line}\n")).collect();
+        write(self.output.as_deref(), (said + &case.file(target)).as_bytes())
+    }
+}
+
+/// An unknown kernel is a mistake of the call; else the file is not one to reduce.
+fn failure(error: FindError) -> Failure {
+    match error {
+        FindError::Report(report) => report.into(),
+        error @ FindError::Kernel { .. } => Failure::Call(error.to_string()),
+        error @ (FindError::NotRun { .. } | FindError::Agrees { .. }) => Failure::input(error),
+    }
+}
+
+/// Checks cases in processes of their own.
+struct Watched<'a> {
+    patience: &'a Patience,
+    /// The time of one.
+    one: Duration,
+    engine: Option<EngineName>,
+}
+
+/// How a process ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// By itself.
+    Orderly,
+    /// By a signal.
+    Killed(ExitStatus),
+    /// It was not waited for any longer.
+    Late(Duration),
+    /// The time of all was over, which says nothing.
+    Cut,
+}
+
+impl End {
+    fn is_orderly(&self) -> bool {
+        matches!(self, End::Orderly)
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Orderly => f.write_str("ends"),
+            End::Killed(status) => write!(f, "dies: {status}"),
+            End::Late(patience) => write!(f, "does not end within {}", seconds(*patience)),
+            End::Cut => f.write_str("was cut short"),
+        }
+    }
+}
+
+impl Watched<'_> {
+    fn run(&self, suspect: &Suspect, case: &Case) -> Result<End, Failure> {
+        let failed = |error: std::io::Error| Failure::Call(format!("halfbyte cannot call itself: {error}"));
+        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        // How long it takes is judged here, not there.
+        command.args(["check", "-", "--timeout", "0"]);
+        if let Target::Ptx { sm } = suspect.target {
+            command.args(["--sm", &sm.to_string()]);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some(engine) = self.engine {
+            command.args(["--engine", engine.engine().name()]);
+        }
+        let mut child = command.spawn().map_err(failed)?;
+        let file = case.file(suspect.target.name());
+        if let Some(mut stdin) = child.stdin.take() {
+            // It may die before it has read everything.
+            let _ = stdin.write_all(file.as_bytes());
+        }
+        let start = Instant::now();
+        loop {
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                return Ok(if status.code().is_some() { End::Orderly } else { End::Killed(status) });
+            }
+            let is_late = start.elapsed() >= self.one;
+            if is_late || self.patience.watchdog().poll().is_err() {
+                child.kill().and_then(|()| child.wait()).map_err(failed)?;
+                return Ok(if is_late { End::Late(self.one) } else { End::Cut });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `halfbyte search`
+
+mod sequences;
+mod templates;
+
+use halfbyte_isel::ptx::expand::{Form, lines, sequence};
+
+use sequences::{Plan, search};
+
+use super::io::print;
+use super::{Done, Failure, say};
+
+/// Searches for a shorter sequence that has a video instruction's bits
+///
+/// Prints it as `rules/ptx/video` has it, after it was run on all pairs of lanes. All programs of one instruction are tried,
+/// then of two, and so on; each more takes some hundred times as long.
+#[derive(clap::Args)]
+pub(super) struct Search {
+    /// The form, such as `vmin4.u32.u32.u32.sat`
+    form: String,
+    /// The SM version that it is for
+    #[arg(long, value_name = "N", default_value_t = 75)]
+    sm: u16,
+    /// The most instructions, two that the assembler makes one of counting as one; one less than the table has lines if not
+    /// given
+    #[arg(long, value_name = "N")]
+    at_most: Option<usize>,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+impl Search {
+    pub(super) fn run(self) -> Done {
+        let form = Form::all().find(|form| form.to_string() == self.form);
+        let form = form.ok_or_else(|| Failure::Call(format!("`{}` is no form of video instruction", self.form)))?;
+        let known = sequence(form, self.sm).map_err(Failure::input)?;
+        say(&format!("{}: {} PTX instructions", known.place, known.insts.len()));
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let plan = Plan {
+            form,
+            sm: self.sm,
+            at_most: self.at_most.unwrap_or(known.insts.len().saturating_sub(1)),
+            threads: self.threads.unwrap_or(processors),
+        };
+        let found = search(plan, |length| say(&format!("programs of {length}"))).map_err(Failure::input)?;
+        let Some(found) = found else {
+            return Err(Failure::input(format!(
+                "there is none of at most {} instructions of those tried",
+                plan.at_most
+            )));
+        };
+        let mut text = format!("{form} @ sm_{}:\n", self.sm);
+        for line in lines(&found).map_err(Failure::input)? {
+            text += &format!("    {line}\n");
+        }
+        print(text.as_bytes())
+    }
+}

@@ -1,0 +1,43 @@
+//! `halfbyte view`
+
+use std::path::{Path, PathBuf};
+
+use halfbyte::Module;
+use halfbyte::report::Report;
+use halfbyte_inspect::view::page;
+
+use super::compile::select;
+use super::io::{Input, write};
+use super::{Done, SmArgs, TargetName};
+
+/// Shows kernels on their way to words, as one HTML page
+///
+/// The page has the stages side by side. What comes from one op of the text lights up in all of them.
+#[derive(clap::Args)]
+pub(super) struct View {
+    /// The kernel file; - is standard input
+    file: PathBuf,
+    /// Only this target, not every one that takes a kernel
+    #[arg(long, value_enum)]
+    target: Option<TargetName>,
+    #[command(flatten)]
+    sm: SmArgs,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Where to; - is standard output
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl View {
+    pub(super) fn run(self) -> Done {
+        let input = Input::read(&self.file)?;
+        let text = input.text()?;
+        let module = Module::named(&input.name, text)?;
+        let kernels = select(&module, self.kernel.as_deref())?;
+        let targets = self.sm.targets(self.target);
+        let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;
+        write(self.output.as_deref().or(Some(Path::new("-"))), page.as_bytes())
+    }
+}

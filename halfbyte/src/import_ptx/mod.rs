@@ -1,0 +1,67 @@
+//! PTX in: kernels that people already have become kernels of the IR ([`import`](fn@import)), or run as they stand ([`Host`]).
+//!
+//! ```
+//! let text = ".version 8.8 .target sm_90 .address_size 64
+//! .visible .entry twice(.param .u64 x) {
+//!   .reg .b32 %r<6>; .reg .b64 %d<4>;
+//!   mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+//!   mad.lo.s32 %r4, %r1, %r2, %r3;
+//!   ld.param.u64 %d1, [x];
+//!   mul.wide.s32 %d2, %r4, 4;
+//!   add.s64 %d3, %d1, %d2;
+//!   ld.global.b32 %r5, [%d3];
+//!   add.rn.f16x2 %r5, %r5, %r5;
+//!   st.global.b32 [%d3], %r5;
+//!   ret;
+//! }";
+//! let module = halfbyte::import_ptx::import("twice.ptx", text, Default::default())?;
+//! assert_eq!(module.ir().kernels[0].name, "twice");
+//! # Ok::<(), halfbyte::Report>(())
+//! ```
+
+mod host;
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::text::Text;
+
+pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, is_ptx};
+pub use host::Host;
+
+use crate::{Module, Report};
+
+/// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
+///
+/// # Errors
+/// All that is wrong with the text, and what no kernel of the IR can say.
+pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
+    match halfbyte_import::import(text, shape) {
+        Ok(kernels) => Ok(Module::from_kernels(file, text, kernels)),
+        Err(errors) => Err(Report::new(file, text, errors)),
+    }
+}
+
+/// Makes one kernel of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
+/// what it is in the text.
+///
+/// # Errors
+/// What no kernel of the IR can say.
+pub fn import_one(
+    file: &str,
+    text: &str,
+    entry: (&Entry, &[Loc]),
+    shape: Shape,
+) -> Result<(Module, Vec<Part>), Report> {
+    match halfbyte_import::import_one(text, entry, shape) {
+        Ok((kernel, parts)) => Ok((Module::from_kernels(file, text, vec![kernel]), parts)),
+        Err(errors) => Err(Report::new(file, text, errors)),
+    }
+}
+
+/// Reads a text in PTX.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn read(file: &str, text: &str) -> Result<Text, Report> {
+    halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
+}

@@ -1,0 +1,217 @@
+//! Launches with arguments as bytes, on the evaluator or on one of the engines.
+
+use std::sync::atomic::AtomicU32;
+
+use halfbyte_abi::{Exceeded, Limits, Watchdog};
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
+use halfbyte_ir::{Direction, ParamKind, Span, Type};
+use halfbyte_isa::abi::{self, DEFAULT_BUDGET, buffer_base, group_size};
+use halfbyte_isa::object::Loc;
+pub use halfbyte_runtime::Engine;
+use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
+
+use crate::intrinsics::Meanings;
+
+/// How a launch of words is made.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// What executes the words.
+    pub engine: Engine,
+    /// Backward branches that an item may take.
+    pub budget: u64,
+    /// Counts the items that are done.
+    pub done: Option<&'a AtomicU32>,
+    /// What ends the launch early.
+    pub watchdog: Option<&'a Watchdog>,
+}
+
+impl From<Engine> for How<'_> {
+    fn from(engine: Engine) -> Self {
+        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None }
+    }
+}
+
+/// A parameter to bind a value to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Its name, without `%`.
+    pub name: String,
+    /// Scalar or buffer.
+    pub kind: ParamKind,
+}
+
+impl Param {
+    /// The type of a scalar or of a buffer's elements.
+    pub fn ty(&self) -> Type {
+        match self.kind {
+            ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,
+        }
+    }
+
+    /// Whether a launch leaves results in it.
+    pub fn is_result(&self) -> bool {
+        matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
+    }
+
+    /// The parameters of a kernel that a launch gives values for.
+    pub fn of_kernel(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
+        let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
+        kernel.given_params().iter().map(param).collect()
+    }
+
+    /// The same of a loaded kernel; none where one has a type that the IR does not know.
+    pub fn of_signature(signature: &abi::Signature) -> Option<Vec<Param>> {
+        let ty = |elem: abi::ElemType| Type::from_name(&elem.to_string());
+        let param = |param: &abi::Param| {
+            let kind = match param.kind {
+                abi::ParamKind::Scalar(elem) => ParamKind::Scalar(ty(elem)?),
+                abi::ParamKind::Buffer { direction, elem, align } => {
+                    let direction = match direction {
+                        abi::Direction::In => Direction::In,
+                        abi::Direction::Out => Direction::Out,
+                        abi::Direction::InOut => Direction::InOut,
+                    };
+                    ParamKind::Buffer { direction, elem: ty(elem)?, align }
+                }
+            };
+            Some(Param { name: param.name.clone(), kind })
+        };
+        signature.given().iter().map(param).collect()
+    }
+}
+
+/// Runs a kernel on the evaluator. Buffers lie at the same addresses as on every target.
+///
+/// # Errors
+/// A trap or a race.
+pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
+    evaluate_watched(kernel, items, eval::DEFAULT_BUDGET, None, args)
+}
+
+/// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
+///
+/// # Errors
+/// A trap or a race.
+pub fn evaluate_within(
+    kernel: &halfbyte_ir::Kernel,
+    items: u32,
+    budget: u32,
+    args: &mut [Vec<u8>],
+) -> Result<Writers, Fault> {
+    evaluate_watched(kernel, items, budget, None, args)
+}
+
+/// Runs a kernel on the evaluator, where a watchdog may end that early.
+///
+/// # Errors
+/// A trap, a race, or a limit that was met.
+pub fn evaluate_watched(
+    kernel: &halfbyte_ir::Kernel,
+    items: u32,
+    budget: u32,
+    watchdog: Option<&Watchdog>,
+    args: &mut [Vec<u8>],
+) -> Result<Writers, Fault> {
+    if let Some(watchdog) = watchdog {
+        let bytes = args.iter().map(|arg| arg.len() as u64).fold(0, u64::saturating_add);
+        let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
+        watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
+        watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
+    }
+    let mut bound: Vec<eval::Arg<'_>> = (kernel.given_params().iter().zip(args).enumerate())
+        .map(|(number, (param, bytes))| match param.kind {
+            ParamKind::Scalar(_) => {
+                let mut words = [0; 8];
+                for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+                    *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                }
+                eval::Arg::Scalar(words)
+            }
+            ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
+        })
+        .collect();
+    let group_size = group_size(items);
+    let launch = eval::Launch { group_size, budget, intrinsics: Some(&Meanings), watchdog, ..eval::Launch::new(items) };
+    Prepared::new(kernel).run_watched(&launch, &mut bound)
+}
+
+/// Runs a loaded kernel.
+///
+/// # Errors
+/// Arguments that do not fit the kernel; a trap.
+pub fn execute<'a>(
+    kernel: &halfbyte_runtime::Kernel,
+    how: impl Into<How<'a>>,
+    items: u32,
+    args: &mut [Vec<u8>],
+) -> Result<Stats, LaunchError> {
+    let mut bound: Vec<Arg<'_>> = (kernel.signature().given().iter().zip(args))
+        .map(|(param, bytes)| match param.kind {
+            abi::ParamKind::Scalar(_) => {
+                Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
+            }
+            abi::ParamKind::Buffer { .. } => Arg::Buffer(bytes),
+        })
+        .collect();
+    let How { engine, budget, done, watchdog } = how.into();
+    kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(items, &mut bound) })
+}
+
+/// A fault of the evaluator as a message with its place in the text; at `place` where no instruction is at fault.
+pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span) -> Diagnostic {
+    let name = &kernel.name;
+    match fault {
+        Fault::Args(error) => Diagnostic::new(place, error.to_string()),
+        Fault::Exceeded(exceeded) => Diagnostic::new(place, format!("on ir: @{name}: {exceeded}")),
+        Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: @{name}, {trap}")),
+        Fault::Race(race) => {
+            let Race { param, offset, first, second } = race;
+            let buffer = kernel.params.get(*param).map_or("", |param| param.name.as_str());
+            let message =
+                format!("race on ir: @{name}, {second} byte {offset} of buffer `{buffer}`, which {first} too");
+            Diagnostic::new(second.span, message).note(Some(first.span), format!("{first} it"))
+        }
+    }
+}
+
+/// A failed launch as a message with its place in the text.
+pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
+    let LaunchError::Trap(trap) = error else {
+        return match error {
+            LaunchError::Exceeded { kernel, exceeded } => {
+                Diagnostic::new(place, format!("on {on}: @{kernel}: {exceeded}"))
+            }
+            error => Diagnostic::new(place, error.to_string()),
+        };
+    };
+    let message = format!("trap on {on}: @{}, item {}: {}", trap.kernel, trap.item, trap.kind);
+    let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
+    Diagnostic::new(place, message).note(None, format!("word {:#x}: {}", trap.address, trap.instruction))
+}
+
+/// From a place to the end of its line.
+fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
+    let (line, column) = (loc.line as usize, loc.column as usize);
+    let text = lines.text(line);
+    let start = lines.start(line);
+    let before = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(byte, _)| byte);
+    let code = text.split(';').next().unwrap_or_default().trim_end().len();
+    Span { start: (start + before) as u32, end: (start + code.max(before)) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The IR and the machine each say what a launch allows, and neither knows the other.
+    #[test]
+    fn both_sides_allow_as_many_backward_branches() {
+        assert_eq!(u64::from(eval::DEFAULT_BUDGET), abi::DEFAULT_BUDGET);
+    }
+
+    #[test]
+    fn both_sides_have_contents_at_the_same_addresses() {
+        assert!((0..600).all(|param| eval::data_base(param) == buffer_base(param)));
+    }
+}

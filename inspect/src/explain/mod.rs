@@ -1,0 +1,204 @@
+//! Why the compiler made what it made of one op of the text: what the passes did to it, the rules that selected its instructions,
+//! its words, and the rules that match in part, each with the first pattern or guard that fails.
+//!
+//! Patterns are walked where the compiler asks them, by the methods that its rules call, so that an explanation cannot differ
+//! from what was compiled.
+
+mod answer;
+mod passes;
+mod place;
+mod render;
+mod selection;
+mod uses;
+
+use std::collections::HashSet;
+
+pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word};
+pub use render::Text;
+
+use halfbyte_ir::diag::Lines;
+use halfbyte_ir::rule::Found;
+use halfbyte_ir::text::print_inst;
+use halfbyte_ir::{Kernel, Span};
+use halfbyte_isel::{Refusal, check_intrinsics, legality};
+use halfbyte_lower::trace::Trace;
+use halfbyte_lower::{Context, LowerError};
+
+use halfbyte::Module;
+use halfbyte::pipeline::Options;
+use place::Subject;
+use selection::{Failed, Selected};
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// A value, `%r`; or the place of an op, `LINE` or `LINE:COLUMN`.
+    pub at: &'a str,
+    /// The kernel's name, where several have such a value.
+    pub kernel: Option<&'a str>,
+    /// How the kernel is compiled.
+    pub options: &'a Options,
+}
+
+/// Why a question has no answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// There is no kernel of that name.
+    #[error("{file} has no kernel `@{name}`; it has {there}")]
+    Kernel {
+        /// The file.
+        file: String,
+        /// What was asked for.
+        name: String,
+        /// The kernels that there are.
+        there: String,
+    },
+    /// There is no value of that name.
+    #[error("no value is called `%{name}`{}; there are {there}", near.as_ref().map_or(String::new(), |near| format!(", did you mean `%{near}`?")))]
+    Value {
+        /// What was asked for.
+        name: String,
+        /// The name that is most like it.
+        near: Option<String>,
+        /// The values that there are.
+        there: String,
+    },
+    /// Several kernels have such a value.
+    #[error("there is a value `%{name}` in {there}; say which by --kernel")]
+    Ambiguous {
+        /// The value.
+        name: String,
+        /// The kernels.
+        there: String,
+    },
+    /// The place is none.
+    #[error("`{at}` is no place; expected a value `%NAME`, `LINE` or `LINE:COLUMN`")]
+    Place {
+        /// What was asked for.
+        at: String,
+    },
+    /// No op stands at the place.
+    #[error("no op stands at {at}{}", if text.is_empty() { String::new() } else { format!(": `{text}`") })]
+    Nothing {
+        /// The place.
+        at: String,
+        /// The line there.
+        text: String,
+    },
+    /// Several ops stand on the line.
+    #[error("several ops stand on line {line}: {there}")]
+    Several {
+        /// The line.
+        line: usize,
+        /// The ops, with their places.
+        there: String,
+    },
+    /// The compiler failed where it should not.
+    #[error("cannot compile @{kernel}: {reason}")]
+    Defect {
+        /// The kernel.
+        kernel: String,
+        /// How.
+        reason: String,
+    },
+}
+
+/// Explains an op of a module.
+///
+/// # Errors
+/// A question about what is not there, and what no kernel should cause. That a target refuses a kernel is no error: the
+/// explanation says why.
+pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, ExplainError> {
+    let (kernel, subject) = place::find(module, question.at, question.kernel)?;
+    let target = question.options.target;
+    let mut explanation = Explanation {
+        op: String::new(),
+        place: module.file().to_owned(),
+        kernel: kernel.name.clone(),
+        target,
+        history: Vec::new(),
+        parts: Vec::new(),
+        near: Vec::new(),
+        refused: Vec::new(),
+    };
+    match subject {
+        Subject::Op(inst) => {
+            explanation.op = print_inst(kernel, inst);
+            let start = Lines::new(module.text()).position(kernel.insts[inst].span.start);
+            explanation.place += &format!(":{}:{}", start.line, start.column);
+        }
+        Subject::Parameter(value) => explanation.op = Found::Value(value).text(kernel),
+    }
+    let refused = check_intrinsics(kernel, target);
+    if !refused.is_empty() {
+        explanation.refused = refused.iter().map(ToString::to_string).collect();
+        return Ok(explanation);
+    }
+    let place = match subject {
+        Subject::Op(inst) => kernel.insts[inst].span,
+        // No instruction stands there.
+        Subject::Parameter(_) => Span { start: u32::MAX, end: u32::MAX },
+    };
+    let legality = legality(target);
+    let mut context = Context::new(&legality);
+    context.verify = question.options.verify;
+    context.trace = Some(Trace::new(place));
+    let mut lowered = kernel.clone();
+    let mut parameter = passes::Parameter::new(match subject {
+        Subject::Op(_) => None,
+        Subject::Parameter(value) => kernel.value_name(value),
+    });
+    let done = halfbyte_lower::run(&mut lowered, &question.options.passes, &mut context, &mut parameter);
+    let trace = context.trace.unwrap_or_else(|| Trace::new(place));
+    explanation.history = trace.events().iter().map(passes::change).collect();
+    explanation.history.extend(parameter.gone(&explanation.op));
+    match done {
+        Ok(()) => {}
+        Err(LowerError::Refused(refused)) => {
+            explanation.refused = texts(module, kernel, &refused);
+            return Ok(explanation);
+        }
+        Err(error) => return Err(defect(kernel, error)),
+    }
+    let followed = trace.followed(&lowered);
+    let selected = Selected::new(&lowered, target, followed.clone());
+    match &selected.result {
+        Ok(_) => {}
+        Err(Failed::Refused(refused)) => explanation.refused = texts(module, kernel, refused),
+        Err(Failed::Defect(reason)) => return Err(defect(kernel, reason)),
+    }
+    explanation.parts = followed.iter().map(|&inst| selected.part(inst)).collect();
+    if let Subject::Parameter(value) = subject {
+        explanation.parts.extend(selected.parameter(kernel.value_name(value).unwrap_or_default()));
+    }
+    // Of what is gone there is nothing more to say.
+    if !explanation.parts.is_empty() {
+        explanation.near = selected.near(&followed);
+        explanation.near.extend(passes::near(&trace));
+        drop_repeated(&mut explanation.near);
+    }
+    Ok(explanation)
+}
+
+/// Of an op that is several instructions now, each rule is named once.
+fn drop_repeated(near: &mut Vec<NearMiss>) {
+    let mut seen: HashSet<_> = HashSet::new();
+    near.retain(|near| {
+        let rule = (near.rule.name, near.rule.file, near.rule.line);
+        seen.insert((rule, near.of.clone(), near.miss.as_ref().map(|miss| miss.wanted)))
+    });
+}
+
+fn defect(kernel: &Kernel, reason: impl ToString) -> ExplainError {
+    ExplainError::Defect { kernel: kernel.name.clone(), reason: reason.to_string() }
+}
+
+/// Refusals with their lines.
+fn texts(module: &Module, kernel: &Kernel, refused: &[Refusal]) -> Vec<String> {
+    let lines = Lines::new(module.text());
+    let text = |refusal: &Refusal| match refusal.span == kernel.span {
+        true => refusal.to_string(),
+        false => format!("line {}: {refusal}", lines.position(refusal.span.start).line),
+    };
+    refused.iter().map(text).collect()
+}

@@ -1,0 +1,329 @@
+//! Instructions on hardware registers and words: as lines, and as what they do with registers.
+
+use std::collections::HashMap;
+
+use halfbyte_isa::halu;
+use halfbyte_isa::object::{Loc, Words};
+use halfbyte_isa::ptx::{self, text::inst_text};
+use halfbyte_isa::row::{Kind, RegFile, Role};
+use halfbyte_isa::vp1::bundle::LINE;
+use halfbyte_isa::vp1::domain::{Next, Target};
+use halfbyte_isa::vp1::footprint::{Footprint, Locations};
+use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
+use halfbyte_isel::Func;
+use halfbyte_isel::mach::{BlockIndex, MachBlock};
+use halfbyte_isel::machine::Machine;
+
+use super::model::{Entry, Line, Place, Shape, Token};
+use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
+use halfbyte::emit::Code;
+use halfbyte::print::ptx_names;
+
+/// Bits of a `$c`.
+const FLAGS: u8 = 16;
+/// Predicates that are written: all but PT.
+const PREDICATES: u8 = 7;
+
+/// The nodes of a function, an instruction each, and the number of the first of each block.
+pub(super) fn nodes(func: &Func) -> (Vec<Node>, Vec<usize>) {
+    match func {
+        Func::Halu(func) => blocks(&func.blocks, |inst, place| (halu_node(inst, place), is_end(inst))),
+        Func::Vp1(func) => blocks(&func.blocks, |group, place| {
+            let words: Vec<u32> = group.insts.iter().map(vp1::Inst::word).collect();
+            let Some(footprint) = footprint(&words) else { return (Node::default(), false) };
+            let writes = cells(footprint.writes).map(|cell| (cell, place)).collect();
+            let ends = matches!(footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return);
+            (Node { reads: cells(footprint.reads).collect(), writes, ..Node::default() }, ends)
+        }),
+        // Its registers are not the machine's.
+        Func::Ptx(_) => (Vec::new(), Vec::new()),
+    }
+}
+
+/// The nodes of blocks. `node` also tells whether control never goes on to the next.
+fn blocks<M: Machine>(
+    blocks: &[MachBlock<M>],
+    node: impl Fn(&M::Inst, Option<Place>) -> (Node, bool),
+) -> (Vec<Node>, Vec<usize>) {
+    let starts: Vec<usize> = blocks
+        .iter()
+        .scan(0, |next, block| {
+            let start = *next;
+            *next += block.insts.len();
+            Some(start)
+        })
+        .collect();
+    let start = |block: BlockIndex| starts.get(block as usize).copied();
+    let mut nodes: Vec<Node> = Vec::new();
+    for inst in blocks.iter().flat_map(|block| &block.insts) {
+        let (mut node, ends) = node(&inst.inst, Place::of_loc(inst.loc));
+        let after = (!ends).then_some(nodes.len() + 1);
+        node.successors = after.into_iter().chain(inst.target.and_then(start)).collect();
+        nodes.push(node);
+    }
+    (nodes, starts)
+}
+
+/// The lines of a function, which has these nodes and uses of registers.
+pub(super) fn of_func(func: &Func, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
+    let all = touched(nodes, uses);
+    match func {
+        Func::Halu(func) => lines(&func.blocks, &all, |inst, touched, place| {
+            tokens(&inst.to_string(), Some(halu_entry(inst)), touched, place)
+        }),
+        Func::Vp1(func) => lines(&func.blocks, &all, |group, touched, place| {
+            let mut line = Vec::new();
+            for (number, inst) in group.insts.iter().enumerate() {
+                line.extend((number > 0).then(|| Token::Plain(" & ".into())));
+                line.extend(tokens(&inst.to_string(), Some(vp1_entry(inst)), touched, place));
+            }
+            line
+        }),
+        Func::Ptx(func) => {
+            let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
+            let mut lines = Vec::new();
+            for (number, block) in func.blocks.iter().enumerate() {
+                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+                lines.extend(block.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+            }
+            lines
+        }
+    }
+}
+
+/// The line of an instruction of PTX.
+pub(super) fn ptx_line(inst: &ptx::Inst, names: &ptx::module::Entry, loc: Loc) -> Line {
+    Line::new(Shape::Inst, Place::of_loc(loc), vec![Token::Plain(inst_text(inst, names))])
+}
+
+fn lines<M: Machine>(
+    blocks: &[MachBlock<M>],
+    all: &[Touched],
+    tokens: impl Fn(&M::Inst, &Touched, Option<Place>) -> Vec<Token>,
+) -> Vec<Line> {
+    let none = Touched::default();
+    let mut all = all.iter();
+    let mut lines = Vec::new();
+    for (number, block) in blocks.iter().enumerate() {
+        lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+        for inst in &block.insts {
+            let place = Place::of_loc(inst.loc);
+            let mut line = tokens(&inst.inst, all.next().unwrap_or(&none), place);
+            line.extend(inst.target.map(|target| Token::Plain(format!(" → b{target}"))));
+            lines.push(Line::new(Shape::Inst, place, line));
+        }
+    }
+    lines
+}
+
+/// The lines of a kernel's words.
+pub(super) fn of_words(code: &Code) -> Vec<Line> {
+    let nodes = match &code.words {
+        Words::Halu(words) => halu_nodes(words, &code.locs),
+        Words::Vp1(words) => vp1_nodes(words, &code.locs),
+        Words::Ptx(_) => Vec::new(),
+    };
+    let all = touched(&nodes, &contents(&nodes).uses);
+    let none = Touched::default();
+    let starts: Vec<u32> = match &code.words {
+        Words::Halu(_) | Words::Ptx(_) => Vec::new(),
+        Words::Vp1(words) => bundles(words).map(|(start, _)| start).collect(),
+    };
+    let mut lines = Vec::with_capacity(code.words.len());
+    let mut bundle = 0;
+    for (address, &loc) in code.locs.iter().enumerate() {
+        let opens = starts.get(bundle).is_some_and(|&start| start as usize == address);
+        bundle += usize::from(opens);
+        let node = if starts.is_empty() { address } else { bundle.saturating_sub(1) };
+        let entry = match &code.words {
+            Words::Halu(words) => {
+                words.get(address).and_then(|&word| halu::Inst::decode(word)).as_ref().map(halu_entry)
+            }
+            Words::Vp1(words) => words.get(address).and_then(|&word| vp1::Inst::decode(word)).as_ref().map(vp1_entry),
+            Words::Ptx(_) => None,
+        };
+        // A nop has the place of its neighbour, but nothing of it.
+        let nop = matches!(&code.words, Words::Vp1(words) if words.get(address).is_some_and(|&word| is_nop(word)));
+        let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Place::of_loc(loc)) };
+        let of_node = all.get(node).unwrap_or(&none);
+        // Of what a bundle writes, a word writes only its own.
+        let of_word = match &code.words {
+            Words::Halu(_) | Words::Ptx(_) => None,
+            Words::Vp1(words) => Some(Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) }),
+        };
+        let tokens = tokens(&code.words.text(address), entry, of_word.as_ref().unwrap_or(of_node), place);
+        let line = Line::new(shape, place, tokens);
+        lines.push(Line { margin: format!("{address:04x}"), digits: Some(code.words.digits(address)), opens, ..line });
+    }
+    lines
+}
+
+fn halu_entry(inst: &halu::Inst) -> Entry {
+    Entry { opcode: inst.opcode().name(), row: inst.row() }
+}
+
+fn vp1_entry(inst: &vp1::Inst) -> Entry {
+    Entry { opcode: inst.opcode().name(), row: inst.row() }
+}
+
+/// What an instruction of HALU does with registers.
+fn halu_node(inst: &halu::Inst, place: Option<Place>) -> Node {
+    let mut node = Node { may_skip: !inst.is_unconditional(), ..Node::default() };
+    let mut touch = |file: RegFile, number: u8, role: Role| {
+        if file.constant().is_some_and(|(constant, _)| constant == number) {
+            return;
+        }
+        if role != Role::Def {
+            node.reads.push(((file, number), 0));
+        }
+        if role != Role::Use {
+            node.writes.push((((file, number), 0), place));
+        }
+    };
+    for slot in inst.registers() {
+        let first = inst.get(slot.field) as u8;
+        // A constant register stands for all of a tuple.
+        let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
+        (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
+    }
+    for operand in inst.row().operands.iter().filter(|operand| matches!(operand.kind, Kind::AllPreds)) {
+        (0..PREDICATES).for_each(|number| touch(RegFile::Pred, number, operand.role));
+    }
+    node
+}
+
+/// Whether control never goes on to what stands after it.
+fn is_end(inst: &halu::Inst) -> bool {
+    inst.is_unconditional() && matches!(inst.opcode(), halu::Opcode::BRA | halu::Opcode::EXIT)
+}
+
+/// The nodes of words of HALU, one each.
+fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
+    let node = |(address, (&word, &loc)): (usize, (&u128, &Loc))| {
+        let Some(inst) = halu::Inst::decode(word) else { return Node::default() };
+        let target = inst.row().operands.iter().find_map(|operand| match operand.kind {
+            Kind::Target(field) => address.checked_add_signed(inst.get_signed(field) as isize),
+            _ => None,
+        });
+        let after = (!is_end(&inst)).then_some(address + 1);
+        Node { successors: after.into_iter().chain(target).collect(), ..halu_node(&inst, Place::of_loc(loc)) }
+    };
+    words.iter().zip(locs).enumerate().map(node).collect()
+}
+
+/// What words of VP1 read and write in one bundle, if that is known.
+fn footprint(words: &[u32]) -> Option<Footprint> {
+    Footprint::of(&Bundle::new(words).ok()?, None).ok()
+}
+
+/// The registers that a word of VP1 writes, whatever else is in its bundle.
+fn written_alone(words: &[u32], address: usize) -> Vec<Register> {
+    let alone = words.get(address..=address).and_then(footprint);
+    alone.map_or(Vec::new(), |alone| alone.writes.registers().collect())
+}
+
+/// The parts of registers at these locations, but for the register that is 0.
+fn cells(set: Locations) -> impl Iterator<Item = Cell> {
+    let bits = move |(file, number): (RegFile, u8)| {
+        let bits = if file == RegFile::C { FLAGS } else { 1 };
+        (0..bits).filter_map(move |bit| {
+            let is_in = file != RegFile::C || Locations::flags(number, 1 << bit).intersects(set);
+            is_in.then_some(((file, number), bit))
+        })
+    };
+    set.registers().filter(|&register| register != (RegFile::R, R_ZERO)).flat_map(bits)
+}
+
+/// The bundle that a jump of a bundle at a word goes to, by number.
+fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option<usize> {
+    let Next::Jump { target, .. } = next else { return None };
+    let line = match target {
+        Target::Relative(lines) => (word / LINE).checked_add_signed(lines)?,
+        Target::Absolute(line) => line,
+    };
+    numbers.get(&line.checked_mul(LINE)?).copied()
+}
+
+/// The nodes of words of VP1, a bundle each.
+fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
+    let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
+    let mut nodes = Vec::new();
+    // What the bundle before does to control after this one, and where it stands.
+    let mut pending: (Next<()>, u32) = (Next::Fall, 0);
+    for (number, (start, bundle)) in bundles(words).enumerate() {
+        let range = start as usize..(start + bundle.words()) as usize;
+        let own = words.get(range.clone()).unwrap_or_default();
+        let footprint = footprint(own).unwrap_or(Footprint::NONE);
+        let writer = |cell: Cell| {
+            let mut writers = range.clone().filter(|&address| written_alone(words, address).contains(&cell.0));
+            let address = writers.next().unwrap_or(range.start);
+            locs.get(address).and_then(|&loc| Place::of_loc(loc))
+        };
+        let goes_on = match pending.0 {
+            Next::Jump { taken: None, .. } | Next::Return => false,
+            _ => !matches!(footprint.next, Next::Exit { .. }),
+        };
+        let target = target_of(pending.0, pending.1, &numbers);
+        let reads = cells(footprint.reads).collect();
+        let writes = cells(footprint.writes).map(|cell| (cell, writer(cell))).collect();
+        let successors = goes_on.then_some(number + 1).into_iter().chain(target).collect();
+        nodes.push(Node { reads, writes, may_skip: false, successors });
+        let branch = range.end.saturating_sub(1) as u32;
+        pending = (footprint.next, branch);
+    }
+    nodes
+}
+
+/// Whether a word of VP1 is a nop, which is there to fill a bundle.
+pub(super) fn is_nop(word: u32) -> bool {
+    let nops = [vp1::Opcode::ANOP, vp1::Opcode::SNOP, vp1::Opcode::VNOP, vp1::Opcode::BNOP];
+    vp1::Opcode::of_word(word).is_some_and(|opcode| nops.contains(&opcode))
+}
+
+/// A bundle's jump to an earlier one, by the numbers of both.
+pub(super) fn loops(words: &[u32]) -> Vec<(usize, usize)> {
+    let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
+    let backward = |(number, (start, bundle)): (usize, (u32, Bundle))| {
+        let branch = bundle.inst(Unit::Branch)?;
+        let next = footprint(&[branch.word()])?.next;
+        let to = target_of(next, start + bundle.words() - 1, &numbers)?;
+        (to <= number).then_some((to, number))
+    };
+    bundles(words).enumerate().filter_map(backward).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A branch of VP1 takes effect one bundle later.
+    #[test]
+    fn jumps_leave_after_the_delay_slot() {
+        let text =
+            "mov $r1 0x4\nanop\nsnop\nvnop\nsub $r1 $c0 $r1 0x1\nbra not $c0 zf 0x4\nadd $r2 $r1 0x1\nbnop\nexit 0x0\n";
+        let words = vp1::assemble(text).unwrap().words;
+        let locs: Vec<Loc> = (1..).take(words.len()).map(|line| Loc { line, column: 1 }).collect();
+        let starts: Vec<u32> = bundles(&words).map(|(start, _)| start).collect();
+        let nodes = vp1_nodes(&words, &locs);
+        let at = |address: u32| starts.iter().rposition(|&start| start <= address).unwrap();
+        assert_eq!(nodes[at(6)].successors, [at(6) + 1, at(4)]);
+        assert_eq!(nodes[at(5)].successors, [at(5) + 1]);
+        assert!(nodes[at(8)].successors.is_empty());
+        assert_eq!(loops(&words), [(at(4), at(5))]);
+        let found = contents(&nodes).uses;
+        let sub = found.iter().find(|of| of.register == (RegFile::R, 1) && of.node == at(4)).unwrap();
+        assert_eq!(sub.defs.iter().map(|place| place.line).collect::<Vec<_>>(), [1, 5]);
+    }
+
+    #[test]
+    fn branches_of_halu_count_from_themselves() {
+        let words =
+            halu::assemble("MOV R1, R2 ;\nx:\n@P0 IADD3 R1, R1, R1, RZ ;\n@P1 BRA x ;\nEXIT ;\n").unwrap().words;
+        let nodes = halu_nodes(&words, &[Loc::default(); 4]);
+        assert_eq!(nodes[2].successors, [3, 1]);
+        assert!(nodes[3].successors.is_empty());
+        assert!(nodes[1].may_skip && !nodes[0].may_skip);
+        assert!(nodes[2].reads.contains(&((RegFile::Pred, 1), 0)));
+    }
+}

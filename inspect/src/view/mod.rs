@@ -1,0 +1,147 @@
+//! One page that shows kernels on their way to words: the stages side by side, registers over time, the units of bundles.
+//!
+//! An op of the text and all that comes of it carry the op's place in the text. That is how the page knows what is alike, and it
+//! is all it needs: values and registers are followed to the instructions that make them.
+
+mod charts;
+mod html;
+mod lifetimes;
+mod machine;
+mod model;
+mod registers;
+mod selected;
+mod slots;
+mod source;
+
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{Kernel, Span};
+use halfbyte_isa::target::Target;
+
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options, Product, Step};
+use model::{Place, Snapshot, View};
+
+/// What a target has against a kernel.
+struct Refused<'k> {
+    kernel: &'k str,
+    target: Target,
+    reasons: Vec<(Place, String)>,
+}
+
+/// The page of kernels of a module, for those of the targets that take them: HTML in one piece that needs nothing else. The same
+/// text always gives the same bytes.
+///
+/// # Errors
+/// What the targets have against the kernels, if none takes any of them.
+pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<String, Vec<Diagnostic>> {
+    let lines = Lines::new(module.text());
+    let (mut views, mut refused, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for kernel in kernels {
+        for &target in targets {
+            match view(module, kernel, target, &lines) {
+                Ok(view) => views.push(view),
+                Err(diagnostics) => {
+                    let reason = |of: &Diagnostic| (Place::of_span(&lines, of.span), of.message.clone());
+                    let reasons = diagnostics.iter().map(reason).collect();
+                    refused.push(Refused { kernel: &kernel.name, target, reasons });
+                    errors.extend(diagnostics);
+                }
+            }
+        }
+    }
+    if views.is_empty() {
+        if errors.is_empty() {
+            errors.push(Diagnostic::new(Span::default(), "there is no kernel here").expected("one to show"));
+        }
+        return Err(errors);
+    }
+    Ok(html::page(module.file(), &views, &refused))
+}
+
+/// Compiles a kernel and keeps every stage.
+fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> Result<View, Vec<Diagnostic>> {
+    let options = Options::new(target);
+    let mut passes: Vec<Snapshot> = Vec::new();
+    let (mut selected, mut allocated, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lifetimes, mut slots) = (lifetimes::Lifetimes::default(), None);
+    let mut pass = 0;
+    let mut watch = |step: &Step<'_>| match step.result {
+        Product::Lowered(kernel) => {
+            pass += 1;
+            if step.changed {
+                let name = format!("pass {pass}, {}", step.name);
+                passes.push(Snapshot { name, lines: source::of_kernel(kernel, lines) });
+            }
+        }
+        Product::Selected(code) => selected = selected::of_code(code),
+        Product::Allocated(func) => {
+            let (nodes, blocks) = machine::nodes(func);
+            let contents = registers::contents(&nodes);
+            allocated = machine::of_func(func, &nodes, &contents.uses);
+            let columns = allocated.iter().filter(|line| line.shape == model::Shape::Inst).map(|line| line.place);
+            lifetimes = lifetimes::of_nodes(&nodes, &contents, columns.collect(), blocks);
+        }
+        Product::Words(code) => {
+            words = machine::of_words(code);
+            slots = slots::of_code(code);
+        }
+    };
+    let (_, stats) = Compiler::new(module, &options).compile(kernel, &mut watch)?;
+    if passes.is_empty() {
+        passes.push(Snapshot { name: String::new(), lines: source::of_kernel(kernel, lines) });
+    }
+    let text = source::of_text(kernel, lines);
+    let kernel = kernel.name.clone();
+    Ok(View { kernel, target, text, passes, selected, allocated, words, lifetimes, slots, stats })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const TARGETS: [Target; 2] = [Target::Halu, Target::Vp1];
+
+    fn shown(text: &str) -> Result<String, Vec<Diagnostic>> {
+        let module = Module::named("<b>&\"'.hb", text).unwrap();
+        page(&module, &module.ir().kernels, &TARGETS)
+    }
+
+    const HOSTILE: &str = "; </script><script>alert(1)</script> <!-- \u{202e}\u{0}\u{7f}\n\
+        kernel @k(%x: inout i32) { ; </style></title>&lt;\n^entry:\n  %i = item_id ; '\"><img src=x onerror=alert(1)>\n  \
+        %a = load %x[%i]\n  %b = intrinsic.i32 halu \"IADD3 $d, $0, $1, RZ\", %a, %a\n  store %b, %x[%i]\n  ret\n}\n";
+
+    #[test]
+    fn all_of_the_text_is_escaped() {
+        let page = shown(HOSTILE).unwrap();
+        assert_eq!(page.matches("<script").count(), 1);
+        assert_eq!(page.matches("</script").count(), 1);
+        assert_eq!(page.matches("</style").count(), 1);
+        assert!(page.contains("; &lt;/style&gt;&lt;/title&gt;"));
+        assert!(!page.contains("<img") && !page.contains("<!--"), "{page}");
+        assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"), "{page}");
+        assert!(page.contains("&amp;lt;"));
+        assert!(page.contains("\\u{202e}\\u{0}\\u{7f}") && !page.contains(['\u{202e}', '\u{0}', '\u{7f}']));
+    }
+
+    #[test]
+    fn a_page_needs_nothing_else_and_is_the_same_again() {
+        let page = shown(include_str!("../../../examples/median.hb")).unwrap();
+        assert_eq!(shown(include_str!("../../../examples/median.hb")).unwrap(), page);
+        for outside in ["http:", "https:", "@import", "url(", "src="] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+
+    /// A target that refuses a kernel is named with its reason, and none that takes it is an error.
+    #[test]
+    fn refusals_are_told() {
+        let page = shown(HOSTILE).unwrap();
+        let shows = |target: &str| page.contains(&format!("data-kernel=\"k\" data-target=\"{target}\">"));
+        assert!(shows("halu") && !shows("vp1"), "{page}");
+        assert!(page.contains("class=\"refused\""));
+        let module = Module::parse(HOSTILE).unwrap();
+        assert!(self::page(&module, &module.ir().kernels, &[Target::Vp1]).is_err());
+        assert!(shown("; nothing\n").is_err());
+    }
+}

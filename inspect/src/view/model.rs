@@ -1,0 +1,192 @@
+//! What a page shows, before it is HTML.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use halfbyte_ir::Span;
+use halfbyte_ir::diag::Lines;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::row::Row;
+use halfbyte_isa::target::Target;
+
+use super::lifetimes::Lifetimes;
+use super::slots::Slots;
+use halfbyte::pipeline::Stats;
+
+/// A place in the text. It is what things of different stages have in common: an op and all that was made of it carry one place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Place {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// Several places, in the order of the text: where something comes from. Of what may come from a great many, some; else a value
+/// that is handed on from branch to branch would come from all that was before, and a page grow as the square of its text.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Places(BTreeSet<Place>);
+
+/// So many places are named of one thing.
+const MOST_PLACES: usize = 32;
+
+impl Places {
+    /// None.
+    pub fn new() -> Places {
+        Places::default()
+    }
+
+    /// Adds places; whether any was new.
+    pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) -> bool {
+        let before = self.0.len();
+        for &place in places {
+            if self.0.len() < MOST_PLACES {
+                self.0.insert(place);
+            }
+        }
+        self.0.len() > before
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// In the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = &Place> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<Place> for Places {
+    fn from_iter<I: IntoIterator<Item = Place>>(places: I) -> Places {
+        let mut all = Places::new();
+        for place in places {
+            all.add([&place]);
+        }
+        all
+    }
+}
+
+impl<'p> IntoIterator for &'p Places {
+    type Item = &'p Place;
+    type IntoIter = std::collections::btree_set::Iter<'p, Place>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl Place {
+    /// Where an instruction comes from, if that is known.
+    pub fn of_loc(loc: Loc) -> Option<Place> {
+        loc.is_known().then_some(Place { line: loc.line, column: loc.column })
+    }
+
+    /// Where something of the text begins.
+    pub fn of_span(lines: &Lines<'_>, span: Span) -> Place {
+        let position = lines.position(span.start);
+        Place { line: position.line as u32, column: position.column as u32 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// An instruction of a machine that the page describes: the opcode's name, and its row.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    /// The name of the opcode, which differs where rows share a mnemonic.
+    pub opcode: &'static str,
+    /// Its row.
+    pub row: &'static Row,
+}
+
+/// A part of a line.
+pub(super) enum Token {
+    /// Anything else.
+    Plain(String),
+    /// A comment of the text.
+    Comment(String),
+    /// An op of the IR, or an instruction's mnemonic with its description.
+    Op(String, Option<Entry>),
+    /// A value or a register.
+    Name {
+        /// As it is written.
+        text: String,
+        /// Where what it holds comes from.
+        defs: Places,
+        /// It gets its value here.
+        is_def: bool,
+    },
+}
+
+/// What a line is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A comment, or another line that nothing comes of.
+    Other,
+    /// A label, or the head of a kernel.
+    Label,
+    /// An op or an instruction.
+    Inst,
+}
+
+/// A line of a stage.
+pub(super) struct Line {
+    /// What it is.
+    pub shape: Shape,
+    /// Where it comes from.
+    pub place: Option<Place>,
+    /// What stands in the margin: the line of the text, or a word's address.
+    pub margin: String,
+    /// Its parts.
+    pub tokens: Vec<Token>,
+    /// The digits of a word.
+    pub digits: Option<String>,
+    /// It begins a bundle.
+    pub opens: bool,
+}
+
+impl Line {
+    /// An instruction or a label, with the line of the text in its margin.
+    pub fn new(shape: Shape, place: Option<Place>, tokens: Vec<Token>) -> Line {
+        let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
+        Line { shape, place, margin, tokens, digits: None, opens: false }
+    }
+}
+
+/// The kernel after a pass that changed it.
+pub(super) struct Snapshot {
+    /// The pass, as the page names it.
+    pub name: String,
+    /// Its lines.
+    pub lines: Vec<Line>,
+}
+
+/// A kernel on its way to the words of one target.
+pub(super) struct View {
+    /// The kernel, without `@`.
+    pub kernel: String,
+    /// The target.
+    pub target: Target,
+    /// The kernel in the text.
+    pub text: Vec<Line>,
+    /// The kernel after passes, the last of them after all.
+    pub passes: Vec<Snapshot>,
+    /// Instructions on virtual registers.
+    pub selected: Vec<Line>,
+    /// Instructions on hardware registers.
+    pub allocated: Vec<Line>,
+    /// Words.
+    pub words: Vec<Line>,
+    /// When registers of the allocated instructions hold what.
+    pub lifetimes: Lifetimes,
+    /// The units of bundles, where there are any.
+    pub slots: Option<Slots>,
+    /// Counts.
+    pub stats: Stats,
+}

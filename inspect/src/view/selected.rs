@@ -1,0 +1,229 @@
+//! Selected instructions as lines, with virtual registers where they stand in the assembly.
+
+use std::collections::{HashMap, VecDeque};
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::word::Field;
+use halfbyte_isel::Code;
+use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg};
+
+use super::machine::ptx_line;
+use super::model::{Entry, Line, Place, Places, Shape, Token};
+use super::registers::{parts, without_end};
+use halfbyte::print::{Shown, ptx_names};
+
+/// The lines of selected code.
+pub(super) fn of_code(code: &Code) -> Vec<Line> {
+    match code {
+        Code::Halu(code) => lines(code, |inst| vec![Entry { opcode: inst.opcode().name(), row: inst.row() }]),
+        Code::Vp1(code) => lines(code, |group| {
+            group.insts.iter().map(|inst| Entry { opcode: inst.opcode().name(), row: inst.row() }).collect()
+        }),
+        Code::Ptx(code) => {
+            let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+            let mut lines = Vec::new();
+            for (number, block) in code.blocks.iter().enumerate() {
+                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+                lines.extend(block.insts.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+            }
+            lines
+        }
+    }
+}
+
+fn lines<M: Shown>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) -> Vec<Line> {
+    let defs = definitions(code);
+    let shown = Shower { code, defs };
+    let mut lines = Vec::new();
+    for (number, block) in code.blocks.iter().enumerate() {
+        let mut head = vec![Token::Plain(format!("b{number}"))];
+        shown.list(&mut head, code.list(&block.params), true);
+        head.push(Token::Plain(":".into()));
+        lines.push(Line::new(Shape::Label, None, head));
+        let insts = code.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or_default();
+        for inst in insts {
+            let tokens = shown.inst(inst, &entries(&inst.inst));
+            lines.push(Line::new(Shape::Inst, Place::of_loc(inst.loc), tokens));
+        }
+        let (tokens, loc) = shown.terminator(&block.terminator, block.loc, &entries);
+        lines.push(Line::new(Shape::Inst, Place::of_loc(loc), tokens));
+    }
+    lines
+}
+
+/// Where what each virtual register holds comes from. A block parameter holds what its arguments do.
+fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
+    let mut defs = vec![Places::new(); code.vregs.len()];
+    for inst in &code.insts {
+        for operand in code.operands(inst).iter().filter(|operand| operand.access != Access::Use) {
+            if let Some(defs) = defs.get_mut(operand.reg.0 as usize) {
+                defs.add(&Place::of_loc(inst.loc));
+            }
+        }
+    }
+    let edges = |terminator: &Terminator<M>| match terminator {
+        Terminator::Exit => Vec::new(),
+        Terminator::Jump(to) => vec![to.clone()],
+        Terminator::Branch { then, otherwise, .. } => vec![then.clone(), otherwise.clone()],
+    };
+    let edges = code.blocks.iter().flat_map(|block| edges(&block.terminator));
+    let passed: Vec<(VReg, VReg)> = edges
+        .filter_map(|edge| Some((code.blocks.get(edge.block as usize)?, edge)))
+        .flat_map(|(block, edge)| code.list(&block.params).iter().copied().zip(code.list(&edge.args).iter().copied()))
+        .collect();
+    let mut params: HashMap<VReg, Vec<VReg>> = HashMap::new();
+    for &(param, argument) in &passed {
+        params.entry(argument).or_default().push(param);
+    }
+    let mut left: VecDeque<VReg> = passed.iter().map(|&(_, argument)| argument).collect();
+    while let Some(argument) = left.pop_front() {
+        let from = defs.get(argument.0 as usize).cloned().unwrap_or_default();
+        for &param in params.get(&argument).into_iter().flatten() {
+            if defs.get_mut(param.0 as usize).is_some_and(|defs| defs.add(&from)) {
+                left.push_back(param);
+            }
+        }
+    }
+    defs
+}
+
+/// Shows instructions of some code.
+struct Shower<'c, M: Shown> {
+    code: &'c VCode<M>,
+    defs: Vec<Places>,
+}
+
+impl<M: Shown> Shower<'_, M> {
+    fn name(&self, reg: VReg, part: u8, is_def: bool) -> Token {
+        let mark = self.code.vregs.get(reg.0 as usize).map_or("", |&class| M::mark(class));
+        let part = if part == 0 { String::new() } else { format!("[{part}]") };
+        let defs = self.defs.get(reg.0 as usize).cloned().unwrap_or_default();
+        Token::Name { text: format!("v{}{mark}{part}", reg.0), defs, is_def }
+    }
+
+    /// Registers in parentheses, if there are any.
+    fn list(&self, tokens: &mut Vec<Token>, regs: &[VReg], is_def: bool) {
+        for (number, &reg) in regs.iter().enumerate() {
+            tokens.push(Token::Plain(if number == 0 { "(" } else { ", " }.into()));
+            tokens.push(self.name(reg, 0, is_def));
+        }
+        if !regs.is_empty() {
+            tokens.push(Token::Plain(")".into()));
+        }
+    }
+
+    fn edge(&self, tokens: &mut Vec<Token>, edge: &Edge) {
+        tokens.push(Token::Plain(format!("b{}", edge.block)));
+        self.list(tokens, self.code.list(&edge.args), false);
+    }
+
+    fn terminator(
+        &self,
+        terminator: &Terminator<M>,
+        loc: Loc,
+        entries: &impl Fn(&M::Inst) -> Vec<Entry>,
+    ) -> (Vec<Token>, Loc) {
+        match terminator {
+            Terminator::Exit => (vec![Token::Op("exit".into(), None)], loc),
+            Terminator::Jump(to) => {
+                let mut tokens = vec![Token::Op("jump".into(), None), Token::Plain(" ".into())];
+                self.edge(&mut tokens, to);
+                (tokens, loc)
+            }
+            Terminator::Branch { inst, then, otherwise } => {
+                let mut tokens = self.inst(inst, &entries(&inst.inst));
+                tokens.push(Token::Plain(" to ".into()));
+                self.edge(&mut tokens, then);
+                tokens.push(Token::Plain(", else ".into()));
+                self.edge(&mut tokens, otherwise);
+                (tokens, inst.loc)
+            }
+        }
+    }
+
+    /// An instruction. An operand stands where its number would, and behind the others if it cannot be told where that is.
+    fn inst(&self, inst: &VInst<M>, entries: &[Entry]) -> Vec<Token> {
+        let operands = self.code.operands(inst);
+        let mut plain = inst.inst.clone();
+        operands.iter().for_each(|operand| M::set(&mut plain, operand.place, 0));
+        let text = plain.to_string();
+        let text: Vec<&str> = parts(without_end(&text)).collect();
+        // By part of the text: the operands that stand there.
+        let mut standing: Vec<Vec<&Operand<M>>> = vec![Vec::new(); text.len()];
+        let mut others: Vec<&Operand<M>> = Vec::new();
+        for operand in operands {
+            let mut changed = plain.clone();
+            M::set(&mut changed, operand.place, another_number(operand.place.into()));
+            let changed = changed.to_string();
+            let at = only_difference(&text, &parts(without_end(&changed)).collect::<Vec<_>>());
+            match at.and_then(|at| standing.get_mut(at)) {
+                Some(there) if there.iter().all(|other| other.place == operand.place) => there.push(operand),
+                _ => others.push(operand),
+            }
+        }
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut entries = entries.iter();
+        let mut starts = true;
+        for (part, standing) in text.iter().zip(standing) {
+            for (number, operand) in standing.iter().enumerate() {
+                if number > 0 {
+                    tokens.push(Token::Plain(":".into()));
+                }
+                self.operand(&mut tokens, operand);
+            }
+            if !standing.is_empty() {
+                continue;
+            }
+            let is_guard = matches!(tokens.last(), Some(Token::Plain(before)) if before.ends_with(['@', '!']));
+            if starts && part.starts_with(char::is_alphabetic) && !is_guard {
+                starts = false;
+                tokens.push(Token::Op((*part).to_owned(), entries.next().copied()));
+                continue;
+            }
+            // Another instruction of the same bundle begins.
+            starts |= *part == "&";
+            match tokens.last_mut() {
+                Some(Token::Plain(before)) => before.push_str(part),
+                _ => tokens.push(Token::Plain((*part).to_owned())),
+            }
+        }
+        for operand in others {
+            tokens.push(Token::Plain(format!(" {}=", M::place(operand.place))));
+            self.operand(&mut tokens, operand);
+        }
+        tokens
+    }
+
+    fn operand(&self, tokens: &mut Vec<Token>, operand: &Operand<M>) {
+        tokens.push(self.name(operand.reg, operand.part, operand.access != Access::Use));
+        if let Access::Replace(old) = operand.access {
+            tokens.push(Token::Plain(" replaces ".into()));
+            tokens.push(self.name(old, 0, false));
+        }
+    }
+}
+
+/// A number that a register field can hold beside 0, whatever the registers are.
+fn another_number(field: Field) -> u64 {
+    if field.max() > 7 { 4 } else { 1 }
+}
+
+/// The place where two texts differ, if it is one.
+fn only_difference(a: &[&str], b: &[&str]) -> Option<usize> {
+    let mut places = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
+    let first = places.next()?;
+    (a.len() == b.len() && places.next().is_none()).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_found_where_it_is_the_only_one() {
+        assert_eq!(only_difference(&["a", "b"], &["a", "c"]), Some(1));
+        assert_eq!(only_difference(&["a", "b"], &["c", "d"]), None);
+        assert_eq!(only_difference(&["a", "b"], &["a", "b"]), None);
+        assert_eq!(only_difference(&["a"], &["b", "c"]), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Which kernels a campaign is made of.
+
+use halfbyte_ir::witness::Random;
+use halfbyte_ir::{Kernel, Type};
+use halfbyte_isa::target::Target;
+
+use crate::draw;
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options};
+use halfbyte_ir::generate::{Addresses, Palette, Shape};
+
+/// The types of kernels for a machine whose vectors are of bytes: the more often one stands here, the more there is of it.
+const BYTES: [Type; 17] = [
+    Type::I8X4,
+    Type::I8X4,
+    Type::I8X4,
+    Type::I8X4,
+    Type::I8X4,
+    Type::I8X16,
+    Type::I8X16,
+    Type::I8X16,
+    Type::I8,
+    Type::I8,
+    Type::I32,
+    Type::I32,
+    Type::I16,
+    Type::I16X2,
+    Type::F16X2,
+    Type::BF16X2,
+    Type::F16,
+];
+
+/// What the forms of kernels are tried on.
+pub struct Targets {
+    module: Module,
+    halu: Options,
+    vp1: Options,
+}
+
+impl Default for Targets {
+    fn default() -> Targets {
+        Targets::new()
+    }
+}
+
+impl Targets {
+    /// The two machines, with all passes.
+    pub fn new() -> Targets {
+        let module = Module::from_kernels("", "", Vec::new());
+        let options = |target| Options { verify: false, ..Options::new(target) };
+        Targets { module, halu: options(Target::Halu), vp1: options(Target::Vp1) }
+    }
+}
+
+/// Draws kernels of which some are for both machines and some for one of them.
+pub struct Mix<'t> {
+    both: Palette<'t>,
+    halu: Palette<'t>,
+    vp1: Palette<'t>,
+}
+
+impl<'t> Mix<'t> {
+    /// Of forms that these take.
+    pub fn new(targets: &'t Targets) -> Mix<'t> {
+        let takes = |options: &'t Options| {
+            let mut compiler = Compiler::new(&targets.module, options);
+            move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok()
+        };
+        let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
+        let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
+        let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[draw::vp1]);
+        Mix {
+            both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
+            halu: Palette::new(takes(&targets.halu)).with_intrinsics(&[draw::halu]),
+            vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
+        }
+    }
+
+    /// The kernel of a number, as text, and what the arguments of its launches are drawn from.
+    pub fn draw(&mut self, seed: u64, number: u64) -> (String, Random) {
+        let start = Random(Random(seed).bits() ^ number).bits();
+        let mut random = Random(start);
+        let mut shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
+        let palette = match random.below(20) {
+            0..=10 => &mut self.both,
+            11..=18 => &mut self.halu,
+            _ => &mut self.vp1,
+        };
+        if palette.addresses() == Addresses::Affine {
+            // Four items' words take a vector, of which there are few.
+            shape.live /= 4;
+        }
+        (palette.kernel("random", &shape, &mut random).to_string(), random)
+    }
+}

@@ -1,0 +1,179 @@
+//! How a launch fails: one of a few kinds, what happened, and where.
+
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::eval::{self, Fault};
+use halfbyte_isa::object::Loc;
+use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind};
+
+use halfbyte::Report;
+use halfbyte::launch::fault_diagnostic;
+
+/// The kinds of failures.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// The text is neither PTX nor IR.
+    Parse,
+    /// The text may be right, and is not run here.
+    Unsupported,
+    /// The target cannot do what the text says.
+    Refused,
+    /// The launch does not fit the kernel, or is none.
+    Arguments,
+    /// An access that is not within one buffer.
+    OutOfBoundsGlobal,
+    /// An access that is not within an item's own memory.
+    OutOfBoundsLocal,
+    /// An access at an address that is not a multiple of its size.
+    Misaligned,
+    /// A store into what is only read.
+    ReadOnly,
+    /// Two items that meet in a buffer.
+    RaceGlobal,
+    /// More backward branches than an item may take.
+    Budget,
+    /// An instruction that stops the launch.
+    Trap,
+    /// More than is taken here.
+    Limit,
+}
+
+impl Kind {
+    /// Its name in answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Parse => "parse",
+            Kind::Unsupported => "unsupported",
+            Kind::Refused => "refused",
+            Kind::Arguments => "arguments",
+            Kind::OutOfBoundsGlobal => "out-of-bounds-global",
+            Kind::OutOfBoundsLocal => "out-of-bounds-local",
+            Kind::Misaligned => "misaligned",
+            Kind::ReadOnly => "read-only",
+            Kind::RaceGlobal => "race-global",
+            Kind::Budget => "budget",
+            Kind::Trap => "trap",
+            Kind::Limit => "limit",
+        }
+    }
+
+    fn of_trap(kind: &TrapKind) -> Kind {
+        match kind {
+            TrapKind::OutOfBounds { space: Space::Local, .. } => Kind::OutOfBoundsLocal,
+            // What constants are named for in memory are buffers too.
+            TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => Kind::OutOfBoundsGlobal,
+            TrapKind::Misaligned { .. } => Kind::Misaligned,
+            TrapKind::ReadOnly { .. } => Kind::ReadOnly,
+            TrapKind::Race { .. } => Kind::RaceGlobal,
+            TrapKind::Budget { .. } => Kind::Budget,
+            _ => Kind::Trap,
+        }
+    }
+
+    fn of_fault(fault: &Fault) -> Kind {
+        let Fault::Trap(eval::Trap { kind, .. }) = fault else {
+            return match fault {
+                Fault::Race(_) => Kind::RaceGlobal,
+                Fault::Exceeded(_) => Kind::Limit,
+                _ => Kind::Arguments,
+            };
+        };
+        match kind {
+            eval::TrapKind::OutOfBounds { .. } => Kind::OutOfBoundsGlobal,
+            eval::TrapKind::Misaligned { .. } => Kind::Misaligned,
+            eval::TrapKind::ReadOnly { .. } => Kind::ReadOnly,
+            eval::TrapKind::Budget { .. } => Kind::Budget,
+            eval::TrapKind::NoIntrinsic { .. } => Kind::Unsupported,
+            _ => Kind::Trap,
+        }
+    }
+}
+
+/// A work item: the block and the thread in it, each along x, y and z.
+pub type Item = [[u32; 3]; 2];
+
+/// The item of that number, in blocks of so many.
+pub(super) fn item(number: u32, block: u32) -> Item {
+    let block = block.max(1);
+    [[number / block, 0, 0], [number % block, 0, 0]]
+}
+
+/// Why a launch gave no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}: {message}", kind.name())]
+pub struct Failure {
+    /// What sort of failure.
+    pub kind: Kind,
+    /// What happened, and where it helps what to do.
+    pub message: String,
+    /// The line of the text, from 1.
+    pub line: Option<u32>,
+    /// The work item.
+    pub item: Option<Item>,
+}
+
+impl Failure {
+    /// A failure at no place.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Failure {
+        Failure { kind, message: message.into(), line: None, item: None }
+    }
+
+    /// What is wrong with a launch.
+    pub fn arguments(message: impl Into<String>) -> Failure {
+        Failure::new(Kind::Arguments, message)
+    }
+
+    /// At a place of the text, where it is known.
+    pub(super) fn at(self, loc: Loc) -> Failure {
+        Failure { line: loc.is_known().then_some(loc.line), ..self }
+    }
+
+    /// The first finding of a report.
+    pub(super) fn of_report(kind: Kind, report: &Report, text: &str) -> Failure {
+        match report.diagnostics().first() {
+            Some(diagnostic) => Failure::of_diagnostic(kind, diagnostic, text),
+            None => Failure::new(kind, "the text is refused"),
+        }
+    }
+
+    pub(super) fn of_diagnostic(kind: Kind, diagnostic: &Diagnostic, text: &str) -> Failure {
+        let line = (diagnostic.span.end != 0).then(|| Lines::new(text).position(diagnostic.span.start).line as u32);
+        Failure { line, ..Failure::new(kind, diagnostic.to_string()) }
+    }
+
+    /// A trap, of a launch in blocks of so many.
+    pub(super) fn of_trap(trap: &Trap, block: u32) -> Failure {
+        let message = format!("`{}`: {}", trap.instruction, trap.kind);
+        let failure = Failure::new(Kind::of_trap(&trap.kind), message).at(trap.loc);
+        Failure { item: Some(item(trap.item, block)), ..failure }
+    }
+
+    /// A launch of words that came to nothing.
+    pub(super) fn of_launch(error: &LaunchError, block: u32) -> Failure {
+        let kind = match error {
+            LaunchError::Trap(trap) => return Failure::of_trap(trap, block),
+            LaunchError::Engine { .. } => Kind::Unsupported,
+            LaunchError::Tile(_) => Kind::Refused,
+            LaunchError::Items { .. }
+            | LaunchError::Native { .. }
+            | LaunchError::Cuda { .. }
+            | LaunchError::Exceeded { .. } => Kind::Limit,
+            LaunchError::Count { .. }
+            | LaunchError::Kind { .. }
+            | LaunchError::Scalar { .. }
+            | LaunchError::Size { .. } => Kind::Arguments,
+        };
+        Failure::new(kind, error.to_string())
+    }
+
+    /// What went wrong on the evaluator.
+    pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, block: u32, text: &str) -> Failure {
+        let diagnostic = fault_diagnostic(fault, kernel, kernel.span);
+        let at_fault = match fault {
+            Fault::Args(_) | Fault::Exceeded(_) => None,
+            Fault::Trap(trap) => Some(trap.item),
+            Fault::Race(race) => Some(race.second.item),
+        };
+        let failure = Failure::of_diagnostic(Kind::of_fault(fault), &diagnostic, text);
+        Failure { item: at_fault.map(|number| item(number, block)), ..failure }
+    }
+}

@@ -1,0 +1,197 @@
+//! Texts in PTX, as they stand or as what they are imported to.
+
+use halfbyte_isa::abi::buffer_base;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Entry, Module, Space, Variable};
+use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
+use halfbyte_runtime::TrapKind;
+use halfbyte_runtime::ptx::{self, Kernel, LaunchError, LoadError};
+
+use super::failure::{Failure, Kind};
+use super::ir::{Given, Run};
+use super::{Arg, How, Request, Size, Via, address, check_count, choose};
+use halfbyte::import_ptx::{MAX_ITEMS, Part, Shape, import_one};
+use halfbyte::launch::Engine;
+
+/// Bytes of an address.
+const ADDRESS: u64 = 8;
+
+pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+    let read = text::read(&request.text).map_err(|errors| of_errors(&errors))?;
+    check_target(&read, request)?;
+    let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let (number, _) = choose(&names, request.entry.as_deref())?;
+    let locs = read.locs.get(number).map(Vec::as_slice).unwrap_or_default();
+    let Some(entry) = read.module.entries.get(number) else {
+        return Err(Failure::arguments("the text has no kernel"));
+    };
+    for (inst, &loc) in entry.insts.iter().zip(locs) {
+        inst.check_axes().map_err(|axis| Failure::new(Kind::Unsupported, axis.to_string()).at(loc))?;
+    }
+    let shape = shape(request.size)?;
+    check_count(entry.params.len(), request.args.len())?;
+    match how.via.unwrap_or(Via::Ptx) {
+        Via::Ptx => as_it_stands(request, how, &read, entry, shape),
+        via => imported(request, how, via, (entry, locs), shape),
+    }
+}
+
+/// The first thing that is wrong with a text: others may come of it.
+fn of_errors(errors: &[Error]) -> Failure {
+    let Some(error) = errors.first() else { return Failure::new(Kind::Parse, "the text is refused") };
+    let kind = match error.kind.verdict() {
+        Verdict::Wrong => Kind::Parse,
+        Verdict::Unsupported => Kind::Unsupported,
+        Verdict::TooLarge => Kind::Limit,
+    };
+    Failure::new(kind, error.kind.to_string()).at(error.at)
+}
+
+/// Whether the text is for a machine that there is and has all of its instructions, and that may be the one asked for.
+fn check_target(Text { module, locs, .. }: &Text, request: &Request) -> Result<(), Failure> {
+    let Module { version: (major, minor), target, .. } = module;
+    if !target.is_known() {
+        return Err(Failure::new(Kind::Parse, format!("there is no target `{target}`")));
+    }
+    if let Some(missing) = module.missing().next() {
+        let inst = module.entries.get(missing.entry).and_then(|entry| Some((entry, entry.insts.get(missing.inst)?)));
+        let inst = inst.map_or_else(String::new, |(entry, inst)| inst_text(inst, entry));
+        let needs = missing.since;
+        let message = format!("`{inst}` needs {needs}; the text is for PTX {major}.{minor} and {target}");
+        let loc = locs.get(missing.entry).and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
+        return Err(Failure::new(Kind::Parse, message).at(loc));
+    }
+    match request.machine {
+        Some(machine) if !target.runs_on(machine) => {
+            Err(Failure::new(Kind::Refused, format!("the text is for {target}, which {machine} does not run")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Blocks and threads of a launch over x.
+fn shape(size: Size) -> Result<[u32; 2], Failure> {
+    match size {
+        Size::Items(_) => {
+            Err(Failure::arguments("a kernel in PTX is launched over blocks of threads; give `grid` and `block`"))
+        }
+        Size::Blocks { grid: [grid, 1, 1], block: [block, 1, 1] } => Ok([grid, block]),
+        Size::Blocks { .. } => Err(Failure::new(Kind::Unsupported, "only the x axis is run; y and z are 1")),
+    }
+}
+
+/// Runs the text.
+fn as_it_stands(
+    request: &mut Request,
+    how: &How<'_>,
+    read: &Text,
+    entry: &Entry,
+    [grid, block]: [u32; 2],
+) -> Result<(), Failure> {
+    if how.engine != Engine::Interp {
+        let engine = how.engine;
+        let message = format!(
+            "engine `{engine}` does not run PTX as it stands; `interp` does, and `--via halu` what becomes of it"
+        );
+        return Err(Failure::new(Kind::Unsupported, message));
+    }
+    let kernel = Kernel::load(read, &entry.name, &*request.file).map_err(|error| of_load(&error))?;
+    let mut values = Vec::new();
+    for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
+        let bytes = match arg {
+            Arg::Buffer { .. } => buffer_base(number).to_le_bytes().to_vec(),
+            Arg::Alias { arg, offset } => {
+                address(&request.args, *arg, *offset, &format!("argument {number}"))?.to_le_bytes().to_vec()
+            }
+            Arg::Value(bytes) => bytes.clone(),
+        };
+        check_bytes(number, arg, bytes.len() as u64, param.bytes())?;
+        values.push(bytes);
+    }
+    let mut args: Vec<ptx::Arg<'_>> = (request.args.iter_mut().zip(&values))
+        .map(|(arg, value)| match arg {
+            Arg::Buffer { bytes, .. } => ptx::Arg::Buffer(bytes),
+            Arg::Value(_) | Arg::Alias { .. } => ptx::Arg::Value(value),
+        })
+        .collect();
+    let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
+    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(grid, block, &mut args) };
+    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry, block))
+}
+
+/// Refuses an argument that has not as many bytes as its parameter.
+fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<(), Failure> {
+    if found == expected {
+        return Ok(());
+    }
+    let what = match arg {
+        Arg::Value(_) => "gives",
+        Arg::Buffer { .. } | Arg::Alias { .. } => "is an address of",
+    };
+    Err(Failure::arguments(format!("argument {number} {what} {found} bytes; the parameter has {expected}")))
+}
+
+fn of_load(error: &LoadError) -> Failure {
+    let (kind, loc) = match error {
+        LoadError::Name(_) | LoadError::Signature => (Kind::Arguments, Loc::default()),
+        LoadError::Parameter { loc, .. } => (Kind::Parse, *loc),
+        LoadError::Axis { loc, .. } => (Kind::Unsupported, *loc),
+    };
+    Failure::new(kind, error.to_string()).at(loc)
+}
+
+fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
+    match error {
+        LaunchError::Trap(trap) => {
+            let failure = Failure::of_trap(trap, block);
+            let TrapKind::ReadOnly { buffer, .. } = &trap.kind else { return failure };
+            // Constants are never written; other variables may be, and that is not done here.
+            let is_global = |variable: &Variable| variable.space == Space::Global && variable.name == *buffer;
+            if !entry.variables.iter().any(is_global) {
+                return failure;
+            }
+            let message = format!("written data of a module (`{buffer}`) is not supported");
+            Failure { kind: Kind::Unsupported, message, ..failure }
+        }
+        LaunchError::Items { .. } | LaunchError::Cuda { .. } | LaunchError::Exceeded { .. } => {
+            Failure::new(Kind::Limit, error.to_string())
+        }
+        LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
+        LaunchError::Count { .. } | LaunchError::Size { .. } => Failure::arguments(error.to_string()),
+    }
+}
+
+/// Runs what a kernel is imported to.
+fn imported(
+    request: &mut Request,
+    how: &How<'_>,
+    via: Via,
+    (entry, locs): (&Entry, &[Loc]),
+    [grid, block]: [u32; 2],
+) -> Result<(), Failure> {
+    let items = grid.saturating_mul(block);
+    if items > MAX_ITEMS {
+        let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
+        return Err(Failure::new(Kind::Limit, message));
+    }
+    let shape = Shape { grid: Some(grid), block: Some(block) };
+    let (module, parts) = import_one(&request.file, &request.text, (entry, locs), shape)
+        .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
+    for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
+        let found = match arg {
+            Arg::Value(bytes) => bytes.len() as u64,
+            Arg::Buffer { .. } | Arg::Alias { .. } => ADDRESS,
+        };
+        check_bytes(number, arg, found, param.bytes())?;
+    }
+    let given = |part: &Part| match request.args.get(part.param as usize) {
+        Some(Arg::Value(bytes)) => {
+            let range = part.offset as usize..(part.offset + part.bytes) as usize;
+            Ok(Given::Value(bytes.get(range).unwrap_or_default().to_vec()))
+        }
+        _ => Ok(Given::Address(part.param as usize)),
+    };
+    let given: Vec<Given> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
+    let run = Run { module: &module, kernel: 0, given: &given, items, block, via, is_imported: true };
+    run.launch(request, how)
+}

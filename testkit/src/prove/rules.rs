@@ -1,0 +1,406 @@
+//! Rules, executed on both sides: the kernels that their checks stand for, before and after.
+//!
+//! A selection rule meets its witness kernel as it is, without passes before but the one that packs work items where the target
+//! has them packed, so that it meets its own pattern; the words
+//! must give the evaluator's bits. A rule of `lower` is applied by its own pass, and the kernel must mean the same as
+//! before. Either way the rule must be among those taken. Inputs are all there are where an item reads at most 16 bits a
+//! lane, else edge and random ones.
+
+use halfbyte_emit::{layout, write_object};
+use halfbyte_ir::eval::DEFAULT_BUDGET;
+use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
+use halfbyte_ir::{Kernel, ParamKind, Type};
+use halfbyte_isa::object::{Header, Loc};
+use halfbyte_isa::target::{SMS, Target};
+use halfbyte_isel::regalloc::{Allocator, Options};
+use halfbyte_isel::{Refusal, legality, select};
+use halfbyte_lower::Context;
+use halfbyte_lower::trial as rule_trial;
+use halfbyte_runtime::Program;
+
+use super::{Counterexample, Effort, Reproduction, Subject};
+use crate::compare::compare;
+use crate::runlines::binding;
+use crate::trial::{self, Trial};
+use halfbyte::Module;
+use halfbyte::launch::{Engine, Param, evaluate, execute};
+use halfbyte::pipeline::TARGETS;
+
+/// Cases of a rule, shared among its witnesses.
+const SAMPLE: u32 = 4096;
+const FULL: u32 = 2_000_000;
+
+/// The least of a witness.
+const LEAST: u32 = 256;
+
+/// Cases of a launch, so that their data fit the caches.
+const LAUNCH: u32 = 1 << 16;
+
+/// Items whose data a run line lists.
+const LISTED: u32 = 64;
+
+/// The rules of every target's selection, and those of `lower`.
+pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for &target in TARGETS {
+        for (number, rule) in halfbyte_isel::rules(target).iter().enumerate() {
+            let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
+            subjects.push(place.subject(rule.checks, effort, move |kernel| {
+                let mut is_taken = false;
+                let mut programs = Vec::new();
+                let mut wrong = None;
+                for machine in machines(target) {
+                    match assemble(machine, kernel) {
+                        Ok((program, fired)) => {
+                            is_taken |= fired.contains(&(number as u32));
+                            programs.push((machine, program));
+                        }
+                        Err(reason) => wrong = wrong.or(Some(reason)),
+                    }
+                }
+                match wrong {
+                    Some(reason) if programs.is_empty() => Err(reason),
+                    _ => Ok(Translated { after: After::Words(programs), is_taken }),
+                }
+            }));
+        }
+    }
+    for (number, rule) in rule_trial::rules() {
+        let place = Place { part: "lower", name: rule.name, file: rule.file, line: rule.line };
+        subjects.push(place.subject(rule.checks, effort, move |kernel| {
+            let mut after = kernel.clone();
+            rule_trial::apply(number, &mut after).map_err(|error| error.to_string())?;
+            Ok(Translated { after: After::Kernel(Box::new(after)), is_taken: true })
+        }));
+    }
+    subjects
+}
+
+/// The machines that a target's rules are for: every SM, of which some may lack what a rule needs.
+fn machines(target: Target) -> Vec<Target> {
+    match target {
+        Target::Halu | Target::Vp1 => vec![target],
+        Target::Ptx { .. } => SMS.map(|sm| Target::Ptx { sm }).to_vec(),
+    }
+}
+
+/// Where a rule stands.
+#[derive(Clone, Copy)]
+struct Place {
+    part: &'static str,
+    name: &'static str,
+    file: &'static str,
+    line: u32,
+}
+
+impl Place {
+    fn fail(&self, reason: String, reproduction: Reproduction) -> Box<Counterexample> {
+        let Place { part, name, file, line } = self;
+        Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
+    }
+
+    /// The subject of the rule with these checks, which `translate` applies to a witness kernel.
+    fn subject(
+        self,
+        checks: &[&str],
+        effort: Effort,
+        translate: impl Fn(&Kernel) -> Result<Translated, String> + Send + Sync + 'static,
+    ) -> Subject {
+        let all: Result<Vec<Vec<Witness>>, CheckError> = checks.iter().map(|check| witnesses(check)).collect();
+        let all = all.map(|all| all.concat()).map_err(|error| error.to_string());
+        let all = all.and_then(|all| if all.is_empty() { Err("it has no check".to_owned()) } else { Ok(all) });
+        let count = all.as_ref().map_or(0, Vec::len);
+        let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
+        let name = format!("{}::{}", self.part, self.name);
+        // A rule without a witness has a piece too, which fails.
+        let run = move |piece, random: &mut Random| {
+            let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
+            let Some(witness) = all.get(piece) else { return Ok(0) };
+            prove(witness, share, random, &translate).map_err(|wrong| {
+                // Where the compiler has another rule in place of this one, another witness may show more.
+                let mut others = all.iter().filter(|_| !wrong.is_shown);
+                let shown = others
+                    .find_map(|other| prove(other, share, random, &translate).err().filter(|wrong| wrong.is_shown));
+                let Wrong { reason, file, .. } = shown.unwrap_or(wrong);
+                self.fail(reason, Reproduction::Kernel(file))
+            })
+        };
+        Subject { is_rule: true, ..Subject::new(self.part, name, (count, count.max(1)), run) }
+    }
+}
+
+/// A witness kernel after its translation.
+struct Translated {
+    after: After,
+    /// Whether the rule had a part in it.
+    is_taken: bool,
+}
+
+/// What a rule makes of a kernel.
+enum After {
+    Kernel(Box<Kernel>),
+    /// Words, by machine.
+    Words(Vec<(Target, Program)>),
+}
+
+/// What is wrong with a witness.
+struct Wrong {
+    reason: String,
+    /// A kernel file: the witness, with a run line where a launch shows it.
+    file: String,
+    /// Whether the compiler as it is shows the same launch to differ.
+    is_shown: bool,
+}
+
+/// Runs a witness on about `cases` cases.
+fn prove(
+    witness: &Witness,
+    cases: u32,
+    random: &mut Random,
+    translate: impl Fn(&Kernel) -> Result<Translated, String>,
+) -> Result<u64, Wrong> {
+    let wrong = |reason: String| Wrong { reason, file: witness.text.clone(), is_shown: false };
+    let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
+    let kernel = module.ir().kernels.first().ok_or_else(|| wrong("no kernel".to_owned()))?;
+    let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
+    let sides = Sides { module: &module, kernel, after, params: Param::of_kernel(kernel), output: witness.output };
+    let mut run = 0;
+    let mut last: Vec<Launch> = Vec::new();
+    while run < u64::from(cases) {
+        let launches = witness.launches(cases.min(LAUNCH), random.bits());
+        // What does not depend on the seed is everything there is, and is run once.
+        let is_new = |(number, launch): &(usize, &Launch)| last.get(*number) != Some(*launch);
+        let new: Vec<&Launch> = launches.iter().enumerate().filter(is_new).map(|(_, launch)| launch).collect();
+        if new.is_empty() {
+            break;
+        }
+        for Launch { items, args } in new {
+            let found = match sides.run(*items, args) {
+                Ok(None) => {
+                    run += u64::from(*items);
+                    continue;
+                }
+                Ok(Some(difference)) => difference,
+                Err(reason) => Difference { item: None, reason },
+            };
+            return Err(sides.reproduce(*items, args, found));
+        }
+        last = launches;
+    }
+    // That another rule takes its place is said where that one is right; else the difference says more.
+    if is_taken { Ok(run) } else { Err(wrong("its witness is translated without it".to_owned())) }
+}
+
+/// Where the two sides differ.
+struct Difference {
+    item: Option<u32>,
+    reason: String,
+}
+
+/// A kernel and what a rule makes of it, compared by the parameter `output`.
+struct Sides<'k> {
+    module: &'k Module,
+    kernel: &'k Kernel,
+    after: After,
+    params: Vec<Param>,
+    output: usize,
+}
+
+impl Sides<'_> {
+    fn run(&self, items: u32, args: &[Vec<u8>]) -> Result<Option<Difference>, String> {
+        let name = &self.kernel.name;
+        let mut expected = args.to_vec();
+        let writers = evaluate(self.kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+        let differ = |on: &str, found: &[Vec<u8>]| {
+            let output = self.output;
+            let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
+            compare(name, (output, param), ("ir", a), (on, b), &writers)
+        };
+        let mut found = args.to_vec();
+        let difference = match &self.after {
+            After::Kernel(after) => {
+                evaluate(after, items, &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
+                differ("ir, rewritten", &found).map(|d| (d.item, format!("{d}\nrewritten:\n{after}")))
+            }
+            After::Words(programs) => {
+                let mut run = |(target, program, engine): (&Target, &Program, Engine)| {
+                    let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
+                    found.clone_from_slice(args);
+                    execute(loaded, engine, items, &mut found).map_err(|error| format!("on {target}: {error}"))?;
+                    Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
+                };
+                let engines = |target: &Target| {
+                    let target = *target;
+                    Engine::ALL.into_iter().filter(move |engine| engine.runs(target))
+                };
+                let mut runs = programs
+                    .iter()
+                    .flat_map(|(target, program)| engines(target).map(move |engine| (target, program, engine)));
+                let first = runs.find_map(|of| run(of).transpose()).transpose()?;
+                first.map(|d| (d.item, d.to_string()))
+            }
+        };
+        Ok(difference.map(|(item, reason)| Difference { item, reason }))
+    }
+
+    /// A failed launch as a run line: of the one item that differs where it differs alone too, else of all.
+    fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> Wrong {
+        if let Some(item) = found.item {
+            // With the elements that every item reads, and then with those after it, which some read too.
+            for count in [1, 1 + Launch::SPARE] {
+                let own = |(param, bytes): (&Param, &Vec<u8>)| match param.kind {
+                    ParamKind::Scalar(_) => bytes.clone(),
+                    ParamKind::Buffer { elem, .. } => elements(elem, bytes, item as usize, count as usize).to_vec(),
+                };
+                let alone: Vec<Vec<u8>> = self.params.iter().zip(args).map(own).collect();
+                if let Ok(Some(difference)) = self.run(1, &alone) {
+                    return self.wrong(difference.reason, 1, &alone);
+                }
+            }
+        }
+        if items > LISTED {
+            let reason = format!("{} (in a launch of {items} items)", found.reason);
+            return Wrong { reason, file: self.module.text().to_owned(), is_shown: false };
+        }
+        self.wrong(found.reason, items, args)
+    }
+
+    /// What is wrong, with a file that shows it: on the targets that show it, or on the evaluator alone, as the kernel that
+    /// the rule has made.
+    fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
+        let targets = match self.after {
+            After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
+            After::Kernel(_) => TARGETS.to_vec(),
+        };
+        let names = |targets: &[Target]| {
+            let mut names: Vec<&str> = targets.iter().map(|target| target.name()).collect();
+            names.dedup();
+            names.join(", ")
+        };
+        let shown: Vec<Target> = targets.iter().copied().filter(|&target| self.differs(target, items, args)).collect();
+        let mut file = self.module.text().to_owned();
+        match &self.after {
+            After::Kernel(after) if shown.is_empty() => {
+                let mut rewritten = after.as_ref().clone();
+                rewritten.name = "rewritten".to_owned();
+                file += &format!("\n{rewritten}{}", self.run_line("ir", &rewritten.name, items, args));
+            }
+            _ => {
+                let on = if shown.is_empty() { &targets } else { &shown };
+                file += &self.run_line(&names(on), &self.kernel.name, items, args);
+            }
+        }
+        Wrong { reason, file, is_shown: !shown.is_empty() }
+    }
+
+    /// Whether the compiler's words for a target do not do what the kernel says.
+    fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
+        let ways = [halfbyte::pipeline::Options::new(target)];
+        let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET, watchdog: None };
+        trial.run(self.module, &[trial::Launch { items, args: args.to_vec() }]).is_err()
+    }
+
+    /// A launch as kernel files write it, with what the evaluator makes of it.
+    fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
+        let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
+        let mut results = args.to_vec();
+        let is_run = evaluate(self.kernel, items, &mut results).is_ok();
+        let (mut given, mut expected) = (String::new(), String::new());
+        for (number, ((param, before), result)) in self.params.iter().zip(args).zip(&results).enumerate() {
+            if number == self.output && is_run {
+                expected = format!(" ->{}", value(param, result));
+            } else {
+                given += &value(param, before);
+            }
+        }
+        format!("; run: {on}: @{kernel} items={items}{given}{expected}\n")
+    }
+}
+
+fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
+    let size = ty.bytes() as usize;
+    bytes.get(first * size..(first + count) * size).unwrap_or(bytes)
+}
+
+/// A kernel in words, and the rules that made them.
+fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), String> {
+    let texts = |refusals: Vec<Refusal>| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let mut packed = kernel.clone();
+    let pass = halfbyte_lower::find("pack").map_err(|error| error.to_string())?;
+    halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&legality(target)), &mut ())
+        .map_err(|error| error.to_string())?;
+    let mut selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
+    selected.code.expand().map_err(|error| error.to_string())?;
+    let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() });
+    let func = func.map_err(|error| error.to_string())?;
+    let code = layout(func).map_err(|error| error.to_string())?;
+    let header = Header { target, source: "check".to_string() };
+    let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
+    let program = Program::load(&object).map_err(|error| error.to_string())?;
+    Ok((program, selected.fired))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use std::path::Path;
+
+    use halfbyte_ir::Op;
+
+    use super::*;
+    use crate::check::check;
+
+    /// A rule of these checks, for which a translation with faults stands.
+    fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {
+        let place = Place { part: "halu", name: "planted", file: "planted.isle", line: 7 };
+        place.subject(checks, Effort::Sample, move |kernel| {
+            let mut wrong = kernel.clone();
+            fault(&mut wrong);
+            let (program, _) = assemble(Target::Halu, &wrong)?;
+            Ok(Translated { after: After::Words(vec![(Target::Halu, program)]), is_taken })
+        })
+    }
+
+    fn clamps_not(kernel: &mut Kernel) {
+        let wrong = kernel.insts.values_mut().filter(|inst| inst.op == Op::SubSatU);
+        wrong.for_each(|inst| inst.op = Op::Sub);
+    }
+
+    const CHECK: &str = "[t: i8x4 i16x2] (%a: $t, %b: $t): %r = sub_sat_u.$t %a, %b";
+
+    #[test]
+    fn a_rule_needs_a_check_that_can_be_read() {
+        for (checks, reason) in [
+            (&[] as &[&str], "it has no check"),
+            (&["(%a: i7): %r = neg.i8 %a"], "`i7` is no type"),
+            (&["(%a: i8): %r = neg.i8 %b"], "%b"),
+        ] {
+            let subject = planted(checks, true, |_| {});
+            // The one piece that it has fails in the shard that it falls to.
+            assert_eq!(subject.pieces, 1);
+            let failure = subject.prove(0).unwrap_err();
+            assert!(failure.to_string().contains(reason), "{failure}");
+            assert!(failure.subject.starts_with("rule halu::planted (planted.isle:7)"));
+        }
+    }
+
+    #[test]
+    fn a_rule_that_is_not_taken_fails() {
+        assert!(planted(&[CHECK], true, |_| {}).prove(0).is_ok_and(|cases| cases >= 4096));
+        let failure = planted(&[CHECK], false, |_| {}).prove(0).unwrap_err();
+        assert_eq!(failure.reason, "its witness is translated without it");
+    }
+
+    #[test]
+    fn a_difference_is_a_kernel_file() {
+        for is_taken in [true, false] {
+            let failure = planted(&[CHECK], is_taken, clamps_not).prove(0).unwrap_err();
+            let Reproduction::Kernel(text) = &failure.reproduction else { panic!("{failure}") };
+            assert!(failure.reason.contains("@witness on halu (interp): result[0]"), "{failure}");
+            // The compiler itself has no such fault.
+            let outcome = check("planted.hb", text, Path::new("."), &Engine::ALL);
+            assert!(outcome.failures.is_none() && outcome.runs == 1, "{text}");
+            assert!(text.contains("items=1") && text.contains(" -> result="), "{text}");
+        }
+    }
+}

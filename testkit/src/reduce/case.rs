@@ -1,0 +1,85 @@
+//! A kernel with a launch.
+
+use halfbyte_ir::Kernel;
+
+use crate::runlines::binding;
+use crate::trial::Launch;
+use halfbyte::Module;
+
+/// A kernel with a launch: what fails, or may.
+#[derive(Clone, Debug)]
+pub struct Case {
+    text: String,
+    kernel: Kernel,
+    launch: Launch,
+}
+
+impl Case {
+    /// A kernel as it prints, with a launch; none where it is not well formed.
+    pub fn new(kernel: &Kernel, launch: Launch) -> Option<Case> {
+        Case::read(kernel.to_string(), launch)
+    }
+
+    /// The text of one kernel, with a launch of it; none where it is not well formed.
+    pub fn read(text: String, launch: Launch) -> Option<Case> {
+        let mut kernels = halfbyte_ir::text::read(&text).ok()?.kernels;
+        let kernel = kernels.pop().filter(|_| kernels.is_empty())?;
+        Some(Case { text, kernel, launch })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The launch.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// The kernel's text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The kernel, alone in a module.
+    pub fn module(&self) -> Module {
+        Module::from_kernels("<reduced>", &self.text, vec![self.kernel.clone()])
+    }
+
+    /// The number of its ops.
+    pub fn ops(&self) -> usize {
+        self.kernel.layout.iter().map(|&block| self.kernel.blocks[block].insts.len()).sum()
+    }
+
+    /// A kernel file: the kernel, and the launch as a run line on these targets, by name.
+    pub fn file(&self, targets: &str) -> String {
+        let mut text = format!("{}; run: {targets}: @{} items={}", self.text, self.kernel.name, self.launch.items);
+        for (param, bytes) in self.kernel.given_params().iter().zip(&self.launch.args) {
+            text.push(' ');
+            text += &binding(&param.name, param.kind, bytes);
+        }
+        text.push('\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_is_written_as_a_run_line() {
+        let text = "kernel @k(%a: i32, %x: in f16x2, %b: out i32) {\n^entry:\n  store %a, %b\n  ret\n}\n";
+        let launch = Launch { items: 1, args: vec![vec![1; 4], vec![0, 60, 0, 64], vec![0; 8]] };
+        let file = Case::read(text.to_owned(), launch).map(|case| (case.ops(), case.file("halu")));
+        assert_eq!(file, Some((2, format!("{text}; run: halu: @k items=1 a=0x01010101 x=[0x40003c00] b=zeros(2)\n"))));
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_no_case() {
+        for text in ["", "kernel @k() {\n}\n", "kernel @k() {\n^a:\n  ret\n}\nkernel @l() {\n^a:\n  ret\n}\n"] {
+            assert!(Case::read(text.to_owned(), Launch { items: 1, args: Vec::new() }).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What fails in a kernel file.
+
+use halfbyte_ir::eval::DEFAULT_BUDGET;
+use halfbyte_isa::target::Target;
+use thiserror::Error;
+
+use super::{Case, Patience};
+use crate::bind::{Bound, bind};
+use crate::runlines;
+use crate::trial::{Failure, Kind, Launch, Trial};
+use crate::values::{Loader, brief};
+use halfbyte::Module;
+use halfbyte::launch::{Engine, Param};
+use halfbyte::pipeline::Options;
+use halfbyte::report::Report;
+use halfbyte::target::TARGET_NAMES;
+
+/// Which failures are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Of this kernel alone, without `@`.
+    pub kernel: Option<&'a str>,
+    /// On this target alone.
+    pub target: Option<Target>,
+    /// On these engines.
+    pub engines: &'a [Engine],
+    /// How long to try.
+    pub patience: &'a Patience,
+}
+
+/// A launch on a target, which may fail.
+#[derive(Clone, Debug)]
+pub struct Suspect {
+    /// The kernel and the launch.
+    pub case: Case,
+    /// The target.
+    pub target: Target,
+}
+
+/// Why nothing is to be reduced.
+#[derive(Clone, Debug, Error)]
+pub enum FindError {
+    /// The text, its run lines or their values are wrong.
+    #[error(transparent)]
+    Report(#[from] Report),
+    /// There is no such kernel.
+    #[error("{file} has no kernel `@{name}`; there are: {there}")]
+    Kernel {
+        /// The file.
+        file: String,
+        /// The name that was asked for.
+        name: String,
+        /// The kernels that there are.
+        there: String,
+    },
+    /// No run line launches what is asked about on a target.
+    #[error("{file}: there is nothing to reduce: no run line launches {what}")]
+    NotRun {
+        /// The file.
+        file: String,
+        /// What none launches.
+        what: String,
+    },
+    /// Nothing fails.
+    #[error("{file}: there is nothing to reduce: {what}")]
+    Agrees {
+        /// The file.
+        file: String,
+        /// What was tried.
+        what: String,
+    },
+}
+
+/// A failure of a kernel file.
+pub struct Found {
+    /// The kernel, and the launch that fails.
+    pub case: Case,
+    /// How it fails.
+    pub failure: Failure,
+    options: Options,
+    engines: Vec<Engine>,
+    budget: u32,
+    patience: Patience,
+}
+
+/// The launches that a module's run lines ask for, on each of their targets.
+///
+/// # Errors
+/// Run lines that are wrong, or that ask for nothing of the question.
+pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Vec<Suspect>, FindError> {
+    let report = |errors| FindError::Report(Report::new(module.file(), module.text(), errors));
+    let kernels = &module.ir().kernels;
+    if let Some(name) = question.kernel.filter(|name| !kernels.iter().any(|kernel| kernel.name == *name)) {
+        let there: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
+        let there = there.join(", ");
+        return Err(FindError::Kernel { file: module.file().to_owned(), name: brief(name), there });
+    }
+    let lines = runlines::read(module.text()).map_err(report)?;
+    let mut suspects = Vec::new();
+    for run in lines.runs.iter().filter(|run| question.kernel.is_none_or(|name| name == run.kernel.0)) {
+        let (name, place) = &run.kernel;
+        let Some(kernel) = module.ir().kernel(name) else {
+            let unknown = halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", brief(name)));
+            return Err(report(vec![unknown]));
+        };
+        let params = Param::of_kernel(kernel);
+        let Bound { args, .. } = bind(&params, &run.args, &run.results, loader, *place).map_err(report)?;
+        let Some(case) = Case::new(kernel, Launch { items: run.items, args }) else { continue };
+        let asked = |target: Target| match question.target {
+            Some(wanted) => (wanted.name() == target.name()).then_some(wanted),
+            None => Some(target),
+        };
+        let targets = run.targets.iter().filter_map(|&target| asked(target));
+        suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));
+    }
+    if suspects.is_empty() {
+        let kernel = question.kernel.map_or("a kernel".to_owned(), |name| format!("@{name}"));
+        let what = format!("{kernel} on {}", question.target.map_or(TARGET_NAMES, Target::name));
+        return Err(FindError::NotRun { file: module.file().to_owned(), what });
+    }
+    Ok(suspects)
+}
+
+/// The first launch of a module's run lines that fails.
+///
+/// # Errors
+/// Run lines that are wrong, or that ask for nothing of the question; where nothing fails.
+pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Found, FindError> {
+    let suspects = suspects(module, loader, question)?;
+    // What `check` shows comes first, and after it what only shows where each step is verified.
+    for verify in [false, true] {
+        for Suspect { case, target } in &suspects {
+            let options = Options::new(*target);
+            let options = Options { verify: verify || options.verify, ..options };
+            if let Some(found) = Found::of(case.clone(), options, question.engines, question.patience) {
+                return Ok(found);
+            }
+        }
+    }
+    let mut on: Vec<&str> = suspects.iter().map(|suspect| suspect.target.name()).collect();
+    on.sort_unstable();
+    on.dedup();
+    let what = format!("on {} the words do what ir does, the kernel is refused, or a limit is met", on.join(" and "));
+    Err(FindError::Agrees { file: module.file().to_owned(), what })
+}
+
+impl Found {
+    /// The failure of a case; none where it does not fail, or is at fault itself.
+    pub fn of(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Option<Found> {
+        let launches = [case.launch().clone()];
+        let failure = |engines: &[Engine], budget| {
+            let watchdog = &patience.watchdog();
+            let trial = Trial { ways: std::slice::from_ref(&options), engines, budget, watchdog: Some(watchdog) };
+            trial.run(&case.module(), &launches).err()
+        };
+        let failure_of_all = failure(engines, DEFAULT_BUDGET)?;
+        if matches!(failure_of_all.kind, Kind::Malformed | Kind::Exceeded) {
+            return None;
+        }
+        // Where one engine says it all, the others need not run.
+        let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
+        let is_same = |other: Option<Failure>| other.is_some_and(|other| other.is_like(&failure_of_all));
+        let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
+        // A branch that is made straight may leave a loop without end, which is not waited for.
+        let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != Kind::Trap);
+        let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
+        let (options, patience) = (options.clone(), patience.clone());
+        Some(Found { failure: failure_of_all, options, engines, budget, case, patience })
+    }
+
+    /// Whether another case fails in the same way, and how.
+    pub fn fails(&self, case: &Case) -> Option<Failure> {
+        let Found { options, engines, budget, .. } = self;
+        let watchdog = &self.patience.watchdog();
+        let trial = Trial { ways: std::slice::from_ref(options), engines, budget: *budget, watchdog: Some(watchdog) };
+        let failure = trial.run(&case.module(), std::slice::from_ref(case.launch())).err()?;
+        failure.is_like(&self.failure).then_some(failure)
+    }
+
+    /// The target on which it fails.
+    pub fn target(&self) -> Target {
+        self.options.target
+    }
+
+    /// Whether it fails only where each step of the compiler is verified.
+    pub fn is_hidden(&self) -> bool {
+        self.options.verify && !Options::new(self.options.target).verify
+    }
+}

@@ -1,0 +1,320 @@
+//! Run lines and refuse lines: what a kernel file says about running it.
+//!
+//! ```text
+//! ; run: halu, ptx: @axpy items=2 a=2.0 x=[0x3c003c00, 0x42004200] y=zeros(2) -> y=[0x40004000, 0x46004600]
+//!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
+//! ```
+//! A run line launches a kernel. `ir` always runs, and the targets that the line names must give the same bits; after
+//! `->` stand the bits themselves. A refuse line expects a target to refuse the op on its own line, with a message that
+//! contains its text.
+
+use std::collections::HashSet;
+
+use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::{ParamKind, Span};
+use halfbyte_isa::target::Target;
+
+use crate::values::{Cursor, Value, brief, element_bits, list};
+use halfbyte::target::On;
+
+/// A name with its place in the text.
+pub type Name = (String, Span);
+
+/// A launch that a file asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunLine {
+    /// The line.
+    pub span: Span,
+    /// What the kernel runs on beside `ir`.
+    pub targets: Vec<Target>,
+    /// The kernel, without `@`.
+    pub kernel: Name,
+    /// The number of work items.
+    pub items: u32,
+    /// Values of parameters.
+    pub args: Vec<(Name, Value)>,
+    /// Values that buffers must have afterwards.
+    pub results: Vec<(Name, Value)>,
+}
+
+/// A refusal that a file expects.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RefuseLine {
+    /// The comment.
+    pub span: Span,
+    /// The line of the text, as bytes; the op stands on it.
+    pub line: Span,
+    /// Who refuses.
+    pub target: Target,
+    /// What the message contains.
+    pub text: String,
+}
+
+/// What a file says about running it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RunLines {
+    /// Launches, in order.
+    pub runs: Vec<RunLine>,
+    /// Refusals, in order.
+    pub refusals: Vec<RefuseLine>,
+}
+
+impl RunLines {
+    /// Has PTX made for an SM.
+    pub fn set_sm(&mut self, sm: u16) {
+        let runs = self.runs.iter_mut().flat_map(|run| &mut run.targets);
+        for target in runs.chain(self.refusals.iter_mut().map(|refusal| &mut refusal.target)) {
+            if let Target::Ptx { .. } = target {
+                *target = Target::Ptx { sm };
+            }
+        }
+    }
+}
+
+/// Finds and reads the run lines and refuse lines of a text.
+///
+/// # Errors
+/// What is wrong with them, one a line.
+pub fn read(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
+    read_comments(source, comment)
+}
+
+/// Finds and reads those of a text in PTX, where comments begin with `//`.
+///
+/// # Errors
+/// What is wrong with them, one a line.
+pub fn read_ptx(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
+    read_comments(source, |line| line.find("//").map(|at| at + 2))
+}
+
+fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<RunLines, Vec<Diagnostic>> {
+    let mut lines = RunLines::default();
+    let mut errors = Vec::new();
+    // The reader of the IR refuses longer texts.
+    let all = source.get(..u32::MAX as usize).unwrap_or(source);
+    let mut start = 0;
+    for text in all.split_inclusive('\n') {
+        let line = Span { start, end: start + text.trim_end().len() as u32 };
+        start += text.len() as u32;
+        let Some(comment) = comment(text) else { continue };
+        let blanks = text.get(comment..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+        let from = (line.start + (comment + blanks) as u32).min(line.end);
+        let comment = Span { start: from, end: line.end };
+        let mut cursor = Cursor::new(source, comment);
+        if cursor.eat("run:") {
+            match run_line(&mut cursor, comment) {
+                Ok(run) => lines.runs.push(run),
+                Err(error) => errors.push(error),
+            }
+        } else if cursor.eat("refuse:") {
+            match refuse_line(source, &mut cursor, comment, line) {
+                Ok(refusal) => lines.refusals.push(refusal),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    if errors.is_empty() { Ok(lines) } else { Err(errors) }
+}
+
+/// Where the text of a line's comment begins: after the first `;` that is not within a string.
+pub(crate) fn comment(line: &str) -> Option<usize> {
+    let mut quoted = false;
+    let semicolon = line.bytes().position(|byte| {
+        quoted ^= byte == b'"';
+        byte == b';' && !quoted
+    });
+    semicolon.map(|at| at + 1)
+}
+
+fn target(cursor: &mut Cursor<'_>) -> Result<(On, Span), Diagnostic> {
+    let (name, span) = cursor.name(&format!("a target: {}", On::NAMES))?;
+    let unknown = || Diagnostic::new(span, format!("`{}` is no target", brief(name))).expected(On::NAMES);
+    Ok((On::from_name(name).ok_or_else(unknown)?, span))
+}
+
+fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
+    let mut targets = Vec::new();
+    loop {
+        match target(cursor)? {
+            (On::Words(target), _) if !targets.contains(&target) => targets.push(target),
+            _ => {}
+        }
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    cursor.expect(":")?;
+    cursor.expect("@")?;
+    let (kernel, place) = cursor.name("a kernel's name")?;
+    cursor.expect("items")?;
+    cursor.expect("=")?;
+    let (items, number) = cursor.integer(ITEMS)?;
+    let too_many = |_| Diagnostic::new(number, format!("{items} is too many")).expected(ITEMS);
+    let items = u32::try_from(items).map_err(too_many)?;
+    let args = bindings(cursor, "`NAME=VALUE` or `->`")?;
+    let results = if cursor.eat("->") { bindings(cursor, "`NAME=VALUE`")? } else { Vec::new() };
+    if !cursor.at_end() {
+        return Err(cursor.unexpected("the end of the line"));
+    }
+    Ok(RunLine { span, targets, kernel: (kernel.to_owned(), place), items, args, results })
+}
+
+const ITEMS: &str = "a number of work items, at most 4294967295";
+
+fn bindings(cursor: &mut Cursor<'_>, expected: &str) -> Result<Vec<(Name, Value)>, Diagnostic> {
+    let mut bindings = Vec::new();
+    let mut seen = HashSet::new();
+    loop {
+        let mut arrow = *cursor;
+        if cursor.at_end() || arrow.eat("->") {
+            return Ok(bindings);
+        }
+        let (name, span) = cursor.name(expected)?;
+        if !seen.insert(name) {
+            return Err(Diagnostic::new(span, format!("`{}` is given twice", brief(name))));
+        }
+        cursor.expect("=")?;
+        bindings.push(((name.to_owned(), span), cursor.value()?));
+    }
+}
+
+/// What a parameter is given, or holds, as run lines have it.
+pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
+    match kind {
+        ParamKind::Scalar(ty) => format!("{name}={}", element_bits(ty, bytes)),
+        ParamKind::Buffer { elem, .. } if bytes.iter().all(|&byte| byte == 0) => {
+            format!("{name}=zeros({})", bytes.len() / elem.bytes() as usize)
+        }
+        ParamKind::Buffer { elem, .. } => format!("{name}={}", list(elem, bytes)),
+    }
+}
+
+fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) -> Result<RefuseLine, Diagnostic> {
+    let target = match target(cursor)? {
+        (On::Words(target), _) => target,
+        (On::Ir, span) => return Err(Diagnostic::new(span, "`ir` refuses nothing").expected("halu, vp1, ptx")),
+    };
+    cursor.expect(":")?;
+    if cursor.at_end() {
+        return Err(cursor.unexpected("a part of the refusal's message"));
+    }
+    let text = source.get(cursor.here() as usize..span.end as usize).unwrap_or_default();
+    Ok(RefuseLine { span, line, target, text: text.trim().to_owned() })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::values::ValueKind;
+
+    #[test]
+    fn a_run_line_in_all_its_parts() {
+        let source = "; run: ir, halu: @axpy items=2 a=2.0 x=[0x3c003c00, 1.0] y=zeros(2) -> y=[0x40004000, 2.0]\r\n";
+        let lines = read(source).unwrap();
+        let [run] = &lines.runs[..] else { panic!("one run") };
+        assert_eq!(run.targets, [Target::Halu]);
+        assert_eq!((run.kernel.0.as_str(), run.items), ("axpy", 2));
+        let names = |list: &[(Name, Value)]| list.iter().map(|((name, _), _)| name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&run.args), ["a", "x", "y"]);
+        assert_eq!(names(&run.results), ["y"]);
+        assert_eq!(run.args[2].1.kind, ValueKind::Zeros { ty: None, count: 2 });
+        let (_, name) = run.args[1].0;
+        assert_eq!(source.get(name.start as usize..name.end as usize), Some("x"));
+    }
+
+    #[test]
+    fn refusals_stand_behind_ops_and_strings_hide_semicolons() {
+        let source = "  %r = swizzle %a, %b ; refuse: vp1: no such op \n intrinsic \"; refuse: halu: x\" ;run: halu: @k items=1\n; a run: b";
+        let lines = read(source).unwrap();
+        let [refusal] = &lines.refusals[..] else { panic!("one refusal") };
+        assert_eq!((refusal.target, refusal.text.as_str()), (Target::Vp1, "no such op"));
+        assert_eq!(refusal.line.start, 0);
+        assert_eq!(lines.runs.len(), 1);
+    }
+
+    #[test]
+    fn every_mistake_is_reported_at_its_place() {
+        // Each line is wrong where `^` stands in the line below it.
+        let table = [
+            ("; run:", "      ^", "the line ends too early; expected a target: ir, halu, vp1, ptx"),
+            ("; run: halo: @k items=1", "       ^^^^", "`halo` is no target; expected ir, halu, vp1, ptx"),
+            ("; run: halu @k items=1", "            ^", "unexpected `@`; expected `:`"),
+            ("; run: halu,: @k items=1", "            ^", "unexpected `:`; expected a target: ir, halu, vp1, ptx"),
+            ("; run: halu: k items=1", "             ^", "unexpected `k`; expected `@`"),
+            ("; run: halu: @ items=1", "                    ^", "unexpected `=`; expected `items`"),
+            ("; run: halu: @k", "               ^", "the line ends too early; expected `items`"),
+            ("; run: halu: @k a=1", "                ^", "unexpected `a`; expected `items`"),
+            ("; run: halu: @k items 1", "                      ^", "unexpected `1`; expected `=`"),
+            (
+                "; run: halu: @k items=",
+                "                      ^",
+                "the line ends too early; expected a number of work items, at most 4294967295",
+            ),
+            (
+                "; run: halu: @k items=x",
+                "                      ^",
+                "`x` does not do here; expected a number of work items, at most 4294967295",
+            ),
+            (
+                "; run: halu: @k items=-1",
+                "                      ^^",
+                "`-1` does not do here; expected a number of work items, at most 4294967295",
+            ),
+            (
+                "; run: halu: @k items=4294967296",
+                "                      ^^^^^^^^^^",
+                "4294967296 is too many; expected a number of work items, at most 4294967295",
+            ),
+            ("; run: halu: @k items=1 x", "                         ^", "the line ends too early; expected `=`"),
+            (
+                "; run: halu: @k items=1 x=",
+                "                          ^",
+                "the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+            ),
+            ("; run: halu: @k items=1 x=1 x=2", "                            ^", "`x` is given twice"),
+            (
+                "; run: halu: @k items=1 x=(1)",
+                "                          ^",
+                "unexpected `(`; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+            ),
+            ("; run: halu: @k items=1 x=[1,,2]", "                             ^", "unexpected `,`; expected a number"),
+            (
+                "; run: halu: @k items=1 x=zeros(2",
+                "                                 ^",
+                "the line ends too early; expected `)`",
+            ),
+            (
+                "; run: halu: @k items=1 -> y=1 -> z=1",
+                "                               ^",
+                "unexpected `-`; expected the end of the line",
+            ),
+            (
+                "; run: halu: @k items=1 , x=1",
+                "                        ^",
+                "unexpected `,`; expected `NAME=VALUE` or `->`",
+            ),
+            ("; run: halu: @k items=1 -> é=1", "                           ^", "unexpected `é`; expected `NAME=VALUE`"),
+            ("; refuse: halu", "              ^", "the line ends too early; expected `:`"),
+            (
+                "; refuse: halu:",
+                "               ^",
+                "the line ends too early; expected a part of the refusal's message",
+            ),
+            ("; refuse: gpu: x", "          ^^^", "`gpu` is no target; expected ir, halu, vp1, ptx"),
+            ("; refuse: ir: x", "          ^^", "`ir` refuses nothing; expected halu, vp1, ptx"),
+        ];
+        let source: String = table.iter().map(|(line, ..)| format!("{line}\n")).collect();
+        let errors = read(&source).unwrap_err();
+        let lines = halfbyte_ir::diag::Lines::new(&source);
+        assert_eq!(errors.len(), table.len());
+        for ((number, (line, mark, message)), error) in table.iter().enumerate().zip(errors) {
+            let position = lines.position(error.span.start);
+            let column = mark.find('^').unwrap() + 1;
+            assert_eq!((position.line, position.column), (number + 1, column), "{line}");
+            assert_eq!(error.to_string(), *message, "{line}");
+            let width = source.get(error.span.start as usize..error.span.end as usize).unwrap().chars().count();
+            assert_eq!(width.max(1), mark.trim().len(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Runs a kernel everywhere and compares, for Rust tests.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use halfbyte_isa::target::Target;
+
+use crate::check::check;
+use halfbyte::Module;
+use halfbyte::launch::Engine;
+use halfbyte::pipeline::TARGETS;
+use halfbyte::report::Report;
+
+/// What a kernel was run on.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The targets whose every engine gave the evaluator's bits.
+    pub targets: Vec<Target>,
+    /// The targets that cannot do what the text says, and why.
+    pub refused: Vec<(Target, Report)>,
+}
+
+/// Runs a kernel of a text on the evaluator, and on every engine of every target that can do it, and compares all results bit for bit.
+/// Arguments are written as on run lines: `("a", "2.0")`, `("x", "[1, 2, 3]")`, `("x", "random(64, 1)")`, `("y", "zeros(64)")`.
+///
+/// ```
+/// use halfbyte_testkit::testing::run_and_compare;
+///
+/// let text = "kernel @double(%x: in i8x4, %y: out i8x4) {
+///             ^entry:
+///               %i = item_id
+///               %v = load %x[%i]
+///               %r = add_sat_u.i8x4 %v, %v
+///               store %r, %y[%i]
+///               ret
+///             }";
+/// let compared = run_and_compare(text, "double", 100, &[("x", "random(100, 1)"), ("y", "zeros(100)")])?;
+/// assert_eq!(compared.targets.len(), 3);
+/// # Ok::<(), halfbyte::Report>(())
+/// ```
+///
+/// # Errors
+/// What is wrong with the text or the arguments; a trap; results that differ, with the first element that does. Where every target refuses, the
+/// first one's reasons.
+pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str)]) -> Result<Compared, Report> {
+    let module = Module::parse(text)?;
+    let mut compared = Compared { targets: Vec::new(), refused: Vec::new() };
+    for &target in TARGETS {
+        match module.compile(target) {
+            Ok(_) => compared.targets.push(target),
+            Err(report) => compared.refused.push((target, report)),
+        }
+    }
+    if let ([], Some((_, report))) = (compared.targets.as_slice(), compared.refused.first()) {
+        return Err(report.clone());
+    }
+    let names: Vec<&str> = compared.targets.iter().map(|target| target.name()).collect();
+    let mut launch = format!("{text}\n; run: {}: @{kernel} items={items}", names.join(", "));
+    for (name, value) in args {
+        // Writing to a string succeeds.
+        let _ = write!(launch, " {name}={value}");
+    }
+    let outcome = check(module.file(), &launch, Path::new(""), &Engine::ALL);
+    match outcome.failures {
+        Some(report) => Err(report),
+        None => Ok(compared),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const HALF: &str = "kernel @half(%x: in f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
+                        %r = fadd.f16x2 %v, %v\n  store %r, %y[%i]\n  ret\n}\n";
+
+    #[test]
+    fn targets_that_refuse_are_named() {
+        let compared = run_and_compare(HALF, "half", 7, &[("x", "random(7, 1)"), ("y", "zeros(7)")]).unwrap();
+        assert_eq!(compared.targets, [Target::Halu, Target::Ptx { sm: 90 }]);
+        assert_eq!(compared.refused[0].0, Target::Vp1);
+        assert!(compared.refused[0].1.to_string().contains("fadd.f16x2"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_launch_is_an_error() {
+        for (args, message) in [
+            (vec![("x", "zeros(7)")], "y"),
+            (vec![("x", "zeros(7)"), ("y", "zeros(3)")], "trap on ir"),
+            (vec![("z", "1")], "`z`"),
+        ] {
+            let report = run_and_compare(HALF, "half", 7, &args).unwrap_err().to_string();
+            assert!(report.contains(message), "{message}: {report}");
+        }
+        assert!(run_and_compare(HALF, "whole", 7, &[]).unwrap_err().to_string().contains("no kernel `@whole`"));
+    }
+
+    /// What the text itself says of a launch is compared as well, so a wrong result is found.
+    #[test]
+    fn a_difference_is_an_error() {
+        let text = format!("{HALF}; run: halu: @half items=1 x=[0x3c003c00] y=zeros(1) -> y=[0x3c003c00]\n");
+        let report = run_and_compare(&text, "half", 1, &[("x", "zeros(1)"), ("y", "zeros(1)")]).unwrap_err();
+        assert!(report.to_string().contains("expected"), "{report}");
+    }
+
+    #[test]
+    fn where_all_refuse_the_reasons_are_told() {
+        let text = "kernel @k(%x: in i8x16, %j: in i8x16, %y: out i64) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %j[%i]\n  \
+                    %s = swizzle.i8x16 %v, %w\n  %p = split.i64 %s, 0\n  %q = mul_hi_u.i64 %p, %p\n  store %q, %y[%i]\n  ret\n}\n";
+        let report = run_and_compare(text, "k", 1, &[]).unwrap_err().to_string();
+        assert!(report.contains("halu cannot do"), "{report}");
+    }
+}

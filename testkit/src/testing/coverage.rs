@@ -1,0 +1,153 @@
+//! Which rules tests have taken.
+
+use std::fmt;
+
+use halfbyte_ir::Rule;
+use halfbyte_ir::text::closest;
+use halfbyte_isa::target::Target;
+
+use halfbyte::pipeline::{Fired, TARGETS};
+
+/// Whose rules they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// Of the passes over the IR.
+    Lower,
+    /// Of a target's selection.
+    Isel(Target),
+}
+
+impl Part {
+    /// That of a target. Every SM has the rules of PTX.
+    pub fn of(target: Target) -> Part {
+        let is_of = |of: &&Target| of.name() == target.name();
+        Part::Isel(TARGETS.iter().find(is_of).copied().unwrap_or(target))
+    }
+
+    /// Every part: `lower`, then the targets.
+    pub fn all() -> impl Iterator<Item = Part> {
+        std::iter::once(Part::Lower).chain(TARGETS.iter().map(|&target| Part::Isel(target)))
+    }
+
+    /// `lower`, or the target's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Lower => "lower",
+            Part::Isel(target) => target.name(),
+        }
+    }
+
+    fn rules(self) -> &'static [Rule] {
+        match self {
+            Part::Lower => halfbyte_lower::RULES,
+            Part::Isel(target) => halfbyte_isel::rules(target),
+        }
+    }
+}
+
+/// A rule, by whose it is and its number among those.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RuleId {
+    pub part: Part,
+    number: usize,
+}
+
+impl RuleId {
+    pub fn rule(self) -> Option<&'static Rule> {
+        self.part.rules().get(self.number)
+    }
+}
+
+/// The rules that a name may mean, `NAME` or `PART::NAME`, of `lower` and of the target.
+///
+/// # Errors
+/// The name most like it, where there is none.
+pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
+    let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
+    let parts = || {
+        std::iter::once(Part::Lower).chain(target.map(Part::of)).filter(|part| of.is_none_or(|of| of == part.name()))
+    };
+    let of_name = |part: Part| {
+        let rules = part.rules().iter().enumerate();
+        rules.filter(|(_, rule)| rule.name == bare).map(move |(number, _)| RuleId { part, number })
+    };
+    let found: Vec<RuleId> = parts().flat_map(of_name).collect();
+    if found.is_empty() {
+        return Err(closest(bare, parts().flat_map(|part| part.rules()).map(|rule| rule.name)));
+    }
+    Ok(found)
+}
+
+/// How often each rule of `lower` and of every target has been taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Coverage {
+    counts: Vec<(Part, Vec<usize>)>,
+}
+
+/// A rule with how often it was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleCount {
+    /// Whose rule it is.
+    pub part: Part,
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How often it was taken.
+    pub count: usize,
+}
+
+impl fmt::Display for RuleCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rule { name, file, line, .. } = self.rule;
+        write!(f, "{}::{name} ({file}:{line})", self.part.name())
+    }
+}
+
+impl Default for Coverage {
+    fn default() -> Coverage {
+        Coverage { counts: Part::all().map(|part| (part, vec![0; part.rules().len()])).collect() }
+    }
+}
+
+impl Coverage {
+    /// Adds what other tests have taken.
+    pub fn add(&mut self, other: &Coverage) {
+        for (part, counts) in &other.counts {
+            self.add_counts(*part, counts);
+        }
+    }
+
+    /// Adds what a compiler for a target has taken; where there is no target, by its passes.
+    pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
+        self.add_counts(Part::Lower, &fired.lower);
+        if let Some(target) = target {
+            self.add_counts(Part::of(target), &fired.isel);
+        }
+    }
+
+    fn add_counts(&mut self, part: Part, counts: &[usize]) {
+        for (_, all) in self.counts.iter_mut().filter(|(of, _)| *of == part) {
+            for (all, count) in all.iter_mut().zip(counts) {
+                *all += count;
+            }
+        }
+    }
+
+    /// How often a rule was taken.
+    pub(super) fn count(&self, id: RuleId) -> usize {
+        let of_part = self.counts.iter().find(|(part, _)| *part == id.part);
+        of_part.and_then(|(_, counts)| counts.get(id.number)).copied().unwrap_or(0)
+    }
+
+    /// The rules in the order of their numbers, those of `lower` first. Phrases that rules of `lower` share are no rules of their own.
+    pub fn rules(&self) -> impl Iterator<Item = RuleCount> {
+        self.counts.iter().flat_map(|(part, counts)| {
+            let rows = part.rules().iter().zip(counts).map(|(rule, &count)| RuleCount { part: *part, rule, count });
+            rows.filter(|row| row.part != Part::Lower || matches!(row.rule.term, "simplify" | "expand"))
+        })
+    }
+
+    /// The rules that were never taken.
+    pub fn never(&self) -> impl Iterator<Item = RuleCount> {
+        self.rules().filter(|row| row.count == 0)
+    }
+}

@@ -1,0 +1,524 @@
+//! Text tests as they are written: `; test:` lines, kernels, and what is expected of each.
+
+use std::ops::Range;
+
+use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::text::closest;
+use halfbyte_ir::{Op, Span, Type};
+use halfbyte_isa::target::{SMS, Target};
+use halfbyte_lower::Pass;
+
+use super::checks::{Check, Kind, Reader};
+use super::coverage::{RuleId, find};
+use crate::runlines::comment;
+use halfbyte::report::Report;
+use halfbyte::target::{On, TARGET_NAMES};
+use halfbyte::{Module, pipeline};
+
+/// What a line of an expected output begins with.
+pub(super) const MARK: &str = ";=";
+
+/// What a kernel is tested for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    Lower,
+    Isel,
+    Expand,
+    Regalloc,
+    Asm,
+    Refuse,
+}
+
+impl Stage {
+    const ALL: [Stage; 6] = [Stage::Lower, Stage::Isel, Stage::Expand, Stage::Regalloc, Stage::Asm, Stage::Refuse];
+    const NAMES: &str = "lower, isel, expand, regalloc, asm or refuse";
+
+    const fn name(self) -> &'static str {
+        match self {
+            Stage::Lower => "lower",
+            Stage::Isel => "isel",
+            Stage::Expand => "expand",
+            Stage::Regalloc => "regalloc",
+            Stage::Asm => "asm",
+            Stage::Refuse => "refuse",
+        }
+    }
+}
+
+/// What a `; test:` line says.
+#[derive(Clone)]
+pub(super) struct Header {
+    pub stage: Stage,
+    /// What is compiled for; only `lower` can do without.
+    pub target: Option<Target>,
+    /// The passes, where they are not those of the compiler.
+    pub passes: Option<Vec<&'static Pass>>,
+    /// Without a target: the ops that the passes are told are missing, on one type or on all.
+    pub without: Vec<(Op, Option<Type>)>,
+}
+
+/// A kernel with what is expected of it.
+pub(super) struct Test {
+    pub kernel: String,
+    /// The place of the kernel's name.
+    pub name: Span,
+    /// From the kernel to the next one.
+    pub text: Range<usize>,
+    pub header: Header,
+    pub checks: Vec<Check>,
+    pub rules: Vec<RuleCheck>,
+    pub whole: Option<Whole>,
+}
+
+/// Rules of one name, one of which must be taken, or none.
+pub(super) struct RuleCheck {
+    pub name: String,
+    /// The name's place.
+    pub span: Span,
+    pub is_wanted: bool,
+    /// The rules that the name may mean.
+    pub rules: Vec<RuleId>,
+}
+
+/// An expected output.
+pub(super) struct Whole {
+    /// The bytes of its lines in the file.
+    pub range: Range<usize>,
+    /// Its lines in the file, with the mark.
+    pub lines: Vec<(Span, String)>,
+}
+
+/// The text tests of a file.
+pub struct TestFile {
+    pub(super) file: String,
+    pub(super) text: String,
+    pub(super) tests: Vec<Test>,
+}
+
+impl TestFile {
+    /// Reads the tests of a text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// All that is wrong with its kernels, or with what it says about testing them: also a kernel of which nothing is expected, and a
+    /// file without a test.
+    pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
+        let module = Module::named(file, text)?;
+        let mut parser = Parser {
+            text,
+            tests: Vec::new(),
+            headers: Vec::new(),
+            is_expecting: false,
+            last_inst: 0,
+            errors: Vec::new(),
+        };
+        parser.parse(&module);
+        let Parser { tests, mut errors, .. } = parser;
+        if errors.is_empty() {
+            return Ok(TestFile { file: file.to_owned(), text: text.to_owned(), tests });
+        }
+        errors.sort_by_key(|error| error.span.start);
+        Err(Report::new(file, text, errors))
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    tests: Vec<Test>,
+    /// The `; test:` lines with their places, and whether a kernel has come after each.
+    headers: Vec<(Span, Option<Header>, bool)>,
+    /// Whether something is expected of the last kernel, rightly written or not.
+    is_expecting: bool,
+    /// Where the last instruction of the last kernel begins.
+    last_inst: usize,
+    errors: Vec<Diagnostic>,
+}
+
+impl Parser<'_> {
+    fn parse(&mut self, module: &Module) {
+        let kernels = &module.ir().kernels;
+        if kernels.is_empty() {
+            let span = Span { start: 0, end: 0 };
+            return self.errors.push(Diagnostic::new(span, "there is no test here").expected("a kernel"));
+        }
+        // The word stands before the name that the span is of.
+        let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
+        let starts: Vec<usize> = kernels.iter().map(|kernel| word(kernel.span.start)).collect();
+        let mut next = 0;
+        let mut reader = Reader::default();
+        let mut start = 0;
+        for line in self.text.split_inclusive('\n') {
+            while let (Some(&begin), Some(kernel)) = (starts.get(next), kernels.get(next))
+                && begin < start + line.len()
+            {
+                self.finish();
+                let end = starts.get(next + 1).copied().unwrap_or(self.text.len());
+                self.begin(kernel.name.clone(), kernel.span, begin..end);
+                self.last_inst = kernel.insts.values().map(|inst| inst.span.start as usize).max().unwrap_or(begin);
+                reader = Reader::default();
+                next += 1;
+            }
+            self.line(line, start, &mut reader);
+            start += line.len();
+        }
+        self.finish();
+        for (span, _, used) in &self.headers {
+            if !used {
+                self.errors.push(Diagnostic::new(*span, "no kernel comes after this line"));
+            }
+        }
+    }
+
+    /// The test of a kernel begins.
+    fn begin(&mut self, kernel: String, name: Span, text: Range<usize>) {
+        let header = match self.headers.last_mut() {
+            Some((_, header, used)) => {
+                *used = true;
+                header.clone()
+            }
+            None => {
+                let wrong = Diagnostic::new(name, format!("nothing says what @{kernel} is tested for"));
+                self.errors.push(wrong.expected("a line `; test: STAGE TARGET` above it"));
+                None
+            }
+        };
+        self.is_expecting = false;
+        // Of a header that is wrong enough has been said; its kernels are read on.
+        let header = header.unwrap_or(Header { stage: Stage::Lower, target: None, passes: None, without: Vec::new() });
+        self.tests.push(Test { kernel, name, text, header, checks: Vec::new(), rules: Vec::new(), whole: None });
+    }
+
+    /// The test of the last kernel ends.
+    fn finish(&mut self) {
+        let Some(test) = self.tests.last() else { return };
+        if !self.is_expecting {
+            let wrong = Diagnostic::new(test.name, format!("nothing is expected of @{}", test.kernel));
+            self.errors.push(wrong.expected("`; check: TEXT`, `; rule: NAME`, or `;=` for its whole output"));
+        }
+    }
+
+    fn line(&mut self, line: &str, start: usize, reader: &mut Reader) {
+        let shown = line.trim_end();
+        let span = |from: usize| Span { start: (start + from) as u32, end: (start + shown.len()) as u32 };
+        if shown.starts_with(MARK) {
+            self.is_expecting = true;
+            let range = start..start + line.len();
+            return self.whole_line(shown, span(0), range);
+        }
+        let Some(at) = comment(shown) else { return };
+        let words = shown.get(at..).unwrap_or_default();
+        let Some((word, rest)) = words.trim_start().split_once(':') else { return };
+        let pattern = rest.trim();
+        let place = span(shown.len() - rest.trim_start().len());
+        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
+        match (word, kind) {
+            ("test", _) if shown.starts_with(';') => {
+                let header = self.header(pattern, place);
+                let header = header.map_err(|wrong| self.errors.push(wrong)).ok();
+                self.headers.push((place, header, false));
+            }
+            (_, Some(kind)) => {
+                self.is_expecting = true;
+                match (reader.read(kind, pattern, place), self.tests.last_mut()) {
+                    (_, None) => self.errors.push(no_kernel(place)),
+                    (Ok(check), Some(test)) => test.checks.push(check),
+                    (Err(wrong), Some(_)) => self.errors.push(wrong),
+                }
+            }
+            ("rule", _) => self.rules(pattern, place, true),
+            ("no rule", _) => self.rules(pattern, place, false),
+            _ => {}
+        }
+    }
+
+    fn whole_line(&mut self, shown: &str, span: Span, range: Range<usize>) {
+        let Some(test) = self.tests.last_mut() else {
+            return self.errors.push(no_kernel(span));
+        };
+        // Renewed there it would move the lines that an output tells.
+        if range.start < self.last_inst {
+            let wrong = Diagnostic::new(span, format!("the expected output stands within @{}", test.kernel));
+            return self.errors.push(wrong.expected("it below the kernel"));
+        }
+        let whole = test.whole.get_or_insert(Whole { range: range.start..range.start, lines: Vec::new() });
+        if whole.range.end != range.start {
+            let wrong = Diagnostic::new(span, "the expected output goes on after other lines");
+            return self.errors.push(wrong.expected("all its lines together"));
+        }
+        whole.range.end = range.end;
+        whole.lines.push((span, shown.to_owned()));
+    }
+
+    fn rules(&mut self, names: &str, place: Span, is_wanted: bool) {
+        self.is_expecting = true;
+        let Some(test) = self.tests.last_mut() else {
+            return self.errors.push(no_kernel(place));
+        };
+        if matches!(self.headers.last(), Some((_, None, _))) {
+            return;
+        }
+        for (name, span) in words(names, place, ',') {
+            match find(name, test.header.target) {
+                Ok(rules) => test.rules.push(RuleCheck { name: name.to_owned(), span, is_wanted, rules }),
+                Err(near) => {
+                    let expected = near.map_or("a rule".to_owned(), |near| format!("a rule; did you mean `{near}`?"));
+                    self.errors.push(Diagnostic::new(span, format!("no rule is called `{name}`")).expected(expected));
+                }
+            }
+        }
+    }
+
+    /// Reads what stands after `; test:`.
+    fn header(&self, text: &str, place: Span) -> Result<Header, Diagnostic> {
+        let mut words = words(text, place, ' ').into_iter().peekable();
+        let Some((name, span)) = words.next() else {
+            return Err(
+                Diagnostic::new(place, "the line ends too early").expected(format!("a stage: {}", Stage::NAMES))
+            );
+        };
+        let stage = Stage::ALL.into_iter().find(|stage| stage.name() == name);
+        let unknown = || Diagnostic::new(span, format!("no stage is called `{name}`")).expected(Stage::NAMES);
+        let stage = stage.ok_or_else(unknown)?;
+        let target = match words.next_if(|(word, _)| !word.contains('=')) {
+            Some((name, span)) => {
+                let target = match On::from_name(name) {
+                    Some(On::Words(target)) => target,
+                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGET_NAMES)),
+                };
+                Some(target)
+            }
+            None if stage == Stage::Lower => None,
+            None => {
+                let wrong = Diagnostic::new(span, format!("`{name}` is tested for a target"));
+                return Err(wrong.expected(format!("{TARGET_NAMES} after it")));
+            }
+        };
+        if let (Stage::Expand, Some(target)) = (stage, target)
+            && !pipeline::is_taken(name, target)
+        {
+            let wrong = Diagnostic::new(span, format!("`{target}` has nothing to expand"));
+            return Err(wrong.expected("`expand ptx`"));
+        }
+        let mut header = Header { stage, target, passes: None, without: Vec::new() };
+        for (word, span) in words {
+            match word.split_once('=') {
+                Some(("passes", names)) => {
+                    let names = names.split(',').filter(|name| !name.is_empty());
+                    let passes: Result<_, _> = names.map(halfbyte_lower::find).collect();
+                    header.passes = Some(passes.map_err(|error| Diagnostic::new(span, error.to_string()))?);
+                }
+                Some(("sm", number)) if matches!(target, Some(Target::Ptx { .. })) => {
+                    let sm = number.parse().ok().filter(|sm| SMS.contains(sm));
+                    let unknown = || {
+                        let wrong = Diagnostic::new(span, format!("`{number}` is no SM that PTX is made for"));
+                        wrong.expected("75, 80, 90, 100 or 120")
+                    };
+                    header.target = Some(Target::Ptx { sm: sm.ok_or_else(unknown)? });
+                }
+                Some(("without", ops)) if target.is_none() => {
+                    header.without = ops.split(',').map(|op| missing(op, span)).collect::<Result<_, _>>()?;
+                }
+                Some(("without", _)) => {
+                    let wrong = Diagnostic::new(span, "what a target lacks is said by its rules");
+                    return Err(wrong.expected("`without=` after `lower` alone"));
+                }
+                _ => {
+                    let wrong = Diagnostic::new(span, format!("`{word}` does not do here"));
+                    return Err(wrong.expected("`passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`"));
+                }
+            }
+        }
+        Ok(header)
+    }
+}
+
+impl Header {
+    /// The passes over the IR.
+    pub fn passes(&self) -> Vec<&'static Pass> {
+        self.passes.clone().unwrap_or_else(|| pipeline::Options::new(Target::Halu).passes)
+    }
+}
+
+fn no_kernel(span: Span) -> Diagnostic {
+    Diagnostic::new(span, "no kernel stands before this line")
+}
+
+/// An op, or an op on a type.
+fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
+    let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
+    let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {
+        let expected = near.map_or(expected.to_owned(), |near| format!("{expected}; did you mean `{near}`?"));
+        Diagnostic::new(span, format!("no {what} is called `{name}`")).expected(expected)
+    };
+    let op = Op::from_name(name).ok_or_else(|| {
+        let near = closest(name, Op::ALL.iter().map(|op| op.name()));
+        unknown("op", name, near, "`OP` or `OP.TYPE`")
+    })?;
+    let ty = match ty {
+        None => None,
+        Some(name) => Some(Type::from_name(name).ok_or_else(|| {
+            let near = closest(name, Type::ALL.iter().map(|ty| ty.name()));
+            unknown("type", name, near, "a type after the op")
+        })?),
+    };
+    Ok((op, ty))
+}
+
+/// The parts of a text that stands at a place, without the blanks around them, each with its place. None is empty.
+fn words(text: &str, place: Span, between: char) -> Vec<(&str, Span)> {
+    let mut words = Vec::new();
+    let mut start = place.start;
+    for part in text.split(between) {
+        let word = part.trim();
+        let at = start + (part.len() - part.trim_start().len()) as u32;
+        if !word.is_empty() {
+            words.push((word, Span { start: at, end: at + word.len() as u32 }));
+        }
+        start += (part.len() + between.len_utf8()) as u32;
+    }
+    words
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const KERNEL: &str = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n";
+
+    /// The errors about a text, each with its line and the text at its place.
+    fn errors(text: &str) -> Vec<(usize, String, String)> {
+        let report = TestFile::read("t.hb", text).err().unwrap();
+        let lines = halfbyte_ir::diag::Lines::new(text);
+        let error = |error: &Diagnostic| {
+            let Span { start, end } = error.span;
+            let at = text.get(start as usize..end as usize).unwrap();
+            (lines.position(start).line, at.to_owned(), error.to_string())
+        };
+        report.diagnostics().iter().map(error).collect()
+    }
+
+    #[test]
+    fn headers_hold_for_the_kernels_below_them() {
+        let other = KERNEL.replace("@k", "@l");
+        let third = KERNEL.replace("@k", "@m");
+        let text = format!(
+            "; test: isel halu\n{KERNEL}; check: STG\n{other};=\n; test: lower without=add.i32,mul passes=canon,legalise\n{third}; rule: add_zero, lower::add_neg\n"
+        );
+        let file = TestFile::read("t.hb", &text).unwrap();
+        let [first, second, third] = file.tests.as_slice() else { unreachable!() };
+        assert_eq!((first.header.stage, first.header.target), (Stage::Isel, Some(Target::Halu)));
+        assert_eq!((first.checks.len(), first.whole.is_none()), (1, true));
+        assert_eq!((second.header.stage, second.whole.as_ref().unwrap().lines.len()), (Stage::Isel, 1));
+        assert_eq!((third.header.stage, third.header.target), (Stage::Lower, None));
+        assert_eq!(third.header.without, [(Op::Add, Some(Type::I32)), (Op::Mul, None)]);
+        assert_eq!(third.header.passes().iter().map(|pass| pass.name).collect::<Vec<_>>(), ["canon", "legalise"]);
+        assert_eq!(
+            third.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(),
+            ["add_zero", "lower::add_neg"]
+        );
+    }
+
+    /// However kernels stand on lines, each is a text of its own.
+    #[test]
+    fn kernels_may_stand_anywhere() {
+        let other = KERNEL.replace("@k", "@l").replace("kernel @l", "kernel\n  @l");
+        let text = format!("; test: lower\n{}{other}; check: store %i\n", KERNEL.trim_end());
+        let found = errors(&text);
+        assert_eq!((found.len(), found[0].1.as_str()), (1, "@k"), "{found:?}");
+        let text = text.replace("ret\n}kernel", "ret ; check: store\n}kernel");
+        let outcome = TestFile::read("t.hb", &text).unwrap().run();
+        assert!(outcome.verdicts.iter().all(|verdict| verdict.failures.is_empty()), "{outcome:?}");
+    }
+
+    #[test]
+    fn wrong_headers_are_shown_at_their_words() {
+        for (header, at, message) in [
+            ("", "", "the line ends too early; expected a stage: lower, isel, expand, regalloc, asm or refuse"),
+            (
+                "select halu",
+                "select",
+                "no stage is called `select`; expected lower, isel, expand, regalloc, asm or refuse",
+            ),
+            ("isel", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
+            ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
+            ("isel hal", "hal", "`hal` is no target; expected halu, vp1 or ptx"),
+            ("expand vp1", "expand", "`vp1` has nothing to expand; expected `expand ptx`"),
+            ("asm ptx sm=86", "sm=86", "`86` is no SM that PTX is made for; expected 75, 80, 90, 100 or 120"),
+            (
+                "asm halu sm=75",
+                "sm=75",
+                "`sm=75` does not do here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
+            ),
+            ("asm ir", "ir", "`ir` is no target; expected halu, vp1 or ptx"),
+            (
+                "asm halu fast",
+                "fast",
+                "`fast` does not do here; expected `passes=PASS,..`, or after `lower` alone `without=OP.TYPE,..`",
+            ),
+            (
+                "asm halu without=add",
+                "without=add",
+                "what a target lacks is said by its rules; expected `without=` after `lower` alone",
+            ),
+            (
+                "lower without=ad.i32",
+                "without=ad.i32",
+                "no op is called `ad`; expected `OP` or `OP.TYPE`; did you mean `add`?",
+            ),
+            (
+                "lower without=add.i33",
+                "without=add.i33",
+                "no type is called `i33`; expected a type after the op; did you mean `i32`?",
+            ),
+        ] {
+            let text = format!("\n; test: {header}\n{KERNEL}; rule: no_such_rule\n; check: x\n");
+            assert_eq!(errors(&text), [(2, at.to_owned(), message.to_owned())], "{header}");
+        }
+        let unknown = errors(&format!("; test: lower passes=cannon\n{KERNEL};=\n"));
+        assert!(unknown[0].2.contains("did you mean `canon`?"), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_file_must_test_something() {
+        let one = |text: &str| errors(text).remove(0);
+        assert_eq!(one("; nothing\n").2, "there is no test here; expected a kernel");
+        let headless = one(&format!("{KERNEL};=\n"));
+        assert_eq!((headless.0, headless.1.as_str()), (1, "@k"));
+        assert_eq!(headless.2, "nothing says what @k is tested for; expected a line `; test: STAGE TARGET` above it");
+        let unexpecting = one(&format!("; test: asm halu\n{KERNEL}"));
+        assert_eq!((unexpecting.0, unexpecting.1.as_str()), (2, "@k"));
+        assert!(unexpecting.2.starts_with("nothing is expected of @k; expected `; check: TEXT`"), "{}", unexpecting.2);
+        let below = one(&format!("; test: asm halu\n{KERNEL};=\n; test: asm vp1\n"));
+        assert_eq!((below.0, below.2.as_str()), (9, "no kernel comes after this line"));
+        for line in ["; check: x", "; rule: int_add", ";= x"] {
+            let above = one(&format!("; test: asm halu\n{line}\n{KERNEL};=\n"));
+            assert_eq!((above.0, above.2.as_str()), (2, "no kernel stands before this line"), "{line}");
+        }
+        assert!(one("; test: asm halu\nkernel @k() {\n").2.contains("unexpected end"));
+    }
+
+    #[test]
+    fn wrong_expectations_are_shown_at_their_lines() {
+        let one = |lines: &str| errors(&format!("; test: isel halu\n{KERNEL}{lines}")).remove(0);
+        assert_eq!(one("; check: a{{b\n"), (8, "a{{b".to_owned(), "`{{` without `}}`".to_owned()));
+        assert_eq!(one("; check:\n").2, "`check:` says nothing; expected a text, or `{{regex}}`");
+        let rule = one("; rule: int_add, int_addd\n");
+        assert_eq!((rule.0, rule.1.as_str()), (8, "int_addd"));
+        assert!(
+            rule.2.starts_with("no rule is called `int_addd`; expected a rule; did you mean `int_add"),
+            "{}",
+            rule.2
+        );
+        // A rule of the other target can neither be taken nor be avoided.
+        assert!(one("; no rule: vp1::word_add\n").2.starts_with("no rule is called `vp1::word_add`"));
+        assert_eq!(
+            one(";= a\n\n;= b\n").2,
+            "the expected output goes on after other lines; expected all its lines together"
+        );
+        let within = KERNEL.replace("^entry:\n", "^entry:\n;= a\n");
+        assert_eq!(
+            errors(&format!("; test: lower\n{within};= b\n"))[0].2,
+            "the expected output stands within @k; expected it below the kernel"
+        );
+    }
+}

@@ -1,0 +1,256 @@
+//! Runs text tests: takes each kernel to its stage, and compares.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use halfbyte_abi::Watchdog;
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{Kernel, Op, Span, Type};
+use halfbyte_isa::target::Target;
+use halfbyte_lower::trial;
+
+use super::checks;
+use super::coverage::Coverage;
+use super::file::{MARK, Stage, Test, TestFile, Whole};
+use super::why;
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options};
+use halfbyte::report::Report;
+
+/// Lines of an output that a failure shows on each side.
+const SHOWN: usize = 5;
+
+/// What came of the tests of a file.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// One a kernel, in the order of the file.
+    pub verdicts: Vec<Verdict>,
+    /// The rules that the tests have taken.
+    pub coverage: Coverage,
+}
+
+/// What came of a test.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The kernel, without `@`.
+    pub kernel: String,
+    /// What is wrong, at its place in the file; nothing where the test passes.
+    pub failures: Vec<Diagnostic>,
+    /// Where the whole output is what is wrong: the bytes of the expectation, and what it should be.
+    renewal: Option<(Range<usize>, String)>,
+}
+
+impl TestFile {
+    /// Runs the tests.
+    pub fn run(&self) -> Outcome {
+        self.run_within(None)
+    }
+
+    /// The same within limits. Every test after one is met fails.
+    pub fn run_within(&self, watchdog: Option<&Watchdog>) -> Outcome {
+        let mut coverage = Coverage::default();
+        let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage, watchdog)).collect();
+        Outcome { verdicts, coverage }
+    }
+
+    /// The failures of an outcome, shown with the text; none where all tests pass.
+    pub fn report(&self, outcome: &Outcome) -> Option<Report> {
+        let failures: Vec<Diagnostic> = outcome.verdicts.iter().flat_map(|verdict| verdict.failures.clone()).collect();
+        (!failures.is_empty()).then(|| Report::new(self.file.clone(), self.text.clone(), failures))
+    }
+
+    /// The line of a failure.
+    pub fn line(&self, failure: &Diagnostic) -> usize {
+        Lines::new(&self.text).position(failure.span.start).line
+    }
+
+    /// The text with the expected outputs renewed that are not what was found. Check lines stay as they are. None where there is
+    /// nothing to renew.
+    pub fn blessed(&self, outcome: &Outcome) -> Option<String> {
+        let mut text = self.text.clone();
+        // From the end, so that places before stay what they are.
+        for verdict in outcome.verdicts.iter().rev() {
+            if let Some((range, renewed)) = &verdict.renewal {
+                text.replace_range(range.clone(), renewed);
+            }
+        }
+        (text != self.text).then_some(text)
+    }
+
+    fn verdict(&self, test: &Test, coverage: &mut Coverage, watchdog: Option<&Watchdog>) -> Verdict {
+        let mut verdict = Verdict { kernel: test.kernel.clone(), failures: Vec::new(), renewal: None };
+        if let Some(exceeded) = watchdog.and_then(|watchdog| watchdog.poll().err()) {
+            verdict.failures.push(Diagnostic::new(test.name, exceeded.to_string()));
+            return verdict;
+        }
+        let text = self.text.get(test.text.clone()).unwrap_or_default();
+        // In a text of its own, so that the lines of an output are counted from the kernel's.
+        let module = match Module::named(&self.file, text) {
+            Ok(module) => module,
+            Err(report) => {
+                verdict.failures = moved(report.diagnostics().to_vec(), test.text.start);
+                return verdict;
+            }
+        };
+        let Some(kernel) = module.ir().kernels.first() else { return verdict };
+        let mut taken = Coverage::default();
+        let found = output(test, &module, kernel, &mut taken, watchdog);
+        coverage.add(&taken);
+        let output = match found {
+            Ok(output) => output,
+            Err(Failed::Compiled) => {
+                let target = test.header.target.map_or("", Target::name);
+                let wrong = Diagnostic::new(test.name, format!("{target} does not refuse @{}", test.kernel));
+                verdict.failures.push(wrong);
+                return verdict;
+            }
+            Err(Failed::Refused(errors)) => {
+                verdict.failures = moved(errors, test.text.start);
+                return verdict;
+            }
+        };
+        verdict.failures.extend(checks::check(&test.checks, &output));
+        for check in &test.rules {
+            let count: usize = check.rules.iter().map(|&rule| taken.count(rule)).sum();
+            let name = &check.name;
+            if check.is_wanted && count == 0 {
+                let mut wrong = Diagnostic::new(check.span, format!("rule `{name}` is not taken"));
+                if let Some(target) = test.header.target {
+                    for reason in why::not_taken(&module, &options(test, target, watchdog), &check.rules) {
+                        wrong = wrong.note(None, reason);
+                    }
+                }
+                verdict.failures.push(wrong);
+            } else if !check.is_wanted && count > 0 {
+                verdict.failures.push(Diagnostic::new(check.span, format!("rule `{name}` is taken")));
+            }
+        }
+        if let Some(whole) = &test.whole
+            && let Some((wrong, renewed)) = differs(whole, &output)
+        {
+            verdict.failures.push(wrong);
+            verdict.renewal = Some((whole.range.clone(), renewed));
+        }
+        verdict
+    }
+}
+
+/// How a test is compiled.
+fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options {
+    let watchdog = watchdog.cloned();
+    Options { passes: test.header.passes(), verify: true, watchdog, ..Options::new(target) }
+}
+
+/// Why there is no output.
+enum Failed {
+    Refused(Vec<Diagnostic>),
+    /// It should have been refused.
+    Compiled,
+}
+
+/// What the stage makes of a kernel.
+fn output(
+    test: &Test,
+    module: &Module,
+    kernel: &Kernel,
+    taken: &mut Coverage,
+    watchdog: Option<&Watchdog>,
+) -> Result<String, Failed> {
+    let header = &test.header;
+    let Some(target) = header.target else {
+        // No words are made, so any target will do.
+        let options = options(test, Target::Halu, watchdog);
+        let is_missing =
+            |op: Op, ty: Type| header.without.iter().any(|&(of, on)| of == op && on.is_none_or(|on| on == ty));
+        let mut compiler = Compiler::with_legality(module, &options, trial::target(is_missing));
+        let lowered = compiler.lower(kernel, &mut |_| {});
+        taken.add_fired(None, compiler.fired());
+        return Ok(lowered.map_err(Failed::Refused)?.to_string());
+    };
+    let options = options(test, target, watchdog);
+    let mut compiler = Compiler::new(module, &options);
+    let step = match header.stage {
+        Stage::Lower => {
+            let lowered = compiler.lower(kernel, &mut |_| {});
+            taken.add_fired(None, compiler.fired());
+            return Ok(lowered.map_err(Failed::Refused)?.to_string());
+        }
+        Stage::Isel => "isel",
+        Stage::Expand => "expand",
+        Stage::Regalloc => "regalloc",
+        Stage::Asm | Stage::Refuse => "layout",
+    };
+    let mut output = String::new();
+    let compiled = compiler.compile(kernel, &mut |taken| {
+        if taken.name == step {
+            output = taken.result.to_string();
+        }
+    });
+    taken.add_fired(Some(target), compiler.fired());
+    match (header.stage, compiled) {
+        (Stage::Refuse, Ok(_)) => Err(Failed::Compiled),
+        (Stage::Refuse, Err(refused)) => Ok(refusals(module.text(), &refused)),
+        (_, Ok(_)) => Ok(output),
+        (_, Err(refused)) => Err(Failed::Refused(refused)),
+    }
+}
+
+/// Refusals as an output: the op as the text has it, and why.
+fn refusals(text: &str, refused: &[Diagnostic]) -> String {
+    let mut output = String::new();
+    for refusal in refused {
+        let Span { start, end } = refusal.span;
+        let op = text.get(start as usize..end as usize).unwrap_or_default();
+        // Writing to a string succeeds.
+        let _ = writeln!(output, "{}\n    {refusal}", op.lines().next().unwrap_or_default());
+        for note in &refusal.notes {
+            let _ = writeln!(output, "    {}", note.message);
+        }
+    }
+    output
+}
+
+/// Errors about a part of a text as errors about the whole.
+fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
+    let moved = |span: Span| Span { start: span.start + by as u32, end: span.end + by as u32 };
+    let whole = |mut error: Diagnostic| {
+        error.span = moved(error.span);
+        for note in &mut error.notes {
+            note.span = note.span.map(moved);
+        }
+        error
+    };
+    errors.into_iter().map(whole).collect()
+}
+
+/// Where an output is not what is expected, and the expectation that it would meet.
+fn differs(whole: &Whole, output: &str) -> Option<(Diagnostic, String)> {
+    let found: Vec<String> =
+        output.trim_end().lines().map(|line| format!("{MARK} {line}").trim_end().to_owned()).collect();
+    let expected: Vec<&str> = whole.lines.iter().map(|(_, line)| line.as_str()).collect();
+    if expected == found {
+        return None;
+    }
+    let same = expected.iter().zip(&found).take_while(|(expected, found)| *expected == found).count();
+    let (place, _) = whole.lines.get(same).or(whole.lines.last())?;
+    let rest = found.get(same..).unwrap_or_default();
+    let mut note = match rest.len() {
+        0 => format!("the output ends after {}", lines(found.len())),
+        _ => format!("found, from line {} of {} on:", same + 1, found.len()),
+    };
+    for line in rest.iter().take(SHOWN) {
+        // Writing to a string succeeds.
+        let _ = write!(note, "\n{line}");
+    }
+    if rest.len() > SHOWN {
+        let _ = write!(note, "\nand {} more", lines(rest.len() - SHOWN));
+    }
+    let message =
+        if same < expected.len() { "the output differs from here on" } else { "the output goes on after this" };
+    let renewed = found.join("\n") + "\n";
+    Some((Diagnostic::new(*place, message).note(None, note), renewed))
+}
+
+fn lines(count: usize) -> String {
+    format!("{count} line{}", if count == 1 { "" } else { "s" })
+}

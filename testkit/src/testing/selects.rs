@@ -1,0 +1,258 @@
+//! Which instructions and rules a kernel is selected by, for Rust tests.
+
+use std::fmt::Write;
+
+use halfbyte_isa::docs::Set;
+use halfbyte_isa::ptx::text::inst_text;
+use halfbyte_isa::target::Target;
+use halfbyte_isel::Code;
+
+use super::coverage::{self, Coverage, RuleId};
+use super::why;
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options, Product};
+use halfbyte::print::ptx_names;
+use halfbyte::report::Report;
+
+/// What a text's kernels are in a target's instructions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    /// The instructions as assembly, without registers.
+    pub instructions: Vec<String>,
+    /// The rules that were taken, of the passes and of selection, by name.
+    pub rules: Vec<&'static str>,
+}
+
+/// Why [`selects`] fails.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SelectsError {
+    /// The text is wrong, or the target cannot do what it says.
+    #[error(transparent)]
+    Text(#[from] Report),
+    /// What was asked for is nothing that could be selected.
+    #[error("`{name}` is no instruction of {target} and no rule")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The target.
+        target: Target,
+    },
+    /// Something is not selected that must be.
+    #[error("`{name}` is not selected for {target}\n{reasons}selected are\n{selected}")]
+    Missing {
+        /// The instruction or rule.
+        name: String,
+        /// The target.
+        target: Target,
+        /// Where the rule was asked for and did not match, a line each.
+        reasons: String,
+        /// What was selected for each op.
+        selected: String,
+    },
+    /// Something is selected that must not be.
+    #[error("`{name}` is selected for {target}\nselected are\n{selected}")]
+    Unwanted {
+        /// The instruction or rule.
+        name: String,
+        /// The target.
+        target: Target,
+        /// What was selected for each op.
+        selected: String,
+    },
+}
+
+/// Selects the instructions of a text's kernels by all passes, and asks of each of `wanted` that it is selected, of each of `unwanted`
+/// that it is not. These are rules, `half_ffma` or `halu::half_ffma`; or instructions, from the mnemonic as far as it counts:
+/// `HFMA2`, `HFMA2.RELU`, `vmul s rd`.
+///
+/// ```
+/// use halfbyte::Target;
+/// use halfbyte_testkit::testing::selects;
+///
+/// let text = "kernel @k(%a: i32, %x: in i32, %y: out i32) {
+///             ^entry:
+///               %i = item_id
+///               %v = load %x[%i]
+///               %m = mul.i32 %v, %a
+///               %r = add.i32 %m, %v
+///               store %r, %y[%i]
+///               ret
+///             }";
+/// let selection = selects(text, Target::Halu, &["IMAD", "int_mad"], &["IADD3"])?;
+/// assert!(selection.rules.contains(&"store_at_index"));
+/// let error = selects(text, Target::Halu, &["int_add3"], &[]).unwrap_err().to_string();
+/// assert!(error.contains("wanted (Add $I32 a b), found `%m = mul.i32 %v, %a`"), "{error}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// What is wrong with the text; the first name that is unknown; the first that is missing or unwanted, with what was selected instead
+/// and where the rule was nearly taken.
+pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -> Result<Selection, SelectsError> {
+    let names: Vec<Asked> =
+        wanted.iter().chain(unwanted).map(|name| Asked::new(name, target)).collect::<Result<_, _>>()?;
+    let module = Module::parse(text)?;
+    let options = Options { verify: true, ..Options::new(target) };
+    let mut compiler = Compiler::new(&module, &options);
+    let mut instructions = Vec::new();
+    let mut errors = Vec::new();
+    for kernel in &module.ir().kernels {
+        let compiled = compiler.compile(kernel, &mut |step| {
+            if let Product::Selected(code) = step.result {
+                match code {
+                    Code::Halu(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
+                    Code::Vp1(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
+                    Code::Ptx(code) => {
+                        let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+                        let insts = code.blocks.iter().flat_map(|block| &block.insts);
+                        instructions.extend(insts.map(|placed| inst_text(&placed.inst, &names)));
+                    }
+                }
+            }
+        });
+        errors.extend(compiled.err().unwrap_or_default());
+    }
+    if !errors.is_empty() {
+        return Err(Report::new(module.file(), module.text(), errors).into());
+    }
+    let mut taken = Coverage::default();
+    taken.add_fired(Some(target), compiler.fired());
+    for (number, asked) in names.iter().enumerate() {
+        let is_wanted = number < wanted.len();
+        let count: usize = asked.rules.iter().map(|&rule| taken.count(rule)).sum();
+        let is_selected = count > 0 || instructions.iter().any(|inst| begins(inst, asked.name));
+        if is_selected == is_wanted {
+            continue;
+        }
+        let name = asked.name.to_owned();
+        let selected = why::selected(&why::explanations(&module, &options));
+        if !is_wanted {
+            return Err(SelectsError::Unwanted { name, target, selected });
+        }
+        let mut reasons = String::new();
+        for reason in why::not_taken(&module, &options, &asked.rules) {
+            // Writing to a string succeeds.
+            let _ = writeln!(reasons, "  {reason}");
+        }
+        return Err(SelectsError::Missing { name, target, reasons, selected });
+    }
+    let rules = taken.rules().filter(|row| row.count > 0).map(|row| row.rule.name).collect();
+    Ok(Selection { instructions, rules })
+}
+
+/// What is asked for: an instruction, or the rules that the name may mean.
+struct Asked<'n> {
+    name: &'n str,
+    rules: Vec<RuleId>,
+}
+
+impl<'n> Asked<'n> {
+    fn new(name: &'n str, target: Target) -> Result<Asked<'n>, SelectsError> {
+        let rules = coverage::find(name, Some(target)).unwrap_or_default();
+        let mnemonics = match target {
+            Target::Vp1 => Set::Vp1.mnemonics(),
+            Target::Halu => Set::Halu.mnemonics(),
+            Target::Ptx { .. } => halfbyte_isa::ptx::docs::mnemonics(),
+        };
+        if rules.is_empty() && !mnemonics.into_iter().any(|mnemonic| begins(name, mnemonic)) {
+            return Err(SelectsError::Unknown { name: name.to_owned(), target });
+        }
+        Ok(Asked { name, rules })
+    }
+}
+
+/// Whether a text begins with these words and modifiers, the last of them whole.
+fn begins(text: &str, with: &str) -> bool {
+    let rest = text.trim_start().strip_prefix(with);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+/// Asserts that a text is selected by some instructions or rules, and not by others: [`selects`](crate::testing::selects), of which a failure panics with
+/// what was selected instead and why.
+///
+/// ```
+/// use halfbyte::Target;
+/// use halfbyte_testkit::testing::assert_selects;
+///
+/// const AXPY: &str = "kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
+///                     ^entry:
+///                       %i = item_id
+///                       %v = load %x[%i]
+///                       %w = load %y[%i]
+///                       %r = ffma.f16x2 %a, %v, %w
+///                       store %r, %y[%i]
+///                       ret
+///                     }";
+/// assert_selects!(AXPY, Target::Halu, "HFMA2", "half_ffma"; not "HMUL2", "HADD2");
+/// ```
+#[macro_export]
+macro_rules! assert_selects {
+    ($text:expr, $target:expr $(, $wanted:expr)* $(; not $($unwanted:expr),+)? $(,)?) => {
+        if let Err(error) = $crate::testing::selects($text, $target, &[$($wanted),*], &[$($($unwanted),+)?]) {
+            ::core::panic!("{error}");
+        }
+    };
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+    use super::*;
+
+    const MAD: &str = "kernel @k(%a: i32, %x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
+                       %m = mul.i32 %v, %a\n  %r = add.i32 %m, %v\n  store %r, %y[%i]\n  ret\n}\n";
+
+    #[test]
+    fn instructions_and_rules_are_found() {
+        let selection = selects(MAD, Target::Halu, &["IMAD", "int_mad", "halu::int_mad", "LDG"], &["IADD3", "int_add"]);
+        assert!(selection.unwrap().instructions.iter().any(|inst| inst.starts_with("IMAD ")));
+        assert_selects!(MAD, Target::Vp1, "mul", "vp1::word_mul");
+        assert_selects!(MAD, Target::Halu; not "HFMA2");
+    }
+
+    #[test]
+    fn what_is_missing_or_unwanted_is_told_with_what_was_selected() {
+        let missing = selects(MAD, Target::Halu, &["IADD3"], &[]).unwrap_err().to_string();
+        assert!(missing.starts_with("`IADD3` is not selected for halu\nselected are\n"), "{missing}");
+        assert!(
+            missing.contains("  %r = add.i32 %m, %v\n      by int_mad (isel/rules/halu/integer.isle:"),
+            "{missing}"
+        );
+        let unwanted = selects(MAD, Target::Halu, &[], &["int_mad"]).unwrap_err();
+        assert!(matches!(unwanted, SelectsError::Unwanted { .. }), "{unwanted}");
+    }
+
+    #[test]
+    fn names_that_are_nothing_are_errors() {
+        for name in ["IMADD", "IMA", "int_madd", "vp1::int_mad", ""] {
+            for (wanted, unwanted) in [(vec![name], vec![]), (vec![], vec![name])] {
+                let error = selects(MAD, Target::Halu, &wanted, &unwanted).unwrap_err();
+                assert!(matches!(error, SelectsError::Unknown { .. }), "{name}: {error}");
+            }
+        }
+        assert!(matches!(selects("kernel", Target::Halu, &[], &[]), Err(SelectsError::Text(_))));
+    }
+
+    #[test]
+    fn a_name_ends_where_a_word_does() {
+        assert!(begins("HFMA2.RELU R0, R1", "HFMA2") && begins("HFMA2.RELU R0", "HFMA2.RELU"));
+        assert!(!begins("HFMA2.RELU R0", "HFMA") && !begins("IADD3 R0", "IADD"));
+        assert!(begins("vmul s rd int", "vmul s") && !begins("vmul s rd", "vmul s r"));
+    }
+
+    /// A name means one thing: no rule is called like an instruction of its target.
+    #[test]
+    fn no_rule_is_called_like_an_instruction() {
+        for (target, set) in [(Target::Halu, Set::Halu), (Target::Vp1, Set::Vp1)] {
+            for mnemonic in set.mnemonics() {
+                assert!(coverage::find(mnemonic, Some(target)).is_err(), "{mnemonic}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "`HADD2` is not selected for halu")]
+    fn the_assertion_panics() {
+        assert_selects!(MAD, Target::Halu, "IMAD", "HADD2");
+    }
+}

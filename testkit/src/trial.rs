@@ -1,0 +1,435 @@
+//! A kernel's trial: the evaluator against the words, and the engines against each other.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_ir::diag::Lines;
+use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
+use halfbyte_ir::{Kernel, eval};
+use halfbyte_isa::stream::Stream;
+use halfbyte_isa::target::Target;
+use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
+
+use crate::compare::compare;
+use halfbyte::Module;
+use halfbyte::launch::{Engine, How, Param, evaluate_watched, execute};
+use halfbyte::pipeline::{Options, compile};
+use halfbyte::report::Report;
+
+/// How a kernel is tried.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// The ways to compile it.
+    pub ways: &'a [Options],
+    /// What executes the words.
+    pub engines: &'a [Engine],
+    /// Backward branches that an item may take.
+    pub budget: u32,
+    /// What ends the trial early.
+    pub watchdog: Option<&'a Watchdog>,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Launch {
+    /// The number of work items.
+    pub items: u32,
+    /// By parameter, a scalar's bytes or a buffer's.
+    pub args: Vec<Vec<u8>>,
+}
+
+/// What came of a kernel that does not fail.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Whether an item traps.
+    pub traps: bool,
+    /// By way to compile it, whether it can be compiled.
+    pub accepted: Vec<bool>,
+    /// Launches of words.
+    pub launches: u64,
+}
+
+/// In which way a kernel fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// It is not well formed, does not print as it reads, or its items are not independent.
+    Malformed,
+    /// It is refused for no reason of its own.
+    Defect,
+    /// The compiler or an engine panics.
+    Panic,
+    /// The words leave other bits in memory than the evaluator.
+    Memory,
+    /// The words trap where the evaluator does not, or elsewhere, or not at all.
+    Trap,
+    /// Engines do not count the same.
+    Engines,
+    /// It does not fail as far as was seen: a limit of the trial was met.
+    Exceeded,
+}
+
+/// How a kernel fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// In which way.
+    pub kind: Kind,
+    /// On which target; none where the evaluator is at fault or the text.
+    pub target: Option<Target>,
+    /// On which engine; none where no words ran.
+    pub engine: Option<Engine>,
+    /// What is wrong.
+    pub reason: String,
+    /// In which launch; none where the kernel was not launched.
+    pub launch: Option<Box<Launch>>,
+}
+
+impl Failure {
+    fn malformed(reason: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Malformed, target: None, engine: None, reason: reason.into(), launch: None }
+    }
+
+    fn exceeded(exceeded: Exceeded) -> Failure {
+        Failure { kind: Kind::Exceeded, ..Failure::malformed(exceeded.to_string()) }
+    }
+
+    fn on(target: Target, kind: Kind, reason: impl Into<String>) -> Failure {
+        Failure { kind, target: Some(target), ..Failure::malformed(reason) }
+    }
+
+    fn in_launch(self, launch: &Launch) -> Failure {
+        Failure { launch: Some(Box::new(launch.clone())), ..self }
+    }
+
+    /// Whether the other is a failure of the same kind, in the same place: no refusal, panic or fault of another sort.
+    pub fn is_like(&self, other: &Failure) -> bool {
+        let is_said = matches!(self.kind, Kind::Malformed | Kind::Defect | Kind::Panic);
+        (self.kind, self.target, self.engine) == (other.kind, other.target, other.engine)
+            && (!is_said || outline(&self.reason) == outline(&other.reason))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// The first line of a message without names and numbers, which change with the kernel.
+fn outline(reason: &str) -> String {
+    let is_fixed = |word: &&str| !word.contains(|c: char| c.is_ascii_digit() || "%^@".contains(c));
+    reason.lines().next().unwrap_or_default().split_whitespace().filter(is_fixed).collect::<Vec<_>>().join(" ")
+}
+
+/// What work comes to, or what it said when it panicked.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What the work was about is thrown away with it.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let said = payload.downcast_ref::<&str>().copied();
+        said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+    })
+}
+
+impl Trial<'_> {
+    fn poll(&self) -> Result<(), Failure> {
+        self.watchdog.map_or(Ok(()), Watchdog::poll).map_err(Failure::exceeded)
+    }
+
+    /// Tries a kernel on these launches, as it was printed.
+    ///
+    /// # Errors
+    /// How it fails.
+    pub fn run_printed(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
+        let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
+        let launches = module.ir().kernels.first().map(launches).unwrap_or_default();
+        match module.ir().to_string() == text {
+            true => self.run(&module, &launches),
+            false => Err(Failure::malformed("it does not print as it reads")),
+        }
+    }
+
+    /// Tries the only kernel of a module on these launches.
+    ///
+    /// # Errors
+    /// How it fails.
+    pub fn run(&self, module: &Module, launches: &[Launch]) -> Result<Tally, Failure> {
+        let [kernel] = module.ir().kernels.as_slice() else {
+            return Err(Failure::malformed("one kernel is tried at a time"));
+        };
+        let mut tally = Tally::default();
+        let mut expected = Vec::with_capacity(launches.len());
+        for launch in launches {
+            let mut args = launch.args.clone();
+            let outcome = match evaluate_watched(kernel, launch.items, self.budget, self.watchdog, &mut args) {
+                Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
+                Err(fault @ (Fault::Race(_) | Fault::Args(_))) => {
+                    return Err(Failure::malformed(format!("on ir: {fault}")).in_launch(launch));
+                }
+                outcome => outcome,
+            };
+            tally.traps |= outcome.is_err();
+            expected.push((args, outcome));
+        }
+        for options in self.ways {
+            let target = options.target;
+            let options = &Options { watchdog: self.watchdog.cloned(), ..options.clone() };
+            let compiled = caught(|| compiled(module, options));
+            self.poll()?;
+            let compiled = compiled.unwrap_or_else(|said| {
+                Err(Failure::on(target, Kind::Panic, format!("the compiler for {target} panics: {said}")))
+            });
+            let program = compiled.map_err(|failure| match launches.first() {
+                Some(launch) => failure.in_launch(launch),
+                None => failure,
+            })?;
+            tally.accepted.push(program.is_some());
+            let Some(program) = program else { continue };
+            for (launch, (args, outcome)) in launches.iter().zip(&expected) {
+                let reference = Reference {
+                    module,
+                    kernel,
+                    launch,
+                    args,
+                    outcome,
+                    target,
+                    budget: self.budget,
+                    watchdog: self.watchdog,
+                };
+                tally.launches += self.engines.iter().filter(|engine| engine.runs(target)).count() as u64;
+                reference.check(&program, self.engines).map_err(|mut failure| {
+                    if options.passes.len() != Options::new(target).passes.len() {
+                        let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
+                        failure.reason += &format!(" (with passes {passes:?})");
+                    }
+                    failure.in_launch(launch)
+                })?;
+            }
+        }
+        Ok(tally)
+    }
+}
+
+/// A module's words; none where the target refuses it. A refusal names what the target cannot do; what is said about the
+/// whole kernel is a defect of the compiler.
+fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failure> {
+    let target = options.target;
+    let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
+    match compile(module, &module.ir().kernels, options, &mut |_| {}) {
+        Ok(binary) => Program::load(&binary.object).map(Some).map_err(|error| defect(&error)),
+        Err(errors) => match errors.iter().any(|error| error.message.starts_with("cannot compile")) {
+            true => Err(defect(&Report::new(module.file(), module.text(), errors))),
+            false => Ok(None),
+        },
+    }
+}
+
+/// A launch that exceeds its budget is evaluated again with so many times that, and at most [`DEFAULT_BUDGET`]: for a turn of
+/// a loop around one that is unrolled words take one backward branch, the text up to this many.
+const PATIENCE: u32 = 64;
+
+/// A launch as the evaluator made it.
+struct Reference<'a> {
+    module: &'a Module,
+    kernel: &'a Kernel,
+    launch: &'a Launch,
+    /// The arguments after it.
+    args: &'a [Vec<u8>],
+    outcome: &'a Result<Writers, Fault>,
+    target: Target,
+    budget: u32,
+    watchdog: Option<&'a Watchdog>,
+}
+
+/// What a launch of words came to.
+type Outcome = Result<Stats, LaunchError>;
+
+impl Reference<'_> {
+    /// Makes the launch on every engine.
+    fn check(&self, program: &Program, engines: &[Engine]) -> Result<(), Failure> {
+        let target = self.target;
+        let Some(loaded) = program.kernel(&self.kernel.name) else {
+            return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
+        };
+        let mut first: Option<(Engine, Outcome)> = None;
+        // What a GPU does about a bad access is its own, and it knows no budget.
+        let is_fit = |engine: &&Engine| engine.runs(target) && (**engine != Engine::Cuda || self.outcome.is_ok());
+        for &engine in engines.iter().filter(is_fit) {
+            let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
+            let mut args = self.launch.args.clone();
+            let how = How { budget: self.budget.into(), watchdog: self.watchdog, ..How::from(engine) };
+            let outcome = caught(|| execute(loaded, how, self.launch.items, &mut args))
+                .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+            if let Err(LaunchError::Exceeded { exceeded, .. }) = outcome {
+                return Err(Failure::exceeded(exceeded));
+            }
+            let on = format!("{target} ({engine})");
+            let agrees = self.agrees(loaded, &on, &outcome, &args);
+            let agrees = agrees.or_else(|failure| self.agrees_in_the_end(loaded, &on, &outcome, &args, failure));
+            agrees.map_err(wrong)?;
+            match &first {
+                None => first = Some((engine, outcome)),
+                Some((other, expected)) if *expected != outcome => {
+                    let (outcome, expected) = (shown(&outcome), shown(expected));
+                    let reason = format!("on {target} {engine} and {other} do not agree: {outcome} and {expected}");
+                    return Err(wrong((Kind::Engines, reason)));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares an engine's outcome with the evaluator's.
+    fn agrees(
+        &self,
+        words: &halfbyte_runtime::Kernel,
+        on: &str,
+        outcome: &Outcome,
+        args: &[Vec<u8>],
+    ) -> Result<(), (Kind, String)> {
+        let reason = match (self.outcome, outcome) {
+            // A launch that a machine has no room for.
+            (_, Err(LaunchError::Tile(_))) => return Ok(()),
+            (Ok(writers), Ok(_)) => {
+                let params = Param::of_kernel(self.kernel);
+                for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
+                    if let Some(difference) = compare(&self.kernel.name, param, ("ir", expected), (on, found), writers)
+                    {
+                        return Err((Kind::Memory, difference.to_string()));
+                    }
+                }
+                return Ok(());
+            }
+            (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
+                match self.is_same_trap(words, expected, found) {
+                    true => return Ok(()),
+                    false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
+                }
+            }
+            (Ok(_), Err(error)) => format!("on {on}: {error}; on ir there is no trap"),
+            (Err(fault), Ok(_)) => format!("on {on} there is no trap; on ir: {fault}"),
+            (Err(fault), Err(error)) => format!("on {on}: {error}; on ir: {fault}"),
+        };
+        Err((Kind::Trap, reason))
+    }
+
+    /// The same where an item exceeds the budget on the evaluator: words may have fewer backward branches than the text, and
+    /// come further.
+    fn agrees_in_the_end(
+        &self,
+        words: &halfbyte_runtime::Kernel,
+        on: &str,
+        outcome: &Outcome,
+        args: &[Vec<u8>],
+        failure: (Kind, String),
+    ) -> Result<(), (Kind, String)> {
+        let budget = self.budget.saturating_mul(PATIENCE).min(DEFAULT_BUDGET);
+        if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
+            return Err(failure);
+        }
+        let mut expected = self.launch.args.clone();
+        let evaluated = &evaluate_watched(self.kernel, self.launch.items, budget, self.watchdog, &mut expected);
+        if let Err(Fault::Exceeded(exceeded)) = evaluated {
+            return Err((Kind::Exceeded, exceeded.to_string()));
+        }
+        Reference { args: &expected, outcome: evaluated, ..*self }.agrees(words, on, outcome, args)
+    }
+
+    fn line(&self, trap: &eval::Trap) -> u32 {
+        Lines::new(self.module.text()).position(trap.span.start).line as u32
+    }
+
+    /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, which their
+    /// first one exceeds whoever does. What is accessed at will comes before a loop without end though it stands behind. The
+    /// branch that is one too many may be another, where words have fewer of them.
+    fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
+        let tiles = words.info().tiles.as_ref();
+        let group = tiles.map_or(1, |tiles| tiles.items);
+        let by_budget = (is_over_budget(expected), matches!(found.kind, TrapKind::Budget { .. }));
+        match by_budget {
+            (_, true) if group > 1 => {
+                return (found.item..found.item.saturating_add(group)).contains(&expected.item);
+            }
+            (true, false) => {
+                let at_will =
+                    |stream: &Stream| stream.uniform && stream.steps.is_empty() && stream.site == found.address;
+                return expected.item == found.item && tiles.is_some_and(|tiles| tiles.streams.iter().any(at_will));
+            }
+            (true, true) => return expected.item == found.item,
+            _ => {}
+        }
+        let same_kind = match (&expected.kind, &found.kind) {
+            (
+                &eval::TrapKind::OutOfBounds { address, bytes },
+                &TrapKind::OutOfBounds { address: at, bytes: part, .. },
+            ) => at.wrapping_sub(address) + u64::from(part) <= u64::from(bytes),
+            (eval::TrapKind::Misaligned { address, .. }, TrapKind::Misaligned { address: at, .. })
+            | (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
+            _ => false,
+        };
+        same_kind && expected.item == found.item && self.line(expected) == found.loc.line
+    }
+}
+
+fn is_over_budget(trap: &eval::Trap) -> bool {
+    matches!(trap.kind, eval::TrapKind::Budget { .. })
+}
+
+fn shown(outcome: &Result<Stats, LaunchError>) -> String {
+    match outcome {
+        Ok(stats) => format!("{stats:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A loop of `turns` turns around so many loops of 60.
+    fn nested(turns: u32, inner: usize, budget: u32) -> Result<Tally, Failure> {
+        let mut text =
+            "kernel @k(%n: i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %0 = const.i32 0\n  %1 = const.i32 1\n  \
+                        %60 = const.i32 60\n  br ^l0(%0, %i)\n^l0(%k: i32, %s0: i32):\n"
+                .to_owned();
+        for (before, number) in (1..=inner).enumerate() {
+            text += &format!(
+                "  br ^l{number}(%0, %s{before})\n^l{number}(%c{number}: i32, %a{number}: i32):\n  \
+                 %s{number} = mul.i32 %a{number}, %n\n  %d{number} = add.i32 %c{number}, %1\n  \
+                 %m{number} = icmp.ne.i32 %d{number}, %60\n  br_if %m{number}, ^l{number}(%d{number}, %s{number}), ^x{number}\n\
+                 ^x{number}:\n"
+            );
+        }
+        text += &format!(
+            "  %k1 = add.i32 %k, %1\n  %more = icmp.lt_u.i32 %k1, %n\n  br_if %more, ^l0(%k1, %s{inner}), ^done\n\
+             ^done:\n  store %s{inner}, %y[%i]\n  ret\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        let launch = Launch { items: 2, args: vec![turns.to_le_bytes().to_vec(), vec![0; 8]] };
+        let trial = Trial {
+            ways: &[Options::new(Target::Halu)],
+            engines: &[Engine::Interp, Engine::JIT],
+            budget,
+            watchdog: None,
+        };
+        trial.run(&module, &[launch])
+    }
+
+    #[test]
+    fn words_may_take_fewer_backward_branches() {
+        let tally = nested(7, 1, 10).unwrap();
+        assert!(tally.traps, "the evaluator takes more than 10");
+        assert_eq!(tally.launches, 2);
+        assert!(!nested(7, 1, 1000).unwrap().traps);
+        // Both take too many, in the same item.
+        assert!(nested(12, 1, 10).unwrap().traps);
+    }
+
+    #[test]
+    fn what_the_evaluator_does_not_finish_is_no_agreement() {
+        let failure = nested(7, 2, 10).unwrap_err();
+        assert_eq!((failure.kind, failure.target), (Kind::Trap, Some(Target::Halu)));
+    }
+}

@@ -1,0 +1,58 @@
+//! The tests of the whole, in one program: each module has one purpose. They belong to the package of the program, for only there
+//! does Cargo say where the program lies.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod allocator;
+mod check_examples;
+mod check_messages;
+mod cli_cuda;
+mod cli_kernels;
+mod cli_limits;
+mod cli_ptx;
+mod cli_vp1;
+mod cli_words;
+mod common;
+mod docs;
+mod explain;
+mod files;
+mod growth;
+mod intrinsics;
+mod intrinsics_vp1;
+mod item_counts;
+mod kernels;
+mod launch;
+mod limits;
+mod pressure;
+mod prove;
+mod prove_cli;
+mod ptx_assembler;
+mod ptx_bf16;
+mod ptx_compilers;
+mod ptx_data;
+mod ptx_import;
+mod ptx_memory;
+mod ptx_mutated;
+mod ptx_ssa;
+mod ptx_support;
+mod quality;
+mod random_cli;
+mod random_kernels;
+mod reach;
+mod reduce;
+mod reduce_cli;
+mod support;
+mod test_cli;
+mod view;
+mod wide_traps;
+
+// Shared with tests and benches elsewhere.
+#[path = "../benches/growth-code/kernels.rs"]
+mod growing;
+#[allow(dead_code)]
+#[path = "../ir/tests/common/mod.rs"]
+mod ops;
+#[allow(dead_code)]
+#[path = "../isa/tests/ptx/mod.rs"]
+mod ptx;
+#[path = "support/sequences.rs"]
+mod sequences;

@@ -1,0 +1,289 @@
+//! Every instruction and every modifier can be had from text: by an idiom that a rule selects, or by an intrinsic.
+//! `docs/reach/` says which; `HALFBYTE_BLESS=1 cargo test reach` writes it anew.
+
+mod halu;
+mod vp1;
+
+use crate::common::root;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+
+use crate::support::{with_passes, without_passes};
+use halfbyte::ir::witness::witnesses;
+use halfbyte::isa::object::Words;
+use halfbyte::isa::row::{Kind, Modifier, Operand, Row, Suffix};
+use halfbyte::isa::vp1::fields::NO_FLAGS;
+use halfbyte::isa::word::Field;
+use halfbyte::pipeline::{Binary, Options, compile};
+use halfbyte::{Module, Target};
+
+/// A machine's instructions, as the pages have them.
+trait Isa {
+    type Opcode: Copy + PartialEq + 'static;
+    const TARGET: Target;
+    const NAME: &str;
+
+    /// The opcodes of the page.
+    fn opcodes() -> impl Iterator<Item = Self::Opcode>;
+    fn name(op: Self::Opcode) -> &'static str;
+    fn row(op: Self::Opcode) -> &'static Row;
+    fn opcode(word: u128) -> Option<Self::Opcode>;
+    fn words(words: &Words) -> Vec<u128>;
+}
+
+/// Something that a word can say beside its instruction.
+#[derive(Clone, Debug)]
+struct Feature {
+    /// How text says it.
+    text: String,
+    /// Fields, and whether each holds the value or any other.
+    holds: Vec<(Field, bool, u64)>,
+}
+
+impl Feature {
+    fn is_in(&self, word: u128) -> bool {
+        self.holds.iter().all(|&(field, equal, value)| (field.get(word) == value) == equal)
+    }
+
+    /// The field that says it, and the value, where that is all.
+    fn set(&self) -> Option<(Field, u64)> {
+        match self.holds[..] {
+            [(field, true, value)] => Some((field, value)),
+            _ => None,
+        }
+    }
+}
+
+/// What words of a row can say.
+fn features(row: &Row) -> Vec<Feature> {
+    let mut all = Vec::new();
+    let mut add = |text: String, holds| all.push(Feature { text, holds: vec![holds] });
+    let is = |field: Field, value: u64| (field, true, value);
+    let is_not = |field: Field, value: u64| (field, false, value);
+    let choices = |m: &Modifier| -> Vec<(&'static str, u64)> {
+        m.choices.iter().copied().filter(|&(_, value)| m.default != Some(value)).collect()
+    };
+    let names = |m: &Modifier| {
+        let same = |o: &&Operand| matches!(o.kind, Kind::Name(of) if choices(&of).first().map(|c| c.0) == choices(m).first().map(|c| c.0));
+        row.operands.iter().filter(same).count()
+    };
+    for m in row.modifiers {
+        for (text, value) in choices(m) {
+            add(format!(".{text}"), is(m.field, value));
+        }
+    }
+    for operand in row.operands.iter().filter(|operand| !operand.silent) {
+        let name = operand.name;
+        for (field, text) in
+            [(operand.neg, format!("-{name}")), (operand.abs, format!("|{name}|")), (operand.not, format!("!{name}"))]
+        {
+            if let Some(field) = field {
+                add(text, is(field, 1));
+            }
+        }
+        match operand.kind {
+            // Where several operands have the same names to choose from, it is said which.
+            Kind::Name(m) => choices(&m).into_iter().for_each(|(text, value)| {
+                let of = if names(&m) > 1 { format!("{name}: ") } else { String::new() };
+                add(format!("{of}{text}"), is(m.field, value));
+            }),
+            Kind::FlagDef { field, .. } => add(name.to_string(), is_not(field, NO_FLAGS)),
+            Kind::Condition { bit, .. } => {
+                choices(&bit).into_iter().for_each(|(text, value)| add(format!("{name}: {text}"), is(bit.field, value)))
+            }
+            Kind::Selected { bit, .. } => {
+                choices(&bit).into_iter().for_each(|(text, value)| add(format!("slct {text}"), is(bit.field, value)))
+            }
+            _ => {}
+        }
+        match operand.suffix {
+            Suffix::None => {}
+            Suffix::Choice(m) => {
+                choices(&m).into_iter().for_each(|(text, value)| add(format!("{name}.{text}"), is(m.field, value)))
+            }
+            Suffix::Lanes { field, letter, default, .. } => add(format!("{name}.{letter}..."), is_not(field, default)),
+            Suffix::Mask { field, letter, .. } => add(format!("{name}.{letter}..."), is_not(field, field.max())),
+        }
+    }
+    for alias in row.aliases.iter().filter(|alias| !alias.when.is_empty()) {
+        let operands = alias.operands.iter().filter(|operand| !operand.optional);
+        let words = operands.map(|operand| match operand.kind {
+            Kind::Word(word) => word,
+            _ => operand.name,
+        });
+        let text = std::iter::once(alias.mnemonic).chain(words).collect::<Vec<_>>().join(" ");
+        all.push(Feature { text, holds: alias.when.iter().map(|&(field, value)| is(field, value)).collect() });
+    }
+    all
+}
+
+/// Where a feature can be had from.
+#[derive(Clone, Debug)]
+struct Source {
+    /// Ops of the IR, or an intrinsic.
+    text: String,
+    /// What runs it on both sides.
+    test: String,
+}
+
+/// What no text reaches, and why: a form by its name, or a modifier of any mnemonic.
+type Unreached = (&'static str, &'static str);
+
+/// The sources of everything that a machine can do: of each form of a mnemonic, and of each modifier of it in any form.
+struct Reach<I: Isa> {
+    forms: Vec<(I::Opcode, Option<Source>)>,
+    modifiers: BTreeMap<(&'static str, String), Option<Source>>,
+    /// Words that stand for no op.
+    put_off: Vec<(u128, Source)>,
+}
+
+impl<I: Isa> Reach<I> {
+    fn new() -> Reach<I> {
+        let modifiers = I::opcodes().flat_map(|op| {
+            let row = I::row(op);
+            features(row).into_iter().map(|feature| ((row.mnemonic, feature.text), None))
+        });
+        let forms = I::opcodes().map(|op| (op, None)).collect();
+        Reach { forms, modifiers: modifiers.collect(), put_off: Vec::new() }
+    }
+
+    /// What a word has that none before had gets this source.
+    fn note(&mut self, word: u128, source: impl Fn() -> Source) {
+        let Some(opcode) = I::opcode(word) else { return };
+        let Some((_, form)) = self.forms.iter_mut().find(|(op, _)| *op == opcode) else { return };
+        form.get_or_insert_with(&source);
+        let row = I::row(opcode);
+        for feature in features(row).into_iter().filter(|feature| feature.is_in(word)) {
+            self.modifiers.entry((row.mnemonic, feature.text)).or_default().get_or_insert_with(&source);
+        }
+    }
+
+    /// Whether a word has something that none before had.
+    fn is_new(&self, word: u128) -> bool {
+        I::opcode(word).is_some_and(|op| {
+            let (form, modifiers) = self.missing_of(op);
+            form || modifiers.iter().any(|modifier| modifier.is_in(word))
+        })
+    }
+
+    /// Notes the words of ops. What stands for no op, in which kernels begin and blocks meet, is put off.
+    fn note_all(&mut self, binary: &Binary, text: &str, test: &str) {
+        for code in &binary.code {
+            for (word, loc) in I::words(&code.words).into_iter().zip(&code.locs) {
+                if !self.is_new(word) {
+                    continue;
+                }
+                let line = text.lines().nth((loc.line as usize).wrapping_sub(1)).unwrap_or("").trim();
+                let op = line.split_once(" = ").map_or(line, |(_, op)| op);
+                let op = op.split(';').next().unwrap_or_default().trim_end();
+                match op.is_empty() || op.starts_with("kernel ") || op.starts_with('^') {
+                    true => self
+                        .put_off
+                        .push((word, Source { text: "a parameter or constant".into(), test: test.to_string() })),
+                    false => self.note(word, || Source { text: format!("`{op}`"), test: test.to_string() }),
+                }
+            }
+        }
+    }
+
+    /// Whether an opcode's form is missing, and its modifiers that are.
+    fn missing_of(&self, op: I::Opcode) -> (bool, Vec<Feature>) {
+        let row = I::row(op);
+        let of =
+            |feature: &Feature| self.modifiers.get(&(row.mnemonic, feature.text.clone())).is_some_and(Option::is_none);
+        let modifiers: Vec<Feature> = features(row).into_iter().filter(of).collect();
+        (self.forms.iter().any(|(form, source)| *form == op && source.is_none()), modifiers)
+    }
+
+    /// Idioms: the kernels that stand beside the rules, `more`, then the text tests and the examples.
+    fn idioms(&mut self, more: impl FnOnce(&mut Reach<I>)) {
+        for rule in halfbyte_isel::rules(I::TARGET) {
+            for witness in rule.checks.iter().flat_map(|check| witnesses(check).unwrap()) {
+                if let Some(binary) = compiled(&witness.text, &without_passes(I::TARGET)) {
+                    self.note_all(&binary, &witness.text, &format!("`prove {}::{}`", I::TARGET.name(), rule.name));
+                }
+            }
+        }
+        more(self);
+        let root = root();
+        for folder in ["tests/files/asm", "examples"] {
+            let mut files: Vec<_> =
+                fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            files.sort();
+            for file in files {
+                let name = format!("{folder}/{}", file.to_str().unwrap());
+                let Ok(text) = fs::read_to_string(root.join(&name)) else { continue };
+                let Ok(module) = Module::parse(&text) else { continue };
+                for kernel in &module.ir().kernels {
+                    let kernels = std::slice::from_ref(kernel);
+                    if let Ok(binary) = compile(&module, kernels, &with_passes(I::TARGET), &mut |_| {}) {
+                        self.note_all(&binary, &text, &format!("`{name}`"));
+                    }
+                }
+            }
+        }
+        for (word, source) in std::mem::take(&mut self.put_off) {
+            self.note(word, || source.clone());
+        }
+    }
+
+    /// Checks that all is reached but what is listed, and that the page says how.
+    fn is_complete(&self, unreached: &[Unreached], page: &str) {
+        let forms = self.forms.iter().filter(|(_, source)| source.is_none()).map(|(op, _)| I::name(*op).to_string());
+        let modifiers = self.modifiers.iter().filter(|(_, source)| source.is_none());
+        let mut missing: Vec<String> =
+            forms.chain(modifiers.map(|((mnemonic, text), _)| format!("{mnemonic} {text}"))).collect();
+        missing.sort();
+        let is_listed = |missing: &String, name: &str| missing == name || missing.ends_with(&format!(" {name}"));
+        let unexplained: Vec<&String> =
+            missing.iter().filter(|&missing| !unreached.iter().any(|(name, _)| is_listed(missing, name))).collect();
+        assert!(unexplained.is_empty(), "{unexplained:#?}");
+        let reached: Vec<&str> = unreached.iter().map(|(name, _)| *name).collect();
+        let reached: Vec<&str> =
+            reached.into_iter().filter(|name| !missing.iter().any(|missing| is_listed(missing, name))).collect();
+        assert!(reached.is_empty(), "these are reached: {reached:?}");
+        let (text, path) = (self.page(unreached), root().join(page));
+        if std::env::var_os("HALFBYTE_BLESS").is_some() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        } else {
+            assert_eq!(fs::read_to_string(path).unwrap_or_default(), text, "{page}");
+        }
+    }
+
+    fn page(&self, unreached: &[Unreached]) -> String {
+        let mut page = format!("# Where every instruction of {} can be had from\n{HEAD}", I::NAME);
+        let _ = writeln!(page, "## Forms\n\n| instruction | from | run by |\n|---|---|---|");
+        for (op, source) in &self.forms {
+            if let Some(Source { text, test }) = source {
+                let _ = writeln!(page, "| {} | {} | {test} |", I::name(*op), text.replace('|', "\\|"));
+            }
+        }
+        let _ = writeln!(page, "\n## Modifiers\n\n| mnemonic | modifier | from | run by |\n|---|---|---|---|");
+        for ((mnemonic, text), source) in &self.modifiers {
+            if let Some(source) = source {
+                let [modifier, from] = [text, &source.text].map(|text| text.replace('|', "\\|"));
+                let _ = writeln!(page, "| {mnemonic} | `{modifier}` | {from} | {} |", source.test);
+            }
+        }
+        let _ = writeln!(page, "\n## Not from text\n\n| instruction or modifier | why |\n|---|---|");
+        for (name, why) in unreached {
+            let _ = writeln!(page, "| {name} | {why} |");
+        }
+        page
+    }
+}
+
+const HEAD: &str = "
+An instruction is selected from ops of the IR, or stands in an `intrinsic`. This page, which `cargo test reach` keeps complete, has for each form of each
+mnemonic, and for each modifier of a mnemonic in any of its forms, one way to get it, and what runs it on both sides: `prove NAME` is `halfbyte prove NAME`, a file is one of
+the kernels that `halfbyte check` or the text tests take, and \"here\" is the test that keeps this page. An intrinsic \"with\" a line has more lines, which give it what it
+reads or store what it writes.
+
+";
+
+fn compiled(text: &str, options: &Options) -> Option<Binary> {
+    let module = Module::parse(text).ok()?;
+    compile(&module, &module.ir().kernels, options, &mut |_| {}).ok()
+}
