@@ -1,12 +1,12 @@
 //! The examples pass, and what they pass is a comparison.
 
-use crate::common::root;
 use std::fs;
 use std::path::Path;
 
-use crate::common::halfbyte;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
+
+use crate::common::{halfbyte, root};
 
 #[test]
 fn check_says_one_line_a_file_and_the_count() {

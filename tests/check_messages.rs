@@ -1,12 +1,13 @@
 //! What `check` says of files that do not pass: the place and the reason.
 
-use crate::common::root;
 use std::path::Path;
 
 use halfbyte::ir::diag::Lines;
 use halfbyte::isa::target::SMS;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::{Outcome, check, check_for_sm};
+
+use crate::common::root;
 
 /// Line 1 to 8; run lines follow.
 const COPY: &str = "\
@@ -101,7 +102,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         "chelsea.npy: the array's type is \"|u1\"; a buffer of f16x2 takes f2, u2, u4",
     );
     // In the folder of the text, where it may name files.
-    let five = tempfile::Builder::new().suffix(".bin").tempfile_in("examples").unwrap();
+    let five = tempfile::Builder::new().suffix(".bin").tempfile_in(root().join("examples")).unwrap();
     std::fs::write(five.path(), [0; 5]).unwrap();
     let name = five.path().file_name().unwrap().display();
     let line = format!("; run: halu: @copy items=1 x=@{name} y=zeros(4)");

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use crate::common::halfbyte;
 use halfbyte::isa::ptx::types::{Special, SpecialGroup};
+
+use crate::common::{halfbyte, root};
 
 const ARGS: [&str; 8] = [
     "--arg",
@@ -141,15 +142,16 @@ fn what_is_wrong_is_shown_where_it_stands() {
         called.fails(1, "wrong.ptx:6:3");
     }
     // A run line with other bits than the kernel gives.
-    let text =
-        fs::read_to_string("examples/ptx/axpy.ptx").unwrap().replace("-> axpy_param_2=[3.0", "-> axpy_param_2=[4.0");
+    let text = fs::read_to_string(root().join("examples/ptx/axpy.ptx"))
+        .unwrap()
+        .replace("-> axpy_param_2=[3.0", "-> axpy_param_2=[4.0");
     fs::write(&path, text).unwrap();
     halfbyte(&["check", &path]).fails(1, "the run line");
 }
 
 #[test]
 fn text_is_the_same_whether_its_kernels_are_kept() {
-    let tables = fs::read_to_string("docs/ir.md").unwrap();
+    let tables = fs::read_to_string(root().join("docs/ir.md")).unwrap();
     let tables = tables.split("```").find(|text| text.contains("kernel @squares")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tables.hb").display().to_string();

@@ -1,10 +1,11 @@
 //! `asm`, `disasm` and `step` on VP1 as outside tools call them.
 
-use crate::common::halfbyte_on;
 use serde_json::Value;
 
-const SEMANTICS: &str = include_str!("vectors/vp1-semantics.jsonl");
-const DISASM: &str = include_str!("vectors/vp1-disasm.jsonl");
+use crate::common::halfbyte_on;
+
+const SEMANTICS: &str = include_str!("../isa/vectors/vp1-semantics.jsonl");
+const DISASM: &str = include_str!("../isa/vectors/vp1-disasm.jsonl");
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -1,9 +1,10 @@
 //! `asm`, `disasm`, `step` and `isa` as outside tools call them.
 
-use crate::common::{halfbyte, halfbyte_on};
 use serde_json::Value;
 
-const VECTORS: [&str; 2] = [include_str!("vectors/halu.jsonl"), include_str!("vectors/video.jsonl")];
+use crate::common::{halfbyte, halfbyte_on};
+
+const VECTORS: [&str; 2] = [include_str!("../isa/vectors/halu.jsonl"), include_str!("../isa/vectors/video.jsonl")];
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -40,7 +41,7 @@ fn every_vector_assembles_and_comes_back() {
 
 #[test]
 fn lines_that_must_not_assemble_do_not() {
-    let vectors = include_str!("vectors/asm-errors.jsonl");
+    let vectors = include_str!("../isa/vectors/asm-errors.jsonl");
     let asked = lines(vectors);
     assert!(!asked.is_empty());
     let text: String = asked.iter().map(|line| format!("{line}\n")).collect();

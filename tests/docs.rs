@@ -1,9 +1,10 @@
 //! What README, tour and the pages on tests and on PTX show is what the program prints, and the dictionaries of the fuzzers are what
 //! the machines' rows say. `HALFBYTE_BLESS=1 cargo test docs` writes them anew.
 
-use crate::common::root;
 use std::fs;
 use std::process::Command;
+
+use crate::common::root;
 
 const PROMPT: &str = "$ ";
 const PROGRAM: &str = "target/release/halfbyte";

@@ -3,11 +3,9 @@
 //! A file of `tests/explain/` begins with `; explain: AT TARGET`; the answer is the lines at its end that begin with `;=`. With
 //! `HALFBYTE_BLESS=1` the answers that differ are rewritten.
 
-use crate::common::root;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::common::{halfbyte, halfbyte_on};
 use halfbyte::ir::rule::Found;
 use halfbyte::ir::witness::witnesses;
 use halfbyte::pipeline::Options;
@@ -17,6 +15,8 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isel::trace::{Near, Selection, Trace};
 use halfbyte_isel::{legality, rules, select, select_traced};
 use halfbyte_lower::Context;
+
+use crate::common::{halfbyte, halfbyte_on, root};
 
 const MARK: &str = ";=";
 

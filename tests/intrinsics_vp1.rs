@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 use halfbyte::intrinsics::Meanings;
 use halfbyte::ir::eval::{Intrinsics, Operand};
 use halfbyte::ir::witness::Random;
@@ -14,6 +13,8 @@ use halfbyte::isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, read_word};
 use halfbyte::launch::Engine;
 use halfbyte::{Module, Target};
 use halfbyte_testkit::check::check;
+
+use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
 
 /// What the sequence leaves in `$r0` or `$v0` of the processor, as lanes.
 fn on_the_processor(sequence: &Sequence, state: &State) -> Vec<u64> {

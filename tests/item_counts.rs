@@ -1,13 +1,13 @@
 //! Launches of no item, of one, and of so many that the last tile is not full: every target gives the evaluator's bits, and
 //! nothing is written beyond what the items own.
 
-use crate::common::root;
-
-use crate::support::{agree, program, with_passes};
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, ParamKind};
 use halfbyte::{Module, Target};
+
+use crate::common::root;
+use crate::support::{agree, program, with_passes};
 
 const COUNTS: [u32; 9] = [0, 1, 2, 3, 4, 5, 15, 17, 1_000_003];
 

@@ -1,7 +1,6 @@
 //! Kernels that need many registers: without spills while they fit, right when they do not. And the same text always
 //! gives the same bytes.
 
-use crate::common::root;
 use std::fmt::Write;
 
 use halfbyte::Module;
@@ -10,6 +9,8 @@ use halfbyte::pipeline::{Binary, Options, TARGETS, compile};
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::target::Target;
 use halfbyte_runtime::Program;
+
+use crate::common::root;
 
 /// Loads `count` values of a type, all alive at once, and folds them from the last to the first.
 fn folding(ty: &str, op: &str, count: usize) -> String {

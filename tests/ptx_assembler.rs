@@ -1,6 +1,5 @@
 //! NVIDIA's assembler takes what kernels become: every example that a SM can do, on that SM. Skipped where there is no ptxas.
 
-use crate::common::root;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -11,8 +10,9 @@ use halfbyte::isa::ptx::module::{Suffix, TargetName};
 use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, Target};
-
 use halfbyte_testkit::runlines;
+
+use crate::common::root;
 
 /// The kernel files below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -1,8 +1,9 @@
 //! Products and sums of bfloat16 in one rounding where no machine instruction has them: by f32, on triples of which a second
 //! rounding would make ties.
 
-use crate::support::{agree, program, with_passes};
 use halfbyte::{Module, Target};
+
+use crate::support::{agree, program, with_passes};
 
 const KERNEL: &str = "kernel @fused(%a: in bf16x2, %b: in bf16x2, %c: in bf16x2, %out: out bf16x2) {
 ^entry:

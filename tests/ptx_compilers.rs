@@ -1,16 +1,17 @@
 //! What clang and nvcc make of kernels is read, imported, compiled and run; what clang makes gives the bits of the same C
 //! built for the host.
 
-use crate::common::root;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::ptx_support::arguments;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::runtime::Program;
 use halfbyte::{Module, Target};
+
+use crate::common::root;
+use crate::ptx_support::arguments;
 
 const GRID: u32 = 2;
 const BLOCK: u32 = 96;

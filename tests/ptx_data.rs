@@ -1,9 +1,7 @@
 //! Tables of a PTX module: read, run as they stand, imported, compiled, and given back as tables of a module.
 
-use crate::common::root;
 use std::collections::BTreeSet;
 
-use crate::ptx_support::arguments;
 use halfbyte::emit::{Code, ptx_text};
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
@@ -15,6 +13,9 @@ use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::runtime::Program;
 use halfbyte::{Module, Target};
 use halfbyte_testkit::check::check_for_sm;
+
+use crate::common::root;
+use crate::ptx_support::arguments;
 
 const GRID: u32 = 2;
 const BLOCK: u32 = 32;

@@ -1,7 +1,6 @@
 //! Kernels in PTX that are imported give the bits that the interpreter gives for their text, evaluated and compiled; and
 //! those of the baselines the bits of the same kernels written in the IR.
 
-use crate::ptx_support::{Baseline, arguments, baselines};
 use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::ParamKind;
@@ -13,6 +12,8 @@ use halfbyte::isa::ptx::{Inst, Opcode};
 use halfbyte::isa::row::Class;
 use halfbyte::launch::{Engine, Param, evaluate, execute};
 use halfbyte::runtime::Program;
+
+use crate::ptx_support::{Baseline, arguments, baselines};
 
 const GRID: u32 = 4;
 const BLOCK: u32 = 64;

@@ -1,11 +1,12 @@
 //! Parameters, addresses, loads and stores of kernels in PTX that are imported, and what is refused, where it stands.
 
-use crate::ptx_support::arguments;
 use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
 use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::runtime::Program;
+
+use crate::ptx_support::arguments;
 
 const GRID: u32 = 3;
 const BLOCK: u32 = 20;

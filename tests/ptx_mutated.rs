@@ -1,13 +1,14 @@
 //! Texts in PTX that are changed at random: none makes the reader or the import panic, and what is imported does what the
 //! text does, to the same traps. `HALFBYTE_MUTATIONS=1000000 cargo test ptx_mutated::` tries more than a few.
 
-use crate::common::root;
-use crate::ptx_support::{arguments, baselines};
 use halfbyte::import_ptx::{Host, Shape, import, read};
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, How, evaluate_within};
+
+use crate::common::root;
+use crate::ptx_support::{arguments, baselines};
 
 const GRID: u32 = 2;
 const BLOCK: u32 = 3;

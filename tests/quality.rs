@@ -1,11 +1,12 @@
 //! What kernels become, counted. `HALFBYTE_BLESS=1 cargo test quality::` writes `docs/quality.md` anew.
 
-use crate::common::root;
 use std::fs;
 use std::process::Command;
 
 use halfbyte::{Module, Target};
 use halfbyte_testkit::quality::{Quality, measure};
+
+use crate::common::root;
 
 fn quality(args: &[&str]) -> std::process::Output {
     let root = root();

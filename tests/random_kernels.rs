@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::ops::Range;
 
-use crate::support::{with_passes, without_passes};
 use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
@@ -18,6 +17,8 @@ use halfbyte_testkit::draw;
 use halfbyte_testkit::prove::Shard;
 use halfbyte_testkit::reduce::Patience;
 use halfbyte_testkit::trial::{Launch, Trial};
+
+use crate::support::{with_passes, without_passes};
 
 /// The kernels of a way to compile, from the forms that it takes.
 fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {

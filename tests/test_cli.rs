@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::common::{Called, halfbyte, halfbyte_on};
 use tempfile::TempDir;
+
+use crate::common::{Called, halfbyte, halfbyte_on};
 
 /// A product and a sum, with a place for what is expected beside the sum and below.
 fn test(name: &str, beside: &str, below: &str) -> String {

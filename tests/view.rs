@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::common::{halfbyte, halfbyte_on};
+use crate::common::{halfbyte, halfbyte_on, root};
 
 #[test]
 fn every_example_has_its_page() {
-    for example in fs::read_dir("examples").unwrap() {
+    for example in fs::read_dir(root().join("examples")).unwrap() {
         let path = example.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "hb") {
             let page = halfbyte(&["view", &path.display().to_string()]);
@@ -25,7 +25,7 @@ fn pages_go_where_they_are_asked_to_and_are_the_same_again() {
     assert_eq!(halfbyte(&["view", "examples/median.hb", "-o", &file]).output(), "");
     let page = fs::read_to_string(&file).unwrap();
     assert_eq!(halfbyte(&["view", "examples/median.hb", "-o", "-"]).output(), page);
-    let median = fs::read("examples/median.hb").unwrap();
+    let median = fs::read(root().join("examples/median.hb")).unwrap();
     let named = page.replace("examples/median.hb", "&lt;stdin&gt;");
     assert_eq!(halfbyte_on(&["view", "-"], &median).output(), named);
     let halu = halfbyte(&["view", "examples/median.hb", "--target", "halu", "--kernel", "@median"]);

@@ -1,7 +1,6 @@
 //! Accesses that were made one trap as the accesses of the text do: the same item, address, size and place, on the evaluator
 //! before and after the passes, and on every engine.
 
-use crate::support::{program, with_passes};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval;
 use halfbyte::ir::eval::Fault;
@@ -9,6 +8,8 @@ use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::pipeline::Compiler;
 use halfbyte::runtime::{LaunchError, Program, TrapKind};
 use halfbyte::{Module, Target};
+
+use crate::support::{program, with_passes};
 
 /// What is reported: the item, what kind of trap, the address, and line and column.
 type Reported = Option<(u32, &'static str, u64, usize, usize)>;

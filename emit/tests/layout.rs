@@ -1,7 +1,5 @@
 //! Layout of machine functions, listings, and the bytes of objects.
 
-#![allow(clippy::unwrap_used)]
-
 use halfbyte_emit::{Code, LayoutError, layout, listing, write_object};
 use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::halu::fields::{R32, RD};

@@ -1,7 +1,5 @@
 //! VP1 machine functions as words.
 
-#![allow(clippy::unwrap_used)]
-
 use halfbyte_emit::{Code, LayoutError, OpError, layout, listing};
 use halfbyte_isa::abi::{ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::object::{Loc, Words};

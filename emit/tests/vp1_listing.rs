@@ -1,7 +1,5 @@
 //! Listings of VP1 kernels, and objects that their words do not fit.
 
-#![allow(clippy::unwrap_used)]
-
 use halfbyte_emit::{Code, listing, write_object};
 use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
 use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};

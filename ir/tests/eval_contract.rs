@@ -2,7 +2,6 @@
 //!
 //! With `a` just above one, `c` is what `a * a` is rounded to, and `e` what is lost by that: so a difference of the product and
 //! `c` is `e` where there is one rounding, and zero where there are two.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use halfbyte_ir::Type;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};

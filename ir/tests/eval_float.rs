@@ -1,6 +1,5 @@
 //! Floating point against a second model: sums and products as integers of 640 bits, rounded by searching the format's
 //! own values. And against the hardware, where its answer is exact.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::cmp::Ordering;
 

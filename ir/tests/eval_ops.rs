@@ -1,5 +1,4 @@
 //! Every pure op on values worked out by hand, and the byte ops on all pairs of bytes.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::{Attr, Clamp, Effect, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type};

@@ -1,5 +1,4 @@
 //! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,

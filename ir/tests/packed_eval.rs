@@ -1,5 +1,4 @@
 //! Packed kernels do what the kernels do that they could be made of: the same bytes, traps, races and writers.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
 

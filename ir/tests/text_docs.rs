@@ -1,5 +1,4 @@
 //! The table of ops in `docs/ir.md` is written from their rows: `HALFBYTE_BLESS=1` rewrites it.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::fmt::Write;
 use std::path::Path;

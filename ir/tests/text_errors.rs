@@ -8,7 +8,6 @@
 //! ```
 //!
 //! With `HALFBYTE_BLESS=1` in the environment the diagnostics are rewritten instead of compared.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::fmt::Write;
 use std::path::Path;

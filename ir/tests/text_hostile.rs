@@ -1,8 +1,4 @@
 //! No text makes the reader panic, hang or run out of stack, and what it takes is well formed.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
-
-#[allow(dead_code)]
-mod common;
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -55,7 +51,7 @@ fn corpus() -> String {
 }
 
 fn examples() -> String {
-    Op::ALL.iter().map(|&op| common::example_kernel(op).replace("@k", &format!("@{op:?}"))).collect()
+    Op::ALL.iter().map(|&op| crate::common::example_kernel(op).replace("@k", &format!("@{op:?}"))).collect()
 }
 
 fn token() -> impl Strategy<Value = String> {

@@ -1,7 +1,4 @@
 //! What is printed reads back to the same text, for every op, type and modifier.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{
@@ -31,7 +28,7 @@ fn round_trip_kernel(kernel: Kernel) -> String {
 #[test]
 fn every_example_is_valid_and_canonical() {
     for &op in Op::ALL {
-        let source = common::example_kernel(op);
+        let source = crate::common::example_kernel(op);
         let printed = round_trip(&read(&source));
         assert_eq!(printed, source, "the example of `{}` is not as printed", op.name());
     }
@@ -48,7 +45,7 @@ fn every_op_on_every_type() {
         };
         let mut any = false;
         for ty in types {
-            for kernel in common::op_kernels(op, ty) {
+            for kernel in crate::common::op_kernels(op, ty) {
                 // Of the conversions, not every type that can be named has one to come from.
                 if kernel.insts.values().all(|data| data.args.is_empty())
                     && !op.row().args.is_empty()
@@ -85,7 +82,7 @@ fn every_modifier() {
                 all = all.iter().flat_map(with).collect();
             }
             all.dedup();
-            for mut kernel in common::op_kernels(op, ty).into_iter().take(1) {
+            for mut kernel in crate::common::op_kernels(op, ty).into_iter().take(1) {
                 let inst = kernel.insts.keys().next().unwrap();
                 for &flags in &all {
                     kernel.insts[inst].attr = Attr::Float(flags);

@@ -1,5 +1,4 @@
 //! The streams of packed kernels in text.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{

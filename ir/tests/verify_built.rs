@@ -1,5 +1,4 @@
 //! Kernels built wrong in ways that text cannot say, and what the verifier makes of them.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_ir::builder::Builder;

@@ -1,5 +1,4 @@
 //! `docs/isa` is what the rows say. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test docs` rewrites it.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_isa::docs::Set;
 use halfbyte_isa::{halu, ptx, vp1};

@@ -1,12 +1,10 @@
 //! The half arithmetic against rustc_apfloat: every value of one operand, edges and random values of the others, every
 //! rounding, both formats.
 
-mod random;
-
 use std::cmp::Ordering;
 
+use crate::random::Random;
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, NAN, NAN_F32, Relation, Rounding};
-use random::Random;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 

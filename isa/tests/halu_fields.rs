@@ -1,5 +1,4 @@
 //! The packed-half rows hold their fields at exactly the bits of seed 001.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +7,7 @@ use halfbyte_isa::halu::fields::{M_CMP, M_RND};
 use halfbyte_isa::row::{Kind, Operand, Suffix};
 
 /// Opcode, then `lo,width,name` of each field.
-const SEED: &str = include_str!("../../tests/vectors/halu-fields.txt");
+const SEED: &str = include_str!("../vectors/halu-fields.txt");
 
 /// Bits that the seed leaves out, by mnemonic: rounding, which it comments out, and `.F32`.
 fn ours(mnemonic: &str) -> &'static [(u8, u8)] {

@@ -1,16 +1,12 @@
 //! HALU assembly text: the vectors, the seeds' examples, the lines that must be refused, and round trips.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "random/mod.rs"]
-mod random;
-
+use crate::random::Random;
 use halfbyte_isa::halu::{self, Inst, Opcode, assemble, disassemble, read_word, word_text};
 use halfbyte_isa::row::EncodeError;
 use halfbyte_isa::text::{AsmError, AsmErrorKind as Kind};
-use random::Random;
 
 fn vectors(name: &str) -> Vec<serde_json::Value> {
-    let path = format!("{}/../tests/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect(&path);
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }

@@ -1,12 +1,8 @@
 //! Integer instructions against plain 64-bit arithmetic.
-#![allow(clippy::unwrap_used)]
 
-mod machine;
-mod random;
-
+use crate::machine::Machine;
+use crate::random::{INTEGERS, Random};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
-use machine::Machine;
-use random::{INTEGERS, Random};
 
 /// R0 to R7 hold the words.
 fn machine(words: &[u32]) -> Machine {

@@ -1,13 +1,9 @@
 //! Moves, predicates, guards, memory effects and control.
-#![allow(clippy::unwrap_used)]
 
-mod machine;
-mod random;
-
+use crate::machine::Machine;
+use crate::random::Random;
 use halfbyte_isa::halu::domain::{Access, Address, Next, Width, Write};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
-use machine::Machine;
-use random::Random;
 
 /// The writes of an instruction that does nothing else.
 fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {

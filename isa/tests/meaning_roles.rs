@@ -1,6 +1,5 @@
 //! What rows say of registers is what meanings do: an instruction writes exactly the registers of which its row makes a
 //! definition, and reads all those of which it makes a use, and no others.
-#![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Access, Reader, SpecialReg, Write};

@@ -1,12 +1,9 @@
 //! Video instructions over every pair of bytes, and random halfwords, against the seeds' listings on 64-bit integers. The
 //! vectors add the instructions' odder uses.
 
-mod machine;
-mod random;
-
+use crate::machine::Machine;
+use crate::random::Random;
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
-use machine::Machine;
-use random::Random;
 
 const KINDS: [(Opcode, Opcode); 6] = [
     (Opcode::VADD2, Opcode::VADD4),

@@ -1,17 +1,14 @@
 //! What PTX instructions do, by examples and against exact arithmetic of other make.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod random;
 
 use std::collections::HashMap;
 
+use crate::random::{FLOATS, INTEGERS, Random};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::Registers;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Special;
 use halfbyte_isa::ptx::{Reg, Var};
-use random::{FLOATS, INTEGERS, Random};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 

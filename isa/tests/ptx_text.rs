@@ -1,12 +1,9 @@
 //! PTX text: what is printed reads as what it was, an assembler takes it, and what is wrong is said where it is.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod ptx;
-mod random;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::random::Random;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Kernel, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
@@ -14,14 +11,13 @@ use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 use halfbyte_isa::target::SMS;
-use random::Random;
 
 const SM_90: TargetName = TargetName { sm: 90, suffix: None };
 const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
 
 /// Random instructions of an opcode.
 fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
-    let entry = ptx::empty_entry();
+    let entry = crate::ptx::empty_entry();
     let mut random = Random(opcode as u64);
     (0..count).map(|_| Inst::random(opcode, &entry, &mut || random.next()).unwrap()).collect()
 }
@@ -29,12 +25,12 @@ fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
 #[test]
 fn every_instruction_reads_as_it_prints() {
     for &opcode in Opcode::ALL {
-        let mut entry = ptx::empty_entry();
+        let mut entry = crate::ptx::empty_entry();
         entry.insts = instructions(opcode, 300);
         for inst in &entry.insts {
             assert!(inst.is_valid(|reg| entry.registers.ty(reg)), "{opcode:?}: {}", inst_text(inst, &entry));
         }
-        let module = ptx::module((9, 2), SM_120F, entry);
+        let module = crate::ptx::module((9, 2), SM_120F, entry);
         let text = module.to_string();
         let again = read(&text).unwrap_or_else(|errors| panic!("{opcode:?}: {errors:?}\n{text}"));
         assert!(again.module == module, "{opcode:?}\n{text}\n{}", again.module);
@@ -43,22 +39,22 @@ fn every_instruction_reads_as_it_prints() {
 
 #[test]
 fn an_assembler_takes_every_instruction() {
-    let Some(ptxas) = ptx::ptxas() else { return };
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
     for (version, target) in [
         ((9, 2), SM_120F),
         ((8, 8), SM_90),
         ((8, 8), TargetName { sm: 80, suffix: None }),
         ((6, 5), TargetName { sm: 75, suffix: None }),
     ] {
-        let mut entry = ptx::empty_entry();
+        let mut entry = crate::ptx::empty_entry();
         let probe = Module { version, target, variables: Variables::default(), entries: Vec::new() };
         for &opcode in Opcode::ALL {
             let mut insts = instructions(opcode, 12);
-            insts.retain(|inst| probe.provides(inst.since()) && !ptx::clamps_nothing(inst));
-            insts.iter_mut().for_each(ptx::tame);
+            insts.retain(|inst| probe.provides(inst.since()) && !crate::ptx::clamps_nothing(inst));
+            insts.iter_mut().for_each(crate::ptx::tame);
             entry.insts.extend(insts);
         }
-        let refused = refused(&ptxas, &ptx::module(version, target, entry));
+        let refused = refused(&ptxas, &crate::ptx::module(version, target, entry));
         assert!(refused.is_empty(), "{target}:\n{}", refused.join("\n"));
     }
 }
@@ -66,7 +62,7 @@ fn an_assembler_takes_every_instruction() {
 /// What an assembler refuses of a module, an instruction of each mnemonic with what is said of it.
 fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     let text = module.to_string();
-    let Err(said) = ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
+    let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
     let lines: Vec<&str> = text.lines().collect();
     let mut shown = BTreeMap::new();
     for line in said.lines() {
@@ -94,18 +90,18 @@ fn all_words(row: &Row) -> Vec<Vec<Token>> {
 /// what a row says that it needs is enough.
 #[test]
 fn an_assembler_takes_every_form_at_the_version_of_its_row() {
-    let Some(ptxas) = ptx::ptxas() else { return };
-    let empty = ptx::empty_entry();
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
+    let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
     for sm in SMS {
         let mut versions: BTreeMap<((u8, u8), bool), Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-                if inst.since().sm > sm || ptx::clamps_nothing(&inst) {
+                if inst.since().sm > sm || crate::ptx::clamps_nothing(&inst) {
                     continue;
                 }
-                ptx::tame(&mut inst);
+                crate::ptx::tame(&mut inst);
                 let Kernel { version, target, .. } =
                     Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
                 versions.entry((version, target.suffix.is_some())).or_default().push(inst);
@@ -114,7 +110,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
         for ((version, is_family), insts) in versions {
             count += insts.len();
             let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
-            let said = refused(&ptxas, &ptx::module(version, target, Entry { insts, ..empty.clone() }));
+            let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
     }

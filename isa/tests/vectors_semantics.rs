@@ -1,14 +1,11 @@
 //! Every line of the packed-half and video vectors, executed: the registers and predicates in `post` come out, and nothing
 //! else changes.
-#![allow(clippy::expect_used, clippy::panic)]
-
-mod machine;
 
 use std::fs;
 use std::path::Path;
 
+use crate::machine::Machine;
 use halfbyte_isa::halu::Inst;
-use machine::Machine;
 use serde_json::{Map, Value};
 
 /// Sets what a line names: `R0`, `UR5`, `P0` or `c[0x3][0x1a4]`.
@@ -35,7 +32,7 @@ fn set(machine: &mut Machine, key: &str, value: &Value) {
 }
 
 fn run(file: &str, least: usize) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors").join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut lines = 0;
     for line in text.lines() {

@@ -1,5 +1,4 @@
 //! How VP1 words group into bundles.
-#![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::vp1::{Bundle, BundleError, Inst, Opcode, Slot, Unit, bundles};
 

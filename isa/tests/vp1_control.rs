@@ -1,7 +1,4 @@
 //! Where bundles go, and what they do not run.
-#![allow(clippy::unwrap_used)]
-
-mod random;
 
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::fields::{self as f, ALWAYS};
@@ -84,7 +81,7 @@ fn rounding_is_configured_through_uc16() {
 /// Any words whatever have an effect or trap.
 #[test]
 fn every_word_has_an_outcome() {
-    let mut random = random::Random(7);
+    let mut random = crate::random::Random(7);
     let mut next = || random.next();
     let mut state = State::default();
     for _ in 0..100_000 {

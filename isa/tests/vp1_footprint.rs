@@ -1,13 +1,10 @@
 //! Footprints are those of the meaning: what is not in them neither matters nor changes.
-#![allow(clippy::unwrap_used)]
 
-mod random;
-
+use crate::random::Random;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations, Profile};
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, read_word};
-use random::Random;
 
 fn random_state(random: &mut Random) -> State {
     let mut state = State::default();

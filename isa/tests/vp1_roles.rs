@@ -1,8 +1,5 @@
 //! What rows say of registers is what meanings do: an instruction reads only registers of which its row makes a use, and writes only
 //! those of which it makes a definition or an update, every definition indeed.
-#![allow(clippy::unwrap_used)]
-
-mod random;
 
 use std::collections::BTreeSet;
 
@@ -110,7 +107,7 @@ fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
 
 #[test]
 fn every_opcode_keeps_to_its_roles() {
-    let mut random = random::Random(1);
+    let mut random = crate::random::Random(1);
     let mut next = || random.next();
     for &op in Opcode::ALL {
         for _ in 0..200 {

@@ -1,5 +1,4 @@
 //! The description of VP1.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_isa::vp1::{self, Inst, Opcode};
 

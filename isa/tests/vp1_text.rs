@@ -1,11 +1,7 @@
 //! VP1 assembly text: the vectors, the seed's spellings, the lines that must be refused, and round trips.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-#[path = "random/mod.rs"]
-mod random;
-
+use crate::random::Random;
 use halfbyte_isa::vp1::{Inst, Opcode, assemble, disassemble, read_word, word_text};
-use random::Random;
 
 struct Vector {
     word: u32,
@@ -15,7 +11,7 @@ struct Vector {
 }
 
 fn vectors() -> Vec<Vector> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/vectors/vp1-disasm.jsonl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/vp1-disasm.jsonl");
     let number = |v: &serde_json::Value| {
         v.as_str().map_or(0, |s| u32::from_str_radix(s.strip_prefix("0x").unwrap(), 16).unwrap())
     };

@@ -1,5 +1,4 @@
 //! Video instructions and what they are expanded to, run side by side.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashMap;
 

@@ -1,16 +1,12 @@
 //! Code that breaks the rules is refused with the reason, and never brings the allocator down.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod regalloc_support;
-
+use crate::regalloc_support::random::{Random, Shape, generate};
+use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::machine::RegClass;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Access, Terminator, VReg};
-use regalloc_support::random::{Random, Shape, generate};
-use regalloc_support::*;
 
 /// Why code is refused whose entry block is what `write` makes it.
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {

@@ -1,10 +1,8 @@
 //! Random code with branches, loops, wide registers and guarded updates does the same before and after allocation.
 
-mod regalloc_support;
-
+use crate::regalloc_support::random::{Shape, generate};
+use crate::regalloc_support::{count, same};
 use halfbyte_isa::halu::Opcode;
-use regalloc_support::random::{Shape, generate};
-use regalloc_support::{count, same};
 
 /// What allocating several pieces of code came to.
 #[derive(Default)]

@@ -1,14 +1,10 @@
 //! Allocation of small pieces of code whose result is known: how many registers, moves and spills they take.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod regalloc_support;
-
+use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::machine::RegClass;
 use halfbyte_isel::vcode::VReg;
-use regalloc_support::*;
 
 /// So many values that are live at once: all are made, then all are read in order.
 fn live(n: u32) -> MachFunc {

@@ -1,10 +1,7 @@
 //! Packed kernels do what the kernels do that they were made of, and what cannot be packed is refused with the reason.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::kernel;
-use common::pack::{same, try_lower, vectors};
+use crate::common::kernel;
+use crate::common::pack::{same, try_lower, vectors};
 use halfbyte_ir::Kernel;
 
 const PASSES: &str = "fold canon gvn canon merge dce pack";

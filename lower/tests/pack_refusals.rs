@@ -1,10 +1,7 @@
 //! What cannot be packed is refused: op, place and reason, all of it at once, and the kernel stays as it is.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::kernel;
-use common::pack::{try_lower, vectors};
+use crate::common::kernel;
+use crate::common::pack::{try_lower, vectors};
 
 /// The refusals of a kernel with this signature and body, each with the text that it points at.
 fn refusals_of(text: &str, max_streams: usize) -> Vec<String> {

@@ -2,15 +2,12 @@
 //!
 //! A case begins with `;; title: passes`, and with ` | lacks op.type ...` for a target without those ops. After the kernel
 //! stands `;; becomes` and the kernel as the passes leave it. In `pack.ir` the target's items share vectors. `HALFBYTE_BLESS=1` writes what they leave now.
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
 
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{kernel, lower};
+use crate::common::{kernel, lower};
 use halfbyte_ir::{Kernel, Lanes, Op, Type};
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};

@@ -1,12 +1,9 @@
 //! Random kernels do the same before and after the passes, on targets that lack this or that, and packed as unpacked.
 //!
 //! The kernels are the same each time; `HALFBYTE_SEED=N` draws others.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::kernel;
-use common::pack::{same_on, try_lower, vectors};
+use crate::common::kernel;
+use crate::common::pack::{same_on, try_lower, vectors};
 use halfbyte_ir::generate::{Addresses, Palette, Shape, arguments};
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, Legality, Op, Type};

@@ -1,9 +1,6 @@
 //! Every rule is executed both sides: the kernels of its checks before and after the pass that applies it.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::{kernel, same_output};
+use crate::common::{kernel, same_output};
 use halfbyte_ir::Rule;
 use halfbyte_ir::witness::{Witness, witnesses};
 use halfbyte_lower::trial;

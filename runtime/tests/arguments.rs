@@ -1,10 +1,6 @@
 //! Arguments that do not fit the signature, by their messages; nothing runs and nothing is written.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::{program, run};
+use crate::common::{program, run};
 use halfbyte_runtime::Arg;
 
 const PARAMS: &str = "a: f16x2, m: i1x4, v: i8x16, x: in i32, y: out f16x2";

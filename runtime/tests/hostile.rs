@@ -1,10 +1,6 @@
 //! Objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::{code, launch, object, trap};
+use crate::common::{code, launch, object, trap};
 use halfbyte_emit::{Code, ObjectError, write_object};
 use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};

@@ -1,13 +1,9 @@
 //! Launches on native code: threads, rows that are not whole, items that part, and kernels too large for it.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use common::{bytes, program, run, trap, words};
+use crate::common::{bytes, program, run, trap, words};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
 
 /// Item i takes i modulo 8 turns, which odd items end early; then y[i] = x[i] + turns.

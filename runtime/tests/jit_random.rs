@@ -1,12 +1,8 @@
 //! Random programs on the engine and on the interpreter: the same memory, statistics and traps.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
 use std::num::NonZero;
 
-use common::{object, params};
+use crate::common::{object, params};
 use halfbyte_emit::Code;
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::fields::*;

@@ -1,10 +1,6 @@
 //! Programs in assembly that must compute the right thing.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::{bytes, code, object, program, run, words};
+use crate::common::{bytes, code, object, program, run, words};
 use halfbyte_isa::abi::{PARAMS_OFFSET, buffer_base};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_runtime::{Arg, Launch, Program, Stats};

@@ -1,5 +1,4 @@
 //! PTX kernels: what a launch gives them, what they do to memory, and every way in which they end badly.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};

@@ -1,5 +1,4 @@
 //! Objects whose words are the text of PTX: what is wrong with one is an error that names it, and no bytes make the loader panic.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};

@@ -1,10 +1,6 @@
 //! Every kind of trap, by its message.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::{bytes, launch, program, run, trap};
+use crate::common::{bytes, launch, program, run, trap};
 use halfbyte_isa::object::Loc;
 use halfbyte_runtime::{Access, Arg, Space, TrapKind};
 

@@ -1,10 +1,6 @@
 //! VP1 objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::vp1::{
+use crate::common::vp1::{
     ADD, ADD_SITES, BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, guard, object, param, reads, step, tiles, writes,
 };
 use halfbyte_emit::Code;

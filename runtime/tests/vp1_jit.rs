@@ -1,14 +1,10 @@
 //! Launches of VP1 kernels on native code: threads, what is rare in programs, and what a translation says of itself. That native
 //! code does what the interpreter does, every other test of launches asks too.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
 use std::num::NonZero;
 
-use common::vp1::{ADD, ADD_SITES, add, brighten, guard, program, reads, tiles, writes};
-use common::{bytes, run, trap, words};
+use crate::common::vp1::{ADD, ADD_SITES, add, brighten, guard, program, reads, tiles, writes};
+use crate::common::{bytes, run, trap, words};
 use halfbyte_isa::stream::{Stream, Tiles};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 

@@ -1,13 +1,9 @@
 //! VP1 programs in assembly that must compute the right thing.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::vp1::{
+use crate::common::vp1::{
     BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, constant, guard, object, param, program, reads, step, tiles, writes,
 };
-use common::{bytes, run, words};
+use crate::common::{bytes, run, words};
 use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
 use halfbyte_runtime::{Arg, LaunchError, Program, Stats};
 
@@ -305,7 +301,7 @@ fn guards_choose_what_is_written() {
     let z: Vec<u32> = (0..2998).collect();
     let mut y = bytes(&[u32::MAX; 3000]);
     let stats = run(&program, 3000, &mut [Arg::In(&bytes(&x)), Arg::In(&bytes(&z)), Arg::Buffer(&mut y)]);
-    let trap = common::trap(stats);
+    let trap = crate::common::trap(stats);
     assert_eq!((trap.item, trap.address), (2998, 44));
     let x = [&x[..2998], &[0, 0]].concat();
     let stats = run(&program, 3000, &mut [Arg::In(&bytes(&x)), Arg::In(&bytes(&z)), Arg::Buffer(&mut y)]).unwrap();
@@ -392,7 +388,7 @@ fn the_budget_begins_anew_with_each_group() {
         kernel.launch(halfbyte_runtime::Launch { budget: 4, ..halfbyte_runtime::Launch::new(40, &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 40 * 4 + 39);
     let refused = kernel.launch(halfbyte_runtime::Launch { budget: 3, ..halfbyte_runtime::Launch::new(40, &mut args) });
-    let trap = common::trap(refused);
+    let trap = crate::common::trap(refused);
     assert_eq!(
         (trap.item, trap.to_string().as_str()),
         (0, "kernel `k`, item 0, word 0x2b `bra not $c1 zf 0x1c` (test.s:11:5): more than 3 backward branches taken")

@@ -1,11 +1,7 @@
 //! Every kind of trap on VP1, by its message, and which of several is told.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::vp1::{add, guard, param, program, reads, step, tiles, writes};
-use common::{bytes, run, trap};
+use crate::common::vp1::{add, guard, param, program, reads, step, tiles, writes};
+use crate::common::{bytes, run, trap};
 use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
 use halfbyte_runtime::{Arg, Launch, Trap};
 
@@ -98,7 +94,7 @@ fn store_to_an_in_buffer() {
     // Also where the slice itself could be written.
     let program = program("x: in i32", Tiles { streams: vec![writes(0, 4, 0)], ..tiles(1, 0, vec![]) }, "    exit 0x0");
     let mut x = bytes(&[7]);
-    let trap = common::trap(run(&program, 1, &mut [Arg::Buffer(&mut x)]));
+    let trap = crate::common::trap(run(&program, 1, &mut [Arg::Buffer(&mut x)]));
     assert!(trap.to_string().ends_with("into `in` buffer `x`"), "{trap}");
 }
 

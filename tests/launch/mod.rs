@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use crate::common::{halfbyte, halfbyte_on};
 use serde_json::Value;
+
+use crate::common::{halfbyte, halfbyte_on, root};
 
 /// Answers to lines, each one an object.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
@@ -26,7 +27,7 @@ fn agrees(line: &Value, answer: &Value) -> bool {
 
 #[test]
 fn launches_give_what_their_lines_say() {
-    let text = fs::read_to_string("tests/launch/lines.jsonl").unwrap();
+    let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut wrong = Vec::new();
     for (via, engine) in [("ptx", "interp"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
@@ -109,7 +110,7 @@ fn calls_that_are_wrong_are_refused() {
 /// A line's own machine counts before that of the call, and native code does not run PTX as it stands.
 #[test]
 fn the_call_says_what_lines_leave_open() {
-    let text = fs::read_to_string("tests/launch/lines.jsonl").unwrap();
+    let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();
     let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let mut newer = first.clone();
     newer["sm"] = 80.into();

@@ -1,11 +1,12 @@
 //! Kernels in PTX for tests, and random arguments for them.
 
-use crate::common::root;
 use std::path::{Path, PathBuf};
 
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Direction, Elem, Kernel, ParamKind, text};
+
+use crate::common::root;
 
 /// Elements of a buffer that an item reads or writes at most.
 const ELEMENTS: u32 = 16;

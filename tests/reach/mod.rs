@@ -4,12 +4,10 @@
 mod halu;
 mod vp1;
 
-use crate::common::root;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use crate::support::{with_passes, without_passes};
 use halfbyte::ir::witness::witnesses;
 use halfbyte::isa::object::Words;
 use halfbyte::isa::row::{Kind, Modifier, Operand, Row, Suffix};
@@ -17,6 +15,9 @@ use halfbyte::isa::vp1::fields::NO_FLAGS;
 use halfbyte::isa::word::Field;
 use halfbyte::pipeline::{Binary, Options, compile};
 use halfbyte::{Module, Target};
+
+use crate::common::root;
+use crate::support::{with_passes, without_passes};
 
 /// A machine's instructions, as the pages have them.
 trait Isa {

@@ -4,9 +4,8 @@ use halfbyte::launch::{Engine, Param, evaluate, execute};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
 use halfbyte::{Module, Target};
-use halfbyte_testkit::compare::compare;
-
 use halfbyte_runtime::Program;
+use halfbyte_testkit::compare::compare;
 
 /// The ways to compile that must give the same bits: with all passes, and with those alone without which the target cannot
 /// do any kernel.

@@ -1,5 +1,4 @@
 //! A one-item machine over the concrete domain, enough to run single instructions and straight lines of them.
-#![allow(dead_code)] // Each test binary uses its own part.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
 //! Deterministic random numbers for the tests.
-#![allow(dead_code)] // Each test binary uses its own part.
 
 /// SplitMix64.
 pub struct Random(pub u64);

@@ -1,7 +1,5 @@
 //! What the allocation tests share: a builder of code on virtual registers, and one machine that runs it before and after.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
-
 pub mod random;
 
 use std::collections::HashMap;

@@ -1,5 +1,4 @@
 //! What the tests of lowering share: running kernels, and targets made up for a test.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
 pub mod pack;
 

@@ -1,7 +1,5 @@
 //! Programs written in assembly, put into an object and loaded from it.
 
-#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
-
 pub mod vp1;
 
 use halfbyte_emit::{Code, write_object};

@@ -1,7 +1,5 @@
 //! Allocation of VP1's registers: known shapes, random code before and after, and code that breaks the rules.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
-
 mod errors;
 mod random;
 mod shapes;

@@ -1,0 +1,6 @@
+//! The tests of layout and listings.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod layout;
+mod vp1_layout;
+mod vp1_listing;

@@ -1,0 +1,15 @@
+//! The tests of the IR: its text, the verifier and the evaluator.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+mod eval_contract;
+mod eval_float;
+mod eval_ops;
+mod eval_run;
+mod packed_eval;
+mod text_docs;
+mod text_errors;
+mod text_hostile;
+mod text_roundtrip;
+mod text_streams;
+mod verify_built;

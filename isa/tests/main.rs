@@ -1,0 +1,25 @@
+//! The tests of the instructions: rows, words, texts and meanings, beside the vectors.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod docs;
+mod half_apfloat;
+mod halu_fields;
+mod halu_text;
+mod machine;
+mod meaning_float;
+mod meaning_integer;
+mod meaning_moves;
+mod meaning_roles;
+mod meaning_video;
+mod ptx;
+mod ptx_meaning;
+mod ptx_text;
+mod random;
+mod vectors_semantics;
+mod vp1_bundles;
+mod vp1_control;
+mod vp1_footprint;
+mod vp1_roles;
+mod vp1_rows;
+mod vp1_semantics;
+mod vp1_text;

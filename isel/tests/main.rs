@@ -1,0 +1,10 @@
+//! The tests of selection and of register allocation.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod ptx_expand;
+mod regalloc_errors;
+mod regalloc_random;
+mod regalloc_shapes;
+mod regalloc_support;
+mod regalloc_vp1;
+mod vp1_select;

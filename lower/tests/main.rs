@@ -1,0 +1,9 @@
+//! The tests of the passes.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+mod pack;
+mod pack_refusals;
+mod passes;
+mod random;
+mod rules;

@@ -1,0 +1,16 @@
+//! The tests of the loader, the engines and what a launch may say.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod arguments;
+mod common;
+mod hostile;
+mod jit_launch;
+mod jit_random;
+mod programs;
+mod ptx;
+mod ptx_objects;
+mod traps;
+mod vp1_hostile;
+mod vp1_jit;
+mod vp1_programs;
+mod vp1_traps;
