@@ -1,112 +1,15 @@
-//! Each pass on small texts: `passes/NAME.ir` holds kernels and what they become.
-//!
-//! A case begins with `;; title: passes`, and with ` | lacks op.type ...` for a target without those ops. After the kernel
-//! stands `;; becomes` and the kernel as the passes leave it. In `pack.ir` the target's items share vectors. `HALFBYTE_BLESS=1` writes what they leave now.
+//! How passes are found, run and told of. What each one does is in `tests/files/lower`.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{kernel, lower};
-use halfbyte_ir::{Kernel, Lanes, Op, Type};
+use crate::common::kernel;
+use halfbyte_ir::Kernel;
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};
 
 fn blessed() -> bool {
     std::env::var_os("HALFBYTE_BLESS").is_some()
-}
-
-fn lacks(words: &str) -> Vec<(Op, Type)> {
-    let pair = |word: &str| {
-        let (op, ty) = word.split_once('.').unwrap();
-        (Op::from_name(op).unwrap(), Type::from_name(ty).unwrap())
-    };
-    words.split_whitespace().map(pair).collect()
-}
-
-fn check(name: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes").join(name).with_extension("ir");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let mut now = String::new();
-    let mut rest = text.as_str();
-    let mut cases = 0;
-    while let Some(start) = rest.find(";; ") {
-        let (title, after) = rest[start + 3..].split_once('\n').unwrap();
-        let (input, after) = after.split_once(";; becomes\n").unwrap();
-        rest = after.find(";; ").map_or("", |next| &after[next..]);
-        let (_, how) = title.split_once(": ").unwrap();
-        let (passes, lacking) = how.split_once(" | lacks ").unwrap_or((how, ""));
-        let lacking = lacks(lacking);
-        let mut legality = target(|op, ty| lacking.contains(&(op, ty)));
-        if name == "pack" {
-            legality = legality.with_lanes(Lanes { vector: Type::I8X16, max_streams: 30 });
-        }
-        let mut kernel = kernel(input);
-        lower(&mut kernel, &passes.split(' ').collect::<Vec<_>>(), &mut Context::new(&legality));
-        let _ = write!(now, ";; {title}\n{}\n\n;; becomes\n{}\n\n", input.trim_end(), kernel.to_string().trim_end());
-        cases += 1;
-    }
-    assert!(cases > 0, "{} has no cases", path.display());
-    if blessed() {
-        std::fs::write(&path, now).unwrap();
-    } else {
-        assert_eq!(now, text, "{} is out of date", path.display());
-    }
-}
-
-#[test]
-fn contract() {
-    check("contract");
-}
-
-#[test]
-fn fold() {
-    check("fold");
-}
-
-#[test]
-fn canon() {
-    check("canon");
-}
-
-#[test]
-fn gvn() {
-    check("gvn");
-}
-
-#[test]
-fn dce() {
-    check("dce");
-}
-
-#[test]
-fn if_convert() {
-    check("if_convert");
-}
-
-#[test]
-fn licm() {
-    check("licm");
-}
-
-#[test]
-fn unroll() {
-    check("unroll");
-}
-
-#[test]
-fn merge() {
-    check("merge");
-}
-
-#[test]
-fn pack() {
-    check("pack");
-}
-
-#[test]
-fn legalise() {
-    check("legalise");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use halfbyte_ir::eval::{self, Arg, Prepared};
 use halfbyte_ir::text::read;
 use halfbyte_ir::witness::{Launch, Source, Witness};
 use halfbyte_ir::{Kernel, Type};
-use halfbyte_lower::{Context, find, run};
 
 /// The one kernel of a text.
 pub fn kernel(text: &str) -> Kernel {
@@ -14,15 +13,6 @@ pub fn kernel(text: &str) -> Kernel {
         Ok(mut module) if module.kernels.len() == 1 => module.kernels.remove(0),
         Ok(_) => panic!("one kernel is wanted:\n{text}"),
         Err(errors) => panic!("{}\n{text}", errors.first().map_or(String::new(), |e| e.message.clone())),
-    }
-}
-
-/// Runs passes by name, the verifier after each.
-pub fn lower(kernel: &mut Kernel, passes: &[&str], context: &mut Context<'_>) {
-    let passes: Vec<_> = passes.iter().map(|name| find(name).unwrap()).collect();
-    context.verify = true;
-    if let Err(error) = run(kernel, &passes, context, &mut ()) {
-        panic!("{error}\n{kernel}");
     }
 }
 

@@ -1,0 +1,242 @@
+; test: lower passes=licm
+; Out of one loop and out of two, from where there is a block before it and where there is none.
+kernel @out_of_one_loop_and_out_of_two_from_where_there_is_a_block_before_it_and_where_there_is_none(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  %some = icmp.ne.i32 %n, %zero
+  br_if %some, ^outer(%zero, %i), ^done(%i)
+^outer(%k: i32, %s: i32):
+  %b = mul.i32 %a, %n
+  %c = add.i32 %k, %b
+  br ^inner(%s, %zero)
+^inner(%t: i32, %l: i32):
+  %d = mul.i32 %c, %c
+  %e = xor.i32 %b, %i
+  %v = load %x[%l]
+  %f = add.i32 %d, %e
+  %t1 = sub.i32 %t, %f
+  %t2 = add.i32 %t1, %v
+  %one = const.i32 1
+  %l1 = add.i32 %l, %one
+  %more = icmp.lt_u.i32 %l1, %n
+  br_if %more, ^inner(%t2, %l1), ^next
+^next:
+  %k1 = add.i32 %k, %one
+  %again = icmp.lt_u.i32 %k1, %a
+  br_if %again, ^outer(%k1, %t2), ^done(%t2)
+^done(%r: i32):
+  store %r, %y[%i]
+  ret
+}
+;= kernel @out_of_one_loop_and_out_of_two_from_where_there_is_a_block_before_it_and_where_there_is_none(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %zero = const.i32 0
+;=   %some = icmp.ne.i32 %n, %zero
+;=   br_if %some, ^0, ^done(%i)
+;= ^0:
+;=   %b = mul.i32 %a, %n
+;=   %e = xor.i32 %b, %i
+;=   br ^outer(%zero, %i)
+;= ^outer(%k: i32, %s: i32):
+;=   %c = add.i32 %k, %b
+;=   %d = mul.i32 %c, %c
+;=   %f = add.i32 %d, %e
+;=   br ^inner(%s, %zero)
+;= ^inner(%t: i32, %l: i32):
+;=   %v = load %x[%l]
+;=   %t1 = sub.i32 %t, %f
+;=   %t2 = add.i32 %t1, %v
+;=   %one = const.i32 1
+;=   %l1 = add.i32 %l, %one
+;=   %more = icmp.lt_u.i32 %l1, %n
+;=   br_if %more, ^inner(%t2, %l1), ^next
+;= ^next:
+;=   %k1 = add.i32 %k, %one
+;=   %again = icmp.lt_u.i32 %k1, %a
+;=   br_if %again, ^outer(%k1, %t2), ^done(%t2)
+;= ^done(%r: i32):
+;=   store %r, %y[%i]
+;=   ret
+;= }
+
+; Entered from two blocks.
+kernel @entered_from_two_blocks(%a: i32, %n: i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  %some = icmp.lt_u.i32 %n, %i
+  br_if %some, ^loop(%zero, %i), ^other
+^other:
+  %j = mul.i32 %i, %i
+  br_if %some, ^loop(%zero, %j), ^loop(%i, %zero)
+^loop(%k: i32, %s: i32):
+  %b = mul.i32 %a, %n
+  %t = sub.i32 %b, %s
+  %one = const.i32 1
+  %k1 = add.i32 %k, %one
+  %more = icmp.lt_u.i32 %k1, %n
+  br_if %more, ^loop(%k1, %t), ^done
+^done:
+  store %t, %y[%i]
+  ret
+}
+;= kernel @entered_from_two_blocks(%a: i32, %n: i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %zero = const.i32 0
+;=   %some = icmp.lt_u.i32 %n, %i
+;=   br_if %some, ^0(%zero, %i), ^other
+;= ^other:
+;=   %j = mul.i32 %i, %i
+;=   br_if %some, ^0(%zero, %j), ^0(%i, %zero)
+;= ^0(%0: i32, %1: i32):
+;=   %b = mul.i32 %a, %n
+;=   br ^loop(%0, %1)
+;= ^loop(%k: i32, %s: i32):
+;=   %t = sub.i32 %b, %s
+;=   %one = const.i32 1
+;=   %k1 = add.i32 %k, %one
+;=   %more = icmp.lt_u.i32 %k1, %n
+;=   br_if %more, ^loop(%k1, %t), ^done
+;= ^done:
+;=   store %t, %y[%i]
+;=   ret
+;= }
+
+; Constants and masks only with what needs them; loads not at all.
+kernel @constants_and_masks_only_with_what_needs_them_loads_not_at_all(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %start = const.i32 0
+  br ^loop(%start, %i)
+^loop(%k: i32, %s: i32):
+  %two = const.i32 2
+  %three = const.i32 3
+  %five = const.i32 5
+  %low = icmp.lt_u.i32 %a, %three
+  %high = icmp.gt_u.i32 %a, %five
+  %v = load %x[%i]
+  %m = mul.i32 %n, %two
+  %c = select.i32 %low, %m, %n
+  %t = add.i32 %s, %c
+  %u = add.i32 %t, %five
+  %w = select.i32 %high, %u, %v
+  %one = const.i32 1
+  %k1 = add.i32 %k, %one
+  %more = icmp.lt_u.i32 %k1, %n
+  br_if %more, ^loop(%k1, %w), ^done
+^done:
+  store %w, %y[%i]
+  ret
+}
+;= kernel @constants_and_masks_only_with_what_needs_them_loads_not_at_all(%a: i32, %n: i32, %x: in i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %start = const.i32 0
+;=   %two = const.i32 2
+;=   %three = const.i32 3
+;=   %low = icmp.lt_u.i32 %a, %three
+;=   %m = mul.i32 %n, %two
+;=   %c = select.i32 %low, %m, %n
+;=   br ^loop(%start, %i)
+;= ^loop(%k: i32, %s: i32):
+;=   %five = const.i32 5
+;=   %high = icmp.gt_u.i32 %a, %five
+;=   %v = load %x[%i]
+;=   %t = add.i32 %s, %c
+;=   %u = add.i32 %t, %five
+;=   %w = select.i32 %high, %u, %v
+;=   %one = const.i32 1
+;=   %k1 = add.i32 %k, %one
+;=   %more = icmp.lt_u.i32 %k1, %n
+;=   br_if %more, ^loop(%k1, %w), ^done
+;= ^done:
+;=   store %w, %y[%i]
+;=   ret
+;= }
+
+; A mask that leaves one loop alone, and two for what another loop needs.
+kernel @a_mask_that_leaves_one_loop_alone_and_two_for_what_another_loop_needs(%a: i32, %n: i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %zero = const.i32 0
+  %one = const.i32 1
+  br ^outer(%zero, %i)
+^outer(%k: i32, %s: i32):
+  %five = const.i32 5
+  %low = icmp.lt_u.i32 %a, %five
+  br ^inner(%s, %zero)
+^inner(%t: i32, %l: i32):
+  %c = select.i32 %low, %a, %k
+  %d = select.i32 %low, %a, %n
+  %e = add.i32 %c, %d
+  %t1 = xor.i32 %t, %e
+  %l1 = add.i32 %l, %one
+  %more = icmp.lt_u.i32 %l1, %n
+  br_if %more, ^inner(%t1, %l1), ^next
+^next:
+  %k1 = add.i32 %k, %one
+  %again = icmp.lt_u.i32 %k1, %a
+  br_if %again, ^outer(%k1, %t1), ^done
+^done:
+  store %t1, %y[%i]
+  ret
+}
+;= kernel @a_mask_that_leaves_one_loop_alone_and_two_for_what_another_loop_needs(%a: i32, %n: i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %zero = const.i32 0
+;=   %one = const.i32 1
+;=   %five = const.i32 5
+;=   %low = icmp.lt_u.i32 %a, %five
+;=   %d = select.i32 %low, %a, %n
+;=   br ^outer(%zero, %i)
+;= ^outer(%k: i32, %s: i32):
+;=   %c = select.i32 %low, %a, %k
+;=   %e = add.i32 %c, %d
+;=   br ^inner(%s, %zero)
+;= ^inner(%t: i32, %l: i32):
+;=   %t1 = xor.i32 %t, %e
+;=   %l1 = add.i32 %l, %one
+;=   %more = icmp.lt_u.i32 %l1, %n
+;=   br_if %more, ^inner(%t1, %l1), ^next
+;= ^next:
+;=   %k1 = add.i32 %k, %one
+;=   %again = icmp.lt_u.i32 %k1, %a
+;=   br_if %again, ^outer(%k1, %t1), ^done
+;= ^done:
+;=   store %t1, %y[%i]
+;=   ret
+;= }
+
+; A loop without end, and one that is entered in two places.
+kernel @a_loop_without_end_and_one_that_is_entered_in_two_places(%a: i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %c = icmp.lt_u.i32 %a, %i
+  br_if %c, ^one, ^two
+^one:
+  %b = mul.i32 %a, %a
+  store %b, %y[%i]
+  br ^two
+^two:
+  %d = mul.i32 %a, %i
+  store %d, %y[%i]
+  br ^one
+}
+;= kernel @a_loop_without_end_and_one_that_is_entered_in_two_places(%a: i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %c = icmp.lt_u.i32 %a, %i
+;=   br_if %c, ^one, ^two
+;= ^one:
+;=   %b = mul.i32 %a, %a
+;=   store %b, %y[%i]
+;=   br ^two
+;= ^two:
+;=   %d = mul.i32 %a, %i
+;=   store %d, %y[%i]
+;=   br ^one
+;= }
