@@ -4,7 +4,7 @@
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
-use halfbyte::launch::Param;
+use halfbyte::launch::given;
 use halfbyte::pipeline::Options;
 use halfbyte::{Module, Target};
 use halfbyte_testkit::bind::bind;
@@ -118,8 +118,7 @@ impl Launch {
             |run: &&RunLine| run.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
         let run = runs.iter().find(is_random)?;
         let folder = root().join("examples");
-        let bound =
-            bind(&Param::of_kernel(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
+        let bound = bind(&given(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
         Some(Launch { items: run.items, args: bound.args })
     }
 

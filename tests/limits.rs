@@ -3,9 +3,9 @@
 use std::num::NonZero;
 use std::time::Duration;
 
+use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::eval::Fault;
 use halfbyte::launch::{Engine, How, evaluate_watched, execute};
-use halfbyte::limits::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::pipeline::{Options, TARGETS, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, Target};

@@ -48,7 +48,7 @@ fn run_lines_hold() {
     let (file, count) = FILES[0];
     let text = source(file);
     for sm in [75, 90] {
-        let outcome = check_for_sm(sm, file, &text, &root(), &Engine::ALL);
+        let outcome = check_for_sm(sm, file, &text, root(), &Engine::ALL);
         assert!(outcome.failures.is_none(), "sm_{sm}: {}", outcome.failures.unwrap());
         assert_eq!(outcome.runs, count);
         assert_eq!(outcome.compared, BTreeSet::from(["halu", "ptx", "vp1"]));

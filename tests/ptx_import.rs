@@ -10,7 +10,7 @@ use halfbyte::isa::ptx::text::inst_text;
 use halfbyte::isa::ptx::types::Type as PtxType;
 use halfbyte::isa::ptx::{Inst, Opcode};
 use halfbyte::isa::row::Class;
-use halfbyte::launch::{Engine, Param, evaluate, execute};
+use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::runtime::Program;
 
 use crate::ptx_support::{Baseline, arguments, baselines};
@@ -25,7 +25,7 @@ fn the_baselines_are_the_kernels_written_in_ir() {
         let [kernel] = module.ir().kernels.as_slice() else { panic!("{name}: one kernel") };
         assert!(!kernel.to_string().contains("ptr_add"), "{name}: {kernel}");
         let host = Host::load(&name, &source, &kernel.name).unwrap();
-        assert_eq!(host.params().to_vec(), Param::of_kernel(kernel), "{name}");
+        assert_eq!(host.params().to_vec(), given(kernel), "{name}");
         // Where a machine has no minimum and maximum the files take a compare, of which NaN and -0 come out otherwise.
         let ordinary = source.contains(" set.");
         for seed in 0..8 {

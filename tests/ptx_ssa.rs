@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use halfbyte::emit::{layout, write_object};
-use halfbyte::isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
@@ -89,7 +89,7 @@ impl Builder {
 }
 
 fn signature() -> Signature {
-    let elem = ElemType::from_name("i32").unwrap();
+    let elem = halfbyte::ir::Type::I32;
     let kind = ParamKind::Buffer { direction: Direction::Out, elem, align: 4 };
     Signature::new("k", vec![Param { name: "0y".to_owned(), kind }]).unwrap()
 }

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::ops::Range;
 
+use halfbyte::abi::{CancelToken, Limits};
 use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
-use halfbyte::limits::{CancelToken, Limits};
 use halfbyte::pipeline::{Compiler, Options, Product, Step, compile, count_rules};
 use halfbyte::{Module, Target};
 use halfbyte_testkit::campaign::{BUDGET, Plan, launches, least, run};

@@ -1,7 +1,20 @@
-//! What the compiler and the runtime agree on, and neither owns: how much a piece of work may take, and how it is stopped.
+//! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
+//! lie, streams, targets; how much a piece of work may take, and how it is stopped.
 
+mod launch;
 mod limits;
+mod param;
+mod signature;
+pub mod stream;
+mod types;
 mod watchdog;
 
+pub use launch::{
+    DEFAULT_BUDGET, ITEM_COUNT_OFFSET, MAX_LOCAL_BYTES, MAX_PARAM_BYTES, PARAMS_OFFSET, POINTER_BYTES, buffer_base,
+    buffer_of, group_size,
+};
 pub use limits::{Exceeded, Limits};
+pub use param::{Direction, ParamKind};
+pub use signature::{Contents, Param, Signature, SignatureError};
+pub use types::{Elem, Type};
 pub use watchdog::{CancelToken, Watchdog};

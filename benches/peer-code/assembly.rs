@@ -2,9 +2,9 @@
 
 use halfbyte::Target;
 use halfbyte::emit::{Code, write_object};
-use halfbyte::isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::isa::object::{Header, KernelInfo, Loc, Words};
-use halfbyte::isa::stream::{Affine, Stream, Tiles};
+use halfbyte::isa::stream::{Affine, Site, Stream, Tiles};
 use halfbyte::isa::{halu, vp1};
 
 /// A scalar of 32 bits.
@@ -15,11 +15,11 @@ pub fn scalar(name: &str) -> Result<Param, String> {
 /// A buffer of elements as `i8x16`.
 pub fn buffer(name: &str, direction: Direction, ty: &str) -> Result<Param, String> {
     let elem = elem(ty)?;
-    Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes().into() } })
+    Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes() } })
 }
 
-fn elem(ty: &str) -> Result<ElemType, String> {
-    ElemType::from_name(ty).ok_or_else(|| format!("no type `{ty}`"))
+fn elem(ty: &str) -> Result<Type, String> {
+    Type::from_name(ty).ok_or_else(|| format!("no type `{ty}`"))
 }
 
 /// The object of a HALU kernel.
@@ -35,7 +35,6 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
         let ParamKind::Buffer { direction, .. } = param.kind else { return None };
         Some(Stream {
             buffer: Some(buffer),
-            written: direction != Direction::In,
             bytes: 16,
             align: 16,
             uniform: false,
@@ -44,7 +43,7 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
             offset: 0,
             steps: Vec::new(),
             guard: None,
-            site: 0,
+            site: Site { word: 0, written: direction != Direction::In },
         })
     };
     let streams = (0..).zip(&params).filter_map(stream).collect();

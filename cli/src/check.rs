@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
-use halfbyte::limits::Limits;
 use halfbyte_testkit::check::{Outcome, Setup, check_with};
 
 use super::io::{kernel_files, print};

@@ -4,7 +4,7 @@ use std::process::exit;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use halfbyte::limits::CancelToken;
+use halfbyte::abi::CancelToken;
 
 use super::{meter, say};
 

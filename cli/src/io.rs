@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
+use halfbyte::abi::Limits;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::limits::Limits;
 use halfbyte::report::Report;
 
 use super::{Done, Failure};

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use halfbyte::abi::Limits;
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::Engine;
-use halfbyte::limits::Limits;
 use halfbyte_testkit::harness::{
     self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Via,
 };

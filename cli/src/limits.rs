@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use halfbyte::limits::{Exceeded, Limits, Watchdog};
+use halfbyte::abi::{Exceeded, Limits, Watchdog};
 
 use super::interrupt;
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use halfbyte::abi::Limits;
 use halfbyte::isa::target::SMS;
-use halfbyte::limits::Limits;
 use halfbyte::{Module, Target};
 use halfbyte_testkit::quality::page;
 

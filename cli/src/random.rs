@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use halfbyte::Target;
+use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
-use halfbyte::limits::Limits;
 use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte_testkit::prove::Shard;
 use halfbyte_testkit::words::{self, Case, Draws};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
-use halfbyte::limits::Limits;
 use halfbyte::{Module, Target};
 use halfbyte_testkit::reduce::{
     Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,

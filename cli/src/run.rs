@@ -7,12 +7,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use halfbyte::Module;
+use halfbyte::abi::Param;
+use halfbyte::abi::{Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::DEFAULT_BUDGET;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, How, Param, evaluate_watched, execute, fault_diagnostic, launch_diagnostic};
-use halfbyte::limits::{Limits, Watchdog};
+use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation, ptx};
@@ -115,10 +116,8 @@ impl Run {
             let missing =
                 || Failure::Call(format!("{} has no kernel `@{name}`; it has {}", input.name, names.join(", ")));
             let kernel = program.kernel(name).ok_or_else(missing)?;
-            let params = Param::of_signature(kernel.signature());
-            let params =
-                params.ok_or_else(|| Failure::input(format!("{}: a parameter's type is unknown", input.name)))?;
-            return self.launch(&Ready::Words(kernel, engine), name, &params, (&input.name, ""), items, watchdog);
+            let params = kernel.signature().given();
+            return self.launch(&Ready::Words(kernel, engine), name, params, (&input.name, ""), items, watchdog);
         }
         let text = input.text()?;
         let module = Module::open(&input.name, text, shape)?;
@@ -130,7 +129,7 @@ impl Run {
         let Some(kernel) = kernels.first() else {
             return Err(no_kernel(&module, name));
         };
-        let params = Param::of_kernel(kernel);
+        let params = given(kernel);
         let On::Words(target) = on else {
             return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text), items, watchdog);
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use halfbyte::limits::Limits;
+use halfbyte::abi::Limits;
 use halfbyte_testkit::testing::{Coverage, TestFile};
 
 use super::io::{kernel_files, print, write};

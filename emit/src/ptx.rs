@@ -15,7 +15,7 @@ use crate::layout::Code;
 use crate::straighten::{Step, lengths, straighten};
 
 /// Bytes of the largest parameter that has a type of its own.
-const LARGEST_TYPE: u16 = 8;
+const LARGEST_TYPE: u32 = 8;
 
 pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
     let Func { signature, sm, registers, mut blocks, max_items } = func;
@@ -72,7 +72,7 @@ fn param(param: &abi::Param) -> Param {
             2 => plain(Type::B16),
             4 => plain(Type::B32),
             LARGEST_TYPE => plain(Type::B64),
-            bytes => Param { count: Some(bytes.into()), align: Some(bytes.into()), ..plain(Type::B8) },
+            bytes => Param { count: Some(bytes), align: Some(bytes), ..plain(Type::B8) },
         },
     }
 }

@@ -1,7 +1,7 @@
 //! Layout of machine functions, listings, and the bytes of objects.
 
 use halfbyte_emit::{Code, LayoutError, layout, listing, write_object};
-use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};
@@ -24,7 +24,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
             }
         }
     };
-    let elem = ElemType::from_name("i32").unwrap();
+    let elem = Type::from_name("i32").unwrap();
     let kind = ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 };
     let params = vec![Param { name: "n".into(), kind: ParamKind::Scalar(elem) }, Param { name: "y".into(), kind }];
     MachFunc {

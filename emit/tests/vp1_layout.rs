@@ -1,9 +1,9 @@
 //! VP1 machine functions as words.
 
 use halfbyte_emit::{Code, LayoutError, OpError, layout, listing};
-use halfbyte_isa::abi::{ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{Param, ParamKind, Signature, Type};
 use halfbyte_isa::object::{Loc, Words};
-use halfbyte_isa::stream::{Affine, Stream, Tiles};
+use halfbyte_isa::stream::{Affine, Site, Stream, Tiles};
 use halfbyte_isa::vp1::{BundleError, Inst, Unit, bundles, read_word};
 use halfbyte_isel::Func;
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
@@ -16,7 +16,6 @@ fn inst(line: &str) -> Inst {
 fn stream() -> Stream {
     Stream {
         buffer: Some(0),
-        written: false,
         bytes: 16,
         align: 16,
         uniform: false,
@@ -25,7 +24,7 @@ fn stream() -> Stream {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site: u32::MAX,
+        site: Site { word: u32::MAX, written: false },
     }
 }
 
@@ -44,7 +43,7 @@ fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::machine::
             loc: Loc { line, column: 1 },
         }
     };
-    let elem = ElemType::from_name("i32").unwrap();
+    let elem = Type::from_name("i32").unwrap();
     let params = vec![Param { name: "n".into(), kind: ParamKind::Scalar(elem) }];
     let tiles = Tiles { items: 4, group_branch: None, image: vec![1; 16], streams: vec![stream(); streams] };
     MachFunc {
@@ -147,8 +146,8 @@ fn streams_and_the_branch_of_groups_are_found() {
     let tiles = code.info.tiles.unwrap();
     let branch = tiles.group_branch.unwrap() as usize;
     assert!(lines[branch].starts_with("bra not $c0 zf"), "{lines:?}");
-    assert!(lines[tiles.streams[1].site as usize].starts_with("ldavh"));
-    assert!(lines[tiles.streams[0].site as usize].starts_with("stavh"));
+    assert!(lines[tiles.streams[1].site.word as usize].starts_with("ldavh"));
+    assert!(lines[tiles.streams[0].site.word as usize].starts_with("stavh"));
     assert_eq!(tiles.image, [1; 16]);
     assert_eq!(code.info.local_bytes, 16);
     // Registers count those that the text of the loop has.

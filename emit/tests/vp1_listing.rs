@@ -1,17 +1,16 @@
 //! Listings of VP1 kernels, and objects that their words do not fit.
 
 use halfbyte_emit::{Code, listing, write_object};
-use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
-use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::assemble;
 
 fn code() -> Code {
-    let scalar =
-        |name: &str, ty| Param { name: name.into(), kind: ParamKind::Scalar(ElemType::from_name(ty).unwrap()) };
+    let scalar = |name: &str, ty| Param { name: name.into(), kind: ParamKind::Scalar(Type::from_name(ty).unwrap()) };
     let buffer = |name: &str, direction| {
-        let elem = ElemType::from_name("i32").unwrap();
+        let elem = Type::from_name("i32").unwrap();
         Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: 4 } }
     };
     let params =
@@ -28,7 +27,6 @@ fn code() -> Code {
     ];
     let read = Stream {
         buffer: Some(2),
-        written: false,
         bytes: 4,
         align: 2,
         uniform: false,
@@ -37,9 +35,16 @@ fn code() -> Code {
         offset: -4,
         steps,
         guard: None,
-        site: 0,
+        site: Site { word: 0, written: false },
     };
-    let guard = Stream { buffer: None, written: true, scale: 0, index: affine(0, &[]), steps: vec![], ..read.clone() };
+    let guard = Stream {
+        buffer: None,
+        site: Site { word: 0, written: true },
+        scale: 0,
+        index: affine(0, &[]),
+        steps: vec![],
+        ..read.clone()
+    };
     let written = Stream { buffer: Some(3), align: 4, scale: 4, offset: 0, guard: Some(1), ..guard.clone() };
     let table =
         Stream { uniform: true, scale: 0, offset: 0, index: affine(0, &[]), align: 4, steps: vec![], ..read.clone() };

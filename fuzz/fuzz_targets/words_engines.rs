@@ -2,7 +2,7 @@
 #![no_main]
 
 use halfbyte::emit::Code;
-use halfbyte::isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte::isa::abi::{Direction, Type, Param, ParamKind, Signature};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte::isa::target::Target;
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
     let mut all = words(HEAD);
     all.extend(data.as_chunks::<16>().0.iter().take(MOST).map(instruction));
     all.extend(words(TAIL));
-    let elem = ElemType::from_name("i32").expect("it is a type");
+    let elem = Type::from_name("i32").expect("it is a type");
     let buffer =
         |name: &str, direction| Param { name: name.to_owned(), kind: ParamKind::Buffer { direction, elem, align: 4 } };
     let mut params = vec![buffer("x", Direction::In), buffer("y", Direction::InOut), buffer("z", Direction::InOut)];

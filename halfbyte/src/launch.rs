@@ -2,11 +2,10 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{Exceeded, Limits, Watchdog};
+use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Watchdog, buffer_base, group_size};
+use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
-use halfbyte_ir::{Direction, ParamKind, Span, Type};
-use halfbyte_isa::abi::{self, DEFAULT_BUDGET, buffer_base, group_size};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
@@ -32,53 +31,10 @@ impl From<Engine> for How<'_> {
     }
 }
 
-/// A parameter to bind a value to.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Param {
-    /// Its name, without `%`.
-    pub name: String,
-    /// Scalar or buffer.
-    pub kind: ParamKind,
-}
-
-impl Param {
-    /// The type of a scalar or of a buffer's elements.
-    pub fn ty(&self) -> Type {
-        match self.kind {
-            ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,
-        }
-    }
-
-    /// Whether a launch leaves results in it.
-    pub fn is_result(&self) -> bool {
-        matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
-    }
-
-    /// The parameters of a kernel that a launch gives values for.
-    pub fn of_kernel(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
-        let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
-        kernel.given_params().iter().map(param).collect()
-    }
-
-    /// The same of a loaded kernel; none where one has a type that the IR does not know.
-    pub fn of_signature(signature: &abi::Signature) -> Option<Vec<Param>> {
-        let ty = |elem: abi::ElemType| Type::from_name(&elem.to_string());
-        let param = |param: &abi::Param| {
-            let kind = match param.kind {
-                abi::ParamKind::Scalar(elem) => ParamKind::Scalar(ty(elem)?),
-                abi::ParamKind::Buffer { direction, elem, align } => {
-                    let direction = match direction {
-                        abi::Direction::In => Direction::In,
-                        abi::Direction::Out => Direction::Out,
-                        abi::Direction::InOut => Direction::InOut,
-                    };
-                    ParamKind::Buffer { direction, elem: ty(elem)?, align }
-                }
-            };
-            Some(Param { name: param.name.clone(), kind })
-        };
-        signature.given().iter().map(param).collect()
-    }
+/// The parameters of a kernel that a launch gives values for.
+pub fn given(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
+    let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
+    kernel.given_params().iter().map(param).collect()
 }
 
 /// Runs a kernel on the evaluator. Buffers lie at the same addresses as on every target.
@@ -148,10 +104,8 @@ pub fn execute<'a>(
 ) -> Result<Stats, LaunchError> {
     let mut bound: Vec<Arg<'_>> = (kernel.signature().given().iter().zip(args))
         .map(|(param, bytes)| match param.kind {
-            abi::ParamKind::Scalar(_) => {
-                Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
-            }
-            abi::ParamKind::Buffer { .. } => Arg::Buffer(bytes),
+            ParamKind::Scalar(_) => Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))),
+            ParamKind::Buffer { .. } => Arg::Buffer(bytes),
         })
         .collect();
     let How { engine, budget, done, watchdog } = how.into();
@@ -198,20 +152,4 @@ fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
     let before = text.char_indices().nth(column.saturating_sub(1)).map_or(text.len(), |(byte, _)| byte);
     let code = text.split(';').next().unwrap_or_default().trim_end().len();
     Span { start: (start + before) as u32, end: (start + code.max(before)) as u32 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The IR and the machine each say what a launch allows, and neither knows the other.
-    #[test]
-    fn both_sides_allow_as_many_backward_branches() {
-        assert_eq!(u64::from(eval::DEFAULT_BUDGET), abi::DEFAULT_BUDGET);
-    }
-
-    #[test]
-    fn both_sides_have_contents_at_the_same_addresses() {
-        assert!((0..600).all(|param| eval::data_base(param) == buffer_base(param)));
-    }
 }

@@ -34,7 +34,7 @@ pub mod report;
 pub mod target;
 
 pub use half::{bf16, f16};
-pub use halfbyte_abi as limits;
+pub use halfbyte_abi as abi;
 pub use halfbyte_emit as emit;
 pub use halfbyte_ir as ir;
 pub use halfbyte_isa as isa;

@@ -1,7 +1,7 @@
 //! Programs on typed slices.
 
 use half::{bf16, f16};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, ElemType, Lane, ParamKind};
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
 use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
 use thiserror::Error;
 
@@ -59,20 +59,20 @@ impl<T: Data, const N: usize> Data for [T; N] {
     }
 }
 
-fn fits<T: Data>(ty: ElemType) -> bool {
-    let lane = match ty.lane() {
-        Lane::I8 => ["u8", "i8"].as_slice(),
-        Lane::I16 => &["u16", "i16"],
-        Lane::I32 => &["u32", "i32"],
-        Lane::I64 => &["u64", "i64"],
-        Lane::F16 => &["f16"],
-        Lane::BF16 => &["bf16"],
-        Lane::F32 => &["f32"],
-        Lane::I1 | Lane::Ptr => &[],
+fn fits<T: Data>(ty: Type) -> bool {
+    let lane = match ty.elem() {
+        Elem::I8 => ["u8", "i8"].as_slice(),
+        Elem::I16 => &["u16", "i16"],
+        Elem::I32 => &["u32", "i32"],
+        Elem::I64 => &["u64", "i64"],
+        Elem::F16 => &["f16"],
+        Elem::BF16 => &["bf16"],
+        Elem::F32 => &["f32"],
+        Elem::I1 | Elem::Ptr => &[],
     };
     let is_integer = T::NAME.starts_with(['u', 'i']);
-    let whole = T::LANES == 1 && is_integer && T::BYTES == usize::from(ty.bytes());
-    whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == usize::from(ty.lanes()))
+    let whole = T::LANES == 1 && is_integer && T::BYTES == ty.bytes() as usize;
+    whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == ty.lanes())
 }
 
 /// Loaded kernels.
@@ -96,7 +96,7 @@ pub enum CallError {
         /// The parameter.
         param: String,
         /// Its type.
-        expected: ElemType,
+        expected: Type,
         /// The argument's lanes.
         found: &'static str,
     },
@@ -135,7 +135,7 @@ pub struct Launch<'a> {
 }
 
 struct Given<'a> {
-    fits: fn(ElemType) -> bool,
+    fits: fn(Type) -> bool,
     name: &'static str,
     bytes: Vec<u8>,
     kind: Kind<'a>,
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn lanes_whole_elements_and_bits_fit() {
-        let ty = |name| ElemType::from_name(name).unwrap();
+        let ty = |name| Type::from_name(name).unwrap();
         assert!(fits::<f16>(ty("f16x2")) && fits::<[f16; 2]>(ty("f16x2")) && fits::<u32>(ty("f16x2")));
         assert!(fits::<[i8; 16]>(ty("i8x16")) && fits::<u128>(ty("i8x16")) && fits::<u8>(ty("i1x4")));
         assert!(!fits::<bf16>(ty("f16x2")) && !fits::<u16>(ty("f16x2")) && !fits::<[f16; 4]>(ty("f16x2")));

@@ -23,13 +23,11 @@
 use std::sync::Arc;
 
 use cranelift_entity::packed_option::ReservedValue;
+use halfbyte_abi::{Direction, ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
-use crate::kernel::{
-    Attr, Block, BlockCall, Direction, Inst, IntrinsicData, Kernel, ParamKind, Span, Value, ValueList,
-};
+use crate::kernel::{Attr, Block, BlockCall, Inst, IntrinsicData, Kernel, Span, Value, ValueList};
 use crate::op::{AttrKind, Op};
-use crate::types::Type;
 
 /// A kernel in the making. Instructions go to the end of the current block.
 #[derive(Clone, Debug)]

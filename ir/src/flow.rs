@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use crate::kernel::{Attr, BlockCall, Span, ValueList};
     use crate::op::Op;
-    use crate::types::Type;
+    use halfbyte_abi::Type;
 
     /// A kernel of blocks with these successors, of no other sense.
     fn graph(successors: &[Vec<usize>]) -> (Kernel, Vec<Block>) {

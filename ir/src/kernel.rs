@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
+use halfbyte_abi::{ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
 use crate::stream::Packing;
-use crate::types::Type;
 
 /// An SSA value of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -166,44 +166,6 @@ pub struct BlockData {
     pub insts: Vec<Inst>,
     /// Where in the text its label stands.
     pub span: Span,
-}
-
-/// Whether a kernel reads or writes a buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// Read only; a store into it traps.
-    In,
-    /// Written; all zero before the launch.
-    Out,
-    /// Read and written.
-    InOut,
-}
-
-impl Direction {
-    /// The name in text.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::In => "in",
-            Direction::Out => "out",
-            Direction::InOut => "inout",
-        }
-    }
-}
-
-/// What a kernel's parameter is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ParamKind {
-    /// A value, the same for all work items.
-    Scalar(Type),
-    /// A buffer; the parameter's value is its address.
-    Buffer {
-        /// Read, written or both.
-        direction: Direction,
-        /// The element type.
-        elem: Type,
-        /// The start is a multiple of this power of two, in bytes.
-        align: u32,
-    },
 }
 
 /// A kernel's parameter.
@@ -581,7 +543,7 @@ impl Kernel {
 
     /// The place in the text of the stream of that number.
     pub fn stream_span(&self, number: usize) -> Option<Span> {
-        Some(self.packing.as_ref()?.streams.get(number)?.span)
+        Some(self.packing.as_ref()?.streams.get(number)?.site)
     }
 
     /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by

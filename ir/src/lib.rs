@@ -15,20 +15,20 @@ pub mod op;
 pub mod rule;
 pub mod stream;
 pub mod text;
-pub mod types;
 pub mod verify;
 pub mod witness;
 
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
+pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+pub use halfbyte_abi::{Direction, Elem, ParamKind, Type};
 pub use kernel::{
-    Attr, Block, BlockCall, BlockData, CallRange, Direction, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel,
-    Module, Param, ParamKind, Part, Span, Value, ValueData, ValueDef, ValueList, WideConst,
+    Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
+    Part, Span, Value, ValueData, ValueDef, ValueList, WideConst,
 };
 pub use legality::{Lanes, Legality, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
 pub use rule::Rule;
-pub use stream::{Affine, Factor, Packing, Step, Stream, Trips};
-pub use types::{Elem, Type};
+pub use stream::{Packing, Stream};
 pub use verify::verify;

@@ -3,8 +3,9 @@
 
 use std::ops::RangeInclusive;
 
+use halfbyte_abi::{Elem, Type};
+
 use crate::attr::FlagKind;
-use crate::types::{Elem, Type};
 
 /// The types an op accepts, with the words an error message uses for them.
 #[derive(Clone, Copy)]

@@ -6,16 +6,14 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
+use halfbyte_abi::{Direction, ParamKind, Type};
 
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::diag::Diagnostic;
 use crate::flow::Flow;
-use crate::kernel::{
-    Attr, Block, BlockCall, CallRange, Direction, Inst, InstData, Kernel, Param, ParamKind, Span, Value, ValueDef,
-};
+use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, Param, Span, Value, ValueDef};
 use crate::op::{ArgType, AttrKind, Op, OpRow};
 use crate::text;
-use crate::types::Type;
 
 mod streams;
 

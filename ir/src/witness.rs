@@ -19,8 +19,9 @@
 
 use std::fmt::Write;
 
+use halfbyte_abi::{Elem, Type};
+
 use crate::op::Op;
-use crate::types::{Elem, Type};
 
 /// Why a check stands for no kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -30,7 +30,7 @@ impl Pair {
         let mut sites = plain.insts.values().filter(|data| matches!(data.op, Op::Load | Op::Store));
         let streams = &mut packed.packing.as_mut().unwrap().streams;
         for stream in streams.iter_mut().filter(|stream| stream.buffer.is_some()) {
-            stream.span = sites.next().unwrap().span;
+            stream.site = sites.next().unwrap().span;
         }
         assert!(sites.next().is_none());
         Pair { plain, packed }
@@ -177,7 +177,7 @@ fn the_first_site_of_the_lowest_item_traps() {
         let outcome = pair.run(&Launch::new(9), &[Bytes(x, 0), Number(w), Bytes(y, 0)]);
         let Outcome::Fault(Fault::Trap(trap)) = outcome else { panic!("{outcome:?}") };
         let streams = &pair.packed.packing.as_ref().unwrap().streams;
-        let stream = streams.iter().position(|stream| stream.span == trap.span).unwrap();
+        let stream = streams.iter().position(|stream| stream.site == trap.span).unwrap();
         (trap.item, stream)
     };
     // Items 5 and 6 are of one group, and 3 and 4 of two.

@@ -40,19 +40,19 @@ fn every_part_of_a_stream() {
     let Some(Packing { items: 4, streams }) = &kernel.packing else { panic!() };
     let lines: Vec<&str> = ALL.lines().filter(|line| line.starts_with("  stream")).collect();
     for (stream, line) in streams.iter().zip(lines) {
-        assert_eq!(&ALL[stream.span.start as usize..stream.span.end as usize], line.trim());
+        assert_eq!(&ALL[stream.site.start as usize..stream.site.end as usize], line.trim());
     }
     let nowhere = Span::default();
     let minus = |number: u32| number.wrapping_neg();
     let index = Affine { constant: minus(16), terms: vec![(Factor::Param(1), minus(4)), (Factor::ItemCount, 8)] };
     let (bytes, align, buffer) = (4, 4, Some(0));
     let a = Stream { buffer, bytes, align, scale: 4, index, offset: -8, ..Stream::default() };
-    assert_eq!(Stream { span: nowhere, ..streams[0].clone() }, a);
+    assert_eq!(Stream { site: nowhere, ..streams[0].clone() }, a);
     let count = Affine { constant: minus(1), terms: vec![(Factor::Param(2), minus(1))] };
     let stride = Affine { constant: minus(4), terms: vec![(Factor::Param(1), 4)] };
     let steps = vec![Step { loop_number: 0, trips: Trips::Of { count, signed: true, at_least: 1 }, stride }];
     let b = Stream { buffer, bytes, align: 1, scale: 4, steps, ..Stream::default() };
-    assert_eq!(Stream { span: nowhere, ..streams[1].clone() }, b);
+    assert_eq!(Stream { site: nowhere, ..streams[1].clone() }, b);
     assert_eq!((streams[2].guard, streams[2].steps[1].trips.clone()), (Some(4), Trips::Const(u32::MAX)));
     assert_eq!((streams[4].buffer, streams[4].align, streams[4].steps.len()), (None, 1, 2));
     assert_eq!(kernel.launch_params().len(), 4);
@@ -169,7 +169,7 @@ proptest! {
         let printed = built.to_string();
         let mut again = read(&printed);
         prop_assert_eq!(again.to_string(), printed);
-        again.packing.as_mut().unwrap().streams.iter_mut().for_each(|stream| stream.span = Span::default());
+        again.packing.as_mut().unwrap().streams.iter_mut().for_each(|stream| stream.site = Span::default());
         prop_assert_eq!(&again.packing, &built.packing);
         let kinds = |kernel: &Kernel| kernel.params.iter().map(|param| param.kind).collect::<Vec<_>>();
         prop_assert_eq!(kinds(&again), kinds(&built));

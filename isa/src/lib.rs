@@ -1,7 +1,6 @@
 //! What machine words mean: for every target one description (a row) of each instruction, from which encoding, decoding,
 //! assembly text and documents follow, and one meaning, generic over the values it computes with.
 
-pub mod abi;
 mod check;
 pub mod docs;
 pub mod half;
@@ -15,3 +14,5 @@ pub mod target;
 pub mod text;
 pub mod vp1;
 pub mod word;
+
+pub use halfbyte_abi as abi;

@@ -10,7 +10,7 @@ mod words;
 
 use thiserror::Error;
 
-use crate::abi::{Contents, Direction, ElemType, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError};
+use crate::abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
 use crate::stream::{Tiles, TilesError};
 use crate::target::Target;
 
@@ -200,7 +200,7 @@ impl KernelInfo {
             match param.kind {
                 ParamKind::Scalar(ty) => {
                     out.push(0);
-                    put_type(&mut out, ty);
+                    put_text(&mut out, ty.name());
                 }
                 ParamKind::Buffer { direction, elem, align } => {
                     out.push(match direction {
@@ -209,7 +209,7 @@ impl KernelInfo {
                         Direction::Out => 2,
                         Direction::InOut => 3,
                     });
-                    put_type(&mut out, elem);
+                    put_text(&mut out, elem.name());
                     put_u32(&mut out, align);
                 }
             }
@@ -273,14 +273,6 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// The type's name.
-fn put_type(out: &mut Vec<u8>, ty: ElemType) {
-    let [lane, lanes] = ty.name_parts();
-    put_u32(out, (lane.len() + lanes.len()) as u32);
-    out.extend(lane.as_bytes());
-    out.extend(lanes.as_bytes());
-}
-
 /// Takes a record apart from its start.
 struct Fields<'a> {
     bytes: &'a [u8],
@@ -333,7 +325,7 @@ impl<'a> Fields<'a> {
         let name = self.text()?.to_owned();
         let [kind] = self.array()?;
         let ty = self.text()?;
-        let Some(elem) = ElemType::from_name(ty) else {
+        let Some(elem) = Type::from_name(ty) else {
             let ty = ty.to_owned();
             return Err(RecordError::Type { param: name, ty });
         };
@@ -372,7 +364,7 @@ mod tests {
     use super::*;
 
     fn info() -> KernelInfo {
-        let elem = |name| ElemType::from_name(name).unwrap();
+        let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
         let buffer = |direction, ty, align| ParamKind::Buffer { direction, elem: elem(ty), align };
         let params = vec![

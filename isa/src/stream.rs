@@ -15,9 +15,9 @@
 //! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by
 //! trip, in each of them by number.
 
+pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+use halfbyte_abi::{ParamKind, Signature};
 use thiserror::Error;
-
-use crate::abi::{ParamKind, Signature};
 
 /// The `$m` of the launch's number of work items.
 pub const M_ITEM_COUNT: u8 = 61;
@@ -48,80 +48,18 @@ pub struct Tiles {
     pub streams: Vec<Stream>,
 }
 
-/// What the accesses of one load or store of the text have to do with the launch's buffers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stream {
-    /// The buffer parameter; none for a guard, which is in no buffer and starts as zeros.
-    pub buffer: Option<u32>,
-    /// Whether the program writes the stream, which is copied out after it ran; else it is copied in before.
-    pub written: bool,
-    /// Bytes of one access: 1, 2, 4, 8 or 16.
-    pub bytes: u32,
-    /// What the address must be a multiple of.
-    pub align: u32,
-    /// All items access the same element, which is in the stream once.
-    pub uniform: bool,
-    /// Bytes from one item's access to the next one's, modulo 2^32.
-    pub scale: u32,
-    /// The rest of what is scaled by the index, in bytes modulo 2^32.
-    pub index: Affine,
-    /// Bytes added in 64 bits: the offset in the buffer is `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32,
-    /// plus this.
-    pub offset: i32,
-    /// The loops around the site, the outermost first.
-    pub steps: Vec<Step>,
-    /// A written stream without a buffer, of one element for each of this one's: where the element's first byte is zero, the item
-    /// does not make the access. What it would have read is there all the same, or zero where it cannot be; what it would have
-    /// written is not written.
-    pub guard: Option<u32>,
+/// A load or store that a stream is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Site {
     /// The word address of the instruction, for traps.
-    pub site: u32,
+    pub word: u32,
+    /// Whether the program writes the stream, which is copied out after it ran; else it is copied in before. One in no buffer, a
+    /// guard, is written and starts as zeros.
+    pub written: bool,
 }
 
-/// A loop around a site, which every work item takes equally often.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Which loop of the kernel: streams of one loop take its steps together.
-    pub loop_number: u32,
-    /// How often it is taken.
-    pub trips: Trips,
-    /// Bytes from one trip's access to the next one's, modulo 2^32.
-    pub stride: Affine,
-}
-
-/// How often a loop is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trips {
-    /// So often.
-    Const(u32),
-    /// As often as this says, modulo 2^32 and, where `signed`, not at all where that is negative; `at_least` so often.
-    Of {
-        /// The number.
-        count: Affine,
-        /// As a signed number.
-        signed: bool,
-        /// 1 for a loop that is tested at its end, else 0.
-        at_least: u32,
-    },
-}
-
-/// A sum, modulo 2^32, known when the kernel is launched.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Affine {
-    /// Its constant part.
-    pub constant: u32,
-    /// Factors and what they are multiplied by.
-    pub terms: Vec<(Factor, u32)>,
-}
-
-/// What a sum depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Factor {
-    /// A 32-bit scalar parameter, by number.
-    Param(u32),
-    /// The number of work items of the launch.
-    ItemCount,
-}
+/// A stream of the data store.
+pub type Stream = halfbyte_abi::stream::Stream<Site>;
 
 /// Why a kernel cannot be run by tiles as it is described.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -241,7 +179,7 @@ impl Tiles {
             Some(param) if !matches!(kind(param), Some(ParamKind::Buffer { .. })) => {
                 return Err(StreamError::Buffer(param));
             }
-            None if !stream.written || stream.guard.is_some() => return Err(StreamError::Guard),
+            None if !stream.site.written || stream.guard.is_some() => return Err(StreamError::Guard),
             _ => {}
         }
         if let Some(guard) = stream.guard {

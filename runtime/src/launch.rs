@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_abi::{Exceeded, Watchdog};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind};
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Type};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
@@ -208,7 +208,7 @@ pub enum LaunchError {
         /// The parameter.
         param: String,
         /// The parameter's type.
-        ty: ElemType,
+        ty: Type,
         /// The argument.
         bits: u128,
     },
@@ -220,7 +220,7 @@ pub enum LaunchError {
         /// The parameter.
         param: String,
         /// The type of its elements.
-        elem: ElemType,
+        elem: Type,
         /// Bytes of the argument.
         found: usize,
     },
@@ -426,8 +426,8 @@ impl Kernel {
 
     fn check(&self, param: &Param, arg: &Arg<'_>) -> Result<(), LaunchError> {
         let names = || (self.signature().name().to_owned(), param.name.clone());
-        let size = |elem: ElemType, found: usize| {
-            if found.is_multiple_of(elem.bytes().into()) {
+        let size = |elem: Type, found: usize| {
+            if found.is_multiple_of(elem.bytes() as usize) {
                 return Ok(());
             }
             let (kernel, param) = names();

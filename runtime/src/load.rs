@@ -174,7 +174,8 @@ impl Program {
             let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
             let (locs, parts) = locations(section, data, words.len())?;
             let tiles = info.tiles.iter();
-            let mut addresses = tiles.flat_map(|tiles| tiles.streams.iter().map(|s| s.site).chain(tiles.group_branch));
+            let mut addresses =
+                tiles.flat_map(|tiles| tiles.streams.iter().map(|s| s.site.word).chain(tiles.group_branch));
             if let Some(address) = addresses.find(|&address| address as usize >= words.len()) {
                 let section = format!("{INFO_PREFIX}{name}");
                 return Err(LoadError::Address { section, address, words: words.len() });

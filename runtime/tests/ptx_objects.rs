@@ -1,7 +1,7 @@
 //! Objects whose words are the text of PTX: what is wrong with one is an error that names it, and no bytes make the loader panic.
 
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::object::{Header, KernelInfo, Loc, Part, Words};
 use halfbyte_isa::target::Target;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Program, TrapKind};
@@ -18,7 +18,7 @@ const TEXT: &str = ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .e
 const STORE: u32 = 5;
 
 fn signature() -> Signature {
-    let elem = ElemType::from_name("i32").unwrap();
+    let elem = Type::from_name("i32").unwrap();
     let params = vec![
         Param { name: "a".to_owned(), kind: ParamKind::Scalar(elem) },
         Param { name: "y".to_owned(), kind: ParamKind::Buffer { direction: Direction::InOut, elem, align: 8 } },
@@ -97,7 +97,7 @@ fn what_does_not_agree_is_refused() {
 fn with_table(table: &str, contents: &[u8]) -> Code {
     let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
-    let elem = ElemType::from_name("i32").unwrap();
+    let elem = Type::from_name("i32").unwrap();
     let mut params = signature().params().to_vec();
     params.push(Param { name: "t".into(), kind: ParamKind::Buffer { direction: Direction::In, elem, align: 4 } });
     code.info.signature = Signature::new("k", params).unwrap().with_contents(vec![contents.into()]).unwrap();

@@ -118,7 +118,7 @@ proptest! {
         code.locs = vec![Loc::default(); count];
         let tiles = code.info.tiles.as_mut().unwrap();
         tiles.group_branch = Some(count as u32 / 2);
-        tiles.streams.iter_mut().for_each(|stream| stream.site = 0);
+        tiles.streams.iter_mut().for_each(|stream| stream.site.word = 0);
         let program = Program::load(&object(&[code])).unwrap();
         program.kernels().iter().for_each(exercise);
     }
@@ -141,7 +141,7 @@ fn records_that_disagree() {
     );
     let tiles = |code: &mut Code, change: fn(&mut Tiles)| change(code.info.tiles.as_mut().unwrap());
     assert_eq!(
-        refused(&|code| tiles(code, |tiles| tiles.streams[3].site = 40)),
+        refused(&|code| tiles(code, |tiles| tiles.streams[3].site.word = 40)),
         "section `.info.k` is about word 40; the kernel has 40"
     );
     assert_eq!(

@@ -1,7 +1,6 @@
 //! Values bound to a kernel's parameters, as the bytes of a launch.
 
-use halfbyte::launch::Param;
-use halfbyte_abi::Exceeded;
+use halfbyte_abi::{Exceeded, Param};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Direction, ParamKind, Span};
 

@@ -4,7 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte::import_ptx::{Host, Shape, is_ptx};
+use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::report::Report;
+use halfbyte::target::DEFAULT_SM;
+use halfbyte::{Module, pipeline};
+use halfbyte_abi::{Exceeded, Param, Watchdog};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Writers};
@@ -15,11 +20,6 @@ use crate::bind::{Bound, bind};
 use crate::compare::compare;
 use crate::runlines::{self, RefuseLine, RunLine, RunLines};
 use crate::values::{Loader, brief};
-use halfbyte::import_ptx::{Host, Shape, is_ptx};
-use halfbyte::launch::{Engine, How, Param, evaluate_watched, execute, fault_diagnostic, launch_diagnostic};
-use halfbyte::report::Report;
-use halfbyte::target::DEFAULT_SM;
-use halfbyte::{Module, pipeline};
 
 /// What came of checking a file.
 #[derive(Clone, Debug, Default)]
@@ -217,7 +217,7 @@ impl Checker<'_> {
             let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
             return self.failures.push(unknown.expected(names.join(", ")));
         };
-        let params = Param::of_kernel(kernel);
+        let params = given(kernel);
         let Bound { args, results } = match bind(&params, &run.args, &run.results, &self.loader, *name_span) {
             Ok(bound) => bound,
             Err(errors) => return self.failures.extend(errors),

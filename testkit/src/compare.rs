@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use halfbyte_abi::Param;
 use halfbyte_ir::Type;
 use halfbyte_ir::eval::Writers;
 
 use crate::values::element_bits;
-use halfbyte::launch::Param;
 
 /// Who computed a result, or where it is written down.
 pub type Origin = String;

@@ -13,7 +13,7 @@ use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
 use crate::compare::compare;
 use halfbyte::Module;
-use halfbyte::launch::{Engine, How, Param, evaluate_watched, execute};
+use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
 
@@ -291,7 +291,7 @@ impl Reference<'_> {
             // A launch that a machine has no room for.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
             (Ok(writers), Ok(_)) => {
-                let params = Param::of_kernel(self.kernel);
+                let params = given(self.kernel);
                 for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
                     if let Some(difference) = compare(&self.kernel.name, param, ("ir", expected), (on, found), writers)
                     {
@@ -352,7 +352,7 @@ impl Reference<'_> {
             }
             (true, false) => {
                 let at_will =
-                    |stream: &Stream| stream.uniform && stream.steps.is_empty() && stream.site == found.address;
+                    |stream: &Stream| stream.uniform && stream.steps.is_empty() && stream.site.word == found.address;
                 return expected.item == found.item && tiles.is_some_and(|tiles| tiles.streams.iter().any(at_will));
             }
             (true, true) => return expected.item == found.item,

@@ -1,6 +1,6 @@
 //! Both sides of a kernel: the evaluator and the words, on the same arguments.
 
-use halfbyte::launch::{Engine, Param, evaluate, execute};
+use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
 use halfbyte::{Module, Target};
@@ -36,7 +36,7 @@ pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -
         let on = format!("{} ({engine})", program.header().target);
         let mut found = args.to_vec();
         execute(loaded, engine, items, &mut found).map_err(|error| format!("on {on}: {error}"))?;
-        let params = Param::of_kernel(kernel);
+        let params = given(kernel);
         for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
             if let Some(difference) = compare(&kernel.name, (number, param), ("ir", expected), (&on, found), &writers) {
                 return Err(difference.to_string());

@@ -42,7 +42,7 @@ pub(super) fn write_head(out: &mut String, info: &KernelInfo) -> fmt::Result {
 fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     match stream.buffer {
         Some(buffer) => {
-            let verb = if stream.written { "writes" } else { "reads" };
+            let verb = if stream.site.written { "writes" } else { "reads" };
             write!(out, "{verb} {} bytes of {} at ", stream.bytes, name(signature, buffer))?;
             let mut sum = Sum { out, empty: true };
             sum.add(stream.scale, "item")?;

@@ -68,7 +68,7 @@ pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     let address = |is: &dyn Fn(&Word) -> bool| words.iter().position(is).map(|at| at as u32);
     for (number, stream) in (0..).zip(&mut tiles.streams) {
         if let Some(site) = address(&|word| word.stream == Some(number)) {
-            stream.site = site;
+            stream.site.word = site;
         }
     }
     tiles.group_branch = words.iter().rposition(|word| word.group).map(|at| at as u32);

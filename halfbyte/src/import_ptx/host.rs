@@ -1,12 +1,13 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text or on a GPU, on arguments as its import has them.
 
+use halfbyte_abi::Param;
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
 
 use crate::Report;
-use crate::launch::{Engine, How, Param};
+use crate::launch::{Engine, How, given};
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Host {
             };
             report(vec![Diagnostic::new(span, error.to_string())])
         })?;
-        Ok(Host { kernel, params: Param::of_kernel(&declared), parts })
+        Ok(Host { kernel, params: given(&declared), parts })
     }
 
     /// The parameters, as the import has them.

@@ -1,9 +1,10 @@
 //! Which sums are computed together with a product, in one rounding: what `contract` means.
 
+use halfbyte_abi::Type;
+
 use crate::attr::{Clamp, FloatFlags};
 use crate::kernel::{Attr, Inst, Kernel, Value};
 use crate::op::Op;
-use crate::types::Type;
 
 /// A product that a sum or difference is computed with.
 #[derive(Clone, Copy)]

@@ -5,11 +5,11 @@
 
 use std::cmp::Ordering;
 
+use halfbyte_abi::Elem;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
-use crate::types::Elem;
 
 /// The bit patterns of a format that its ops need by name.
 #[derive(Clone, Copy)]

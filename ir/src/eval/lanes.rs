@@ -1,6 +1,6 @@
 //! Lanes and bytes: how a value lies in memory, in a register and in a constant.
 
-use crate::types::Type;
+use halfbyte_abi::Type;
 
 /// Room for the widest type.
 pub(super) const MAX_BYTES: usize = 64;

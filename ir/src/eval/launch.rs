@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_abi::{Exceeded, Type, Watchdog};
 use thiserror::Error;
 
 use crate::eval::Operand;
 use crate::kernel::{Inst, IntrinsicData, Span};
-use crate::types::Type;
 
 /// Backward branches that an item may take unless the launch says otherwise.
-pub const DEFAULT_BUDGET: u32 = 1 << 20;
+pub const DEFAULT_BUDGET: u32 = halfbyte_abi::DEFAULT_BUDGET as u32;
 
 /// How a kernel is launched.
 #[derive(Clone, Copy)]

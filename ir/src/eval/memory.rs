@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
+
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::kernel::{Direction, Inst, Kernel, ParamKind};
-use crate::types::Type;
+use crate::kernel::{Inst, Kernel};
 
 /// An item at an instruction, in one word that is never zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl<'a> Memory<'a> {
             }
         }
         for (param, declared) in kernel.launch_params().iter().enumerate().skip(params.len()) {
-            let (base, bytes) = (data_base(param), declared.contents.as_deref().unwrap_or_default());
+            let (base, bytes) = (buffer_base(param), declared.contents.as_deref().unwrap_or_default());
             apart(&buffers, param, base, bytes.len())?;
             buffers.push(Buffer { param, base, bytes: Bytes::Contents(bytes), watch: None });
         }
@@ -227,11 +228,6 @@ impl<'a> Memory<'a> {
         }
         Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }))
     }
-}
-
-/// Where the contents of a parameter's buffer lie: where a launch that spaces buffers by 2^40 bytes has that parameter's.
-pub const fn data_base(param: usize) -> u64 {
-    (param as u64 + 1) << 40
 }
 
 /// Whether a buffer has its addresses alone.

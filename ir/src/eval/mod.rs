@@ -20,6 +20,6 @@ mod streams;
 
 pub use lanes::{pack, unpack};
 pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intrinsics, Launch, Race, Trap, TrapKind};
-pub use memory::{Writers, data_base};
+pub use memory::Writers;
 pub use ops::{Operand, fold};
 pub use prepared::Prepared;

@@ -1,10 +1,11 @@
 //! The meaning of every pure op, on lanes.
 
+use halfbyte_abi::{Elem, Type};
+
 use crate::attr::{FloatFlags, IntCC};
 use crate::eval::{float, lanes};
 use crate::kernel::Attr;
 use crate::op::Op;
-use crate::types::{Elem, Type};
 
 /// An operand of an op: its type and its lanes, lane 0 first, each its bits zero-extended to 64.
 #[derive(Clone, Copy, Debug)]

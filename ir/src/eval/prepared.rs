@@ -5,19 +5,18 @@ use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::Exceeded;
+use halfbyte_abi::{Exceeded, Type};
 use smallvec::SmallVec;
 
 use crate::attr::MemAttr;
 use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who, Writers, data_base};
+use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Span, Value};
 use crate::op::Op;
-use crate::types::Type;
 
 /// No type has more lanes.
 const MAX_LANES: usize = 16;
@@ -198,7 +197,7 @@ impl<'k> Prepared<'k> {
         }
         let launched = self.kernel.launch_params().len();
         for (number, slot) in self.params.iter().enumerate().take(launched).skip(args.len()) {
-            slot.set(&mut frame, &[data_base(number)]);
+            slot.set(&mut frame, &[halfbyte_abi::buffer_base(number)]);
         }
         for (number, slot) in self.params.iter().skip(launched).enumerate() {
             slot.set(&mut frame, &[streams::base(number)]);

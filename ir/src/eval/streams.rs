@@ -7,15 +7,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use halfbyte_abi::Watchdog;
+use halfbyte_abi::{Direction, ParamKind, Type, Watchdog};
 use smallvec::SmallVec;
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, Launch, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who, data_base};
-use crate::kernel::{Direction, Inst, Kernel, Param, ParamKind, Span};
+use crate::eval::memory::{Memory, Place, Refusal, Who};
+use crate::kernel::{Inst, Kernel, Param, Span};
 use crate::stream::Stream;
-use crate::types::Type;
 
 /// Address bits of a stream. Its number is above them, and its first byte is in the middle.
 const ADDRESS_BITS: u32 = 40;
@@ -193,7 +192,7 @@ impl<'k> Streams<'k> {
             base: stream.buffer.map_or(0, |number| match args.get(number as usize) {
                 Some(Arg::Buffer { base, .. }) => *base,
                 Some(Arg::Scalar(_)) => 0,
-                None => data_base(number as usize),
+                None => halfbyte_abi::buffer_base(number as usize),
             }),
             index: stream.index.value(param, count),
             loops: (stream.steps.iter())
@@ -215,7 +214,7 @@ impl<'k> Streams<'k> {
 
     /// The place in the text of the stream that an instruction is the first access of.
     pub(super) fn span(&self, inst: Inst) -> Option<Span> {
-        self.sites.iter().find(|site| site.inst == inst).map(|site| site.stream.span)
+        self.sites.iter().find(|site| site.inst == inst).map(|site| site.stream.site)
     }
 
     /// Goes to a group, of which nothing is written yet.
@@ -372,7 +371,7 @@ impl<'k> Streams<'k> {
             }),
         };
         let Site { inst, write, stream, .. } = *site;
-        done.map_err(|refusal| Failure { item, inst, span: stream.span, write, refusal })
+        done.map_err(|refusal| Failure { item, inst, span: stream.site, write, refusal })
     }
 }
 

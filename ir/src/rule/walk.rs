@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use halfbyte_abi::Type;
+
 use super::{Expr, Guard, Pattern, PatternKind, Rule};
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::kernel::{Inst, Kernel, Value, ValueDef};
 use crate::text::print_inst;
-use crate::types::Type;
 
 /// The terms and literals of a rule book, by the numbers that its table gives them.
 pub trait Vocabulary {

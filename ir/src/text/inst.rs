@@ -1,5 +1,6 @@
 //! Statements: an op, its suffixes, and operands as its row has them.
 
+use halfbyte_abi::{ParamKind, Type};
 use smallvec::SmallVec;
 
 use super::lexer::Tok;
@@ -8,9 +9,8 @@ use super::read::{Failed, Reader, Reading};
 use super::suggest::closest;
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
-use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, ParamKind, Span, Value, ValueDef, ValueList};
+use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Span, Value, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
-use crate::types::Type;
 use crate::verify::{self, Part};
 
 /// The operands of a statement.

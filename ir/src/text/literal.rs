@@ -3,7 +3,7 @@
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, Round, Status};
 
-use crate::types::Elem;
+use halfbyte_abi::Elem;
 
 /// A number that cannot be had.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
 }
 
 fn elem_name(elem: Elem) -> &'static str {
-    crate::types::Type::new(elem, 1).map_or("", |ty| ty.name())
+    halfbyte_abi::Type::new(elem, 1).map_or("", |ty| ty.name())
 }
 
 fn canonical_nan(elem: Elem) -> u64 {

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter, Write};
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use halfbyte_abi::{ParamKind, Type};
 
 use super::is_name;
 use super::literal::lane_text;
 use crate::attr::{FlagKind, LaneMap, MemAttr};
-use crate::kernel::{Attr, Block, BlockCall, Inst, Kernel, Module, ParamKind, Value};
+use crate::kernel::{Attr, Block, BlockCall, Inst, Kernel, Module, Value};
 use crate::op::Op;
-use crate::types::Type;
 
 /// The text of a module: its kernels with an empty line between them.
 pub fn print(module: &Module) -> String {

@@ -3,12 +3,13 @@
 //! One pass over the tokens with one token of lookahead. After an error it goes on at the next line, and what the lost
 //! statement defined counts as being of unknown type. At the end of a kernel the verifier checks it.
 
+use halfbyte_abi::{Direction, ParamKind, Type};
+
 use super::lexer::{Lexer, Name, Tok};
 use super::names::{Named, Names};
 use crate::diag::Diagnostic;
-use crate::kernel::{Block, BlockData, Direction, Inst, Kernel, ParamKind, Span, Value, ValueData, ValueDef};
+use crate::kernel::{Block, BlockData, Inst, Kernel, Span, Value, ValueData, ValueDef};
 use crate::text::suggest::closest;
-use crate::types::Type;
 use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, Place, StreamPart};
 
 /// Says that something was wrong and has been reported.

@@ -2,11 +2,14 @@
 
 use std::fmt::{self, Formatter};
 
+use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+use halfbyte_abi::{Direction, ParamKind};
+
 use super::lexer::Tok;
 use super::print::Printer;
 use super::read::{Reader, Reading};
-use crate::kernel::{Direction, ParamKind, Span};
-use crate::stream::{Affine, Factor, Packing, Step, Stream, Trips};
+use crate::kernel::Span;
+use crate::stream::{Packing, Stream};
 use crate::verify::StreamPart;
 
 /// Where every stream starts: at a multiple of so many bytes.
@@ -148,7 +151,7 @@ impl<'s> Reader<'s> {
         };
         match result {
             Ok((kind, stream)) => {
-                let span = stream.span;
+                let span = stream.site;
                 let value = self.body.kernel.add_param(self.name_text(name), kind, span);
                 self.claim(name, name.span, value);
                 if let Some(packing) = &mut self.body.kernel.packing {
@@ -224,7 +227,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.end_of_line()?;
-        stream.span = self.since(start.start);
+        stream.site = self.since(start.start);
         Ok((ParamKind::Buffer { direction, elem, align: ALIGN }, stream))
     }
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+use halfbyte_abi::{Direction, ParamKind, Type};
+
 use super::{Part, Place, StreamPart, Verifier, is_alignment};
-use crate::kernel::{Attr, Block, Direction, Inst, ParamKind, Value};
+use crate::kernel::{Attr, Block, Inst, Value};
 use crate::op::Op;
-use crate::stream::{Affine, Factor, Packing, Step, Stream, Trips};
-use crate::types::Type;
+use crate::stream::{Packing, Stream};
 use crate::verify::MAX_ALIGN;
 
 /// The alignment of a stream's start, in bytes.

@@ -9,7 +9,7 @@
 //! All of these are 32 bits where nothing else is said. A number that may be absent is all ones then.
 
 use super::{Fields, RecordError, put_u32};
-use crate::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use crate::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 
 /// Stands for a number that is not there.
 const ABSENT: u32 = u32::MAX;
@@ -32,7 +32,7 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
     put_u32(out, tiles.streams.len() as u32);
     for stream in &tiles.streams {
         put_u32(out, stream.buffer.unwrap_or(ABSENT));
-        let (written, uniform) = (u8::from(stream.written) * WRITTEN, u8::from(stream.uniform) * UNIFORM);
+        let (written, uniform) = (u8::from(stream.site.written) * WRITTEN, u8::from(stream.uniform) * UNIFORM);
         out.push(written | uniform);
         put_u32(out, stream.bytes);
         put_u32(out, stream.align);
@@ -40,7 +40,7 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
         put_affine(out, &stream.index);
         put_u32(out, stream.offset as u32);
         put_u32(out, stream.guard.unwrap_or(ABSENT));
-        put_u32(out, stream.site);
+        put_u32(out, stream.site.word);
         put_u32(out, stream.steps.len() as u32);
         for step in &stream.steps {
             put_u32(out, step.loop_number);
@@ -89,7 +89,6 @@ impl Fields<'_> {
         let flags = self.tag(WRITTEN | UNIFORM)?;
         Ok(Stream {
             buffer,
-            written: flags & WRITTEN != 0,
             uniform: flags & UNIFORM != 0,
             bytes: self.u32()?,
             align: self.u32()?,
@@ -97,7 +96,7 @@ impl Fields<'_> {
             index: self.affine()?,
             offset: self.u32()? as i32,
             guard: self.maybe()?,
-            site: self.u32()?,
+            site: Site { word: self.u32()?, written: flags & WRITTEN != 0 },
             steps: self.list(Self::step)?,
         })
     }
@@ -142,9 +141,9 @@ impl Fields<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use crate::abi::{Direction, ElemType, Param, ParamKind, Signature};
+    use crate::abi::{Direction, Param, ParamKind, Signature, Type};
     use crate::object::{KernelInfo, RecordError};
-    use crate::stream::{Affine, Factor, Step, Stream, StreamError, Tiles, TilesError, Trips};
+    use crate::stream::{Affine, Factor, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
     use crate::target::Target;
 
     fn read(info: &KernelInfo) -> Result<KernelInfo, RecordError> {
@@ -157,7 +156,7 @@ mod tests {
 
     /// `n: i32, x: in i8x4, y: out i32, w: i8x16`, with a loop, guards and a uniform stream.
     fn info() -> KernelInfo {
-        let elem = |name| ElemType::from_name(name).unwrap();
+        let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
         let buffer = |direction, ty| ParamKind::Buffer { direction, elem: elem(ty), align: 4 };
         let params = vec![
@@ -172,7 +171,6 @@ mod tests {
         let inner = Step { loop_number: 7, trips: Trips::Const(3), stride: Affine::default() };
         let read = Stream {
             buffer: Some(1),
-            written: false,
             bytes: 4,
             align: 4,
             uniform: false,
@@ -181,10 +179,16 @@ mod tests {
             offset: -8,
             steps: vec![outer.clone(), inner.clone()],
             guard: None,
-            site: 2,
+            site: Site { word: 2, written: false },
         };
-        let guard =
-            Stream { buffer: None, written: true, scale: 0, steps: vec![outer.clone()], offset: 0, ..read.clone() };
+        let guard = Stream {
+            buffer: None,
+            site: Site { word: 2, written: true },
+            scale: 0,
+            steps: vec![outer.clone()],
+            offset: 0,
+            ..read.clone()
+        };
         let written = Stream { buffer: Some(2), guard: Some(1), steps: vec![outer], offset: 0, ..guard.clone() };
         let table = Stream { uniform: true, scale: 0, steps: vec![], ..read.clone() };
         let image = (0..48).collect();
@@ -243,7 +247,7 @@ mod tests {
         assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is no buffer");
         assert_eq!(stream(&|s| s.buffer = Some(4)), "stream 2: parameter 4 is no buffer");
         assert_eq!(stream(&|s| s.buffer = None), "stream 2: a guard is written, and has no guard itself");
-        let unwritten = refused(&|tiles| tiles.streams[1].written = false);
+        let unwritten = refused(&|tiles| tiles.streams[1].site.written = false);
         assert_eq!(unwritten, "stream 1: a guard is written, and has no guard itself");
         for guard in [0, 2, 3, 4] {
             assert_eq!(stream(&|s| s.guard = Some(guard)), format!("stream 2: stream {guard} is no guard for it"));

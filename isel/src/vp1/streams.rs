@@ -39,7 +39,7 @@ impl Streams {
         if let Some(stream) = packing.streams.get(MAX_STREAMS.min(MAX_M_WORDS - next)) {
             let most = MAX_STREAMS.min(MAX_M_WORDS - next);
             return Err(refuse(
-                stream.span,
+                stream.site,
                 format!("it is the access that needs stream {most} when {most} is the most"),
             ));
         }
@@ -57,7 +57,7 @@ impl Streams {
             let written = kernel.params.get(params.len() + k).is_some_and(|param| {
                 matches!(param.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
             });
-            convert(stream, written)
+            stream.clone().at(isa::Site { word: 0, written })
         });
         Ok(Streams { of_tiles: of_tiles.collect(), accesses, param_words, first_word: next as u8 })
     }
@@ -73,7 +73,7 @@ impl Streams {
 
     /// Whether it holds one element, which only loads have to do with: they can stand before the loop over groups.
     pub fn is_read_once(&self, number: u32) -> bool {
-        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && !stream.written)
+        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && !stream.site.written)
     }
 
     /// Whether every group starts again at its first element.
@@ -97,38 +97,4 @@ impl Streams {
         let first = *self.param_words.get(number as usize)?;
         Some(first..first + ty.bits().div_ceil(32) as u8)
     }
-}
-
-fn convert(stream: &ir::Stream, written: bool) -> isa::Stream {
-    isa::Stream {
-        buffer: stream.buffer,
-        written,
-        bytes: stream.bytes,
-        align: stream.align,
-        uniform: stream.uniform,
-        scale: stream.scale,
-        index: affine(&stream.index),
-        offset: stream.offset,
-        steps: stream.steps.iter().map(step).collect(),
-        guard: stream.guard,
-        site: 0,
-    }
-}
-
-fn step(step: &ir::Step) -> isa::Step {
-    let trips = match &step.trips {
-        ir::Trips::Const(trips) => isa::Trips::Const(*trips),
-        ir::Trips::Of { count, signed, at_least } => {
-            isa::Trips::Of { count: affine(count), signed: *signed, at_least: *at_least }
-        }
-    };
-    isa::Step { loop_number: step.loop_number, trips, stride: affine(&step.stride) }
-}
-
-fn affine(sum: &ir::Affine) -> isa::Affine {
-    let factor = |factor| match factor {
-        ir::Factor::Param(number) => isa::Factor::Param(number),
-        ir::Factor::ItemCount => isa::Factor::ItemCount,
-    };
-    isa::Affine { constant: sum.constant, terms: sum.terms.iter().map(|&(f, times)| (factor(f), times)).collect() }
 }

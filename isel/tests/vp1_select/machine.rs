@@ -89,14 +89,14 @@ fn tile(kernel: &Kernel, func: &MachFunc<Vp1>, first: usize, count: usize, items
         let (start, bytes) = (next, stream.bytes as usize * count);
         let from = stream.bytes as usize * first;
         let buffer = stream.buffer.unwrap() as usize;
-        if !stream.written {
+        if !stream.site.written {
             for (at, &byte) in (start..).zip(&buffers[buffer][from..from + bytes]) {
                 state.data.set_byte(at, byte);
             }
         }
         next = (start + bytes as u32).next_multiple_of(16);
         state.m[first_stream_m(&func.signature) + k] = next << 16 | start;
-        places.push((stream.written, buffer, from, start, bytes));
+        places.push((stream.site.written, buffer, from, start, bytes));
     }
     assert!(next <= 8192, "{} needs {next} bytes", kernel.name);
     run(func, &mut state);

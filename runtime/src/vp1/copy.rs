@@ -70,7 +70,7 @@ impl Row<'_> {
     }
 
     fn access(&self) -> Access {
-        if self.stream.written { Access::Store } else { Access::Load }
+        if self.stream.site.written { Access::Store } else { Access::Load }
     }
 
     fn is_aligned(&self, address: u64) -> bool {
@@ -108,7 +108,7 @@ impl<'a> Copier<'a> {
         let mut copied = 0;
         let plan = self.plan;
         for visit in &plan.visits {
-            for row in self.rows(visit).filter(|row| !row.stream.written) {
+            for row in self.rows(visit).filter(|row| !row.stream.site.written) {
                 let bytes = row.bytes();
                 let Some(place) = self.place(visit.stream, row.element, bytes * row.count as usize) else { continue };
                 if let Some((address, count)) = row.whole()
@@ -149,7 +149,7 @@ impl<'a> Copier<'a> {
                         && !row.may_access(buffers, address)
                 };
                 if let Some(((item, address), _)) = items.zip(row.element..).find(is_wrong) {
-                    let fault = Fault { address: row.stream.site as usize, kind: row.refusal(buffers, address) };
+                    let fault = Fault { address: row.stream.site.word as usize, kind: row.refusal(buffers, address) };
                     found = Some((item, fault));
                     break;
                 }
@@ -163,7 +163,7 @@ impl<'a> Copier<'a> {
         let mut copied = 0;
         let plan = self.plan;
         for visit in &plan.visits {
-            for row in self.rows(visit).filter(|row| row.stream.written) {
+            for row in self.rows(visit).filter(|row| row.stream.site.written) {
                 let (bytes, count) = (row.bytes(), row.count as usize);
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
                 let Some(written) = self.store.get(start..start + bytes * count) else { continue };

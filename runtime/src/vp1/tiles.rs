@@ -179,7 +179,7 @@ impl<'a> Plan<'a> {
             stream_bytes,
             buffer: param.map(|param| param.name.clone()),
             source: kernel.source.to_string(),
-            loc: stream.and_then(|stream| kernel.locs.get(stream.site as usize)).copied().unwrap_or_default(),
+            loc: stream.and_then(|stream| kernel.locs.get(stream.site.word as usize)).copied().unwrap_or_default(),
         }
     }
 

@@ -3,7 +3,7 @@
 pub mod vp1;
 
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, ElemType, Param, ParamKind, Signature};
+use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::target::Target;
@@ -14,16 +14,16 @@ pub fn params(text: &str) -> Vec<Param> {
     let param = |text: &str| {
         let (name, kind) = text.split_once(": ").unwrap();
         let kind = match kind.split_once(' ') {
-            None => ParamKind::Scalar(ElemType::from_name(kind).unwrap()),
+            None => ParamKind::Scalar(Type::from_name(kind).unwrap()),
             Some((direction, elem)) => {
-                let elem = ElemType::from_name(elem).unwrap();
+                let elem = Type::from_name(elem).unwrap();
                 let direction = match direction {
                     "in" => Direction::In,
                     "out" => Direction::Out,
                     "inout" => Direction::InOut,
                     other => panic!("{other} is no direction"),
                 };
-                ParamKind::Buffer { direction, elem, align: elem.bytes().into() }
+                ParamKind::Buffer { direction, elem, align: elem.bytes() }
             }
         };
         Param { name: name.into(), kind }

@@ -3,7 +3,7 @@
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
-use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
@@ -56,7 +56,6 @@ pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
 pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream {
         buffer: Some(buffer),
-        written: false,
         bytes,
         align: bytes,
         uniform: false,
@@ -65,13 +64,13 @@ pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site,
+        site: Site { word: site, written: false },
     }
 }
 
 /// Item i writes element i, of so many bytes, of a buffer.
 pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
-    Stream { written: true, ..reads(buffer, bytes, site) }
+    Stream { site: Site { word: site, written: true }, ..reads(buffer, bytes, site) }
 }
 
 /// A guard with elements of so many bytes.

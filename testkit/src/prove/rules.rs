@@ -23,8 +23,9 @@ use crate::compare::compare;
 use crate::runlines::binding;
 use crate::trial::{self, Trial};
 use halfbyte::Module;
-use halfbyte::launch::{Engine, Param, evaluate, execute};
+use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::pipeline::TARGETS;
+use halfbyte_abi::Param;
 
 /// Cases of a rule, shared among its witnesses.
 const SAMPLE: u32 = 4096;
@@ -163,7 +164,7 @@ fn prove(
     let module = Module::named("check", &witness.text).map_err(|report| wrong(report.to_string()))?;
     let kernel = module.ir().kernels.first().ok_or_else(|| wrong("no kernel".to_owned()))?;
     let Translated { after, is_taken } = translate(kernel).map_err(wrong)?;
-    let sides = Sides { module: &module, kernel, after, params: Param::of_kernel(kernel), output: witness.output };
+    let sides = Sides { module: &module, kernel, after, params: given(kernel), output: witness.output };
     let mut run = 0;
     let mut last: Vec<Launch> = Vec::new();
     while run < u64::from(cases) {

@@ -10,7 +10,7 @@ use crate::runlines;
 use crate::trial::{Failure, Kind, Launch, Trial};
 use crate::values::{Loader, brief};
 use halfbyte::Module;
-use halfbyte::launch::{Engine, Param};
+use halfbyte::launch::{Engine, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
 use halfbyte::target::TARGET_NAMES;
@@ -103,7 +103,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             let unknown = halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", brief(name)));
             return Err(report(vec![unknown]));
         };
-        let params = Param::of_kernel(kernel);
+        let params = given(kernel);
         let Bound { args, .. } = bind(&params, &run.args, &run.results, loader, *place).map_err(report)?;
         let Some(case) = Case::new(kernel, Launch { items: run.items, args }) else { continue };
         let asked = |target: Target| match question.target {

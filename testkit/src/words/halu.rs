@@ -1,6 +1,6 @@
 //! Programs of HALU words.
 
-use halfbyte_isa::abi::{Direction, ElemType, Lane, Param, ParamKind, buffer_base};
+use halfbyte_isa::abi::{Direction, Param, ParamKind, Type, buffer_base};
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{KernelInfo, Words};
@@ -143,10 +143,6 @@ fn any(draws: &mut Draws<'_>) -> u128 {
     Inst::random(opcode, &mut || draws.bits()).word()
 }
 
-const fn word_elem() -> Option<ElemType> {
-    ElemType::new(Lane::I32, 1)
-}
-
 /// Parameters, their arguments, and the buffers that the program uses.
 #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
 fn arguments(
@@ -163,7 +159,7 @@ fn arguments(
     let (mut params, mut args, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = None;
     for number in 0..count {
-        let Some(elem) = word_elem() else { continue };
+        let elem = Type::I32;
         let name = format!("p{number}");
         let place = used.iter().position(|&used| used == number);
         if number + 1 == count {
@@ -172,9 +168,7 @@ fn arguments(
             continue;
         }
         if place.is_none() && (count < 20 || draws.one_in(40)) {
-            let (lane, lanes) =
-                draws.pick([(Lane::I32, 1), (Lane::I64, 1), (Lane::F16, 2), (Lane::I8, 1), (Lane::I32, 4)]);
-            let ty = ElemType::new(lane, lanes).unwrap_or(elem);
+            let ty = draws.pick([Type::I32, Type::I64, Type::F16X2, Type::I8, Type::I8X16]);
             let bits = u128::from(draws.bits()) << 64 | u128::from(draws.bits());
             let bits = if ty.bits() < 128 { bits & ((1 << ty.bits()) - 1) } else { bits };
             params.push(param(name, ParamKind::Scalar(ty)));

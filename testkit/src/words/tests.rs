@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 use std::num::NonZero;
 
-use halfbyte_isa::abi::{Direction, ElemType, Lane};
+use halfbyte_isa::abi::{Direction, Type};
 use halfbyte_isa::halu::assemble;
 
 use super::*;
@@ -92,7 +92,7 @@ const RACE: &str = "
 #[test]
 fn a_difference_is_found_and_made_smaller() {
     let trial = Trial::new().unwrap();
-    let elem = ElemType::new(Lane::I32, 1).unwrap();
+    let elem = Type::I32;
     let buffer = param("x".to_owned(), ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 });
     let case = Case {
         words: Words::Halu(assemble(RACE).unwrap().words),

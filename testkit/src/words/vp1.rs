@@ -1,9 +1,9 @@
 //! Programs of VP1 words.
 
-use halfbyte_isa::abi::{Direction, ElemType, Lane, Param, ParamKind};
+use halfbyte_isa::abi::{Direction, Param, ParamKind, Type};
 use halfbyte_isa::object::Words;
 use halfbyte_isa::row::{Class, RegFile};
-use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
@@ -70,7 +70,6 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     }
     let stream = |buffer: u32, written: bool, site: u32| Stream {
         buffer: Some(buffer),
-        written,
         bytes,
         align: 1,
         uniform: false,
@@ -79,7 +78,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
         offset: 0,
         steps: Vec::new(),
         guard: None,
-        site,
+        site: Site { word: site, written },
     };
     let steps = vec![Step {
         loop_number: 1,
@@ -98,7 +97,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     ];
     let group_branch = if draws.one_in(8) { None } else { Some(group_branch) };
     let tiles = Tiles { items: group, group_branch, image: image_bytes, streams };
-    let info = info(params()?, image as u32, Some(tiles))?;
+    let info = info(params(), image as u32, Some(tiles))?;
     let count = items as usize * bytes as usize;
     let short = if draws.one_in(10) { 4 * draws.below(count / 4 + 1) } else { 0 };
     let mut args = vec![
@@ -117,8 +116,8 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     Some(Case { words: Words::Vp1(words), info, items, args, budget })
 }
 
-fn params() -> Option<Vec<Param>> {
-    let (word, byte) = (ElemType::new(Lane::I32, 1)?, ElemType::new(Lane::I8, 1)?);
+fn params() -> Vec<Param> {
+    let (word, byte) = (Type::I32, Type::I8);
     let buffer = |direction| ParamKind::Buffer { direction, elem: byte, align: 1 };
     let kinds = [
         ParamKind::Scalar(word),
@@ -127,7 +126,7 @@ fn params() -> Option<Vec<Param>> {
         buffer(Direction::InOut),
         buffer(Direction::Out),
     ];
-    Some(["n", "m", "x", "y", "z"].into_iter().zip(kinds).map(|(name, kind)| param(name.to_owned(), kind)).collect())
+    ["n", "m", "x", "y", "z"].into_iter().zip(kinds).map(|(name, kind)| param(name.to_owned(), kind)).collect()
 }
 
 /// What an instruction does is known, where it is alone in its bundle.

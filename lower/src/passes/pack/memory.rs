@@ -136,7 +136,7 @@ impl Access {
             offset: self.mem.offset,
             steps: self.steps.iter().map(step).collect(),
             guard,
-            span: kernel.insts[self.inst].span,
+            site: kernel.insts[self.inst].span,
         }
     }
 }
@@ -154,6 +154,6 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
         offset: 0,
         steps: steps.collect(),
         guard: None,
-        span: stream.span,
+        site: stream.site,
     }
 }

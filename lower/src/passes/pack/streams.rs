@@ -62,7 +62,7 @@ impl Streams {
                     name.push('_');
                 }
                 let kind = ParamKind::Buffer { direction, elem, align: ALIGN };
-                let span = described.span;
+                let span = described.site;
                 streams.streams.push(described);
                 values.code.kernel.add_param(name, kind, span)
             };

@@ -1,0 +1,247 @@
+//! A kernel from outside: its name, its parameters, and where these lie.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::launch::{MAX_PARAM_BYTES, PARAMS_OFFSET};
+use crate::param::{Direction, ParamKind};
+use crate::types::Type;
+
+/// A kernel's parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// Its name, without `%`.
+    pub name: String,
+    /// Scalar or buffer.
+    pub kind: ParamKind,
+}
+
+impl Param {
+    /// The type of a scalar or of a buffer's elements.
+    pub const fn ty(&self) -> Type {
+        self.kind.ty()
+    }
+
+    /// Whether a launch leaves results in it.
+    pub const fn is_result(&self) -> bool {
+        matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
+    }
+}
+
+/// What a buffer holds in every launch.
+pub type Contents = Arc<[u8]>;
+
+/// A kernel's name and parameters, and where each of these lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    name: String,
+    params: Vec<Param>,
+    offsets: Vec<u16>,
+    /// What the last parameters hold.
+    contents: Vec<Contents>,
+}
+
+/// Why a signature cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SignatureError {
+    /// The kernel's name is empty or cannot stand in an object's symbol table.
+    #[error("{0:?} is no name for a kernel: it must not be empty nor hold control characters")]
+    Name(String),
+    /// The parameters take more than [`MAX_PARAM_BYTES`].
+    #[error("the parameters of `{kernel}` take more than {MAX_PARAM_BYTES} bytes from `{param}` on")]
+    TooLarge {
+        /// The kernel.
+        kernel: String,
+        /// The first parameter that does not fit.
+        param: String,
+    },
+    /// A type that no parameter has: one of more than 128 bits.
+    #[error("parameter `{param}` of `{kernel}` has a type of more than 128 bits")]
+    Wide {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+    },
+    /// A buffer's alignment is no power of two.
+    #[error("buffer `{param}` of `{kernel}` has alignment {align}, which is not a power of two")]
+    Align {
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        param: String,
+        /// Its alignment.
+        align: u32,
+    },
+    /// Contents of what is no `in` buffer.
+    #[error("`{param}` of `{kernel}` has contents; only an `in` buffer behind all other parameters can")]
+    Contents {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+    },
+    /// Contents that are no whole number of elements, one or more.
+    #[error("`{param}` of `{kernel}` holds {found} bytes; expected a positive multiple of {elem}")]
+    ContentsSize {
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        param: String,
+        /// Bytes of the contents.
+        found: usize,
+        /// Bytes of an element.
+        elem: usize,
+    },
+}
+
+impl Signature {
+    /// Lays the parameters out.
+    ///
+    /// # Errors
+    /// A name that no object can hold, parameters that do not fit, an alignment that is no power of two.
+    pub fn new(name: impl Into<String>, params: Vec<Param>) -> Result<Signature, SignatureError> {
+        let name = name.into();
+        if name.is_empty() || name.contains(char::is_control) {
+            return Err(SignatureError::Name(name));
+        }
+        let mut offsets = Vec::with_capacity(params.len());
+        let mut end = PARAMS_OFFSET;
+        for param in &params {
+            if param.kind.ty().bits() > 128 {
+                return Err(SignatureError::Wide { kernel: name, param: param.name.clone() });
+            }
+            if let ParamKind::Buffer { align, .. } = param.kind
+                && !align.is_power_of_two()
+            {
+                let (kernel, param) = (name, param.name.clone());
+                return Err(SignatureError::Align { kernel, param, align });
+            }
+            let bytes = param.kind.bytes();
+            let offset = end.next_multiple_of(bytes);
+            end = offset + bytes;
+            if end > PARAMS_OFFSET + MAX_PARAM_BYTES {
+                let (kernel, param) = (name, param.name.clone());
+                return Err(SignatureError::TooLarge { kernel, param });
+            }
+            offsets.push(offset);
+        }
+        Ok(Signature { name, params, offsets, contents: Vec::new() })
+    }
+
+    /// Says what the last parameters hold: a launch gives no arguments for these.
+    ///
+    /// # Errors
+    /// Contents of parameters that are not `in` buffers, or of no whole number of elements.
+    pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
+        let kernel = || self.name.clone();
+        let Some(given) = self.params.len().checked_sub(contents.len()) else {
+            let param = self.params.first().map_or(String::new(), |param| param.name.clone());
+            return Err(SignatureError::Contents { kernel: kernel(), param });
+        };
+        for (Param { name, kind }, bytes) in self.params.iter().skip(given).zip(&contents) {
+            let ParamKind::Buffer { direction: Direction::In, elem, .. } = kind else {
+                return Err(SignatureError::Contents { kernel: kernel(), param: name.clone() });
+            };
+            let (found, elem) = (bytes.len(), elem.bytes() as usize);
+            if found == 0 || !found.is_multiple_of(elem.max(1)) {
+                return Err(SignatureError::ContentsSize { kernel: kernel(), param: name.clone(), found, elem });
+            }
+        }
+        self.contents = contents;
+        Ok(self)
+    }
+
+    /// The kernel's name, without `@`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The parameters in order.
+    pub fn params(&self) -> &[Param] {
+        &self.params
+    }
+
+    /// The parameters that a launch gives arguments for: all but the last ones, which have contents.
+    pub fn given(&self) -> &[Param] {
+        self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
+    }
+
+    /// What the parameters behind those hold.
+    pub fn contents(&self) -> &[Contents] {
+        &self.contents
+    }
+
+    /// The byte offset of each parameter in constant bank 0, in order.
+    pub fn offsets(&self) -> &[u16] {
+        &self.offsets
+    }
+
+    /// Bytes of constant bank 0 up to the end of the last parameter.
+    pub fn constant_bytes(&self) -> u16 {
+        match (self.params.last(), self.offsets.last()) {
+            (Some(param), Some(offset)) => offset + param.kind.bytes(),
+            _ => PARAMS_OFFSET,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn scalar(name: &str, ty: &str) -> Param {
+        Param { name: name.into(), kind: ParamKind::Scalar(Type::from_name(ty).unwrap()) }
+    }
+
+    fn buffer(name: &str, align: u32) -> Param {
+        Param {
+            name: name.into(),
+            kind: ParamKind::Buffer { direction: Direction::In, elem: Type::from_name("f16x2").unwrap(), align },
+        }
+    }
+
+    #[test]
+    fn parameters_are_naturally_aligned_in_order() {
+        let params = vec![
+            scalar("a", "i8"),
+            scalar("b", "f16"),
+            scalar("m", "i1x4"),
+            buffer("x", 4),
+            scalar("c", "f16x2"),
+            scalar("v", "i8x16"),
+            scalar("w", "i16"),
+        ];
+        let signature = Signature::new("k", params).unwrap();
+        let expected = [0x160, 0x162, 0x164, 0x168, 0x170, 0x180, 0x190];
+        assert_eq!(signature.offsets(), expected);
+        assert_eq!(signature.constant_bytes(), 0x192);
+        let none = Signature::new("k", vec![]).unwrap();
+        assert_eq!(none.constant_bytes(), PARAMS_OFFSET);
+    }
+
+    #[test]
+    fn parameters_must_fit() {
+        let fits = (0..512).map(|_| buffer("x", 4)).collect();
+        assert!(Signature::new("k", fits).is_ok());
+        let mut over: Vec<_> = (0..512).map(|_| buffer("x", 4)).collect();
+        over.push(scalar("last", "i8"));
+        let error = Signature::new("k", over).unwrap_err();
+        assert_eq!(error.to_string(), "the parameters of `k` take more than 4096 bytes from `last` on");
+    }
+
+    #[test]
+    fn bad_names_and_alignments_are_refused() {
+        for name in ["", "a\0b", "a\nb"] {
+            let error = Signature::new(name, vec![]).unwrap_err();
+            assert_eq!(error, SignatureError::Name(name.into()));
+        }
+        for align in [0, 3] {
+            let error = Signature::new("k", vec![buffer("x", align)]).unwrap_err();
+            assert!(matches!(error, SignatureError::Align { align: a, .. } if a == align));
+        }
+    }
+}
