@@ -11,7 +11,7 @@ use halfbyte::ir::generate::{Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
-use halfbyte::{Module, Target, emit, isa};
+use halfbyte::{Module, TARGETS, emit, isa};
 use halfbyte_testkit::draw;
 
 const KERNELS: usize = 2000;
@@ -51,7 +51,7 @@ fn ops(kernel: &Kernel) -> usize {
 }
 
 fn options() -> Options {
-    Options { verify: false, ..Options::new(Target::Halu) }
+    Options { verify: false, ..Options::new(halfbyte::HALU) }
 }
 
 fn text() -> String {
@@ -81,12 +81,12 @@ fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
         let lowered = compiler.lower(kernel, &mut |_| {}).unwrap();
         lap(number, 1);
-        let (func, _) =
+        let allocated =
             compiler.machine(&lowered, &mut |step| lap(number, if step.name == "isel" { 2 } else { 3 })).unwrap();
-        code.push(emit::layout(func).unwrap());
+        code.push(TARGETS.layout(halfbyte::HALU, allocated.func).unwrap());
         lap(number, 4);
     }
-    let header = isa::object::Header { target: Target::Halu, source: module.file().to_owned() };
+    let header = isa::object::Header { target: halfbyte::HALU, source: module.file().to_owned() };
     emit::write_object(&header, &code).unwrap();
     lap(0, 5);
     times

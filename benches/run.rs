@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use halfbyte::Module;
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, execute};
-use halfbyte::{Module, Target, runtime};
 
 const ITEMS: u32 = 1 << 16;
 const ROUNDS: usize = 5;
@@ -17,7 +17,7 @@ fn main() {
         [("axpy", include_str!("../examples/axpy.hb")), ("brighten", include_str!("../examples/brighten.hb"))]
     {
         let module = Module::parse(text).unwrap();
-        let program = runtime::Program::load(&module.compile(Target::Halu).unwrap().object).unwrap();
+        let program = halfbyte::TARGETS.load(&module.compile(halfbyte::HALU).unwrap().object).unwrap();
         let kernel = program.kernel(name).unwrap();
         let mut random = Random(1);
         let mut args: Vec<Vec<u8>> = (module.ir().kernels[0].params.iter())

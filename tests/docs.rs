@@ -78,9 +78,9 @@ fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     let shown = tour.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert!(example.contains(shown), "{shown}");
 
-    use halfbyte::{Module, Program, Target};
+    use halfbyte::{HALU, Module, Program};
     let module = Module::parse(&example)?;
-    let program = Program::load(&module.compile(Target::Halu)?.object)?;
+    let program = Program::load(&module.compile(HALU)?.object)?;
     let pixels = [[0_u8, 100, 215, 216]];
     let mut lighter = [[0_u8; 4]];
     program.launch("brighten").arg([40_u8; 4]).input(&pixels).buffer(&mut lighter).run(1)?;
@@ -97,7 +97,7 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
     let body: String = shown.lines().map(line).collect();
     assert!(include_str!("docs.rs").contains(&body), "{body}");
 
-    use halfbyte::Target;
+    use halfbyte::{HALU, Sm, VP1, ptx};
     use halfbyte_testkit::testing::{assert_selects, run_and_compare};
 
     let text = "kernel @scale(%a: i8x4, %x: in i8x4, %y: inout i8x4) {
@@ -110,12 +110,12 @@ fn the_page_on_tests_shows_this_test() -> Result<(), Box<dyn std::error::Error>>
                   store %r, %y[%i]
                   ret
                 }";
-    assert_selects!(text, Target::Halu, "vadd4.u32.u32.u32.sat", "video_min_u"; not "PRMT");
-    assert_selects!(text, Target::Vp1, "vadd u", "vmin u"; not "four_min_u");
+    assert_selects!(text, HALU, "vadd4.u32.u32.u32.sat", "video_min_u"; not "PRMT");
+    assert_selects!(text, VP1, "vadd u", "vmin u"; not "four_min_u");
 
     let args = [("a", "200"), ("x", "random(100, 1)"), ("y", "random(100, 2)")];
     let compared = run_and_compare(text, "scale", 100, &args)?;
-    assert_eq!(compared.targets, [Target::Halu, Target::Vp1, Target::Ptx { sm: 90 }]);
+    assert_eq!(compared.targets, [HALU, VP1, ptx(Sm::SM_90)]);
     Ok(())
 }
 

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use halfbyte::ir::rule::Found;
 use halfbyte::ir::witness::witnesses;
 use halfbyte::pipeline::Options;
-use halfbyte::{Module, Target};
+use halfbyte::{Module, TARGETS, Target};
 use halfbyte_inspect::explain::{Explanation, Question, Text, explain};
 use halfbyte_isa::object::Loc;
+use halfbyte_isel::Request;
 use halfbyte_isel::trace::{Near, Selection, Trace};
-use halfbyte_isel::{legality, rules, select, select_traced};
 use halfbyte_lower::Context;
 
 use crate::common::{halfbyte, halfbyte_on, root};
@@ -34,7 +34,7 @@ fn check(file: &Path) -> Result<(), String> {
     };
     let header = source.lines().next().and_then(|line| line.strip_prefix("; explain: ")).unwrap();
     let (at, target) = header.split_once(' ').unwrap();
-    let target = if target == "vp1" { Target::Vp1 } else { Target::Halu };
+    let target = if target == "vp1" { halfbyte::VP1 } else { halfbyte::HALU };
     let explanation = ask("case.hb", source, at, target);
     let mut found = String::new();
     for line in (Text { explanation: &explanation, all: false }).to_string().lines() {
@@ -75,7 +75,7 @@ fn the_document_shows_a_case() {
 
 /// The rules that were asked of one thing, and the one of them that was taken.
 fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Result<(), String> {
-    let rules = rules(target);
+    let rules = TARGETS.rules(target);
     let row = |number: u32| &rules[number as usize];
     let taken = selection.taken.iter().find(|taken| taken.at.as_ref() == Some(of) && row(taken.rule).term == term);
     let asked = selection.near.iter().filter(|near| near.at == *of && row(near.rule).term == term);
@@ -93,25 +93,27 @@ fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Resul
 /// Patterns walked step by step match where the compiled rules do, on the witness kernels of every rule.
 #[test]
 fn walks_agree_with_selection() {
-    for target in [Target::Halu, Target::Vp1] {
+    for target in [halfbyte::HALU, halfbyte::VP1] {
         let mut compared = 0;
-        for rule in rules(target) {
+        for rule in TARGETS.rules(target) {
             // One witness of each check.
             for witness in rule.checks.iter().filter_map(|check| witnesses(check).unwrap().into_iter().next()) {
                 let module = Module::parse(&witness.text).unwrap();
                 let mut kernel = module.ir().kernels[0].clone();
                 let pack = halfbyte_lower::find("pack").unwrap();
-                halfbyte_lower::run(&mut kernel, &[pack], &mut Context::new(&legality(target)), &mut ()).unwrap();
+                halfbyte_lower::run(&mut kernel, &[pack], &mut Context::new(&TARGETS.legality(target)), &mut ())
+                    .unwrap();
                 let all = kernel.insts.keys();
                 let mut trace = Trace::new(all);
-                let told = select_traced(&kernel, target, &|_| Loc::default(), &mut trace).unwrap();
-                let untold = select(&kernel, target, &|_| Loc::default()).unwrap();
+                let request = |trace| Request { kernel: &kernel, target, locate: &|_| Loc::default(), trace };
+                let told = TARGETS.select(request(Some(&mut trace))).unwrap();
+                let untold = TARGETS.select(request(None)).unwrap();
                 assert_eq!(told.fired, untold.fired, "{}: asking changes what is selected", rule.name);
                 for selection in &trace.selections {
                     let things = selection
                         .taken
                         .iter()
-                        .filter_map(|taken| Some((taken.at.clone()?, rules(target)[taken.rule as usize].term)));
+                        .filter_map(|taken| Some((taken.at.clone()?, TARGETS.rules(target)[taken.rule as usize].term)));
                     for (thing, term) in things {
                         compared += 1;
                         agree(target, selection, &thing, term)
@@ -127,7 +129,7 @@ fn walks_agree_with_selection() {
 #[test]
 fn the_table_names_lines_that_hold_the_rules() {
     let root = root();
-    for rule in rules(Target::Halu).iter().chain(rules(Target::Vp1)).chain(halfbyte_lower::RULES) {
+    for rule in TARGETS.rules(halfbyte::HALU).iter().chain(TARGETS.rules(halfbyte::VP1)).chain(halfbyte_lower::RULES) {
         let text = std::fs::read_to_string(root.join(rule.file)).unwrap();
         let line = text.lines().nth(rule.line as usize - 1).unwrap();
         assert!(line.contains(&format!("(rule {}", rule.name)), "{}:{}: {line}", rule.file, rule.line);
@@ -171,12 +173,12 @@ fn calls_that_ask_for_nothing_are_told_so() {
 fn refusals_are_answers() {
     let text = "kernel @k(%x: in bf16x2, %y: inout bf16x2) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = load %y[%i]\n  \
                 %r = fadd.ftz.bf16x2 %a, %b\n  store %r, %y[%i]\n  ret\n}\n";
-    let explanation = ask("k.hb", text, "%r", Target::Halu);
+    let explanation = ask("k.hb", text, "%r", halfbyte::HALU);
     assert!(explanation.refused[0].starts_with("line 6: halu cannot do `fadd.bf16x2`"), "{:?}", explanation.refused);
     let near = explanation.near.iter().find(|near| near.rule.name == "half_fadd").unwrap();
     let miss = near.miss.as_ref().unwrap();
     assert_eq!((miss.wanted, miss.found.as_str()), ("(plain_flags ty flags)", "ty = bf16x2, flags = .ftz"));
-    let explanation = ask("k.hb", text, "%r", Target::Vp1);
+    let explanation = ask("k.hb", text, "%r", halfbyte::VP1);
     assert!(explanation.refused[0].contains("vp1 cannot do"), "{:?}", explanation.refused);
 }
 
@@ -202,7 +204,7 @@ fn every_op_of_the_examples_is_explained() {
         for kernel in &module.ir().kernels {
             let named = kernel.values.keys().filter_map(|value| kernel.value_name(value));
             // One value in four, so that the test is quick.
-            for (at, target) in named.step_by(4).flat_map(|at| [(at, Target::Halu), (at, Target::Vp1)]) {
+            for (at, target) in named.step_by(4).flat_map(|at| [(at, halfbyte::HALU), (at, halfbyte::VP1)]) {
                 let options = Options::new(target);
                 let at = format!("%{at}");
                 let question = Question { at: &at, kernel: Some(&kernel.name), options: &options };

@@ -2,7 +2,7 @@
 //! instructions and memory up to much larger ones.
 
 use halfbyte::pipeline::{Options, compile_object};
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Sm, Target};
 use halfbyte_inspect::explain::{Question, explain};
 use halfbyte_inspect::view;
 
@@ -35,7 +35,7 @@ const MOST: f64 = 2.6;
 
 #[test]
 fn twice_the_kernel_takes_twice_the_bytes() {
-    let targets = [Target::Halu, Target::Vp1, Target::Ptx { sm: 90 }];
+    let targets = [halfbyte::HALU, halfbyte::VP1, halfbyte::ptx(Sm::SM_90)];
     let mut wrong = Vec::new();
     for kernel in KERNELS {
         for &work in kernel.works {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use halfbyte::Module;
 use halfbyte::launch::Engine;
-use halfbyte::{Module, Target};
 use halfbyte_testkit::check::check;
 
 /// A kernel of one intrinsic on three loaded operands, of which the first uses.
@@ -77,7 +77,7 @@ fn what_is_no_intrinsic_is_refused() {
         assert!(message.contains(reason), "{intrinsic}: {message}");
     }
     let unused = "kernel @k() {\n^entry:\n  %i = item_id\n  %r = intrinsic.i32 halu \"HADD9 $d, $0\", %i\n  ret\n}\n";
-    let errors = Module::parse(unused).unwrap().compile(Target::Halu).unwrap_err().to_string();
+    let errors = Module::parse(unused).unwrap().compile(halfbyte::HALU).unwrap_err().to_string();
     assert!(errors.contains("unknown instruction"), "{errors}");
     let masks = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %m = icmp.lt_s.i8x4 %a, %a\n  %r = intrinsic.i8x4 halu \"MOV $d, $0\", %m\n  store %r, %y[%i]\n  ret\n}\n; run: halu: @k items=1 x=[1] y=zeros(1)\n";
     let message = outcome(masks).unwrap();

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use halfbyte::Module;
 use halfbyte::intrinsics::Meanings;
 use halfbyte::ir::eval::{Intrinsics, Operand};
 use halfbyte::ir::witness::Random;
@@ -11,7 +12,6 @@ use halfbyte::isa::row::RegFile;
 use halfbyte::isa::vp1::state::State;
 use halfbyte::isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, read_word};
 use halfbyte::launch::Engine;
-use halfbyte::{Module, Target};
 use halfbyte_testkit::check::check;
 
 use crate::sequences::{Sequence, kernel, reason, register, sequences, template};
@@ -38,7 +38,7 @@ fn meaning(text: &str, operands: &[(Type, Vec<u64>)], result: Type) -> Result<Ve
     let types: Vec<Type> = operands.iter().map(|operand| operand.0).collect();
     let values: Vec<Operand<'_>> = operands.iter().map(|(ty, lanes)| Operand { ty: *ty, lanes }).collect();
     let mut out = vec![0; result.lanes()];
-    Meanings.resolve(&intrinsic, &types, result)?(&values, &mut out);
+    Meanings::default().resolve(&intrinsic, &types, result)?(&values, &mut out);
     Ok(out)
 }
 
@@ -234,12 +234,12 @@ fn what_is_no_intrinsic_is_refused() {
         assert!(message.contains(reason), "{intrinsic}: {message}");
     }
     let unused = "kernel @k() {\n^entry:\n  %i = item_id\n  %r = intrinsic.i32 vp1 \"addd $d $0\", %i\n  ret\n}\n";
-    let errors = Module::parse(unused).unwrap().compile(Target::Vp1).unwrap_err().to_string();
+    let errors = Module::parse(unused).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
     assert!(errors.contains("unknown instruction"), "{errors}");
     let other = unused.replace("vp1 \"addd", "halu \"IADD3");
-    let errors = Module::parse(&other).unwrap().compile(Target::Vp1).unwrap_err().to_string();
+    let errors = Module::parse(&other).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
     assert!(errors.contains("it is an instruction of `halu`"), "{errors}");
     let wide = unused.replace("intrinsic.i32 vp1 \"addd", "intrinsic.i64 vp1 \"add");
-    let errors = Module::parse(&wide).unwrap().compile(Target::Vp1).unwrap_err().to_string();
+    let errors = Module::parse(&wide).unwrap().compile(halfbyte::VP1).unwrap_err().to_string();
     assert!(errors.contains("its scalar registers hold 32 bits"), "{errors}");
 }

@@ -1,10 +1,10 @@
 //! Launches of no item, of one, and of so many that the last tile is not full: every target gives the evaluator's bits, and
 //! nothing is written beyond what the items own.
 
+use halfbyte::Module;
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, ParamKind};
-use halfbyte::{Module, Target};
 
 use crate::common::root;
 use crate::support::{agree, program, with_passes};
@@ -19,7 +19,7 @@ fn check(example: &str, spare: u32, scalar: Option<u32>) {
     let path = root().join("examples").join(example);
     let file = Module::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
     let module = Module::parse(&file.ir().kernels[0].to_string()).unwrap();
-    for target in [Target::Halu, Target::Vp1] {
+    for target in [halfbyte::HALU, halfbyte::VP1] {
         let program = program(&module, &with_passes(target)).unwrap();
         for items in COUNTS {
             let args = arguments(&module.ir().kernels[0], items + spare, scalar);

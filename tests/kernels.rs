@@ -19,20 +19,20 @@ const LAUNCHES: u64 = 8;
 
 #[test]
 fn examples_on_halu() {
-    let kernels = check_examples("examples", Target::Halu);
+    let kernels = check_examples("examples", halfbyte::HALU);
     assert!(kernels >= 55, "{kernels} kernels");
 }
 
 #[test]
 fn examples_on_vp1() {
-    let kernels = check_examples("examples", Target::Vp1);
+    let kernels = check_examples("examples", halfbyte::VP1);
     assert!(kernels >= 30, "{kernels} kernels");
 }
 
 #[test]
 fn baseline() {
-    assert_eq!(check_examples("examples/baseline", Target::Halu), 14);
-    assert_eq!(check_examples("examples/baseline", Target::Vp1), 4);
+    assert_eq!(check_examples("examples/baseline", halfbyte::HALU), 14);
+    assert_eq!(check_examples("examples/baseline", halfbyte::VP1), 4);
 }
 
 /// Kernels that were compiled wrongly once. Each says in its first line what it is about.
@@ -43,13 +43,13 @@ fn regressions() {
         let launch = Launch::of_vectors(kernel);
         let refused = |target| {
             let refused = [
-                (Target::Vp1, "renamed_argument"),
-                (Target::Vp1, "counted_past_half"),
-                (Target::Halu, "sum_of_products"),
+                (halfbyte::VP1, "renamed_argument"),
+                (halfbyte::VP1, "counted_past_half"),
+                (halfbyte::HALU, "sum_of_products"),
             ];
             refused.contains(&(target, &kernel.name))
         };
-        [Target::Halu, Target::Vp1].into_iter().try_for_each(|target| {
+        [halfbyte::HALU, halfbyte::VP1].into_iter().try_for_each(|target| {
             match crate::support::program(module, &with_passes(target)) {
                 Err(_) if refused(target) => Ok(()),
                 _ => check(module, &with_passes(target), &launch),

@@ -6,9 +6,9 @@ use std::time::Duration;
 use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::eval::Fault;
 use halfbyte::launch::{Engine, How, evaluate_watched, execute};
-use halfbyte::pipeline::{Options, TARGETS, compile};
+use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
-use halfbyte::{Module, Target};
+use halfbyte::{Module, TARGETS, Target};
 
 /// Items that go round `n` times, all alike, or apart where `m` is not zero.
 const TEXT: &str = "
@@ -42,15 +42,15 @@ fn module() -> Module {
 fn program(target: Target) -> Program {
     let module = module();
     let binary = compile(&module, &module.ir().kernels, &Options::new(target), &mut |_| {}).unwrap();
-    Program::load(&binary.object).unwrap()
+    halfbyte::TARGETS.load(&binary.object).unwrap()
 }
 
 /// What there is to run the kernel on.
 fn routes() -> Vec<(Target, Engine)> {
     let several = Engine::Jit { threads: NonZero::new(4).unwrap() };
     let engines = [Engine::Interp, Engine::JIT, several];
-    let all = TARGETS.iter().flat_map(|&target| engines.map(|engine| (target, engine)));
-    all.filter(|(target, engine)| engine.runs(*target)).collect()
+    let all = TARGETS.defaults().flat_map(|target| engines.map(|engine| (target, engine)));
+    all.filter(|(target, engine)| TARGETS.runs(*engine, *target)).collect()
 }
 
 fn run(
@@ -75,7 +75,7 @@ fn exceeded(result: Result<Stats, LaunchError>) -> Exceeded {
 #[test]
 fn long_launches_come_to_the_same_on_all_engines() {
     for (n, m, items) in [(20_000, 0, 40), (100, 7, 600), (300_000, 1, 2)] {
-        for &target in TARGETS {
+        for target in TARGETS.defaults() {
             let program = program(target);
             let mut expected = None;
             for (_, engine) in routes().into_iter().filter(|(of, _)| *of == target) {
@@ -171,8 +171,8 @@ fn kernels_that_are_too_large_are_not_compiled() {
     let compiled = |limits: Limits, token: &CancelToken| {
         let watchdog = Watchdog::with_token(limits, token.clone());
         TARGETS
-            .iter()
-            .map(|&target| {
+            .defaults()
+            .map(|target| {
                 let options = Options { watchdog: Some(watchdog.clone()), ..Options::new(target) };
                 let errors = compile(&module, &module.ir().kernels, &options, &mut |_| {}).err().unwrap_or_default();
                 errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

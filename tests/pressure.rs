@@ -3,12 +3,10 @@
 
 use std::fmt::Write;
 
-use halfbyte::Module;
 use halfbyte::launch::{Engine, evaluate, execute};
-use halfbyte::pipeline::{Binary, Options, TARGETS, compile};
+use halfbyte::pipeline::{Binary, Options, compile};
+use halfbyte::{Module, TARGETS};
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::target::Target;
-use halfbyte_runtime::Program;
 
 use crate::common::root;
 
@@ -28,7 +26,7 @@ fn folding(ty: &str, op: &str, count: usize) -> String {
 
 fn compiled(text: &str) -> (Module, Binary) {
     let module = Module::parse(text).unwrap();
-    let binary = compile(&module, &module.ir().kernels, &Options::new(Target::Halu), &mut |_| {}).unwrap();
+    let binary = compile(&module, &module.ir().kernels, &Options::new(halfbyte::HALU), &mut |_| {}).unwrap();
     (module, binary)
 }
 
@@ -42,7 +40,7 @@ fn spills_and_runs(text: &str, bytes: usize, count: usize) -> u32 {
     let mut expected = vec![input, vec![0; bytes * ITEMS as usize]];
     let mut found = expected.clone();
     evaluate(kernel, ITEMS, &mut expected).unwrap();
-    let program = Program::load(&binary.object).unwrap();
+    let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     execute(program.kernel("fold").unwrap(), Engine::Interp, ITEMS, &mut found).unwrap();
     assert_eq!(expected, found);
     binary.stats[0].spills
@@ -81,7 +79,7 @@ fn more_buffers_than_uniform_registers_are_reached() {
     expected.push(vec![0; 4 * 4]);
     let mut found = expected.clone();
     evaluate(module.ir().kernel("fold").unwrap(), 4, &mut expected).unwrap();
-    let program = Program::load(&binary.object).unwrap();
+    let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     execute(program.kernel("fold").unwrap(), Engine::Interp, 4, &mut found).unwrap();
     assert_eq!(expected, found);
 }
@@ -95,7 +93,7 @@ fn the_same_text_gives_the_same_bytes() {
         if path.extension().is_some_and(|extension| extension == "hb") {
             let text = std::fs::read_to_string(path).unwrap();
             let module = Module::parse(&text).unwrap();
-            for &target in TARGETS {
+            for target in TARGETS.defaults() {
                 let object = || module.compile(target).map(|binary| binary.object).ok();
                 let first = object();
                 assert_eq!(first, object());

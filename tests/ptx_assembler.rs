@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use halfbyte::emit::{Code, ptx_text};
 use halfbyte::ir::{Attr, AttrKind, FlagKind, FloatCC, FloatFlags, IntCC, Kernel, Op, Type, verify};
-use halfbyte::isa::object::Words;
+use halfbyte::isa::ptx;
 use halfbyte::isa::ptx::module::{Suffix, TargetName};
-use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Compiler, Options};
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Sm};
 use halfbyte_testkit::runlines;
 
 use crate::common::root;
@@ -27,8 +26,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
+/// The text that a kernel became.
+fn text_of(code: &Code) -> &halfbyte::isa::ptx::module::Kernel {
+    &code.words.downcast_ref::<ptx::Code>().unwrap().kernel
+}
+
 /// The kernels of the examples that an SM can do, each by a name that no other has; and those that should be, and are not.
-fn kernels(sm: u16) -> (Vec<Code>, Vec<String>) {
+fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
     let mut paths = Vec::new();
     files(&root().join("examples"), &mut paths);
     let (mut all, mut refused) = (Vec::new(), Vec::new());
@@ -42,15 +46,14 @@ fn kernels(sm: u16) -> (Vec<Code>, Vec<String>) {
             .map(|run| run.kernel.0)
             .collect();
         let module = Module::named(path.file_name().unwrap().to_str().unwrap(), text).unwrap();
-        let options = Options::new(Target::Ptx { sm });
+        let options = Options::new(halfbyte::ptx(sm));
         let mut compiler = Compiler::new(&module, &options);
         for kernel in &module.ir().kernels {
             match compiler.compile(kernel, &mut |_| {}) {
-                Ok((mut code, _)) => {
-                    if let Words::Ptx(kernel) = &mut code.words {
-                        kernel.entry.name += &format!("_{}", all.len());
-                    }
-                    all.push(code);
+                Ok((code, _)) => {
+                    let mut own: ptx::Code = code.words.clone().downcast().unwrap();
+                    own.kernel.entry.name += &format!("_{}", all.len());
+                    all.push(Code { words: own.into(), ..code });
                 }
                 Err(_) if !named.contains(&kernel.name) => {}
                 Err(errors) => refused.push(format!("{}: @{}: {}", path.display(), kernel.name, errors[0])),
@@ -63,19 +66,18 @@ fn kernels(sm: u16) -> (Vec<Code>, Vec<String>) {
 #[test]
 fn an_assembler_takes_every_example() {
     let ptxas = crate::ptx::ptxas();
-    for sm in SMS {
+    for sm in Sm::ALL {
         let (all, refused) = kernels(sm);
         // What an SM lacks is said by a refusal; the SM that is the default lacks nothing that a run line asks for.
-        assert!(sm != 90 || refused.is_empty(), "{refused:#?}");
-        assert!(!all.is_empty(), "sm_{sm}");
+        assert!(sm != Sm::DEFAULT || refused.is_empty(), "{refused:#?}");
+        assert!(!all.is_empty(), "{sm}");
         let Some(ptxas) = &ptxas else { continue };
         let text = ptx_text(all.clone(), sm, Some("examples"));
         assert!(text.contains(".loc 1 "));
-        let is_family =
-            all.iter().any(|code| matches!(&code.words, Words::Ptx(kernel) if kernel.target.suffix.is_some()));
-        let target = halfbyte::isa::ptx::module::TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
-        crate::ptx::assemble(ptxas, target, &text)
-            .unwrap_or_else(|said| panic!("sm_{sm}, {} kernels: {said}", all.len()));
+        let is_family = all.iter().any(|code| text_of(code).target.suffix.is_some());
+        let target =
+            halfbyte::isa::ptx::module::TargetName { sm: sm.number(), suffix: is_family.then_some(Suffix::Family) };
+        crate::ptx::assemble(ptxas, target, &text).unwrap_or_else(|said| panic!("{sm}, {} kernels: {said}", all.len()));
     }
 }
 
@@ -174,8 +176,8 @@ fn assemble_forms(stride: usize) {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let module = forms();
     let (mut count, mut wrong) = (0, Vec::new());
-    for (place, sm) in SMS.into_iter().enumerate() {
-        let all = Options::new(Target::Ptx { sm });
+    for (place, sm) in Sm::ALL.into_iter().enumerate() {
+        let all = Options::new(halfbyte::ptx(sm));
         let mut least = all.clone();
         least.passes.retain(|pass| pass.name == "pack");
         for (way, options) in [all, least].iter().enumerate() {
@@ -183,15 +185,15 @@ fn assemble_forms(stride: usize) {
             let mut compiler = Compiler::new(&module, options);
             for kernel in module.ir().kernels.iter().skip((place + way) % stride).step_by(stride) {
                 let Ok((code, _)) = compiler.compile(kernel, &mut |_| {}) else { continue };
-                if let Words::Ptx(kernel) = &code.words {
-                    versions.entry((kernel.version, kernel.target.suffix.is_some())).or_default().push(code);
-                    count += 1;
-                }
+                let halfbyte::isa::ptx::module::Kernel { version, target, .. } = text_of(&code);
+                let key = (*version, target.suffix.is_some());
+                versions.entry(key).or_default().push(code);
+                count += 1;
             }
             for ((version, is_family), codes) in versions {
                 let text = ptx_text(codes, sm, None);
                 assert!(text.starts_with(&format!(".version {}.{}\n", version.0, version.1)));
-                let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
+                let target = TargetName { sm: sm.number(), suffix: is_family.then_some(Suffix::Family) };
                 wrong.extend(
                     crate::ptx::assemble(&ptxas, target, &text)
                         .err()
@@ -200,7 +202,7 @@ fn assemble_forms(stride: usize) {
             }
         }
     }
-    println!("{count} of {} kernels on {} SMs with passes and without", module.ir().kernels.len(), SMS.len());
+    println!("{count} of {} kernels on {} SMs with passes and without", module.ir().kernels.len(), Sm::ALL.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count * stride > 5_000, "{count}");
 }

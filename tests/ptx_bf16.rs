@@ -1,7 +1,7 @@
 //! Products and sums of bfloat16 in one rounding where no machine instruction has them: by f32, on triples of which a second
 //! rounding would make ties.
 
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Sm};
 
 use crate::support::{agree, program, with_passes};
 
@@ -58,8 +58,8 @@ fn a_second_rounding_finds_no_ties() {
     };
     let args = [words(0), words(1), words(2), vec![0; 4 * triples.len()]];
     let module = Module::parse(KERNEL).unwrap();
-    for sm in [75, 80] {
-        let program = program(&module, &with_passes(Target::Ptx { sm })).unwrap();
-        agree(&module, &program, triples.len() as u32, &args).unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
+    for sm in [Sm::SM_75, Sm::SM_80] {
+        let program = program(&module, &with_passes(halfbyte::ptx(sm))).unwrap();
+        agree(&module, &program, triples.len() as u32, &args).unwrap_or_else(|error| panic!("{sm}: {error}"));
     }
 }

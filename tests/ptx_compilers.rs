@@ -5,10 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use halfbyte::Module;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::launch::{Engine, evaluate, execute};
-use halfbyte::runtime::Program;
-use halfbyte::{Module, Target};
 
 use crate::common::root;
 use crate::ptx_support::arguments;
@@ -36,8 +35,8 @@ fn imported(compiler: &str, shape: Shape) -> Module {
 fn the_import_gives_the_bits_of_the_text() {
     for (compiler, _) in FILES {
         let module = imported(compiler, Shape { grid: Some(GRID), block: Some(BLOCK) });
-        let binary = module.compile(Target::Halu).unwrap_or_else(|report| panic!("{report}"));
-        let program = Program::load(&binary.object).unwrap();
+        let binary = module.compile(halfbyte::HALU).unwrap_or_else(|report| panic!("{report}"));
+        let program = halfbyte::TARGETS.load(&binary.object).unwrap();
         for kernel in &module.ir().kernels {
             let host = Host::load(compiler, &source(compiler), &kernel.name);
             let loaded = program.kernel(&kernel.name).unwrap();

@@ -7,11 +7,10 @@ use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::isa::ptx::text::read;
-use halfbyte::isa::target::SMS;
 use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::runtime::Program;
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Sm, TARGETS};
 use halfbyte_testkit::check::check_for_sm;
 
 use crate::common::root;
@@ -34,8 +33,8 @@ fn imported(file: &str, text: &str) -> Module {
 }
 
 /// The kernels of a module as PTX for a SM.
-fn compiled(module: &Module, sm: u16) -> Vec<Code> {
-    let options = Options::new(Target::Ptx { sm });
+fn compiled(module: &Module, sm: Sm) -> Vec<Code> {
+    let options = Options::new(halfbyte::ptx(sm));
     let mut compiler = Compiler::new(module, &options);
     let kernels = module.ir().kernels.iter();
     kernels
@@ -47,9 +46,9 @@ fn compiled(module: &Module, sm: u16) -> Vec<Code> {
 fn run_lines_hold() {
     let (file, count) = FILES[0];
     let text = source(file);
-    for sm in [75, 90] {
+    for sm in [Sm::SM_75, Sm::SM_90] {
         let outcome = check_for_sm(sm, file, &text, root(), &Engine::ALL);
-        assert!(outcome.failures.is_none(), "sm_{sm}: {}", outcome.failures.unwrap());
+        assert!(outcome.failures.is_none(), "{sm}: {}", outcome.failures.unwrap());
         assert_eq!(outcome.runs, count);
         assert_eq!(outcome.compared, BTreeSet::from(["halu", "ptx", "vp1"]));
     }
@@ -63,14 +62,14 @@ fn everything_gives_the_bits_of_the_text() {
         assert_eq!(module.ir().kernels.len(), count);
         // What comes out, and what that is when it is read again. Pointers that are computed in 64 bits come out in halves, which the
         // import does not follow; such text runs as the object that it is.
-        let again = if file == FILES[0].0 { &[75, 90][..] } else { &[] };
+        let again = if file == FILES[0].0 { &[Sm::SM_75, Sm::SM_90][..] } else { &[] };
         let out: Vec<String> = again.iter().map(|&sm| ptx_text(compiled(&module, sm), sm, Some(file))).collect();
         let mut objects: Vec<Vec<u8>> = out.iter().map(|text| imported(file, text)).map(halu).collect();
         objects.push(halu(imported(file, &text)));
         objects.extend(
-            SMS.map(|sm| module.compile(Target::Ptx { sm }).unwrap_or_else(|report| panic!("{report}")).object),
+            Sm::ALL.map(|sm| module.compile(halfbyte::ptx(sm)).unwrap_or_else(|report| panic!("{report}")).object),
         );
-        let programs: Vec<Program> = objects.iter().map(|object| Program::load(object).unwrap()).collect();
+        let programs: Vec<Program> = objects.iter().map(|object| halfbyte::TARGETS.load(object).unwrap()).collect();
         for kernel in &module.ir().kernels {
             let name = &kernel.name;
             assert!(kernel.given_params().len() < kernel.params.len(), "{kernel}");
@@ -94,7 +93,9 @@ fn everything_gives_the_bits_of_the_text() {
                     assert!(expected == found, "launch {seed}\n{kernel}");
                 }
                 for program in &programs {
-                    for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(program.header().target)) {
+                    for engine in
+                        Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, program.header().target))
+                    {
                         let mut found = before.clone();
                         execute(program.kernel(name).unwrap(), engine, GRID * BLOCK, &mut found)
                             .unwrap_or_else(|fault| panic!("{fault}\n{kernel}"));
@@ -107,7 +108,7 @@ fn everything_gives_the_bits_of_the_text() {
 }
 
 fn halu(module: Module) -> Vec<u8> {
-    module.compile(Target::Halu).unwrap_or_else(|report| panic!("{report}")).object
+    module.compile(halfbyte::HALU).unwrap_or_else(|report| panic!("{report}")).object
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn a_table_comes_out_once_and_an_assembler_takes_it() {
         let text = source(file);
         let module = imported(file, &text);
         let tables: BTreeSet<String> = read(&text).unwrap().module.variables.iter().map(|v| v.name.clone()).collect();
-        for sm in SMS {
+        for sm in Sm::ALL {
             let out = ptx_text(compiled(&module, sm), sm, Some(file));
             let again = read(&out).unwrap_or_else(|errors| panic!("{errors:?}\n{out}")).module;
             let names: Vec<String> = again.variables.iter().map(|variable| variable.name.clone()).collect();
@@ -129,9 +130,9 @@ fn a_table_comes_out_once_and_an_assembler_takes_it() {
                 assert_eq!(params, given);
             }
             match &ptxas {
-                Some(ptxas) => crate::ptx::assemble(ptxas, TargetName { sm, suffix: None }, &out)
-                    .unwrap_or_else(|said| panic!("sm_{sm}: {said}\n{out}")),
-                None => println!("skipped for sm_{sm}: there is no ptxas"),
+                Some(ptxas) => crate::ptx::assemble(ptxas, TargetName { sm: sm.number(), suffix: None }, &out)
+                    .unwrap_or_else(|said| panic!("{sm}: {said}\n{out}")),
+                None => println!("skipped for {sm}: there is no ptxas"),
             }
         }
     }
@@ -151,10 +152,10 @@ fn an_access_beyond_a_table_traps_everywhere() {
     let host = Host::load("k.ptx", &text, "k").unwrap();
     let fault = host.launch(1, 3, &mut args()).unwrap_err().to_string();
     assert!(fault.contains("item 2") && fault.contains("`t`") && fault.contains("k.ptx:8:2"), "{fault}");
-    for target in [Target::Halu, Target::Ptx { sm: 90 }] {
+    for target in [halfbyte::HALU, halfbyte::ptx(Sm::SM_90)] {
         let object = module.compile(target).unwrap().object;
-        let program = Program::load(&object).unwrap();
-        for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(target)) {
+        let program = halfbyte::TARGETS.load(&object).unwrap();
+        for engine in Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, target)) {
             let fault = execute(&program.kernels()[0], engine, 3, &mut args()).unwrap_err().to_string();
             assert!(fault.contains("item 2") && fault.contains("`t`") && fault.contains("k.ptx:8:2"), "{fault}");
         }
@@ -289,17 +290,17 @@ kernel @p(%t_1: in i32 align 4096, %out: out i32, %t: in i32 = [9]) {
     for (name, args, expected) in
         [("t", vec![vec![1, 0, 0, 0], vec![0; 8]], 12 + 0x0403_0201u32), ("p", vec![vec![1, 0, 0, 0], vec![0; 4]], 10)]
     {
-        for target in [Target::Halu, Target::Vp1, Target::Ptx { sm: 75 }] {
+        for target in [halfbyte::HALU, halfbyte::VP1, halfbyte::ptx(Sm::SM_75)] {
             let object = module.compile(target).unwrap_or_else(|report| panic!("{report}")).object;
-            let program = Program::load(&object).unwrap();
-            for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(target)) {
+            let program = halfbyte::TARGETS.load(&object).unwrap();
+            for engine in Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, target)) {
                 let mut found = args.clone();
                 execute(program.kernel(name).unwrap(), engine, 1, &mut found)
                     .unwrap_or_else(|e| panic!("{target}: {e}"));
                 assert_eq!(found[1][..4], expected.to_le_bytes(), "{name} on {target}, {engine}");
             }
         }
-        let text = ptx_text(compiled(&module, 75), 75, None);
+        let text = ptx_text(compiled(&module, Sm::SM_75), Sm::SM_75, None);
         let again = import("k.ptx", &text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
         let kernel = again.ir().kernels.iter().find(|kernel| kernel.name == name).unwrap();
         let mut found = args.clone();

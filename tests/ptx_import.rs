@@ -11,7 +11,6 @@ use halfbyte::isa::ptx::types::Type as PtxType;
 use halfbyte::isa::ptx::{Inst, Opcode};
 use halfbyte::isa::row::Class;
 use halfbyte::launch::{Engine, evaluate, execute, given};
-use halfbyte::runtime::Program;
 
 use crate::ptx_support::{Baseline, arguments, baselines};
 
@@ -50,7 +49,7 @@ fn compiled(name: &str, source: &str, targets: &[Target], seeds: u64) {
     for kernel in &module.ir().kernels {
         for &target in targets {
             let binary = module.compile(target).unwrap_or_else(|report| panic!("{report}\n{kernel}"));
-            let program = Program::load(&binary.object).unwrap();
+            let program = halfbyte::TARGETS.load(&binary.object).unwrap();
             let loaded = program.kernel(&kernel.name).unwrap();
             for seed in 0..seeds {
                 let before = arguments(kernel, GRID * BLOCK, false, seed);
@@ -74,7 +73,7 @@ fn the_baselines_compile() {
             ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty.elem() == halfbyte::ir::Elem::I8,
         };
         // VP1 has no halves and no wider lanes.
-        let targets = [Target::Halu, Target::Vp1];
+        let targets = [halfbyte::HALU, halfbyte::VP1];
         let targets = if ir.params.iter().all(bytes) { &targets[..] } else { &targets[..1] };
         compiled(&name, &source, targets, 2);
     }

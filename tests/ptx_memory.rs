@@ -1,10 +1,8 @@
 //! Parameters, addresses, loads and stores of kernels in PTX that are imported, and what is refused, where it stands.
 
-use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::diag::Lines;
 use halfbyte::launch::{Engine, evaluate, execute};
-use halfbyte::runtime::Program;
 
 use crate::ptx_support::arguments;
 
@@ -35,8 +33,9 @@ fn check(params: &str, body: &str, wanted: &[&str]) {
         assert!(shown.contains(wanted), "{wanted}\n{shown}");
     }
     let host = Host::load("k.ptx", &text, "k").unwrap();
-    let program =
-        Program::load(&module.compile(Target::Halu).unwrap_or_else(|e| panic!("{e}\n{shown}")).object).unwrap();
+    let program = halfbyte::TARGETS
+        .load(&module.compile(halfbyte::HALU).unwrap_or_else(|e| panic!("{e}\n{shown}")).object)
+        .unwrap();
     let loaded = program.kernel("k").unwrap();
     let mut done = 0;
     for seed in 0..8 {

@@ -3,17 +3,16 @@
 
 use std::collections::HashMap;
 
-use halfbyte::emit::{layout, write_object};
+use halfbyte::emit::write_object;
 use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
 use halfbyte::runtime::{Arg, Launch, Program};
-use halfbyte::{Target, isa};
-use halfbyte_isel::Func;
+use halfbyte::{TARGETS, isa};
 use halfbyte_isel::ptx::{Block, Code, CodeError, Edge, Placed, Terminator, finish};
 
-const SM: u16 = 90;
+const SM: halfbyte::Sm = halfbyte::Sm::SM_90;
 const ITEMS: u32 = 6;
 /// Blocks that an item goes through at most.
 const FUEL: u64 = 40;
@@ -169,7 +168,7 @@ fn code(seed: u64) -> Code {
     let place = Operand::Memory(Address { base: Base::Register(address), offset: 0 });
     b.push(last, inst(Opcode::ST, &[Token::Global, of(Type::B32)], &[place, Operand::Register(all)]));
     let Builder { registers, blocks, .. } = b;
-    Code { signature: signature(), sm: SM, registers, blocks, max_items: 1 << 20 }
+    Code { signature: signature(), sm: SM.number(), registers, blocks, max_items: 1 << 20 }
 }
 
 /// What an item stores, by SSA's own rules.
@@ -220,11 +219,11 @@ fn walk(code: &Code, item: u32) -> u32 {
     }
 }
 
-fn program(code: Code) -> (Program, isa::object::Words) {
-    let compiled = layout(Func::Ptx(finish(code).unwrap())).unwrap();
-    let header = Header { target: Target::Ptx { sm: SM }, source: "k.hb".to_owned() };
+fn program(code: Code) -> (Program, isa::isa::Words) {
+    let compiled = TARGETS.layout(halfbyte::ptx(SM), Box::new(finish(code).unwrap())).unwrap();
+    let header = Header { target: halfbyte::ptx(SM), source: "k.hb".to_owned() };
     let words = compiled.words.clone();
-    (Program::load(&write_object(&header, &[compiled]).unwrap()).unwrap(), words)
+    (halfbyte::TARGETS.load(&write_object(&header, &[compiled]).unwrap()).unwrap(), words)
 }
 
 #[test]
@@ -262,7 +261,7 @@ fn a_loop_keeps_its_counter_in_one_register() {
         Terminator::Branch { guard: Guard { reg: p, not: false }, then: edge(back, &[]), otherwise: edge(done, &[]) };
     b.blocks[back as usize].terminator = Terminator::Jump(edge(head, &[next]));
     let Builder { registers, blocks, .. } = b;
-    let code = Code { signature: signature(), sm: SM, registers, blocks, max_items: u64::MAX };
+    let code = Code { signature: signature(), sm: SM.number(), registers, blocks, max_items: u64::MAX };
     let (_, words) = program(code);
     assert_eq!(
         words.disassemble(),

@@ -52,8 +52,8 @@ fn baselines_take_so_many_instructions() {
     ] {
         let path = root().join(format!("examples/baseline/{name}.hb"));
         let text = fs::read_to_string(path).unwrap();
-        assert_eq!(of_text(&text, Target::Halu).unwrap().compute, compute, "{name}");
-        assert_eq!(of_text(&text, Target::Halu).unwrap().spills, 0, "{name}");
+        assert_eq!(of_text(&text, halfbyte::HALU).unwrap().compute, compute, "{name}");
+        assert_eq!(of_text(&text, halfbyte::HALU).unwrap().spills, 0, "{name}");
     }
 }
 
@@ -61,13 +61,13 @@ fn baselines_take_so_many_instructions() {
 fn counts_are_of_the_words() {
     let text = "kernel @k(%x: in i8x4, %y: out i8x4) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %k = const.i8x4 7\n  \
                 %r = add_sat_u.i8x4 %v, %k\n  store %r, %y[%i]\n  ret\n}\n";
-    let halu = of_text(text, Target::Halu).unwrap();
+    let halu = of_text(text, halfbyte::HALU).unwrap();
     // A constant in a register is made by an instruction that counts.
     assert_eq!((halu.compute, halu.words, halu.bundles), (2, 9, None));
-    let vp1 = of_text(text, Target::Vp1).unwrap();
+    let vp1 = of_text(text, halfbyte::VP1).unwrap();
     let bundles = vp1.bundles.unwrap();
     assert!(!bundles.loops.is_empty() && bundles.all.0 >= bundles.all.1, "{bundles:?}");
-    let refused = of_text(&text.replace("i8x4", "i16x2"), Target::Vp1).unwrap_err();
+    let refused = of_text(&text.replace("i8x4", "i16x2"), halfbyte::VP1).unwrap_err();
     assert!(refused.contains("add_sat_u.i16x2"), "{refused}");
 }
 

@@ -30,9 +30,9 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
         assert!(defect.is_none(), "{defect:?}\n{kernel}");
         errors.is_none()
     };
-    match options.target {
-        Target::Vp1 => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[draw::vp1]),
-        _ => Palette::new(takes).with_intrinsics(&[draw::halu]),
+    match options.target == halfbyte::VP1 {
+        true => Palette::new(takes).with_addresses(Addresses::Affine).with_intrinsics(&[draw::vp1]),
+        false => Palette::new(takes).with_intrinsics(&[draw::halu]),
     }
 }
 
@@ -40,7 +40,7 @@ fn palette<'t>(empty: &'t Module, options: &'t Options) -> Palette<'t> {
 fn shape(target: Target, random: &mut Random) -> Shape {
     let shape = Shape::random(random);
     // Four items' words take a vector, of which there are few.
-    if target == Target::Vp1 { Shape { live: shape.live / 4, ..shape } } else { shape }
+    if target == halfbyte::VP1 { Shape { live: shape.live / 4, ..shape } } else { shape }
 }
 
 /// Draws kernels from the forms that a way to compile takes, and checks each on all `ways`. How many each accepts.
@@ -67,28 +67,28 @@ const OF_ALL_OPS: Range<u64> = 1000..1080;
 /// Of the ops that HALU has as they are.
 #[test]
 fn of_native_ops_of_halu() {
-    let ways = [without_passes(Target::Halu), with_passes(Target::Halu)];
-    assert_eq!(check(OF_NATIVE_OPS, &without_passes(Target::Halu), &ways), [100, 100]);
+    let ways = [without_passes(halfbyte::HALU), with_passes(halfbyte::HALU)];
+    assert_eq!(check(OF_NATIVE_OPS, &without_passes(halfbyte::HALU), &ways), [100, 100]);
 }
 
 /// Of all ops that passes make out of those.
 #[test]
 fn of_all_ops_of_halu() {
-    assert_eq!(check(OF_ALL_OPS, &with_passes(Target::Halu), &[with_passes(Target::Halu)]), [80]);
+    assert_eq!(check(OF_ALL_OPS, &with_passes(halfbyte::HALU), &[with_passes(halfbyte::HALU)]), [80]);
 }
 
 /// Of the ops that VP1 has as they are. Not every combination of accesses, loops and branches can be streams.
 #[test]
 fn of_native_ops_of_vp1() {
-    let ways = [without_passes(Target::Vp1), with_passes(Target::Vp1)];
-    let accepted = check(0..60, &without_passes(Target::Vp1), &ways);
+    let ways = [without_passes(halfbyte::VP1), with_passes(halfbyte::VP1)];
+    let accepted = check(0..60, &without_passes(halfbyte::VP1), &ways);
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
 /// Of all ops that passes make out of those.
 #[test]
 fn of_all_ops_of_vp1() {
-    let accepted = check(1000..1060, &with_passes(Target::Vp1), &[with_passes(Target::Vp1)]);
+    let accepted = check(1000..1060, &with_passes(halfbyte::VP1), &[with_passes(halfbyte::VP1)]);
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
@@ -99,7 +99,7 @@ fn of_a_campaign() {
         seed: 0,
         kernels: 0..500,
         shard: Shard::WHOLE,
-        targets: vec![Target::Halu, Target::Vp1],
+        targets: vec![halfbyte::HALU, halfbyte::VP1],
         engines: Engine::ALL.to_vec(),
         threads: NonZero::<usize>::MIN,
         enough: 1,
@@ -155,7 +155,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             spilling += usize::from(binary.stats[0].spills > 0);
         }
     }
-    let all = halfbyte_isel::rules(target);
+    let all = halfbyte::TARGETS.rules(target);
     let idle = all.iter().map(|rule| rule.name).filter(|name| !rules.contains(name)).collect();
     Variety { ops, idle, rules: all.len(), intrinsics, spilling, contracting }
 }
@@ -166,7 +166,7 @@ fn missing(ops: &HashSet<Op>, refused: &[Op]) -> Vec<&'static Op> {
 
 #[test]
 fn kernels_of_halu_are_varied() {
-    let of = [(0..300, without_passes(Target::Halu)), (1000..1200, with_passes(Target::Halu))];
+    let of = [(0..300, without_passes(halfbyte::HALU)), (1000..1200, with_passes(halfbyte::HALU))];
     let Variety { ops, idle, rules, intrinsics, spilling, contracting } = variety(of);
     let missing = missing(&ops, &[Op::Swizzle, Op::LocalId, Op::GroupId, Op::GroupSize]);
     assert!(missing.is_empty(), "{missing:?}");
@@ -178,7 +178,7 @@ fn kernels_of_halu_are_varied() {
 
 #[test]
 fn kernels_of_vp1_are_varied() {
-    let of = [(0..150, without_passes(Target::Vp1)), (1000..1150, with_passes(Target::Vp1))];
+    let of = [(0..150, without_passes(halfbyte::VP1)), (1000..1150, with_passes(halfbyte::VP1))];
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let mut missing = missing(&ops, &[Op::PtrAdd, Op::LocalId, Op::GroupId, Op::GroupSize]);
     // There is no arithmetic on halves and floats.
@@ -191,7 +191,7 @@ fn kernels_of_vp1_are_varied() {
 
 #[test]
 fn what_stands_behind_a_loop_without_end_is_not_accessed() {
-    let ways = [with_passes(Target::Halu), with_passes(Target::Vp1)];
+    let ways = [with_passes(halfbyte::HALU), with_passes(halfbyte::VP1)];
     let trial = Trial { ways: &ways, engines: &Engine::ALL, budget: BUDGET, watchdog: None };
     for elem in ["i8", "i8x4", "i32"] {
         let text = format!(

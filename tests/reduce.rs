@@ -8,7 +8,6 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
-use halfbyte::runtime::Program;
 use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass};
 use halfbyte_testkit::campaign::{Mix, Targets, launches};
@@ -28,7 +27,7 @@ fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
         return false;
     }
     let Ok(binary) = compile(&case.module(), &[wrong], options, &mut |_| {}) else { return false };
-    let program = Program::load(&binary.object).unwrap();
+    let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     let (mut expected, mut found) = (case.launch().args.clone(), case.launch().args.clone());
     let items = case.launch().items;
     evaluate_within(case.kernel(), items, BUDGET, &mut expected).is_ok()
@@ -44,10 +43,10 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let mut compiler = Compiler::new(&empty, &options);
     let mut palette = Palette::new(move |kernel: &Kernel| compiler.compile(kernel, &mut |_| {}).is_ok())
         .with_intrinsics(&[draw::halu]);
-    if target == Target::Vp1 {
+    if target == halfbyte::VP1 {
         palette = palette.with_addresses(Addresses::Affine);
     }
-    let shape = Shape { ops: 160, depth: 2, live: if target == Target::Vp1 { 0 } else { 8 }, traps: false };
+    let shape = Shape { ops: 160, depth: 2, live: if target == halfbyte::VP1 { 0 } else { 8 }, traps: false };
     let mut draw = |seed| {
         let random = &mut Random(seed);
         let kernel = palette.kernel("random", &shape, random);
@@ -75,7 +74,7 @@ fn becomes(inst: &mut InstData, from: Op, to: Op) -> bool {
 
 #[test]
 fn a_sum_that_is_not_clamped() {
-    is_found(Target::Halu, |inst| becomes(inst, Op::AddSatU, Op::Add), |kernel| has(kernel, Op::AddSatU));
+    is_found(halfbyte::HALU, |inst| becomes(inst, Op::AddSatU, Op::Add), |kernel| has(kernel, Op::AddSatU));
 }
 
 #[test]
@@ -85,7 +84,7 @@ fn a_comparison_that_takes_equals_for_less() {
         inst.attr = if is_it { Attr::IntCC(IntCC::LeU) } else { inst.attr };
         is_it
     };
-    is_found(Target::Halu, fault, |kernel| has(kernel, Op::Icmp));
+    is_found(halfbyte::HALU, fault, |kernel| has(kernel, Op::Icmp));
 }
 
 #[test]
@@ -97,12 +96,12 @@ fn a_rounding_that_is_lost() {
         }
         _ => false,
     };
-    is_found(Target::Halu, fault, |kernel| has(kernel, Op::Fadd));
+    is_found(halfbyte::HALU, fault, |kernel| has(kernel, Op::Fadd));
 }
 
 #[test]
 fn signs_that_are_passed_over_on_vp1() {
-    is_found(Target::Vp1, |inst| becomes(inst, Op::AvgS, Op::AvgU), |kernel| has(kernel, Op::AvgS));
+    is_found(halfbyte::VP1, |inst| becomes(inst, Op::AvgS, Op::AvgU), |kernel| has(kernel, Op::AvgS));
 }
 
 fn case(ops: usize) -> Case {
@@ -190,7 +189,7 @@ fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
     let pass: &'static Pass = Box::leak(Box::new(Pass { name: "planted", description: "", run }));
-    let mut options = Options { verify: true, ..Options::new(Target::Halu) };
+    let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
     options.passes.insert(0, pass);
     let body: String =
         chain.iter().enumerate().map(|(n, op)| format!("  %v{} = {op}.i32 %v{n}, %a\n", n + 1)).collect();
@@ -228,7 +227,7 @@ fn a_failure_stays_what_it_is() {
 
 #[test]
 fn what_does_not_fail_is_no_failure() {
-    let options = || Options::new(Target::Halu);
+    let options = || Options::new(halfbyte::HALU);
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";

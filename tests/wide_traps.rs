@@ -1,13 +1,13 @@
 //! Accesses that were made one trap as the accesses of the text do: the same item, address, size and place, on the evaluator
 //! before and after the passes, and on every engine.
 
+use halfbyte::Module;
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval;
 use halfbyte::ir::eval::Fault;
 use halfbyte::launch::{Engine, evaluate, execute};
 use halfbyte::pipeline::Compiler;
 use halfbyte::runtime::{LaunchError, Program, TrapKind};
-use halfbyte::{Module, Target};
 
 use crate::support::{program, with_passes};
 
@@ -60,7 +60,7 @@ fn reported(module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
 /// The same, of accesses of so many bytes.
 fn reported_of(size: u32, module: &Module, items: u32, args: &[Vec<u8>]) -> Reported {
     let kernel = &module.ir().kernels[0];
-    let options = with_passes(Target::Halu);
+    let options = with_passes(halfbyte::HALU);
     let lowered = Compiler::new(module, &options).lower(kernel, &mut |_| {}).unwrap();
     let program = program(module, &options).unwrap();
     let expected = of_text(module, kernel, items, args, size);

@@ -5,7 +5,9 @@ mod launch;
 mod limits;
 mod param;
 mod signature;
+mod sm;
 pub mod stream;
+mod target;
 mod types;
 mod watchdog;
 
@@ -16,5 +18,7 @@ pub use launch::{
 pub use limits::{Exceeded, Limits};
 pub use param::{Direction, ParamKind};
 pub use signature::{Contents, Param, Signature, SignatureError};
+pub use sm::Sm;
+pub use target::{Descriptor, Form, Target};
 pub use types::{Elem, Type};
 pub use watchdog::{CancelToken, Watchdog};

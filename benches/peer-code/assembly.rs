@@ -3,7 +3,8 @@
 use halfbyte::Target;
 use halfbyte::emit::{Code, write_object};
 use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte::isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte::isa::isa::Words;
+use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte::isa::stream::{Affine, Site, Stream, Tiles};
 use halfbyte::isa::{halu, vp1};
 
@@ -25,7 +26,7 @@ fn elem(ty: &str) -> Result<Type, String> {
 /// The object of a HALU kernel.
 pub fn halu_object(params: Vec<Param>, text: &str) -> Result<Vec<u8>, String> {
     let program = halu::assemble(text).map_err(|errors| format!("{errors:?}"))?;
-    object(Target::Halu, params, program.words.into(), None)
+    object(halfbyte::HALU, params, halfbyte::isa::halu::Code(program.words).into(), None)
 }
 
 /// The object of a VP1 kernel whose streams are of 16 bytes an item, one for each buffer.
@@ -48,7 +49,7 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
     };
     let streams = (0..).zip(&params).filter_map(stream).collect();
     let tiles = Tiles { items: 1, group_branch, image: Vec::new(), streams };
-    object(Target::Vp1, params, Words::Vp1(program.words), Some(tiles))
+    object(halfbyte::VP1, params, halfbyte::isa::vp1::Code(program.words).into(), Some(tiles))
 }
 
 fn object(target: Target, params: Vec<Param>, words: Words, tiles: Option<Tiles>) -> Result<Vec<u8>, String> {

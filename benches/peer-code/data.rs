@@ -1,8 +1,8 @@
 //! Bytes to compute with, and launches on them.
 
+use halfbyte::Module;
 use halfbyte::ir::witness::Random;
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Program};
-use halfbyte::{Module, Target};
 
 use crate::Bench;
 use crate::measure::Side;
@@ -49,9 +49,9 @@ impl std::ops::DerefMut for Aligned {
 
 /// Compiles a text of one kernel.
 pub fn halu(text: &str) -> Result<Program, String> {
-    let compiled = Module::parse(text).and_then(|module| module.compile(Target::Halu));
+    let compiled = Module::parse(text).and_then(|module| module.compile(halfbyte::HALU));
     let binary = compiled.map_err(|report| report.to_string())?;
-    Program::load(&binary.object).map_err(|error| error.to_string())
+    halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 
 /// The first kernel of a program.

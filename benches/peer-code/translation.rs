@@ -2,7 +2,7 @@
 
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::abi::{Direction, Param};
-use halfbyte::runtime::{Engine, Program};
+use halfbyte::runtime::Engine;
 
 use crate::Bench;
 use crate::assembly::{buffer, halu_object, vp1_object};
@@ -79,12 +79,12 @@ fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
 
 /// Loads an object, and launches its kernel on one item, for which native code is made.
 fn load_and_launch(object: &[u8]) -> Result<(), String> {
-    let program = Program::load(object).map_err(|error| error.to_string())?;
+    let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     launch(first(&program)?, Engine::JIT, 1, 0, &[&[1; ITEM]], &mut [2; ITEM])
 }
 
 fn time(bench: &Bench, object: &[u8]) -> Result<Sample, String> {
-    let program = Program::load(object).map_err(|error| error.to_string())?;
+    let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
     launch(kernel, Engine::JIT, 1, 0, &[&[1; ITEM]], &mut [2; ITEM])?;
     kernel.translation().ok_or("it was not made native code")?;

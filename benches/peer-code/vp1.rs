@@ -94,7 +94,7 @@ fn program(columns: &str, group_branch: u32) -> Result<Program, String> {
         buffer("y", Direction::Out, ty)?,
     ];
     let object = vp1_object(params, &bundles(columns), Some(group_branch))?;
-    Program::load(&object).map_err(|error| error.to_string())
+    halfbyte::TARGETS.load(&object).map_err(|error| error.to_string())
 }
 
 fn against(bench: &Bench, columns: &str, group_branch: u32, peer: &CStr) -> Result<Sample, String> {
@@ -129,7 +129,7 @@ pub fn copies(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 256 << 10;
     let params = vec![buffer("x", Direction::In, "i8x16")?, buffer("y", Direction::InOut, "i8x16")?];
     let object = vp1_object(params, "exit 0x0\n", None)?;
-    let program = Program::load(&object).map_err(|error| error.to_string())?;
+    let program = halfbyte::TARGETS.load(&object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
     let x = Aligned::of_random(BYTES, 1, |bits| bits as u16);
     let mut ours = |y: &mut [u8]| launch(kernel, Engine::JIT, (BYTES / VECTOR) as u32, 0, &[&x], y);

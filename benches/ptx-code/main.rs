@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use halfbyte::emit::ptx_text;
 use halfbyte::import_ptx::Shape;
-use halfbyte::isa::target::SMS;
 use halfbyte::pipeline::{Options, compile_kernels, compile_ptx};
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Sm};
 use sass::{Sass, Tools};
 
+const SMS: [Sm; 5] = [Sm::SM_75, Sm::SM_80, Sm::SM_90, Sm::SM_100, Sm::SM_120];
 const KERNELS: [&str; 14] = [
     "k01_h2_axpy",
     "k02_h2_gelu_poly",
@@ -43,7 +43,7 @@ const TIMED: [&str; 5] =
 const COPIES: usize = 200;
 /// So often each side is timed, one right after the other, and in every second round the other way round.
 const ROUNDS: usize = 31;
-const TIMED_SM: u16 = 90;
+const TIMED_SM: Sm = Sm::SM_90;
 
 const HEAD: &str = "# Baseline kernels in machine instructions
 
@@ -101,8 +101,8 @@ fn file(folder: &str, name: &str, is_older: bool) -> Result<String, String> {
 }
 
 /// The kernel in IR, as people write it for an SM.
-fn source(name: &str, sm: u16) -> Result<String, String> {
-    file("examples/baseline", &format!("{name}.hb"), sm < 80)
+fn source(name: &str, sm: Sm) -> Result<String, String> {
+    file("examples/baseline", &format!("{name}.hb"), sm < Sm::SM_80)
 }
 
 /// The kernel in IR, the same for all.
@@ -111,29 +111,29 @@ fn exact(name: &str) -> Result<String, String> {
 }
 
 /// The kernel in PTX as people write it for an SM.
-fn plain(name: &str, sm: u16) -> Result<String, String> {
-    file("tests/ptx/baseline", &format!("{name}.ptx"), sm < 90)
+fn plain(name: &str, sm: Sm) -> Result<String, String> {
+    file("tests/ptx/baseline", &format!("{name}.ptx"), sm < Sm::SM_90)
 }
 
 /// The PTX of a text's kernels, or why there is none.
-fn ours(text: &str, sm: u16) -> Result<String, String> {
-    let ptx = compile_ptx(text, &Options::new(Target::Ptx { sm }), None, &mut |_| {});
+fn ours(text: &str, sm: Sm) -> Result<String, String> {
+    let ptx = compile_ptx(text, &Options::new(halfbyte::ptx(sm)), None, &mut |_| {});
     ptx.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))
 }
 
 /// The same of a text in PTX that is read in.
-fn read_in(text: &str, sm: u16) -> Result<String, String> {
+fn read_in(text: &str, sm: Sm) -> Result<String, String> {
     let module = Module::open("k.ptx", text, Shape::default()).map_err(|report| report.to_string())?;
-    let options = Options::new(Target::Ptx { sm });
+    let options = Options::new(halfbyte::ptx(sm));
     let compiled = compile_kernels(&module, &module.ir().kernels, &options, &mut |_| {});
     let compiled = compiled.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
     Ok(ptx_text(compiled.code, sm, None))
 }
 
 /// The only kernel of a text for an SM.
-fn assembled(tools: &Tools, sm: u16, text: &str) -> Result<Sass, String> {
+fn assembled(tools: &Tools, sm: Sm, text: &str) -> Result<Sass, String> {
     let arch = text.lines().find_map(|line| line.strip_prefix(".target ")).map_or("", str::trim);
-    let arch = if arch.ends_with(['a', 'f']) { arch.to_owned() } else { format!("sm_{sm}") };
+    let arch = if arch.ends_with(['a', 'f']) { arch.to_owned() } else { sm.to_string() };
     let kernels = tools.kernels(&arch, text)?;
     kernels.into_values().next().ok_or_else(|| "there is no kernel".to_owned())
 }
@@ -152,8 +152,8 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
 }
 
 /// The counts of all kernels, as a way makes them, beside those of the files.
-fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, u16) -> Result<String, String>) -> String {
-    let heads = SMS.map(|sm| format!("sm_{sm}")).join(" | ");
+fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<String, String>) -> String {
+    let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut table = format!("| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
     for &name in kernels {
         let cells = SMS.map(|sm| {
@@ -165,7 +165,7 @@ fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, u16) -> Result<Str
             if let (Ok(ours), Ok(theirs)) = (&ours, &theirs)
                 && ours.insts.len() > theirs.insts.len()
             {
-                println!("@{name} on sm_{sm} takes more than theirs");
+                println!("@{name} on {sm} takes more than theirs");
             }
             format!("{} ({})", shown(ours), shown(theirs))
         });

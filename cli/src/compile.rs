@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use halfbyte::Module;
-use halfbyte::Target;
-use halfbyte::emit::{listing, ptx_text};
+use halfbyte::abi::Form;
+use halfbyte::emit::ptx_text;
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{self, Compiled, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
-use halfbyte::print::Allocated;
 use halfbyte::report::Report;
 use halfbyte::target::On;
+use halfbyte::{Module, TARGETS, Target};
 
 use super::io::{Input, write};
 use super::{Done, Failure, OnArgs, ShapeArgs, say};
@@ -83,7 +82,7 @@ impl Compile {
         let On::Words(target) = self.on.on() else {
             return Err(Failure::Call("`ir` is run as it is; compile for halu".into()));
         };
-        let to_ptx = matches!(target, Target::Ptx { .. });
+        let to_ptx = target.form() == Form::Text;
         if self.emit == Kind::Ptx && !to_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
         }
@@ -147,7 +146,7 @@ impl Compile {
                 for kernel in kernels {
                     let done = compiler.lower(kernel, &mut watch).and_then(|lowered| match self.emit {
                         Kind::Lowered => Ok(lowered.to_string()),
-                        _ => Ok(Allocated(&compiler.machine(&lowered, &mut watch)?.0).to_string()),
+                        _ => Ok(compiler.machine(&lowered, &mut watch)?.func.to_string()),
                     });
                     match done {
                         Ok(text) => texts.push(text),
@@ -173,8 +172,8 @@ impl Compile {
                 if self.stats {
                     say(&statistics(target, &compiled));
                 }
-                match (self.emit, target) {
-                    (Kind::Asm | Kind::Ptx, Target::Ptx { sm }) => {
+                match (self.emit, target.sm().filter(|_| to_ptx)) {
+                    (Kind::Asm | Kind::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
                         out = ptx_text(compiled.code, sm, source).into_bytes();
                     }
@@ -189,7 +188,7 @@ impl Compile {
                         }
                     }
                     (Kind::Listing, _) => {
-                        let listings = compiled.code.iter().map(|code| listing(code, &name, Some(&text)));
+                        let listings = compiled.code.iter().map(|code| TARGETS.listing(code, &name, Some(&text)));
                         out = listings.collect::<Vec<_>>().join("\n").into_bytes();
                     }
                     _ => {

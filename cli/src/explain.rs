@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use halfbyte::Module;
 use halfbyte::pipeline::Options;
+use halfbyte::{Module, Target};
 use halfbyte_inspect::explain::{ExplainError, Question, Text, explain};
 
 use super::io::{Input, print};
-use super::{Done, Failure, SmArgs, TargetName};
+use super::{Done, Failure, SmArgs};
 
 /// Says why an op became the words that it became, and which rules nearly matched
 #[derive(clap::Args)]
@@ -18,8 +18,8 @@ pub(super) struct Explain {
     #[arg(long, value_name = "VALUE")]
     at: String,
     /// What it is compiled for
-    #[arg(long, value_enum, default_value = "halu")]
-    target: TargetName,
+    #[arg(long, value_parser = super::target_name(), default_value = "halu")]
+    target: Target,
     #[command(flatten)]
     sm: SmArgs,
     /// The kernel, where several have such a value

@@ -29,17 +29,18 @@ use std::num::{NonZero, ParseIntError};
 use std::process::ExitCode;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use halfbyte::Target;
+use halfbyte::abi::Form;
 use halfbyte::import_ptx::{MAX_BLOCK, Shape};
 use halfbyte::isa::ptx::module;
-use halfbyte::isa::target::SMS;
 use halfbyte::isa::text::{AsmError, Program};
 use halfbyte::isa::{halu, vp1};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
 use halfbyte::runtime::ptx::device;
 use halfbyte::target::On;
+use halfbyte::{Sm, TARGETS, Target};
 
 /// Kernels are many small lists, and the time that it takes to allocate them counts.
 #[global_allocator]
@@ -192,8 +193,8 @@ fn silence_panics() {
 #[derive(Args)]
 struct OnArgs {
     /// What to run on
-    #[arg(long, value_enum)]
-    target: OnName,
+    #[arg(long, value_parser = on_name())]
+    target: On,
     #[command(flatten)]
     sm: SmArgs,
 }
@@ -227,72 +228,55 @@ impl ShapeArgs {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum OnName {
-    /// The evaluator of the IR
-    Ir,
-    /// 128-bit words
-    Halu,
-    /// 32-bit words in bundles
-    Vp1,
-    /// Text for NVIDIA GPUs
-    Ptx,
-}
-
 impl OnArgs {
-    fn is_ptx(&self) -> bool {
-        matches!(self.target, OnName::Ptx)
+    fn is_text(&self) -> bool {
+        matches!(self.target, On::Words(target) if target.form() == Form::Text)
     }
 
     fn on(&self) -> On {
-        let target = match self.target {
-            OnName::Ir => return On::Ir,
-            OnName::Halu => TargetName::Halu,
-            OnName::Vp1 => TargetName::Vp1,
-            OnName::Ptx => TargetName::Ptx,
-        };
-        On::Words(self.sm.target(target))
+        match self.target {
+            On::Ir => On::Ir,
+            On::Words(target) => On::Words(self.sm.target(target)),
+        }
     }
 }
 
-/// What a kernel is compiled for.
-#[derive(Clone, Copy, ValueEnum)]
-enum TargetName {
-    /// 128-bit words
-    Halu,
-    /// 32-bit words in bundles
-    Vp1,
-    /// Text for NVIDIA GPUs
-    Ptx,
+/// Reads the name of a target.
+fn target_name() -> impl TypedValueParser<Value = Target> {
+    let names = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    PossibleValuesParser::new(names).try_map(|name| TARGETS.named(&name).ok_or("no target"))
+}
+
+/// Reads the name of a target or of the evaluator.
+fn on_name() -> impl TypedValueParser<Value = On> {
+    let evaluator = PossibleValue::new(On::Ir.name()).help("The evaluator of the IR");
+    let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    let names: Vec<PossibleValue> = [evaluator].into_iter().chain(targets).collect();
+    PossibleValuesParser::new(names).try_map(|name| On::from_name(&name).ok_or("no target"))
 }
 
 #[derive(Args)]
 struct SmArgs {
     /// The SM version that PTX is for
     #[arg(long, value_name = "N", default_value = "90", value_parser = sm_version)]
-    sm: u16,
+    sm: Sm,
 }
 
 impl SmArgs {
-    fn target(&self, name: TargetName) -> Target {
-        match name {
-            TargetName::Halu => Target::Halu,
-            TargetName::Vp1 => Target::Vp1,
-            TargetName::Ptx => Target::Ptx { sm: self.sm },
-        }
+    fn target(&self, target: Target) -> Target {
+        TARGETS.for_sm(target, self.sm).unwrap_or(target)
     }
 
     /// One target, or every one there is.
-    fn targets(&self, name: Option<TargetName>) -> Vec<Target> {
-        let all = [TargetName::Halu, TargetName::Vp1, TargetName::Ptx];
-        name.as_ref().map_or(all.as_slice(), std::slice::from_ref).iter().map(|&name| self.target(name)).collect()
+    fn targets(&self, target: Option<Target>) -> Vec<Target> {
+        let all = || TARGETS.defaults().map(|target| self.target(target)).collect();
+        target.map_or_else(all, |target| vec![self.target(target)])
     }
 }
 
 /// The number of an SM version that PTX is made for.
-fn sm_version(text: &str) -> Result<u16, String> {
-    let known = text.parse().ok().filter(|sm| SMS.contains(sm));
-    known.ok_or_else(|| format!("expected one of {}", SMS.map(|sm| sm.to_string()).join(", ")))
+fn sm_version(text: &str) -> Result<Sm, String> {
+    text.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
 }
 
 /// A machine with words.
@@ -351,7 +335,7 @@ impl EngineName {
 
     /// Why nothing for an SM runs on it here; none where it does.
     fn missing(self, sm: &SmArgs) -> Option<String> {
-        let target = module::TargetName { sm: sm.sm, suffix: None };
+        let target = module::TargetName { sm: sm.sm.number(), suffix: None };
         match self {
             EngineName::Interp | EngineName::Jit => None,
             EngineName::Cuda => device(target).err().map(|reason| reason.to_string()),

@@ -4,18 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use halfbyte::abi::Limits;
-use halfbyte::isa::target::SMS;
-use halfbyte::{Module, Target};
+use halfbyte::{Module, TARGETS, Target};
 use halfbyte_testkit::quality::page;
 
+use super::Done;
 use super::io::{kernel_files, write};
 use super::meter::Meter;
-use super::{Done, TargetName};
-
-/// PTX for every SM.
-fn ptx_targets() -> impl Iterator<Item = Target> {
-    SMS.into_iter().map(|sm| Target::Ptx { sm })
-}
 
 /// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
 ///
@@ -28,8 +22,8 @@ pub(super) struct Quality {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Only this target
-    #[arg(long, value_enum)]
-    target: Option<TargetName>,
+    #[arg(long, value_parser = super::target_name())]
+    target: Option<Target>,
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -38,10 +32,8 @@ pub(super) struct Quality {
 impl Quality {
     pub(super) fn run(self) -> Done {
         let targets: Vec<Target> = match self.target {
-            None => [Target::Halu, Target::Vp1].into_iter().chain(ptx_targets()).collect(),
-            Some(TargetName::Halu) => vec![Target::Halu],
-            Some(TargetName::Vp1) => vec![Target::Vp1],
-            Some(TargetName::Ptx) => ptx_targets().collect(),
+            None => TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect(),
+            Some(target) => TARGETS.representatives(target),
         };
         let files = kernel_files(&self.paths)?;
         let mut meter = Meter::new(Duration::from_secs(1));

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use halfbyte::Target;
+use halfbyte::abi::Form;
 use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
@@ -16,7 +17,7 @@ use halfbyte_testkit::words::{self, Case, Draws};
 use super::io::{print, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Message, SmArgs, TargetName, interrupt, say, silence_panics};
+use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, say, silence_panics};
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -41,8 +42,8 @@ pub(super) struct Random {
     #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE)]
     shard: Shard,
     /// One target, not every target there is
-    #[arg(long, value_enum)]
-    target: Option<TargetName>,
+    #[arg(long, value_parser = super::target_name())]
+    target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
     /// One engine, not every engine there is
@@ -132,7 +133,7 @@ impl Random {
     }
 
     fn run_words(&self) -> Done {
-        let machines = |target: &Target| matches!(target, Target::Halu | Target::Vp1);
+        let machines = |target: &Target| target.form() != Form::Text;
         let targets: Vec<Target> = self.sm.targets(self.target).into_iter().filter(machines).collect();
         if targets.is_empty() {
             return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));

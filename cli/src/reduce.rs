@@ -16,7 +16,7 @@ use halfbyte_testkit::values::{Loader, MAX_BYTES};
 use super::io::{Input, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, SmArgs, TargetName, interrupt, say, silence_panics};
+use super::{Done, EngineName, Failure, SmArgs, interrupt, say, silence_panics};
 
 /// Makes a kernel that fails as small as it can be
 ///
@@ -33,8 +33,8 @@ pub(super) struct Reduce {
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// One target, not every target that the run lines name
-    #[arg(long, value_enum)]
-    target: Option<TargetName>,
+    #[arg(long, value_parser = super::target_name())]
+    target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
     /// One engine, not every engine there is
@@ -192,8 +192,8 @@ impl Watched<'_> {
         let mut command = Command::new(std::env::current_exe().map_err(failed)?);
         // How long it takes is judged here, not there.
         command.args(["check", "-", "--timeout", "0"]);
-        if let Target::Ptx { sm } = suspect.target {
-            command.args(["--sm", &sm.to_string()]);
+        if let Some(sm) = suspect.target.sm() {
+            command.args(["--sm", &sm.number().to_string()]);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some(engine) = self.engine {

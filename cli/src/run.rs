@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use halfbyte::Module;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
@@ -16,8 +15,9 @@ use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
-use halfbyte::runtime::{Kernel, LaunchError, Program, Stats, Translation, ptx};
+use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation, ptx};
 use halfbyte::target::On;
+use halfbyte::{Module, TARGETS};
 use halfbyte_testkit::bind::bind;
 use halfbyte_testkit::runlines::Name;
 use halfbyte_testkit::values::{Loader, Value, list, npy};
@@ -76,7 +76,7 @@ impl Run {
     pub(super) fn run(self) -> Done {
         let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
         if let On::Words(target) = on
-            && !engine.runs(target)
+            && !TARGETS.runs(engine, target)
         {
             return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
         }
@@ -96,7 +96,7 @@ impl Run {
         let input = Input::read(&self.file)?;
         let shape = self.shape.shape()?;
         let items = self.items(&input.name, shape)?;
-        if is_ptx(&input.name) && self.on.is_ptx() {
+        if is_ptx(&input.name) && self.on.is_text() {
             return self.run_text(&input, shape, engine, watchdog);
         }
         if input.bytes.starts_with(b"\x7fELF") {
@@ -106,8 +106,9 @@ impl Run {
                     input.name
                 )));
             };
-            let program =
-                Program::load(&input.bytes).map_err(|error| Failure::input(format!("{}: {error}", input.name)))?;
+            let program = halfbyte::TARGETS
+                .load(&input.bytes)
+                .map_err(|error| Failure::input(format!("{}: {error}", input.name)))?;
             if program.header().target != target {
                 return Err(Failure::Call(format!("{} is for {}", input.name, program.header().target)));
             }
@@ -136,7 +137,7 @@ impl Run {
         let options = Options { watchdog: Some(watchdog.clone()), ..Options::new(target) };
         let binary = pipeline::compile(&module, kernels, &options, &mut |_| {});
         let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
-        let program = Program::load(&binary.object).map_err(Failure::input)?;
+        let program = halfbyte::TARGETS.load(&binary.object).map_err(Failure::input)?;
         let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
         self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text), items, watchdog)
     }

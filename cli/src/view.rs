@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use halfbyte::Module;
 use halfbyte::report::Report;
+use halfbyte::{Module, Target};
 use halfbyte_inspect::view::page;
 
 use super::compile::select;
 use super::io::{Input, write};
-use super::{Done, SmArgs, TargetName};
+use super::{Done, SmArgs};
 
 /// Shows kernels on their way to words, as one HTML page
 ///
@@ -18,8 +18,8 @@ pub(super) struct View {
     /// The kernel file; - is standard input
     file: PathBuf,
     /// Only this target, not every one that takes a kernel
-    #[arg(long, value_enum)]
-    target: Option<TargetName>,
+    #[arg(long, value_parser = super::target_name())]
+    target: Option<Target>,
     #[command(flatten)]
     sm: SmArgs,
     /// Only this kernel

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
+use halfbyte_abi::{Form, Target};
 use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, LOC_PREFIX, Loc, Part, TEXT_ALIGN, TEXT_PREFIX,
 };
-use halfbyte_isa::target::Target;
 use object::write::elf::{Encoder, FileHeader, FileHeaderLayout, SectionHeader, Sym};
 use object::{LittleEndian, elf};
 use thiserror::Error;
 
-use crate::layout::Code;
+use crate::emitter::Code;
 
 /// Why kernels do not go into one object.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -85,7 +85,7 @@ impl ObjectWriter {
         if words != *target {
             return Err(ObjectError::Target { kernel: name.to_owned(), words, object: *target });
         }
-        if code.info.tiles.is_some() != (words == Target::Vp1) {
+        if code.info.tiles.is_some() != (words.form() == Form::Tiles) {
             return Err(ObjectError::Tiles(name.to_owned()));
         }
         let text =

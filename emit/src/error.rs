@@ -11,6 +11,9 @@ use crate::vp1::OpError;
 /// Why a machine function has no words: it is not one that selection and allocation should have made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LayoutError {
+    /// A function of another backend's.
+    #[error("the function is of another instruction set than what lays it out")]
+    Backend,
     /// An instruction that no word decodes to.
     #[error("kernel `{kernel}`: {opcode} is not encodable: {error}")]
     Invalid {

@@ -1,17 +1,18 @@
-//! Emission: machine functions become words in a fixed order ([`layout`]); words become object files ([`write_object`]) and
+//! Emission: machine functions become words in a fixed order ([`Emitter::layout`]); words become object files ([`write_object`]) and
 //! listings ([`listing`]), and PTX text ([`ptx_text`]).
 
 mod elf;
+mod emitter;
 mod error;
-mod layout;
+mod halu;
 mod listing;
 mod ptx;
 mod straighten;
 mod vp1;
 
 pub use elf::{ObjectError, ObjectWriter, write_object};
+pub use emitter::{Code, Emitter, WORD};
 pub use error::LayoutError;
-pub use layout::{Code, layout};
 pub use listing::listing;
 pub use ptx::{PtxWriter, ptx_text};
 pub use vp1::{BlockStats, OpError};

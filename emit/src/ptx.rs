@@ -1,23 +1,56 @@
 //! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
 
-use halfbyte_isa::abi::{self, ParamKind};
-use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
+use std::fmt::{self, Write};
+
+use halfbyte_abi::{self as abi, ParamKind, Sm};
+use halfbyte_isa::object::{KernelInfo, Loc, Part};
 use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
-use halfbyte_isa::ptx::text::Writer;
+use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
-use halfbyte_isa::ptx::{Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{self, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isel::mach::BlockIndex;
 use halfbyte_isel::ptx::{Func, Placed};
+use halfbyte_isel::{AllocatedCode, Ptx};
 
+use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
-use crate::layout::Code;
 use crate::straighten::{Step, lengths, straighten};
 
 /// Bytes of the largest parameter that has a type of its own.
 const LARGEST_TYPE: u32 = 8;
 
-pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
+impl Emitter for Ptx {
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
+        layout(own(func)?)
+    }
+
+    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
+        let Some(ptx::Code { kernel, .. }) = code.words.downcast_ref() else { return Ok(()) };
+        let (major, minor) = kernel.version;
+        writeln!(out, " of PTX {major}.{minor} for {}", kernel.target)?;
+        kernel.entry.params.iter().try_for_each(|param| writeln!(out, "// {param}"))
+    }
+
+    fn lines(&self, code: &Code) -> String {
+        code.words.downcast_ref().map_or(String::new(), |code: &ptx::Code| labelled(&code.kernel.entry))
+    }
+}
+
+/// The instructions of an entry, a line each, with labels on lines of their own.
+fn labelled(entry: &Entry) -> String {
+    let mut lines = String::new();
+    let mut labels = entry.labels.iter().peekable();
+    for (place, inst) in entry.insts.iter().enumerate() {
+        while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
+            lines += &format!("{}:\n", label.name);
+        }
+        lines += &format!("{WORD}{}\n", inst_text(inst, entry));
+    }
+    lines
+}
+
+fn layout(func: Func) -> Result<Code, LayoutError> {
     let Func { signature, sm, registers, mut blocks, max_items } = func;
     straighten(&mut blocks);
     let lengths = lengths(&blocks);
@@ -50,6 +83,7 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
         labels,
         variables: variables_of(&signature),
     };
+    let sm = Sm::new(sm).unwrap_or(Sm::DEFAULT);
     let kernel = Kernel::for_sm(sm, entry);
     let info = KernelInfo {
         registers: kernel.entry.registers.count(),
@@ -58,7 +92,7 @@ pub(crate) fn layout(func: Func) -> Result<Code, LayoutError> {
         tiles: None,
         max_items: u32::try_from(max_items).unwrap_or(u32::MAX),
     };
-    Ok(Code { info, words: Words::Ptx(Box::new(kernel)), locs, parts, stats: Vec::new() })
+    Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
 /// A parameter as kernels find it: a buffer's address, a number, or the bytes of a vector.
@@ -160,23 +194,23 @@ impl Step for Placed {
 
 /// Writes the text of a file kernel by kernel, none of which it keeps but those with contents.
 pub struct PtxWriter {
-    sm: u16,
+    sm: Sm,
     text: Writer,
 }
 
 impl PtxWriter {
     /// A file for an SM without kernels so far, with room for so many bytes before it has to grow; with the name of the source
     /// text, the lines of it that instructions come from are said there too.
-    pub fn new(sm: u16, source: Option<&str>, capacity: usize) -> PtxWriter {
+    pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> PtxWriter {
         PtxWriter { sm, text: Writer::new(sm, source, capacity) }
     }
 
     /// Adds a kernel, if it is for the SM.
     pub fn add(&mut self, code: Code) {
-        if let Words::Ptx(kernel) = code.words
-            && kernel.target.sm == self.sm
+        if let Some(ptx::Code { sm, kernel }) = code.words.downcast()
+            && sm == self.sm
         {
-            self.text.add(*kernel, &code.locs);
+            self.text.add(kernel, &code.locs);
         }
     }
 
@@ -188,7 +222,7 @@ impl PtxWriter {
 
 /// The kernels that are for an SM as the text of a file; with the name of the source text, the lines of it that instructions
 /// come from are said there too.
-pub fn ptx_text(kernels: Vec<Code>, sm: u16, source: Option<&str>) -> String {
+pub fn ptx_text(kernels: Vec<Code>, sm: Sm, source: Option<&str>) -> String {
     let mut writer = PtxWriter::new(sm, source, 0);
     kernels.into_iter().for_each(|code| writer.add(code));
     writer.finish()

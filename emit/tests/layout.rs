@@ -1,12 +1,10 @@
 //! Layout of machine functions, listings, and the bytes of objects.
 
-use halfbyte_emit::{Code, LayoutError, layout, listing, write_object};
+use halfbyte_emit::{Code, Emitter, LayoutError, listing, write_object};
 use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};
-use halfbyte_isa::target::Target;
-use halfbyte_isel::Func;
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use halfbyte_isel::machine::Halu;
 
@@ -42,7 +40,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
 
 /// The words laid out, as text.
 fn text(blocks: &[&[&str]]) -> String {
-    layout(Func::Halu(func(blocks))).unwrap().words.disassemble()
+    Halu.layout(Box::new(func(blocks))).unwrap().words.disassemble()
 }
 
 #[test]
@@ -86,14 +84,14 @@ fn parts_follow_their_words() {
     let mut func = func(blocks);
     func.blocks[0].parts = vec![part(0, 0)];
     func.blocks[2].parts = vec![part(1, 0), part(1, 4)];
-    let code = layout(Func::Halu(func)).unwrap();
+    let code = Halu.layout(Box::new(func)).unwrap();
     assert_eq!(code.parts, [part(0, 0), part(2, 0), part(2, 4)]);
 }
 
 #[test]
 fn locations_follow_their_words() {
     let blocks: &[&[&str]] = &[&["NOP ;", "BRA 1"], &["EXIT ;"]];
-    let code = layout(Func::Halu(func(blocks))).unwrap();
+    let code = Halu.layout(Box::new(func(blocks))).unwrap();
     assert_eq!(code.locs.iter().map(|loc| loc.line).collect::<Vec<_>>(), [1, 3]);
     assert_eq!(code.info.local_bytes, 8);
     assert_eq!(code.info.registers, 3);
@@ -104,7 +102,7 @@ fn functions_that_break_the_rules() {
     let change = |change: &dyn Fn(&mut MachInst<Halu>)| {
         let mut func = func(&[&["NOP ;"], &["BRA 0"]]);
         func.blocks.iter_mut().flat_map(|block| &mut block.insts).for_each(change);
-        layout(Func::Halu(func)).unwrap_err()
+        Halu.layout(Box::new(func)).unwrap_err()
     };
     let error = change(&|inst| inst.target = inst.target.map(|_| 2 as BlockIndex));
     assert_eq!(error.to_string(), "kernel `k`: branch to block 2; there are 2");
@@ -121,7 +119,7 @@ fn functions_that_break_the_rules() {
 
 #[test]
 fn a_listing() {
-    let mut code = layout(Func::Halu(func(&[&["MOV R0, R2 ;"], &["@P0 BRA 1"], &["NOP ;", "EXIT ;"]]))).unwrap();
+    let mut code = Halu.layout(Box::new(func(&[&["MOV R0, R2 ;"], &["@P0 BRA 1"], &["NOP ;", "EXIT ;"]]))).unwrap();
     let [first, second, third, fourth] = &mut code.locs[..] else { unreachable!() };
     (first.line, second.line, *third, fourth.line) = (2, 2, Loc::default(), 9);
     let source = "kernel @k(%n: i32, %y: inout i32) {\n  %i = add %n, %n\n";
@@ -142,15 +140,15 @@ L1:
         words.digits(2),
         words.digits(3)
     );
-    assert_eq!(listing(&code, "k.hb", Some(source)), expected);
-    let without = listing(&code, "k.hb", None);
+    assert_eq!(listing(&Halu, &code, "k.hb", Some(source)), expected);
+    let without = listing(&Halu, &code, "k.hb", None);
     assert_eq!(without, expected.replace("  %i = add %n, %n", ""));
 }
 
 #[test]
 fn an_object_is_a_plain_elf_file() {
-    let code = layout(Func::Halu(func(&[&["NOP ;", "EXIT ;"]]))).unwrap();
-    let header = Header { target: Target::Halu, source: "k.hb".into() };
+    let code = Halu.layout(Box::new(func(&[&["NOP ;", "EXIT ;"]]))).unwrap();
+    let header = Header { target: halfbyte_isa::halu::TARGET, source: "k.hb".into() };
     let bytes = write_object(&header, std::slice::from_ref(&code)).unwrap();
     assert_eq!(bytes, write_object(&header, &[code]).unwrap());
     assert_eq!(bytes[..7], *b"\x7fELF\x02\x01\x01");
@@ -164,7 +162,7 @@ fn an_object_is_a_plain_elf_file() {
 
 #[test]
 fn an_object_without_kernels_is_an_object() {
-    let header = Header { target: Target::Halu, source: String::new() };
+    let header = Header { target: halfbyte_isa::halu::TARGET, source: String::new() };
     let none: &[Code] = &[];
     assert!(write_object(&header, none).is_ok());
 }

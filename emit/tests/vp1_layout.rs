@@ -1,11 +1,11 @@
 //! VP1 machine functions as words.
 
-use halfbyte_emit::{Code, LayoutError, OpError, layout, listing};
+use halfbyte_emit::{Code, Emitter, LayoutError, OpError, listing};
 use halfbyte_isa::abi::{Param, ParamKind, Signature, Type};
-use halfbyte_isa::object::{Loc, Words};
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{Affine, Site, Stream, Tiles};
 use halfbyte_isa::vp1::{BundleError, Inst, Unit, bundles, read_word};
-use halfbyte_isel::Func;
+use halfbyte_isel::Vp1;
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vp1::{Extra, Group};
 
@@ -60,11 +60,11 @@ fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::machine::
 }
 
 fn laid_out(blocks: &[&[&str]]) -> Code {
-    layout(Func::Vp1(func(0, blocks))).unwrap()
+    Vp1.layout(Box::new(func(0, blocks))).unwrap()
 }
 
 fn words_of(code: &Code) -> &[u32] {
-    let Words::Vp1(words) = &code.words else { unreachable!() };
+    let halfbyte_isa::vp1::Code(words) = code.words.downcast_ref().unwrap();
     words
 }
 
@@ -73,7 +73,7 @@ fn text(blocks: &[&[&str]]) -> Vec<String> {
 }
 
 fn error(blocks: &[&[&str]]) -> LayoutError {
-    layout(Func::Vp1(func(1, blocks))).unwrap_err()
+    Vp1.layout(Box::new(func(1, blocks))).unwrap_err()
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn streams_and_the_branch_of_groups_are_found() {
         ],
     );
     func.extra.group_latch = Some(2);
-    let code = layout(Func::Vp1(func)).unwrap();
+    let code = Vp1.layout(Box::new(func)).unwrap();
     let lines: Vec<String> = code.words.disassemble().lines().map(str::to_owned).collect();
     let tiles = code.info.tiles.unwrap();
     let branch = tiles.group_branch.unwrap() as usize;
@@ -163,7 +163,7 @@ fn streams_and_the_branch_of_groups_are_found() {
 #[test]
 fn a_listing_has_every_word() {
     let code = laid_out(&[&["add $r1 $r2 0x1", "exit 0x0"]]);
-    let listing = listing(&code, "k.hb", None);
+    let listing = listing(&Vp1, &code, "k.hb", None);
     assert!(listing.contains("add $r1 $r2 0x1") && listing.contains("exit 0x0"), "{listing}");
 }
 
@@ -186,7 +186,7 @@ fn functions_that_break_the_rules() {
     assert_eq!(message(&[&["exit 0x0"], &["xdwait st 0x2 0x2"]]), "kernel `k`: what DMA instructions do is not known");
     let mut func = func(0, &[&["exit 0x0"]]);
     func.blocks[0].insts[0].inst.insts.clear();
-    let none = layout(Func::Vp1(func)).unwrap_err();
+    let none = Vp1.layout(Box::new(func)).unwrap_err();
     assert!(matches!(none, LayoutError::Operation { error: OpError::Bundle(BundleError::Empty), .. }));
 }
 
@@ -196,7 +196,7 @@ fn no_branch_crosses_more_than_it_can() {
         let mut func = func(0, &[&["bra $c0 zf 0x0 -> 2"], &["add $r1 $r1 0x1"], &["exit 0x0"]]);
         let line = func.blocks[1].insts[0].clone();
         func.blocks[1].insts = vec![line; count];
-        layout(Func::Vp1(func))
+        Vp1.layout(Box::new(func))
     };
     assert!(long(65_000).is_ok());
     let error = long(66_000).unwrap_err();

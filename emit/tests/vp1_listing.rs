@@ -2,9 +2,8 @@
 
 use halfbyte_emit::{Code, listing, write_object};
 use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
-use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::assemble;
 
 fn code() -> Code {
@@ -60,7 +59,7 @@ fn code() -> Code {
             tiles: Some(Tiles { items: 4, group_branch: Some(4), image: (1..=18).collect(), streams }),
             max_items: u32::MAX,
         },
-        words: Words::Vp1(words),
+        words: halfbyte_isa::vp1::Code(words).into(),
         locs: vec![loc(2), loc(2), Loc::default(), loc(1), loc(1), Loc::default(), loc(2)],
         parts: Vec::new(),
         stats: Vec::new(),
@@ -93,17 +92,17 @@ fn a_listing_shows_bundles_streams_and_the_image() {
 ",
         digits[0], digits[1], digits[2], digits[3], digits[4], digits[5], digits[6]
     );
-    assert_eq!(listing(&code, "k.hb", Some("one\n  two\n")), expected);
+    assert_eq!(listing(&halfbyte_isel::Vp1, &code, "k.hb", Some("one\n  two\n")), expected);
 }
 
 #[test]
 fn words_are_those_of_the_target() {
     let header = |target| Header { target, source: "k.hb".into() };
-    assert!(write_object(&header(Target::Vp1), &[code()]).is_ok());
-    let error = write_object(&header(Target::Halu), &[code()]).unwrap_err();
+    assert!(write_object(&header(halfbyte_isa::vp1::TARGET), &[code()]).is_ok());
+    let error = write_object(&header(halfbyte_isa::halu::TARGET), &[code()]).unwrap_err();
     assert_eq!(error.to_string(), "kernel `k` has words of target vp1; the object is for halu");
     let mut without = code();
     without.info.tiles = None;
-    let error = write_object(&header(Target::Vp1), &[without]).unwrap_err();
+    let error = write_object(&header(halfbyte_isa::vp1::TARGET), &[without]).unwrap_err();
     assert_eq!(error.to_string(), "kernel `k` says how it is run by tiles, or does not, unlike those of its target");
 }

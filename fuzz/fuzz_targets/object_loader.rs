@@ -10,7 +10,7 @@ const ELEMENTS: usize = 8;
 const BUDGET: u64 = 16;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(program) = Program::load(data) else { return };
+    let Ok(program) = halfbyte::TARGETS.load(data) else { return };
     for kernel in program.kernels() {
         let params = kernel.signature().given();
         let mut buffers: Vec<Vec<u8>> = params

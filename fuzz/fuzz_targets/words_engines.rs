@@ -5,7 +5,7 @@ use halfbyte::emit::Code;
 use halfbyte::isa::abi::{Direction, Type, Param, ParamKind, Signature};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
-use halfbyte::isa::target::Target;
+use halfbyte::Target;
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
@@ -50,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
         parts: Vec::new(),
         stats: Vec::new(),
     };
-    let Some(program) = load(&Header { target: Target::Halu, source: "fuzzed".into() }, code) else { return };
+    let Some(program) = load(&Header { target: halfbyte::HALU, source: "fuzzed".into() }, code) else { return };
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 

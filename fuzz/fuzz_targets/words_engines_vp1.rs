@@ -2,7 +2,7 @@
 #![no_main]
 
 use halfbyte::emit::Code;
-use halfbyte::isa::object::{Loc, Words};
+use halfbyte::isa::object::Loc;
 use halfbyte::isa::vp1::{Inst, Opcode};
 use halfbyte::runtime::Program;
 use halfbyte_fuzz::engines::{agree, load};
@@ -16,9 +16,9 @@ const BRIGHTEN: &[u8] = include_bytes!("../seeds/objects/vp1_brighten.o");
 
 fuzz_target!(|data: &[u8]| {
     let Some((&which, rest)) = data.split_first() else { return };
-    let seed = Program::load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
+    let seed = halfbyte::TARGETS.load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
     let Some(kernel) = seed.kernels().first() else { return };
-    let Words::Vp1(own) = kernel.words() else { return };
+    let halfbyte::isa::vp1::Code(own) = kernel.words() else { return };
     let mut words: Vec<u32> =
         rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
     // Targets are lines of four words.

@@ -2,11 +2,11 @@
 
 use std::num::NonZero;
 
+use halfbyte::Target;
 use halfbyte::emit::{Code, write_object};
 use halfbyte::isa::abi::{Direction, ParamKind};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
-use halfbyte::isa::object::{Header, Loc, Words};
-use halfbyte::isa::target::Target;
+use halfbyte::isa::object::{Header, Loc};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
 
 /// Items of a launch of several: more than native code runs side by side.
@@ -62,7 +62,7 @@ pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
         return;
     }
     let before = buffers(kernel);
-    let halu = program.header().target == Target::Halu;
+    let halu = program.header().target == halfbyte::HALU;
     for items in [1, ITEMS] {
         let expected = launch(kernel, Engine::Interp, items, &before, 0);
         for engine in [Engine::JIT, THREADS] {
@@ -98,7 +98,7 @@ fn is_updated(kernel: &Kernel) -> bool {
 /// Whether each item of a HALU kernel does the same, whatever the others have done: on the memory before the launch, and on that
 /// of after all others. Only such kernels mean the same in every order.
 fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
-    let Words::Halu(words) = kernel.words() else { return true };
+    let halfbyte::isa::halu::Code(words) = kernel.words() else { return true };
     // An item sees another's registers through a uniform one.
     let is_shared = |&word: &u128| Inst::decode(word).is_some_and(|inst| inst.opcode() == Opcode::R2UR);
     if words.iter().any(is_shared) {
@@ -157,5 +157,5 @@ fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option
 
 /// A program of one kernel; none where an object of it is refused.
 pub fn load(header: &Header, code: Code) -> Option<Program> {
-    Program::load(&write_object(header, &[code]).ok()?).ok()
+    halfbyte::TARGETS.load(&write_object(header, &[code]).ok()?).ok()
 }

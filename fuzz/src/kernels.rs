@@ -1,14 +1,13 @@
 //! Kernels on the evaluator and compiled, with passes and without.
 
-use halfbyte::Module;
 use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::target::Target;
 use halfbyte::launch::{Engine, How, evaluate_within, execute};
-use halfbyte::pipeline::{Options, TARGETS, compile};
+use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program};
+use halfbyte::{Module, Target};
 
 const ITEMS: u32 = 3;
 const BUDGET: u32 = 64;
@@ -42,7 +41,7 @@ fn agree_on<T>(
             return;
         }
     };
-    let program = Program::load(&binary.object).unwrap();
+    let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     let loaded = program.kernels().first().unwrap();
     for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(options.target) && *engine != Engine::Cuda) {
         let mut found = args.to_vec();

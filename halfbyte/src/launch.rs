@@ -11,6 +11,10 @@ pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
 
 use crate::intrinsics::Meanings;
+use crate::targets::TARGETS;
+
+/// What intrinsics mean on the evaluator.
+static MEANINGS: Meanings = Meanings(&TARGETS);
 
 /// How a launch of words is made.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +92,7 @@ pub fn evaluate_watched(
         })
         .collect();
     let group_size = group_size(items);
-    let launch = eval::Launch { group_size, budget, intrinsics: Some(&Meanings), watchdog, ..eval::Launch::new(items) };
+    let launch = eval::Launch { group_size, budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(items) };
     Prepared::new(kernel).run_watched(&launch, &mut bound)
 }
 

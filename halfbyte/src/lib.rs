@@ -2,7 +2,7 @@
 //! words bit-exactly on any computer.
 //!
 //! ```
-//! use halfbyte::{Module, Program, Target, f16};
+//! use halfbyte::{HALU, Module, Program, f16};
 //!
 //! let module = Module::parse(
 //!     "kernel @scale(%a: f16x2, %x: inout f16x2) {
@@ -14,7 +14,7 @@
 //!        ret
 //!      }",
 //! )?;
-//! let program = Program::load(&module.compile(Target::Halu)?.object)?;
+//! let program = Program::load(&module.compile(HALU)?.object)?;
 //! let mut x = [1.0, 2.0, 3.0, 4.0].map(f16::from_f32);
 //! program.launch("scale").arg([f16::from_f32(0.5); 2]).buffer(&mut x).run(2)?;
 //! assert_eq!(x, [0.5, 1.0, 1.5, 2.0].map(f16::from_f32));
@@ -28,21 +28,25 @@ pub mod import_ptx;
 pub mod intrinsics;
 pub mod launch;
 pub mod pipeline;
-pub mod print;
 mod program;
 pub mod report;
 pub mod target;
+pub mod targets;
 
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
+pub use halfbyte_abi::{Sm, Target};
 pub use halfbyte_emit as emit;
 pub use halfbyte_ir as ir;
 pub use halfbyte_isa as isa;
-pub use halfbyte_isa::target::Target;
+pub use halfbyte_isa::halu::TARGET as HALU;
+pub use halfbyte_isa::ptx::target as ptx;
+pub use halfbyte_isa::vp1::TARGET as VP1;
 pub use halfbyte_runtime as runtime;
 pub use pipeline::Binary;
 pub use program::{CallError, Data, Launch, Program};
 pub use report::Report;
+pub use targets::{TARGETS, TargetSet};
 
 use ir::diag::Diagnostic;
 

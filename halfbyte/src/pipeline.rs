@@ -7,20 +7,18 @@ use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use halfbyte_abi::{Exceeded, Watchdog};
-use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, layout, write_object};
+use halfbyte_abi::{Exceeded, Form, Target, Watchdog};
+use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::{Header, Loc};
-use halfbyte_isa::target::Target;
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
-use halfbyte_isel::{Func, Refusal, Selector, check_intrinsics, legality};
+use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
 use crate::Module;
-use crate::print::{Allocated, Selected};
-use crate::target::DEFAULT_SM;
+use crate::targets::{Support, TARGETS, TargetSet};
 
 /// The passes over the IR, in order.
 pub const PASSES: &[&str] = &[
@@ -47,19 +45,18 @@ pub const PASSES: &[&str] = &[
 /// named: in place of allocating them its code leaves SSA form.
 pub const STEPS: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
-/// Whether a step is taken for a target: instructions are expanded for PTX alone.
+/// Whether a step is taken for a target: not everywhere are there instructions to expand.
 pub fn is_taken(step: &str, target: Target) -> bool {
-    step != "expand" || matches!(target, Target::Ptx { .. })
+    step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.expands())
 }
-
-/// The targets that there are; PTX for the SM that it is made for where none is given.
-pub const TARGETS: &[Target] = &[Target::Halu, Target::Vp1, Target::Ptx { sm: DEFAULT_SM }];
 
 /// How to compile.
 #[derive(Clone)]
 pub struct Options {
     /// For which machine.
     pub target: Target,
+    /// The list that it is in.
+    pub targets: &'static TargetSet,
     /// The passes over the IR, in order.
     pub passes: Vec<&'static Pass>,
     /// Whether each step's result is verified: kernels after each pass, and the register allocation.
@@ -74,7 +71,14 @@ impl Options {
     /// All passes in order; verified where debug assertions are on.
     pub fn new(target: Target) -> Options {
         let passes = PASSES.iter().filter_map(|name| halfbyte_lower::find(name).ok());
-        Options { target, passes: passes.collect(), verify: cfg!(debug_assertions), timed: false, watchdog: None }
+        Options {
+            target,
+            targets: &TARGETS,
+            passes: passes.collect(),
+            verify: cfg!(debug_assertions),
+            timed: false,
+            watchdog: None,
+        }
     }
 
     /// Other passes, by name.
@@ -107,9 +111,9 @@ pub enum Product<'a> {
     /// Of a pass: the kernel after it.
     Lowered(&'a Kernel),
     /// Instructions on virtual registers.
-    Selected(&'a halfbyte_isel::Code),
+    Selected(&'a dyn SelectedCode),
     /// Instructions on hardware registers.
-    Allocated(&'a Func),
+    Allocated(&'a dyn AllocatedCode),
     /// Words.
     Words(&'a Code),
 }
@@ -118,8 +122,8 @@ impl Display for Product<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Product::Lowered(kernel) => kernel.fmt(f),
-            Product::Selected(code) => Selected(code).fmt(f),
-            Product::Allocated(func) => Allocated(func).fmt(f),
+            Product::Selected(code) => code.fmt(f),
+            Product::Allocated(func) => func.fmt(f),
             Product::Words(code) => f.write_str(&code.words.disassemble()),
         }
     }
@@ -133,7 +137,8 @@ pub struct Compiler<'a> {
     options: &'a Options,
     legality: Legality,
     lines: Lines<'a>,
-    selector: Selector,
+    scratch: Scratch,
+    support: Option<&'static Support>,
     allocator: Allocator,
     fired: Fired,
 }
@@ -143,8 +148,17 @@ pub struct Compiler<'a> {
 pub struct Fired {
     /// The rules of [`halfbyte_lower::RULES`].
     pub lower: Vec<usize>,
-    /// The target's rules of [`halfbyte_isel::rules()`].
+    /// The target's rules of [`TargetSet::rules`].
     pub isel: Vec<usize>,
+}
+
+/// A kernel's machine instructions with registers.
+#[derive(Debug)]
+pub struct Allocated {
+    /// The instructions.
+    pub func: Box<dyn AllocatedCode>,
+    /// The selection rules that were taken, in the order in which they were.
+    pub rules: Vec<u32>,
 }
 
 /// What became of a kernel.
@@ -282,7 +296,7 @@ pub fn compile_ptx(
     source: Option<&str>,
     watch: &mut Watch<'_>,
 ) -> Result<String, Vec<Diagnostic>> {
-    let Target::Ptx { sm } = options.target else {
+    let Some(sm) = options.target.sm().filter(|_| options.target.form() == Form::Text) else {
         let message = format!("target `{}` has words, not PTX text", options.target);
         return Err(vec![Diagnostic::new(Span::default(), message)]);
     };
@@ -301,7 +315,7 @@ fn compile_each(
     watch: &mut Watch<'_>,
     mut done: impl FnMut((Code, Stats)) -> Result<(), Vec<Diagnostic>>,
 ) -> Result<(), Vec<Diagnostic>> {
-    let mut compiler = Compiler::for_text(text, options, legality(options.target));
+    let mut compiler = Compiler::for_text(text, options, options.targets.legality(options.target));
     let mut errors = Vec::new();
     let mut kernels = Kernels::new(text);
     while let Some(kernel) = kernels.read() {
@@ -326,7 +340,7 @@ fn unwritable(error: ObjectError) -> Vec<Diagnostic> {
 impl<'a> Compiler<'a> {
     /// For kernels of this module.
     pub fn new(module: &'a Module, options: &'a Options) -> Compiler<'a> {
-        Compiler::with_legality(module, options, legality(options.target))
+        Compiler::with_legality(module, options, options.targets.legality(options.target))
     }
 
     /// The same, where the passes are told of a target that can do other things.
@@ -336,9 +350,10 @@ impl<'a> Compiler<'a> {
 
     fn for_text(text: &'a str, options: &'a Options, legality: Legality) -> Compiler<'a> {
         let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
-        let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(halfbyte_isel::rules(options.target)) };
-        let (selector, allocator) = (Selector::default(), Allocator::default());
-        Compiler { options, legality, lines: Lines::new(text), selector, allocator, fired }
+        let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(options.targets.rules(options.target)) };
+        let (scratch, allocator) = (Scratch::default(), Allocator::default());
+        let support = options.targets.support(options.target);
+        Compiler { options, legality, lines: Lines::new(text), scratch, support, allocator, fired }
     }
 
     /// The rules that were taken so far, also those for kernels that the target cannot do.
@@ -360,16 +375,17 @@ impl<'a> Compiler<'a> {
         kernel: &mut Kernel,
         watch: &mut Watch<'_>,
     ) -> Result<(Code, Stats), Vec<Diagnostic>> {
-        let refused = check_intrinsics(kernel, self.options.target);
+        let support = self.support()?;
+        let refused = support.isel.check_intrinsics(kernel, self.options.target);
         if !refused.is_empty() {
             return Err(diagnostics(&refused));
         }
         let written = ops(kernel);
         self.run_passes(kernel, watch)?;
-        let (func, rules) = self.machine(kernel, watch)?;
+        let Allocated { func, rules } = self.machine(kernel, watch)?;
         let start = self.start();
         let spills = func.spills();
-        let code = layout(func).map_err(|error| match error {
+        let code = support.emit.layout(func).map_err(|error| match error {
             error if error.is_limit() => too_large(kernel, self.options.target, error),
             error => defect(kernel, error),
         })?;
@@ -413,12 +429,12 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// From a lowered kernel to machine instructions with registers, and the rules that were taken, in the order in which they
-    /// were.
+    /// From a lowered kernel to machine instructions with registers.
     ///
     /// # Errors
     /// What the target cannot do.
-    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Func, Vec<u32>), Vec<Diagnostic>> {
+    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, Vec<Diagnostic>> {
+        let support = self.support()?;
         let lines = &self.lines;
         // Instructions are asked for one after the other.
         let line = Cell::new(0);
@@ -428,20 +444,21 @@ impl<'a> Compiler<'a> {
             Loc { line: position.line as u32, column: position.column as u32 }
         };
         let start = self.start();
-        let selected = self.selector.select(kernel, self.options.target, &locate);
+        let request = Request { kernel, target: self.options.target, locate: &locate, trace: None };
+        let selected = support.isel.select(request, &mut self.scratch);
         self.poll(kernel)?;
         let mut selected = selected.map_err(|refused| diagnostics(&refused))?;
-        watch(&step("isel", kernel, start, Product::Selected(&selected.code)));
+        watch(&step("isel", kernel, start, Product::Selected(&*selected.code)));
         for &rule in &selected.fired {
             if let Some(count) = self.fired.isel.get_mut(rule as usize) {
                 *count += 1;
             }
         }
-        if is_taken("expand", self.options.target) {
+        if support.isel.expands() {
             let start = self.start();
             selected.code.expand().map_err(|error| defect(kernel, error))?;
             self.poll(kernel)?;
-            watch(&step("expand", kernel, start, Product::Selected(&selected.code)));
+            watch(&step("expand", kernel, start, Product::Selected(&*selected.code)));
         }
         let start = self.start();
         let watchdog = self.options.watchdog.as_ref();
@@ -451,8 +468,15 @@ impl<'a> Compiler<'a> {
             error if error.is_limit() => too_large(kernel, self.options.target, error),
             error => defect(kernel, error),
         })?;
-        watch(&step("regalloc", kernel, start, Product::Allocated(&func)));
-        Ok((func, selected.fired))
+        watch(&step("regalloc", kernel, start, Product::Allocated(&*func)));
+        Ok(Allocated { func, rules: selected.fired })
+    }
+
+    /// What there is for the target.
+    fn support(&self) -> Result<&'static Support, Vec<Diagnostic>> {
+        let target = self.options.target;
+        let unknown = || vec![Diagnostic::new(Span::default(), format!("`{target}` is not in the list of targets"))];
+        self.support.ok_or_else(unknown)
     }
 
     /// Whether the work on a kernel may go on.
@@ -469,7 +493,7 @@ impl<'a> Compiler<'a> {
 
 /// The selection rules that were taken, by name and in the order of the rules, with how often each was.
 pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> {
-    let rules = halfbyte_isel::rules(target);
+    let rules = TARGETS.rules(target);
     let mut counts = vec![0; rules.len()];
     for &rule in taken {
         if let Some(count) = counts.get_mut(rule as usize) {
@@ -523,7 +547,7 @@ mod tests {
 
     #[test]
     fn every_pass_in_the_order_exists_and_none_is_left_out() {
-        assert_eq!(Options::new(Target::Halu).passes.len(), PASSES.len());
+        assert_eq!(Options::new(halfbyte_isa::halu::TARGET).passes.len(), PASSES.len());
         for pass in halfbyte_lower::PASSES {
             assert!(PASSES.contains(&pass.name), "{}", pass.name);
         }

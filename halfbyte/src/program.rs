@@ -1,5 +1,6 @@
 //! Programs on typed slices.
 
+use crate::targets::TARGETS;
 use half::{bf16, f16};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
 use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
@@ -111,7 +112,7 @@ impl Program {
     /// # Errors
     /// Bytes that are no object for a target that runs here.
     pub fn load(object: &[u8]) -> Result<Program, LoadError> {
-        halfbyte_runtime::Program::load(object).map(Program)
+        TARGETS.load(object).map(Program)
     }
 
     /// The kernels with their signatures.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use halfbyte_isa::target::Target;
+use halfbyte_abi::Target;
+
+use crate::targets::TARGETS;
 
 /// What a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -13,28 +15,24 @@ pub enum On {
     Words(Target),
 }
 
-/// The SM version where none is given.
-pub const DEFAULT_SM: u16 = 90;
-
-/// The names of what has rules of its own, for messages.
-pub const TARGET_NAMES: &str = "halu, vp1 or ptx";
+/// The evaluator's name.
+const IR: &str = "ir";
 
 impl On {
-    const ALL: [On; 4] =
-        [On::Ir, On::Words(Target::Halu), On::Words(Target::Vp1), On::Words(Target::Ptx { sm: DEFAULT_SM })];
-
-    /// All names, for messages.
-    pub const NAMES: &str = "ir, halu, vp1, ptx";
-
     /// By its name on run lines and on the command line.
     pub fn from_name(name: &str) -> Option<On> {
-        On::ALL.into_iter().find(|on| on.name() == name)
+        if name == IR { Some(On::Ir) } else { TARGETS.named(name).map(On::Words) }
+    }
+
+    /// All names, for messages.
+    pub fn names() -> String {
+        TARGETS.defaults().fold(IR.to_owned(), |names, target| format!("{names}, {}", target.name()))
     }
 
     /// The name on run lines and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
-            On::Ir => "ir",
+            On::Ir => IR,
             On::Words(target) => target.name(),
         }
     }
@@ -52,11 +50,10 @@ mod tests {
 
     #[test]
     fn names_come_back() {
-        for on in On::ALL {
-            assert_eq!(On::from_name(on.name()), Some(on));
+        for name in On::names().split(", ") {
+            assert_eq!(On::from_name(name).map(On::name), Some(name));
         }
-        assert_eq!(On::ALL.map(On::name).join(", "), On::NAMES);
-        assert_eq!(TARGET_NAMES.replace(" or", ","), On::NAMES.trim_start_matches("ir, "));
+        assert_eq!(On::names(), "ir, halu, vp1, ptx");
         assert_eq!(On::from_name("HALU"), None);
     }
 }

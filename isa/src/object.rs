@@ -6,16 +6,14 @@
 
 mod part;
 mod tiles;
-mod words;
 
 use thiserror::Error;
 
 use crate::abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
+use crate::abi::{Form, Target};
 use crate::stream::{Tiles, TilesError};
-use crate::target::Target;
 
 pub use part::Part;
-pub use words::{Words, digits};
 
 /// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
 /// another machine's.
@@ -170,14 +168,24 @@ impl Header {
         out
     }
 
-    /// Reads the record.
+    /// The number that stands for the target, and its SM version or 0.
+    ///
+    /// # Errors
+    /// Bytes that end before.
+    pub fn code_of(bytes: &[u8]) -> Result<(u16, u16), RecordError> {
+        let mut fields = Fields::new(bytes);
+        Ok((fields.u16()?, fields.u16()?))
+    }
+
+    /// Reads the record of an object for one of these targets.
     ///
     /// # Errors
     /// Bytes that are no such record, whole and with nothing after it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Header, RecordError> {
+    pub fn from_bytes(bytes: &[u8], targets: &[Target]) -> Result<Header, RecordError> {
         let mut fields = Fields::new(bytes);
         let code = (fields.u16()?, fields.u16()?);
-        let target = Target::from_code(code).ok_or(RecordError::Target(code.0, code.1))?;
+        let target = targets.iter().copied().find(|target| target.code() == code);
+        let target = target.ok_or(RecordError::Target(code.0, code.1))?;
         let source = fields.text()?.to_owned();
         fields.finish()?;
         Ok(Header { target, source })
@@ -221,7 +229,7 @@ impl KernelInfo {
         if let Some(tiles) = &self.tiles {
             tiles::put(&mut out, tiles);
         }
-        if let Target::Ptx { .. } = target {
+        if target.form() == Form::Text {
             put_u32(&mut out, self.max_items);
         }
         out
@@ -250,8 +258,8 @@ impl KernelInfo {
             params.push(param);
             all_contents.extend(contents);
         }
-        let tiles = if target == Target::Vp1 { Some(fields.tiles()?) } else { None };
-        let max_items = if let Target::Ptx { .. } = target { fields.u32()? } else { u32::MAX };
+        let tiles = if target.form() == Form::Tiles { Some(fields.tiles()?) } else { None };
+        let max_items = if target.form() == Form::Text { fields.u32()? } else { u32::MAX };
         fields.finish()?;
         let signature = Signature::new(name, params)?.with_contents(all_contents)?;
         if let Some(tiles) = &tiles {
@@ -362,6 +370,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::abi::Sm;
+    use crate::{halu, ptx};
 
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();
@@ -388,11 +398,11 @@ mod tests {
     #[test]
     fn records_come_back() {
         let info = info();
-        assert_eq!(KernelInfo::from_bytes(Target::Halu, &info.to_bytes(Target::Halu)), Ok(info.clone()));
-        let (ptx, info) = (Target::Ptx { sm: 90 }, KernelInfo { max_items: 5, ..info });
+        assert_eq!(KernelInfo::from_bytes(halu::TARGET, &info.to_bytes(halu::TARGET)), Ok(info.clone()));
+        let (ptx, info) = (ptx::target(Sm::SM_90), KernelInfo { max_items: 5, ..info });
         assert_eq!(KernelInfo::from_bytes(ptx, &info.to_bytes(ptx)), Ok(info));
-        let header = Header { target: Target::Ptx { sm: 90 }, source: "kernels/axpy.hb".into() };
-        assert_eq!(Header::from_bytes(&header.to_bytes()), Ok(header));
+        let header = Header { target: ptx::target(Sm::SM_90), source: "kernels/axpy.hb".into() };
+        assert_eq!(Header::from_bytes(&header.to_bytes(), &[header.target]), Ok(header));
         let loc = Loc { line: 3, column: u32::MAX };
         assert_eq!(Loc::from_bytes(loc.to_bytes()), loc);
         assert_eq!(loc.to_bytes(), [3, 0, 0, 0, 255, 255, 255, 255]);
@@ -400,23 +410,23 @@ mod tests {
 
     #[test]
     fn every_truncation_and_any_trailing_byte_is_refused() {
-        let mut bytes = info().to_bytes(Target::Halu);
+        let mut bytes = info().to_bytes(halu::TARGET);
         for length in 0..bytes.len() {
-            let error = KernelInfo::from_bytes(Target::Halu, &bytes[..length]).unwrap_err();
+            let error = KernelInfo::from_bytes(halu::TARGET, &bytes[..length]).unwrap_err();
             assert_eq!(error, RecordError::Truncated(length));
         }
         bytes.push(0);
-        let error = KernelInfo::from_bytes(Target::Halu, &bytes).unwrap_err();
+        let error = KernelInfo::from_bytes(halu::TARGET, &bytes).unwrap_err();
         assert_eq!(error, RecordError::Trailing(1));
     }
 
     #[test]
     fn each_bad_field_has_its_error() {
-        let bytes = info().to_bytes(Target::Halu);
+        let bytes = info().to_bytes(halu::TARGET);
         let with = |at: usize, value: &[u8]| {
             let mut bytes = bytes.clone();
             bytes[at..at + value.len()].copy_from_slice(value);
-            KernelInfo::from_bytes(Target::Halu, &bytes).unwrap_err().to_string()
+            KernelInfo::from_bytes(halu::TARGET, &bytes).unwrap_err().to_string()
         };
         assert_eq!(
             with(0, &[1, 0, 0, 1]),
@@ -438,9 +448,9 @@ mod tests {
         assert_eq!(with(end - 5, &[255; 4]), format!("the record ends after {end} bytes, within a field"));
         let mut empty = bytes[..end - 1].to_vec();
         empty[end - 5] = 0;
-        let error = KernelInfo::from_bytes(Target::Halu, &empty).unwrap_err().to_string();
+        let error = KernelInfo::from_bytes(halu::TARGET, &empty).unwrap_err().to_string();
         assert_eq!(error, "`u` of `axpy` holds 0 bytes; expected a positive multiple of 1");
-        let error = Header::from_bytes(&[9, 0, 1, 0, 0, 0, 0, 0]).unwrap_err();
+        let error = Header::from_bytes(&[9, 0, 1, 0, 0, 0, 0, 0], &[halu::TARGET]).unwrap_err();
         assert_eq!(error.to_string(), "there is no target 9 with SM version 1");
     }
 }

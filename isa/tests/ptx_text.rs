@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::random::Random;
+use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Kernel, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
-use halfbyte_isa::target::SMS;
 
 const SM_90: TargetName = TargetName { sm: 90, suffix: None };
 const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
@@ -93,12 +93,12 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
-    for sm in SMS {
+    for sm in Sm::ALL {
         let mut versions: BTreeMap<((u8, u8), bool), Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-                if inst.since().sm > sm || crate::ptx::clamps_nothing(&inst) {
+                if inst.since().sm > sm.number() || crate::ptx::clamps_nothing(&inst) {
                     continue;
                 }
                 crate::ptx::tame(&mut inst);
@@ -109,7 +109,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
         }
         for ((version, is_family), insts) in versions {
             count += insts.len();
-            let target = TargetName { sm, suffix: is_family.then_some(Suffix::Family) };
+            let target = TargetName { sm: sm.number(), suffix: is_family.then_some(Suffix::Family) };
             let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
@@ -723,9 +723,9 @@ fn kernels_that_share_a_variable_have_it_once() {
     (second.name, third.name) = ("l".into(), "m".into());
     let mut plain = of("", "ret;");
     plain.name = "u_1".into();
-    let mut writer = Writer::new(90, None, 0);
+    let mut writer = Writer::new(Sm::SM_90, None, 0);
     for entry in [first.clone(), plain, second, third] {
-        writer.add(Kernel::for_sm(90, entry), &[]);
+        writer.add(Kernel::for_sm(Sm::SM_90, entry), &[]);
     }
     let text = writer.finish();
     let variables: Vec<&str> = text.lines().filter(|line| line.starts_with(".global")).collect();
@@ -745,7 +745,7 @@ fn kernels_that_share_a_variable_have_it_once() {
     assert_eq!(module.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["k", "u_1", "l", "m"]);
     assert_eq!(module.to_string(), text);
     // A kernel alone has its own.
-    let kernel = Kernel::for_sm(90, first);
+    let kernel = Kernel::for_sm(Sm::SM_90, first);
     assert_eq!(read(&kernel.to_string()).unwrap().module, kernel.into());
 }
 
@@ -805,7 +805,7 @@ fn an_instruction_knows_what_it_was_made_from() {
 
     let loc = |line| Loc { line, column: 2 };
     let locs = [loc(4), loc(4), loc(6), loc(4)];
-    let mut writer = Writer::new(90, Some("x\"\n.hb"), 0);
+    let mut writer = Writer::new(Sm::SM_90, Some("x\"\n.hb"), 0);
     let Module { version, target, entries, .. } = read_back.module.clone();
     for (entry, locs) in entries.into_iter().zip([&locs[..], &[]]) {
         writer.add(Kernel { version, target, entry }, locs);

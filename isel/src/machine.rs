@@ -82,6 +82,10 @@ impl Machine for Halu {
     }
 }
 
+/// PTX, whose registers are those that its text names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ptx;
+
 /// VP1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Vp1;

@@ -2,7 +2,6 @@
 //! operands and sequences.
 
 pub use halfbyte_ir::Rule;
-use halfbyte_isa::target::Target;
 
 mod halu {
     use super::Rule;
@@ -23,14 +22,8 @@ mod vp1 {
 }
 
 pub(crate) use halu::NATIVE as HALU_NATIVE;
+pub(crate) use halu::RULES as HALU_RULES;
 pub(crate) use ptx::NATIVE as PTX_NATIVE;
+pub(crate) use ptx::RULES as PTX_RULES;
 pub(crate) use vp1::NATIVE as VP1_NATIVE;
-
-/// The rules of a target, by the number they leave in [`crate::Selected::fired`].
-pub fn rules(target: Target) -> &'static [Rule] {
-    match target {
-        Target::Halu => halu::RULES,
-        Target::Vp1 => vp1::RULES,
-        Target::Ptx { .. } => ptx::RULES,
-    }
-}
+pub(crate) use vp1::RULES as VP1_RULES;

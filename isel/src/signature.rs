@@ -2,7 +2,6 @@
 
 use halfbyte_abi::{Param, Signature};
 use halfbyte_ir::Kernel;
-use halfbyte_isa::target::Target;
 
 use crate::Refusal;
 
@@ -10,8 +9,8 @@ use crate::Refusal;
 ///
 /// # Errors
 /// A parameter of a type wider than 128 bits, or more of them than the constant bank holds.
-pub fn signature(kernel: &Kernel, target: Target) -> Result<Signature, Refusal> {
-    let refusal = |span, reason| Refusal { op: None, span, target: target.name(), reason: Some(reason) };
+pub fn signature(kernel: &Kernel, target: &'static str) -> Result<Signature, Refusal> {
+    let refusal = |span, reason| Refusal { op: None, span, target, reason: Some(reason) };
     let streams = kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());
     let mut params = Vec::with_capacity(kernel.params.len());
     for param in kernel.params.iter().take(kernel.params.len().saturating_sub(streams)) {

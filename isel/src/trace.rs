@@ -29,7 +29,7 @@ pub struct Selection {
 /// A rule that was taken.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// Its number in [`rules`](crate::rules).
+    /// Its number in [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
     /// What it was taken for, where that is an instruction or a value.
     pub at: Option<Found>,
@@ -40,7 +40,7 @@ pub struct Taken {
 /// A rule that was not taken.
 #[derive(Clone, Debug)]
 pub struct Near {
-    /// Its number in [`rules`](crate::rules).
+    /// Its number in [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
     /// What it was asked of.
     pub at: Found,
@@ -112,7 +112,7 @@ impl Trace {
 }
 
 /// The methods of the rules' `Context` by which rules tell that they are taken, and those that tell more where a trace is
-/// kept. The rules' module is `rules`, and the target that they are of is `$target`.
+/// kept. The rules' module is `rules`, and their table is `$rules`.
 macro_rules! trace_methods {
     () => {
         fn fired(&mut self, rule: u32) -> Unit {
@@ -136,21 +136,21 @@ macro_rules! trace_methods {
             }
         }
     };
-    ($target:expr) => {
+    ($rules:expr) => {
         impl Lowering<'_> {
             #[cold]
             fn tell(&mut self, rule: u32, at: Option<rules::Datum>) {
                 let Some(trace) = self.trace.take() else { return };
                 let kernel = self.kernel;
-                trace.taken(&mut rules::Terms(self), kernel, $crate::rules($target), rule, at.as_ref());
+                trace.taken(&mut rules::Terms(self), kernel, $rules, rule, at.as_ref());
                 self.trace = Some(trace);
             }
 
             /// Where a trace is kept, tells it that an instruction is selected now.
             pub(super) fn begin(&mut self, inst: Inst) {
                 let Some(trace) = self.trace.take() else { return };
-                let (kernel, rules) = (self.kernel, $crate::rules($target));
-                trace.begin(&mut rules::Terms(self), kernel, rules, inst, &rules::Datum::Inst(inst));
+                let (kernel, table) = (self.kernel, $rules);
+                trace.begin(&mut rules::Terms(self), kernel, table, inst, &rules::Datum::Inst(inst));
                 self.trace = Some(trace);
             }
         }

@@ -6,7 +6,7 @@ use halfbyte_isa::object::Part;
 use crate::trap::{Access, Near, Space, TrapKind};
 
 /// A buffer of the launch.
-pub(crate) struct Buffer<'a> {
+pub struct Buffer<'a> {
     /// The parameter's name.
     pub name: &'a str,
     /// Its contents.
@@ -14,12 +14,15 @@ pub(crate) struct Buffer<'a> {
 }
 
 /// The contents of a buffer, writable or not.
-pub(crate) enum Bytes<'a> {
+pub enum Bytes<'a> {
+    /// Of an `in` buffer.
     ReadOnly(&'a [u8]),
+    /// Of one that is written.
     Mutable(&'a mut [u8]),
 }
 
 impl Bytes<'_> {
+    /// The bytes.
     pub fn get(&self) -> &[u8] {
         match self {
             Bytes::ReadOnly(bytes) => bytes,
@@ -29,7 +32,7 @@ impl Bytes<'_> {
 }
 
 /// All buffers, by parameter; `None` for a scalar.
-pub(crate) struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
+pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 
 impl<'a> Buffers<'a> {
     /// The buffer that an address belongs to, and the offset in it, within its size or not.

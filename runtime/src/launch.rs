@@ -4,17 +4,16 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_abi::{Exceeded, Target, Watchdog};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Type};
 use halfbyte_isa::object::{Loc, Part};
-use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::load::{Code, Kernel};
+use crate::load::Kernel;
 use crate::native::{NativeError, Translation};
-use crate::ptx::{self, CudaError};
+use crate::ptx::CudaError;
 use crate::trap::{Fault, Trap};
 
 /// An argument of a launch.
@@ -50,15 +49,6 @@ impl Engine {
     /// Every engine of the host, on one thread.
     pub const ALL: [Engine; 2] = [Engine::Interp, Engine::JIT];
 
-    /// Whether it runs what is for a target.
-    pub const fn runs(self, target: Target) -> bool {
-        match self {
-            Engine::Interp => true,
-            Engine::Jit { .. } => !matches!(target, Target::Ptx { .. }),
-            Engine::Cuda => matches!(target, Target::Ptx { .. }),
-        }
-    }
-
     /// `interp`, `jit` or `cuda`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,10 +83,13 @@ pub struct Launch<'a, 'b> {
 }
 
 /// A launch without its arguments.
-#[derive(Clone, Copy)]
-pub(crate) struct Order<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The number of work items.
     pub items: u32,
+    /// Backward branches that an item may take.
     pub budget: u64,
+    /// What runs it.
     pub engine: Engine,
     done: Option<&'a AtomicU32>,
     watchdog: Option<&'a Watchdog>,
@@ -119,8 +112,8 @@ impl<'a> Order<'a> {
 }
 
 /// What one thread has done of a launch. Now and then it asks whether it may go on.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Work<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work<'a> {
     watchdog: Option<&'a Watchdog>,
     /// Done since the watchdog was last asked.
     unpolled: u64,
@@ -136,6 +129,9 @@ impl<'a> Work<'a> {
     const BETWEEN_POLLS: u64 = 1 << 12;
 
     /// Counts instructions executed or backward branches taken.
+    ///
+    /// # Errors
+    /// A limit that was met.
     pub fn add(&mut self, work: u64) -> Result<(), Exceeded> {
         self.unpolled += work;
         if self.unpolled < Work::BETWEEN_POLLS { Ok(()) } else { self.poll() }
@@ -147,6 +143,9 @@ impl<'a> Work<'a> {
     }
 
     /// Asks at once.
+    ///
+    /// # Errors
+    /// A limit that was met.
     pub fn poll(&mut self) -> Result<(), Exceeded> {
         let work = std::mem::take(&mut self.unpolled);
         self.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(work))
@@ -335,7 +334,7 @@ impl Kernel {
         let Launch { items, args, budget, engine, done, watchdog } = launch;
         self.check_args(args)?;
         let (target, kernel) = (self.words.target(), || self.signature().name().to_owned());
-        if !engine.runs(target) {
+        if !self.machine.runs(engine) {
             return Err(LaunchError::Engine { kernel: kernel(), target, engine });
         }
         let limit = self.info.max_items;
@@ -352,7 +351,7 @@ impl Kernel {
         }
         let order = Order { items, budget, engine, done, watchdog };
         match self.signature().contents() {
-            [] => self.run(order, args),
+            [] => self.code.launch(self, order, args),
             contents => {
                 let given = args.iter_mut().map(|arg| match arg {
                     Arg::Scalar(bits) => Arg::Scalar(*bits),
@@ -360,7 +359,7 @@ impl Kernel {
                     Arg::Buffer(bytes) => Arg::Buffer(bytes),
                 });
                 let mut all: Vec<Arg<'_>> = given.chain(contents.iter().map(|bytes| Arg::In(bytes))).collect();
-                self.run(order, &mut all)
+                self.code.launch(self, order, &mut all)
             }
         }
     }
@@ -374,27 +373,14 @@ impl Kernel {
     }
 
     /// The error of a launch that was ended early.
-    pub(crate) fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
+    pub fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
         LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
-    }
-
-    /// Runs all items, on an argument for each parameter.
-    fn run(&self, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
-        match &self.code {
-            Code::Halu(code) => code.launch(self, order, args),
-            Code::Vp1(code) => code.launch(self, order, args),
-            Code::Ptx(code) => ptx::launch(self, code, order, args),
-        }
     }
 
     /// What it took to make native code of the kernel; none where none was made: before its first launch on
     /// [`Engine::Jit`], and where the kernel is so large that it is interpreted even then.
     pub fn translation(&self) -> Option<Translation> {
-        match &self.code {
-            Code::Halu(code) => code.translation(),
-            Code::Vp1(code) => code.translation(),
-            Code::Ptx(_) => None,
-        }
+        self.code.translation()
     }
 
     fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LaunchError> {
@@ -407,7 +393,7 @@ impl Kernel {
     }
 
     /// The buffers at the start of a launch, of arguments that fit.
-    pub(crate) fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
+    pub fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let bytes = match (param.kind, arg) {
                 (_, Arg::Scalar(_)) => return None,

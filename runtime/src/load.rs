@@ -4,19 +4,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use halfbyte_abi::Target;
 use halfbyte_isa::abi::Signature;
+use halfbyte_isa::isa::Words;
 use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,
-    TEXT_PREFIX, Words,
+    TEXT_PREFIX,
 };
-use halfbyte_isa::ptx::module;
-use halfbyte_isa::target::Target;
 use object::LittleEndian;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use thiserror::Error;
 
-use crate::{halu, ptx, vp1};
+use crate::launch::Engine;
+use crate::machine::{self, Executable, Machine};
 
 /// The kernels of an object.
 #[derive(Clone, Debug)]
@@ -33,15 +34,8 @@ pub struct Kernel {
     pub(crate) words: Words,
     pub(crate) locs: Vec<Loc>,
     pub(crate) parts: Vec<Part>,
-    pub(crate) code: Code,
-}
-
-/// Words, decoded once.
-#[derive(Clone, Debug)]
-pub(crate) enum Code {
-    Halu(halu::Code),
-    Vp1(vp1::Code),
-    Ptx(Box<module::Kernel>),
+    pub(crate) code: Arc<dyn Executable>,
+    pub(crate) machine: &'static dyn Machine,
 }
 
 /// Why bytes are no object that can be run here.
@@ -91,13 +85,13 @@ pub enum LoadError {
         /// The object's target.
         target: Target,
     },
-    /// A kernel of PTX with other parameters than its record says, or one that reads beyond them.
+    /// Code that does not fit what its record says, as a kernel of PTX with other parameters.
     #[error("section `{section}`: {error}")]
-    Parameters {
+    Unfit {
         /// The section.
         section: String,
         /// What is wrong.
-        error: ptx::LoadError,
+        error: String,
     },
     /// A record that tells of a word which the kernel does not have.
     #[error("section `{section}` is about word {address}; the kernel has {words}")]
@@ -144,11 +138,11 @@ impl From<object::read::Error> for LoadError {
 }
 
 impl Program {
-    /// Reads an object.
+    /// Reads an object for one of these machines.
     ///
     /// # Errors
-    /// Bytes that are no object of this version for a target that runs here.
-    pub fn load(bytes: &[u8]) -> Result<Program, LoadError> {
+    /// Bytes that are no object of this version for a target that runs there.
+    pub fn load(bytes: &[u8], machines: &[&'static dyn Machine]) -> Result<Program, LoadError> {
         let Sections { by_name, texts } = sections(bytes)?;
         let find = |name: String| match by_name.get(name.as_str()) {
             Some(data) => Ok((name, *data)),
@@ -156,8 +150,10 @@ impl Program {
         };
 
         let (section, data) = find(HEADER_SECTION.to_owned())?;
-        let header = Header::from_bytes(data).map_err(|error| LoadError::Record { section, error })?;
-        let target = header.target;
+        let code = Header::code_of(data).map_err(|error| LoadError::Record { section: section.clone(), error })?;
+        let unknown = || LoadError::Record { section: section.clone(), error: RecordError::Target(code.0, code.1) };
+        let (machine, target) = machine::of_code(machines, code).ok_or_else(unknown)?;
+        let header = Header::from_bytes(data, &[target]).map_err(|error| LoadError::Record { section, error })?;
 
         let source: Arc<str> = header.source.as_str().into();
         let kernel = |name: &str| {
@@ -170,7 +166,7 @@ impl Program {
                 Err(error) => return Err(LoadError::Record { section, error }),
             };
             let (section, text) = find(format!("{TEXT_PREFIX}{name}"))?;
-            let words = words(target, section, text)?;
+            let words = words(machine, target, section, text)?;
             let (section, data) = find(format!("{LOC_PREFIX}{name}"))?;
             let (locs, parts) = locations(section, data, words.len())?;
             let tiles = info.tiles.iter();
@@ -180,18 +176,9 @@ impl Program {
                 let section = format!("{INFO_PREFIX}{name}");
                 return Err(LoadError::Address { section, address, words: words.len() });
             }
-            let code = match &words {
-                Words::Halu(words) => Code::Halu(halu::Code::new(words)),
-                // Their records have tiles.
-                Words::Vp1(words) => Code::Vp1(vp1::Code::new(words, info.tiles.clone().unwrap_or_default())),
-                Words::Ptx(kernel) => {
-                    let section = || format!("{TEXT_PREFIX}{name}");
-                    ptx::check(&kernel.entry, &locs, &info.signature)
-                        .map_err(|error| LoadError::Parameters { section: section(), error })?;
-                    Code::Ptx(kernel.clone())
-                }
-            };
-            Ok(Kernel { info, source: source.clone(), words, locs, parts, code })
+            let code = machine.prepare(&info, &words, &locs);
+            let code = code.map_err(|error| LoadError::Unfit { section: format!("{TEXT_PREFIX}{name}"), error })?;
+            Ok(Kernel { info, source: source.clone(), words, locs, parts, code, machine })
         };
         let kernels = texts.into_iter().map(kernel).collect::<Result<_, _>>()?;
         Ok(Program { header, kernels })
@@ -224,6 +211,11 @@ impl Kernel {
         &self.info
     }
 
+    /// Whether an engine runs it.
+    pub fn runs_on(&self, engine: Engine) -> bool {
+        self.machine.runs(engine)
+    }
+
     /// Its words, instructions or not.
     pub fn words(&self) -> &Words {
         &self.words
@@ -241,10 +233,10 @@ impl Kernel {
 }
 
 /// Reads the words of a kernel, at least one.
-fn words(target: Target, section: String, text: &[u8]) -> Result<Words, LoadError> {
-    match Words::from_bytes(target, text) {
+fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) -> Result<Words, LoadError> {
+    match machine.isa().machine_code(target, text) {
         Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => Ok(words),
-        _ => Err(match Words::from_bytes(target, &[]) {
+        _ => Err(match machine.isa().machine_code(target, &[]) {
             Some(none) => LoadError::Text { section, bytes: text.len(), word_bytes: none.word_bytes() },
             None => LoadError::Lines { section, target },
         }),

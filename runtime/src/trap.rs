@@ -3,7 +3,8 @@
 use std::fmt;
 
 use halfbyte_abi::Exceeded;
-use halfbyte_isa::object::{Loc, digits};
+use halfbyte_isa::isa::digits;
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::domain::Unknown;
 
 /// A work item that could not go on: where it was and why. After it the launch's buffers hold no result.
@@ -49,9 +50,11 @@ pub enum Space {
 }
 
 /// Where and why a work item stopped short.
-pub(crate) struct Fault {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
     /// The address of a word.
     pub address: usize,
+    /// Why.
     pub kind: TrapKind,
 }
 

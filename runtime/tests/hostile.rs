@@ -1,11 +1,11 @@
 //! Objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
 
+use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};
 use halfbyte_emit::{Code, ObjectError, write_object};
 use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Part, RecordError, Words};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Part, RecordError};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program, TrapKind};
 use proptest::prelude::*;
 
@@ -46,9 +46,9 @@ fn exercise(kernel: &Kernel) {
 #[test]
 fn every_truncation_is_refused() {
     let bytes = object(&kernels());
-    assert!(Program::load(&bytes).is_ok());
+    assert!(Program::load(&bytes, &MACHINES).is_ok());
     for length in 0..bytes.len() {
-        let error = Program::load(&bytes[..length]).unwrap_err();
+        let error = Program::load(&bytes[..length], &MACHINES).unwrap_err();
         assert!(!error.to_string().is_empty(), "{length} bytes");
     }
 }
@@ -60,7 +60,7 @@ fn every_byte_matters_or_does_no_harm() {
         for flip in [0x01, 0x80, 0xff] {
             let mut bytes = bytes.clone();
             bytes[at] ^= flip;
-            if let Ok(program) = Program::load(&bytes) {
+            if let Ok(program) = Program::load(&bytes, &MACHINES) {
                 program.kernels().iter().for_each(exercise);
             }
         }
@@ -77,14 +77,14 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if let Ok(program) = Program::load(&bytes) {
+        if let Ok(program) = Program::load(&bytes, &MACHINES) {
             program.kernels().iter().for_each(exercise);
         }
     }
 
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        prop_assert!(Program::load(&bytes).is_err());
+        prop_assert!(Program::load(&bytes, &MACHINES).is_err());
     }
 
     #[test]
@@ -100,9 +100,9 @@ proptest! {
             _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
         };
         let mut code = kernels().remove(0);
-        code.words = Words::Halu((0..count).map(|_| word()).collect());
+        code.words = halfbyte_isa::halu::Code((0..count).map(|_| word()).collect()).into();
         code.locs = vec![Loc::default(); count];
-        let program = Program::load(&object(&[code])).unwrap();
+        let program = Program::load(&object(&[code]), &MACHINES).unwrap();
         program.kernels().iter().for_each(exercise);
     }
 }
@@ -113,7 +113,7 @@ fn other_machines_versions_and_targets() {
     let with = |at: usize, value: &[u8]| {
         let mut bytes = bytes.clone();
         bytes[at..at + value.len()].copy_from_slice(value);
-        Program::load(&bytes).unwrap_err()
+        Program::load(&bytes, &MACHINES).unwrap_err()
     };
     assert!(matches!(with(0, b"\x7fELG"), LoadError::Elf(_)));
     // EI_CLASS, EI_DATA, e_machine, e_flags.
@@ -132,10 +132,10 @@ fn records_that_disagree() {
     let refused = |change: &dyn Fn(&mut Code)| {
         let mut kernels = kernels();
         change(&mut kernels[1]);
-        Program::load(&object(&kernels)).unwrap_err().to_string()
+        Program::load(&object(&kernels), &MACHINES).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&|code| code.words = Words::Halu(Vec::new())),
+        refused(&|code| code.words = halfbyte_isa::halu::Code(Vec::new()).into()),
         "section `.text.second` has 0 bytes; expected a positive multiple of 16"
     );
     assert_eq!(refused(&|code| code.locs.clear()), "section `.loc.second` has 0 bytes; expected 8, and 16 more a part");
@@ -149,7 +149,7 @@ fn records_that_disagree() {
         let mut bytes = object(&kernels());
         let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-        Program::load(&bytes).unwrap_err().to_string()
+        Program::load(&bytes, &MACHINES).unwrap_err().to_string()
     };
     assert_eq!(renamed(".info.second", ".info.Second"), "there is no section `.info.second`");
     assert_eq!(renamed(".halfbyte", ".halfbite"), "there is no section `.halfbyte`");
@@ -174,7 +174,7 @@ fn parts_of_accesses() {
         let all = u64::from_le_bytes(bytes[size..size + 8].try_into().unwrap());
         assert_eq!(all, u64::from(words) * 8 + 16 * parts.len() as u64);
         bytes[size..size + 8].copy_from_slice(&(all - more as u64).to_le_bytes());
-        Program::load(&bytes).unwrap_err()
+        Program::load(&bytes, &MACHINES).unwrap_err()
     };
     let section = || ".loc.first".to_owned();
     let words = kernels()[0].words.len();
@@ -197,7 +197,7 @@ fn parts_that_are_not_true() {
     let without = code("k", "x: in i32", 0, access);
     let launched = |parts: &[Part]| {
         let code = Code { parts: parts.to_vec(), ..without.clone() };
-        let program = Program::load(&object(&[code])).unwrap();
+        let program = Program::load(&object(&[code]), &MACHINES).unwrap();
         assert_eq!(program.kernels()[0].parts(), parts);
         let traps = Engine::ALL.map(|engine| {
             let mut args = [Arg::In(&[0; 64])];
@@ -221,7 +221,7 @@ fn parts_that_are_not_true() {
 #[test]
 fn two_kernels_of_one_name() {
     let [first, _] = &kernels()[..] else { unreachable!() };
-    let header = Header { target: Target::Halu, source: String::new() };
+    let header = Header { target: halfbyte_isa::halu::TARGET, source: String::new() };
     let error = write_object(&header, &[first.clone(), first.clone()]).unwrap_err();
     assert_eq!(error, ObjectError::Duplicate("first".into()));
 }
@@ -236,13 +236,13 @@ fn sections_that_share_bytes_do_not_multiply() {
     let length = bytes.len() as u64;
     bytes[second + 24..second + 32].copy_from_slice(&0u64.to_le_bytes());
     bytes[second + 32..second + 40].copy_from_slice(&length.to_le_bytes());
-    assert_eq!(Program::load(&bytes).unwrap_err(), LoadError::Overlap);
+    assert_eq!(Program::load(&bytes, &MACHINES).unwrap_err(), LoadError::Overlap);
 }
 
 #[test]
 fn a_kernel_named_with_the_prefix_of_a_section() {
     let kernels = ["a", "text.a", ".text.a", "größe 1"].map(|name| code(name, "", 0, "    NOP ;"));
-    let program = Program::load(&object(&kernels)).unwrap();
+    let program = Program::load(&object(&kernels), &MACHINES).unwrap();
     assert_eq!(program.kernels().len(), 4);
     for kernel in program.kernels() {
         let trap = trap(kernel.launch(Launch::new(1, &mut [])));

@@ -1,5 +1,6 @@
 //! Random programs on the engine and on the interpreter: the same memory, statistics and traps.
 
+use crate::common::MACHINES;
 use std::num::NonZero;
 
 use crate::common::{object, params};
@@ -354,7 +355,7 @@ fn agree(seed: u64) -> bool {
         },
         locs: words.iter().map(|_| Loc::default()).collect(),
         parts: Vec::new(),
-        words: words.clone().into(),
+        words: halfbyte_isa::halu::Code(words.clone()).into(),
         stats: Vec::new(),
     };
     let elements = items as usize * 4 + 16;
@@ -367,7 +368,8 @@ fn agree(seed: u64) -> bool {
     let (x, buffers) = (bytes(4 * elements - short), [4 * elements, 4 * items as usize].map(&mut bytes));
     let scalars = [u128::from(random.next() as u32), u128::from(random.next() as u32), u128::from(random.next())];
     let budget = random.below(30);
-    let case = Case { program: Program::load(&object(&[code])).unwrap(), items, x, buffers, scalars, budget };
+    let case =
+        Case { program: Program::load(&object(&[code]), &MACHINES).unwrap(), items, x, buffers, scalars, budget };
     let expected = case.launch(Engine::Interp);
     let found = case.launch(if random.one_in(2) { Engine::JIT } else { Engine::Jit { threads: THREADS } });
     let listing = || {

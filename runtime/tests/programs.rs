@@ -1,5 +1,6 @@
 //! Programs in assembly that must compute the right thing.
 
+use crate::common::MACHINES;
 use crate::common::{bytes, code, object, program, run, words};
 use halfbyte_isa::abi::{PARAMS_OFFSET, buffer_base};
 use halfbyte_isa::object::{Loc, Part};
@@ -175,7 +176,7 @@ fn several_kernels_in_one_object() {
     assert_eq!(bytes, object(&[first.clone(), second.clone()]), "the same kernels give the same bytes");
     assert_ne!(bytes, object(&[second.clone(), first.clone()]));
 
-    let program = Program::load(&bytes).unwrap();
+    let program = Program::load(&bytes, &MACHINES).unwrap();
     assert_eq!(program.header().source, "test.s");
     for (kernel, code) in program.kernels().iter().zip([first, second]) {
         assert_eq!(*kernel.info(), code.info);
@@ -195,6 +196,6 @@ fn bytes_may_start_anywhere() {
     for shift in 0..8 {
         let mut shifted = vec![0; shift];
         shifted.extend(&object);
-        assert!(Program::load(&shifted[shift..]).is_ok());
+        assert!(Program::load(&shifted[shift..], &MACHINES).is_ok());
     }
 }

@@ -1,13 +1,16 @@
 //! Objects whose words are the text of PTX: what is wrong with one is an error that names it, and no bytes make the loader panic.
 
+use crate::common::MACHINES;
+use halfbyte_abi::Target;
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
-use halfbyte_isa::object::{Header, KernelInfo, Loc, Part, Words};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::isa::Isa;
+use halfbyte_isa::object::{Header, KernelInfo, Loc, Part};
+use halfbyte_isa::ptx::Ptx;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Program, TrapKind};
 use proptest::prelude::*;
 
-const PTX: Target = Target::Ptx { sm: 90 };
+const PTX: Target = halfbyte_isa::ptx::target(halfbyte_abi::Sm::SM_90);
 
 /// Stores two words and loads them again, those of an item.
 const TEXT: &str = ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .b32 a, .param .u64 .ptr .global .align 8 y)\n{\n    \
@@ -27,7 +30,7 @@ fn signature() -> Signature {
 }
 
 fn code(text: &str) -> Code {
-    let words = Words::from_bytes(PTX, text.as_bytes()).unwrap();
+    let words = Ptx.machine_code(PTX, text.as_bytes()).unwrap();
     let locs = (1..=words.len() as u32).map(|line| Loc { line, column: 1 }).collect();
     let info = KernelInfo { signature: signature(), local_bytes: 0, registers: 6, tiles: None, max_items: 100 };
     Code { info, words, locs, parts: Vec::new(), stats: Vec::new() }
@@ -39,12 +42,12 @@ fn object(code: &Code) -> Vec<u8> {
 }
 
 fn refused(code: &Code) -> String {
-    Program::load(&object(code)).unwrap_err().to_string()
+    Program::load(&object(code), &MACHINES).unwrap_err().to_string()
 }
 
 #[test]
 fn a_kernel_runs_and_counts_what_it_does() {
-    let program = Program::load(&object(&code(TEXT))).unwrap();
+    let program = Program::load(&object(&code(TEXT)), &MACHINES).unwrap();
     let kernel = &program.kernels()[0];
     assert_eq!((kernel.words(), kernel.info().max_items), (&code(TEXT).words, 100));
     let mut bytes = [0; 24];
@@ -59,7 +62,7 @@ fn a_part_of_an_access_traps_in_its_place() {
     let mut code = code(TEXT);
     let part = |offset, line| Part { word: STORE, offset, bytes: 4, loc: Loc { line, column: 9 } };
     code.parts = vec![part(4, 70), part(0, 60)];
-    let program = Program::load(&object(&code)).unwrap();
+    let program = Program::load(&object(&code), &MACHINES).unwrap();
     let trap = |bytes: &mut [u8]| {
         let error = program.kernels()[0].launch(Launch::new(2, &mut [Arg::Scalar(7), Arg::Buffer(bytes)])).unwrap_err();
         let LaunchError::Trap(trap) = error else { panic!("{error}") };
@@ -86,7 +89,7 @@ fn what_does_not_agree_is_refused() {
         let mut bytes = object(&code(TEXT));
         let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
-        Program::load(&bytes).unwrap_err().to_string()
+        Program::load(&bytes, &MACHINES).unwrap_err().to_string()
     };
     for (from, to) in [("sm_90", "sm_80"), ("mul.wide", "mul.wade"), ("%r<3>", "%r<1>"), (".visible", "visible.")] {
         assert_eq!(changed(from, to), "section `.text.k` is no text of a kernel for ptx sm_90", "{to}");
@@ -108,7 +111,7 @@ const TABLE: &str = ".global .align 4 .b8 t[8] = {1, 2, 3, 4, 5};";
 
 #[test]
 fn contents_are_bound_and_must_agree() {
-    let program = Program::load(&object(&with_table(TABLE, &[1, 2, 3, 4, 5, 0, 0, 0]))).unwrap();
+    let program = Program::load(&object(&with_table(TABLE, &[1, 2, 3, 4, 5, 0, 0, 0])), &MACHINES).unwrap();
     let mut bytes = [0; 8];
     program.kernels()[0].launch(Launch::new(1, &mut [Arg::Scalar(7), Arg::Buffer(&mut bytes)])).unwrap();
     assert_eq!(bytes, [5, 0, 0, 0, 0, 0, 0, 0]);
@@ -132,7 +135,7 @@ fn survives(mut bytes: Vec<u8>, changes: Vec<(prop::sample::Index, u8)>) {
         let at = at.index(bytes.len());
         bytes[at] = value;
     }
-    let Ok(program) = Program::load(&bytes) else { return };
+    let Ok(program) = Program::load(&bytes, &MACHINES) else { return };
     for kernel in program.kernels() {
         let mut buffer = [0; 16];
         let args = &mut [Arg::Scalar(1), Arg::Buffer(&mut buffer)];

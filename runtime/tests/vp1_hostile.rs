@@ -1,11 +1,12 @@
 //! VP1 objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
 
+use crate::common::MACHINES;
 use crate::common::vp1::{
     ADD, ADD_SITES, BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, guard, object, param, reads, step, tiles, writes,
 };
 use halfbyte_emit::Code;
 use halfbyte_isa::abi::ParamKind;
-use halfbyte_isa::object::{KernelInfo, Loc, Words};
+use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
@@ -50,9 +51,9 @@ fn exercise(kernel: &Kernel) {
 #[test]
 fn every_truncation_is_refused() {
     let bytes = object(&[kernel()]);
-    Program::load(&bytes).unwrap().kernels().iter().for_each(exercise);
+    Program::load(&bytes, &MACHINES).unwrap().kernels().iter().for_each(exercise);
     for length in 0..bytes.len() {
-        let error = Program::load(&bytes[..length]).unwrap_err();
+        let error = Program::load(&bytes[..length], &MACHINES).unwrap_err();
         assert!(!error.to_string().is_empty(), "{length} bytes");
     }
 }
@@ -63,7 +64,7 @@ fn every_bit_matters_or_does_no_harm() {
     for bit in 0..8 * bytes.len() {
         let mut bytes = bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        if let Ok(program) = Program::load(&bytes) {
+        if let Ok(program) = Program::load(&bytes, &MACHINES) {
             program.kernels().iter().for_each(exercise);
         }
     }
@@ -79,7 +80,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        if let Ok(program) = Program::load(&bytes) {
+        if let Ok(program) = Program::load(&bytes, &MACHINES) {
             program.kernels().iter().for_each(exercise);
         }
     }
@@ -95,7 +96,7 @@ proptest! {
         record[at..at + 4].copy_from_slice(&value.to_le_bytes());
         if let Ok(info) = KernelInfo::from_bytes(changed.words.target(), &record) {
             changed.info = info;
-            if let Ok(program) = Program::load(&object(&[changed])) {
+            if let Ok(program) = Program::load(&object(&[changed]), &MACHINES) {
                 program.kernels().iter().for_each(exercise);
             }
         }
@@ -114,12 +115,12 @@ proptest! {
             _ => Inst::random(Opcode::ALL[next() as usize % Opcode::ALL.len()], &mut next).word(),
         };
         let mut code = kernel();
-        code.words = Words::Vp1((0..count).map(|_| word()).collect());
+        code.words = halfbyte_isa::vp1::Code((0..count).map(|_| word()).collect()).into();
         code.locs = vec![Loc::default(); count];
         let tiles = code.info.tiles.as_mut().unwrap();
         tiles.group_branch = Some(count as u32 / 2);
         tiles.streams.iter_mut().for_each(|stream| stream.site.word = 0);
-        let program = Program::load(&object(&[code])).unwrap();
+        let program = Program::load(&object(&[code]), &MACHINES).unwrap();
         program.kernels().iter().for_each(exercise);
     }
 }
@@ -129,10 +130,10 @@ fn records_that_disagree() {
     let refused = |change: &dyn Fn(&mut Code)| {
         let mut kernel = kernel();
         change(&mut kernel);
-        Program::load(&object(&[kernel])).unwrap_err().to_string()
+        Program::load(&object(&[kernel]), &MACHINES).unwrap_err().to_string()
     };
     assert_eq!(
-        refused(&|code| code.words = Words::Vp1(Vec::new())),
+        refused(&|code| code.words = halfbyte_isa::vp1::Code(Vec::new()).into()),
         "section `.text.k` has 0 bytes; expected a positive multiple of 4"
     );
     assert_eq!(
@@ -168,7 +169,7 @@ fn many_loops_take_no_long_time() {
     let empty =
         vec![step(90, Trips::Const(u32::MAX), 1), step(91, Trips::Const(u32::MAX), 1), step(92, Trips::Const(0), 1)];
     tiles.streams[7].steps = empty;
-    Program::load(&object(&[kernel])).unwrap().kernels().iter().for_each(exercise);
+    Program::load(&object(&[kernel]), &MACHINES).unwrap().kernels().iter().for_each(exercise);
 }
 
 #[test]
@@ -178,15 +179,15 @@ fn an_object_of_another_target_is_refused() {
     let header = [2, 0, 0, 0, 6, 0, 0, 0];
     let at = other.windows(8).position(|window| *window == header).unwrap();
     other[at] = 1;
-    assert!(matches!(Program::load(&other), Err(LoadError::Record { .. })));
+    assert!(matches!(Program::load(&other, &MACHINES), Err(LoadError::Record { .. })));
     other[at] = 3;
-    assert!(matches!(Program::load(&other), Err(LoadError::Record { .. })));
+    assert!(matches!(Program::load(&other, &MACHINES), Err(LoadError::Record { .. })));
 }
 
 #[test]
 fn a_kernel_is_what_its_object_says() {
     let written = kernel();
-    let program = Program::load(&object(std::slice::from_ref(&written))).unwrap();
+    let program = Program::load(&object(std::slice::from_ref(&written)), &MACHINES).unwrap();
     let kernel = program.kernel("k").unwrap();
     assert_eq!(
         (kernel.info(), kernel.words(), kernel.locs()),
@@ -212,7 +213,7 @@ fn the_fuzzers_seeds_load() {
     }
     for seed in std::fs::read_dir(folder).unwrap() {
         let path = seed.unwrap().path();
-        let program = Program::load(&std::fs::read(&path).unwrap());
+        let program = Program::load(&std::fs::read(&path).unwrap(), &MACHINES);
         program.unwrap_or_else(|error| panic!("{}: {error}", path.display())).kernels().iter().for_each(exercise);
     }
 }

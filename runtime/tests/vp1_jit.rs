@@ -123,7 +123,7 @@ fn rows_by_an_address_that_words_move() {
 ";
     let streams = vec![reads(0, 16, 24), writes(1, 16, 28)];
     let tiles = Tiles { group_branch: None, ..tiles(16, 0, streams) };
-    let program = program("x: in i32x4, y: out i32x4", tiles, text);
+    let program = program("x: in i8x16, y: out i8x16", tiles, text);
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();

@@ -1,5 +1,6 @@
 //! VP1 programs in assembly that must compute the right thing.
 
+use crate::common::MACHINES;
 use crate::common::vp1::{
     BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, constant, guard, object, param, program, reads, step, tiles, writes,
 };
@@ -77,7 +78,7 @@ fn scalars_streams_and_counts_are_in_m() {
     let tiles = Tiles { items: 1, group_branch: None, image: vec![1; 20], streams: vec![written] };
     let parameters = "a: i8, b: i64, c: i1x4, v: i8x16, y: out i32";
     let code = code(parameters, 40, tiles, &(text + "    exit 0x0\n"));
-    let program = Program::load(&object(&[code])).unwrap();
+    let program = Program::load(&object(&[code]), &MACHINES).unwrap();
     let mut y = vec![0; 52];
     let v = 0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100;
     let scalars = [Arg::Scalar(0xa5), Arg::Scalar(0x0123_4567_89ab_cdef), Arg::Scalar(0b101), Arg::Scalar(v)];
@@ -137,7 +138,7 @@ fn a_uniform_stream_is_there_once() {
     let table = Stream { uniform: true, scale: 0, index: param(0, 4), ..reads(1, 4, 16) };
     let tiles = Tiles { image: vec![0; 0x100], ..tiles(1, 47, vec![table, writes(2, 4, 40)]) };
     let code = code("j: i32, t: in i32, y: out i32", 0x104, tiles, text);
-    let program = Program::load(&object(&[code])).unwrap();
+    let program = Program::load(&object(&[code]), &MACHINES).unwrap();
     let mut y = vec![0; 4 * 4003];
     let table = bytes(&[10, 11, 12]);
     let stats = run(&program, 4003, &mut [Arg::Scalar(2), Arg::In(&table), Arg::Buffer(&mut y)]).unwrap();

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use halfbyte::import_ptx::{Host, Shape, is_ptx};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::report::Report;
-use halfbyte::target::DEFAULT_SM;
-use halfbyte::{Module, pipeline};
-use halfbyte_abi::{Exceeded, Param, Watchdog};
+use halfbyte::{Module, Sm, TARGETS, pipeline};
+use halfbyte_abi::{Exceeded, Param, Target, Watchdog};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Writers};
-use halfbyte_isa::target::Target;
 use halfbyte_runtime::Program;
 
 use crate::bind::{Bound, bind};
@@ -45,7 +43,7 @@ impl Outcome {
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The SM that PTX is made for.
-    pub sm: u16,
+    pub sm: Sm,
     /// What executes words.
     pub engines: &'a [Engine],
     /// Folders, beside its own, in which files lie that a text may name.
@@ -57,7 +55,7 @@ pub struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// For the SM that PTX is made for where none is given, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
-        Setup { sm: DEFAULT_SM, engines, allowed: &[], watchdog: None }
+        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None }
     }
 }
 
@@ -70,7 +68,7 @@ pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outco
 }
 
 /// The same, where PTX is made for another SM.
-pub fn check_for_sm(sm: u16, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
+pub fn check_for_sm(sm: Sm, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     check_with(&Setup { sm, ..Setup::new(engines) }, file, text, folder)
 }
 
@@ -123,7 +121,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
 }
 
 /// What a text in PTX runs on, whichever SM it is for.
-const TEXT: Target = Target::Ptx { sm: DEFAULT_SM };
+const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {
     module: &'a Module,
@@ -164,7 +162,8 @@ impl Checker<'_> {
             let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
             // The compiler's own object is at fault where it does not load; the kernel's name shows which.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
-            Program::load(&binary.object)
+            halfbyte::TARGETS
+                .load(&binary.object)
                 .map_err(|error| vec![Diagnostic::new(span, format!("the object does not load: {error}"))])
         })
     }
@@ -241,7 +240,7 @@ impl Checker<'_> {
         let launch =
             Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
         if is_ptx(self.module.file()) {
-            let engines = self.engines.iter().filter(|engine| engine.runs(TEXT));
+            let engines = self.engines.iter().filter(|engine| TARGETS.runs(**engine, TEXT));
             engines.for_each(|&engine| self.run_text(engine, &launch));
             if self.is_over() {
                 return;
@@ -282,7 +281,7 @@ impl Checker<'_> {
     fn run_on(&mut self, target: Target, launch: &Reference<'_>) {
         let Reference { run, params, writers, .. } = *launch;
         let (name, watchdog) = (&run.kernel.0, self.watchdog);
-        for &engine in self.engines.iter().filter(|engine| engine.runs(target)) {
+        for &engine in self.engines.iter().filter(|engine| TARGETS.runs(**engine, target)) {
             let on = format!("{target} ({engine})");
             let program = match self.program(launch.kernel, target) {
                 Ok(program) => program,

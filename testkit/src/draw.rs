@@ -6,7 +6,6 @@ use halfbyte_ir::{IntrinsicData, Type};
 use halfbyte_isa::halu::fields::{GUARD, GUARD_NOT, PT, RZ, URZ};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::row::{RegFile, Role};
-use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1;
 
 /// Registers of HALU from here on have numbers of three digits, so that none is the beginning of another's.
@@ -54,7 +53,7 @@ pub fn halu(random: &mut Random) -> Option<Drawn> {
     let (mnemonic, registers) = line.split_once(' ')?;
     let registers = places.iter().fold(registers.to_string(), |text, (register, place)| text.replace(register, place));
     let text = format!("{mnemonic} {registers}");
-    Some(Drawn { data: IntrinsicData { target: Target::Halu.name().to_string(), text }, result: result?, operands })
+    Some(Drawn { data: IntrinsicData { target: halfbyte::HALU.name().to_string(), text }, result: result?, operands })
 }
 
 /// A random instruction of VP1's scalar or vector unit with every register position a value.
@@ -92,5 +91,5 @@ pub fn vp1(random: &mut Random) -> Option<Drawn> {
     }
     let line = inst.to_string();
     let text = places.iter().fold(line, |text, (register, place)| text.replace(register, place));
-    Some(Drawn { data: IntrinsicData { target: Target::Vp1.name().to_string(), text }, result: result?, operands })
+    Some(Drawn { data: IntrinsicData { target: halfbyte::VP1.name().to_string(), text }, result: result?, operands })
 }

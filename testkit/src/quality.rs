@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use halfbyte_isa::row::Class;
-
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, Target};
+use halfbyte_abi::Form;
+use halfbyte_isa::row::Class;
 
 /// What a kernel became.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,7 +47,7 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
                 words: stats.words,
                 registers: stats.registers,
                 spills: stats.spills,
-                bundles: (target == Target::Vp1).then(|| {
+                bundles: (target.form() == Form::Tiles).then(|| {
                     let mut bundles = Bundles::default();
                     for block in &stats.blocks {
                         bundles.all.0 += block.bundles;
@@ -75,7 +75,7 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
         "# Quality of code\n\nWhat kernels become, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
          them,\nfinding an address, moving, reading and writing memory are not.\n",
     );
-    let is_ptx = |target: &Target| matches!(target, Target::Ptx { .. });
+    let is_ptx = |target: &Target| target.form() == Form::Text;
     for &target in targets.iter().filter(|target| !is_ptx(target)) {
         let mut refused = Refused::new();
         let mut rows = String::new();
@@ -87,8 +87,8 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
                 }
             }
         }
-        let head = match target {
-            Target::Vp1 => {
+        let head = match target.form() {
+            Form::Tiles => {
                 "`bundles` is over all blocks, with the fewest that there could be: the most words of a unit, or the longest chain of\n\
                  dependences. `loops` has the same of each loop whose iterations overlap, from one to the next.\n\n\
                  | file | kernel | compute | words | registers | spills | bundles | loops |\n|---|---|---|---|---|---|---|---|\n"

@@ -10,12 +10,13 @@
 
 use std::collections::HashSet;
 
+use halfbyte::target::On;
+use halfbyte::{Sm, TARGETS};
+use halfbyte_abi::Target;
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{ParamKind, Span};
-use halfbyte_isa::target::Target;
 
 use crate::values::{Cursor, Value, brief, element_bits, list};
-use halfbyte::target::On;
 
 /// A name with its place in the text.
 pub type Name = (String, Span);
@@ -61,12 +62,10 @@ pub struct RunLines {
 
 impl RunLines {
     /// Has PTX made for an SM.
-    pub fn set_sm(&mut self, sm: u16) {
+    pub fn set_sm(&mut self, sm: Sm) {
         let runs = self.runs.iter_mut().flat_map(|run| &mut run.targets);
         for target in runs.chain(self.refusals.iter_mut().map(|refusal| &mut refusal.target)) {
-            if let Target::Ptx { .. } = target {
-                *target = Target::Ptx { sm };
-            }
+            *target = TARGETS.for_sm(*target, sm).unwrap_or(*target);
         }
     }
 }
@@ -127,8 +126,8 @@ pub(crate) fn comment(line: &str) -> Option<usize> {
 }
 
 fn target(cursor: &mut Cursor<'_>) -> Result<(On, Span), Diagnostic> {
-    let (name, span) = cursor.name(&format!("a target: {}", On::NAMES))?;
-    let unknown = || Diagnostic::new(span, format!("`{}` is no target", brief(name))).expected(On::NAMES);
+    let (name, span) = cursor.name(&format!("a target: {}", On::names()))?;
+    let unknown = || Diagnostic::new(span, format!("`{}` is no target", brief(name))).expected(On::names());
     Ok((On::from_name(name).ok_or_else(unknown)?, span))
 }
 
@@ -213,7 +212,7 @@ mod tests {
         let source = "; run: ir, halu: @axpy items=2 a=2.0 x=[0x3c003c00, 1.0] y=zeros(2) -> y=[0x40004000, 2.0]\r\n";
         let lines = read(source).unwrap();
         let [run] = &lines.runs[..] else { panic!("one run") };
-        assert_eq!(run.targets, [Target::Halu]);
+        assert_eq!(run.targets, [halfbyte::HALU]);
         assert_eq!((run.kernel.0.as_str(), run.items), ("axpy", 2));
         let names = |list: &[(Name, Value)]| list.iter().map(|((name, _), _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&run.args), ["a", "x", "y"]);
@@ -228,7 +227,7 @@ mod tests {
         let source = "  %r = swizzle %a, %b ; refuse: vp1: no such op \n intrinsic \"; refuse: halu: x\" ;run: halu: @k items=1\n; a run: b";
         let lines = read(source).unwrap();
         let [refusal] = &lines.refusals[..] else { panic!("one refusal") };
-        assert_eq!((refusal.target, refusal.text.as_str()), (Target::Vp1, "no such op"));
+        assert_eq!((refusal.target, refusal.text.as_str()), (halfbyte::VP1, "no such op"));
         assert_eq!(refusal.line.start, 0);
         assert_eq!(lines.runs.len(), 1);
     }

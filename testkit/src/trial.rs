@@ -3,19 +3,18 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
+use halfbyte::pipeline::{Options, compile};
+use halfbyte::report::Report;
+use halfbyte::{Module, TARGETS};
+use halfbyte_abi::{Exceeded, Target, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
 use halfbyte_ir::{Kernel, eval};
 use halfbyte_isa::stream::Stream;
-use halfbyte_isa::target::Target;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
 use crate::compare::compare;
-use halfbyte::Module;
-use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
-use halfbyte::pipeline::{Options, compile};
-use halfbyte::report::Report;
 
 /// How a kernel is tried.
 #[derive(Clone, Copy)]
@@ -195,7 +194,7 @@ impl Trial<'_> {
                     budget: self.budget,
                     watchdog: self.watchdog,
                 };
-                tally.launches += self.engines.iter().filter(|engine| engine.runs(target)).count() as u64;
+                tally.launches += self.engines.iter().filter(|engine| TARGETS.runs(**engine, target)).count() as u64;
                 reference.check(&program, self.engines).map_err(|mut failure| {
                     if options.passes.len() != Options::new(target).passes.len() {
                         let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
@@ -215,7 +214,7 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
     let target = options.target;
     let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
     match compile(module, &module.ir().kernels, options, &mut |_| {}) {
-        Ok(binary) => Program::load(&binary.object).map(Some).map_err(|error| defect(&error)),
+        Ok(binary) => halfbyte::TARGETS.load(&binary.object).map(Some).map_err(|error| defect(&error)),
         Err(errors) => match errors.iter().any(|error| error.message.starts_with("cannot compile")) {
             true => Err(defect(&Report::new(module.file(), module.text(), errors))),
             false => Ok(None),
@@ -252,7 +251,8 @@ impl Reference<'_> {
         };
         let mut first: Option<(Engine, Outcome)> = None;
         // What a GPU does about a bad access is its own, and it knows no budget.
-        let is_fit = |engine: &&Engine| engine.runs(target) && (**engine != Engine::Cuda || self.outcome.is_ok());
+        let is_fit =
+            |engine: &&Engine| TARGETS.runs(**engine, target) && (**engine != Engine::Cuda || self.outcome.is_ok());
         for &engine in engines.iter().filter(is_fit) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
@@ -409,7 +409,7 @@ mod tests {
         let module = Module::parse(&text).unwrap();
         let launch = Launch { items: 2, args: vec![turns.to_le_bytes().to_vec(), vec![0; 8]] };
         let trial = Trial {
-            ways: &[Options::new(Target::Halu)],
+            ways: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],
             budget,
             watchdog: None,
@@ -430,6 +430,6 @@ mod tests {
     #[test]
     fn what_the_evaluator_does_not_finish_is_no_agreement() {
         let failure = nested(7, 2, 10).unwrap_err();
-        assert_eq!((failure.kind, failure.target), (Kind::Trap, Some(Target::Halu)));
+        assert_eq!((failure.kind, failure.target), (Kind::Trap, Some(halfbyte::HALU)));
     }
 }

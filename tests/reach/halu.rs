@@ -6,7 +6,7 @@ use std::path::Path;
 use halfbyte::Target;
 use halfbyte::ir::witness::Random;
 use halfbyte::isa::halu::{Inst, Opcode};
-use halfbyte::isa::object::Words;
+use halfbyte::isa::isa::Words;
 use halfbyte::isa::row::{Kind, RegFile, Role, Row};
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
@@ -19,7 +19,7 @@ pub struct Halu;
 
 impl Isa for Halu {
     type Opcode = Opcode;
-    const TARGET: Target = Target::Halu;
+    const TARGET: Target = halfbyte::HALU;
     const NAME: &str = "HALU";
 
     fn opcodes() -> impl Iterator<Item = Opcode> {
@@ -35,10 +35,7 @@ impl Isa for Halu {
         Inst::decode(word).map(|inst| inst.opcode())
     }
     fn words(words: &Words) -> Vec<u128> {
-        match words {
-            Words::Halu(words) => words.clone(),
-            Words::Vp1(_) | Words::Ptx(_) => panic!("words of another machine"),
-        }
+        words.downcast_ref::<halfbyte::isa::halu::Code>().unwrap().0.clone()
     }
 }
 
@@ -85,7 +82,7 @@ fn spilling(ty: &str, count: usize) -> String {
 fn more(reach: &mut Reach<Halu>) {
     let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
     for text in more.chain([spilling("i32", 300), spilling("i64", 150), spilling("i8x16", 80)]) {
-        let binary = compiled(&text, &with_passes(Target::Halu)).unwrap();
+        let binary = compiled(&text, &with_passes(halfbyte::HALU)).unwrap();
         let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);
         assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
         reach.note_all(&binary, &text, "here");
@@ -211,7 +208,7 @@ fn intrinsics(reach: &mut Reach<Halu>) {
             }
             let template = template(inst);
             let text = kernel(&template);
-            let Some(binary) = compiled(&text, &without_passes(Target::Halu)) else { continue };
+            let Some(binary) = compiled(&text, &without_passes(halfbyte::HALU)) else { continue };
             let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);
             assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
             for word in Halu::words(&binary.code[0].words).into_iter().filter(|&word| Halu::opcode(word) == Some(op)) {

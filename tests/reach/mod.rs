@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::fs;
 
 use halfbyte::ir::witness::witnesses;
-use halfbyte::isa::object::Words;
+use halfbyte::isa::isa::Words;
 use halfbyte::isa::row::{Kind, Modifier, Operand, Row, Suffix};
 use halfbyte::isa::vp1::fields::NO_FLAGS;
 use halfbyte::isa::word::Field;
@@ -199,7 +199,7 @@ impl<I: Isa> Reach<I> {
 
     /// Idioms: the kernels that stand beside the rules, `more`, then the text tests and the examples.
     fn idioms(&mut self, more: impl FnOnce(&mut Reach<I>)) {
-        for rule in halfbyte_isel::rules(I::TARGET) {
+        for rule in halfbyte::TARGETS.rules(I::TARGET) {
             for witness in rule.checks.iter().flat_map(|check| witnesses(check).unwrap()) {
                 if let Some(binary) = compiled(&witness.text, &without_passes(I::TARGET)) {
                     self.note_all(&binary, &witness.text, &format!("`prove {}::{}`", I::TARGET.name(), rule.name));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use halfbyte::Target;
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::object::Words;
+use halfbyte::isa::isa::Words;
 use halfbyte::isa::row::{RegFile, Row};
 use halfbyte::isa::vp1::{Inst, Opcode, Unit, read_word};
 use halfbyte::launch::Engine;
@@ -20,7 +20,7 @@ struct Vp1;
 
 impl Isa for Vp1 {
     type Opcode = Opcode;
-    const TARGET: Target = Target::Vp1;
+    const TARGET: Target = halfbyte::VP1;
     const NAME: &str = "VP1's vector and scalar units";
 
     fn opcodes() -> impl Iterator<Item = Opcode> {
@@ -37,10 +37,7 @@ impl Isa for Vp1 {
         Inst::decode(u32::try_from(word).ok()?).map(|inst| inst.opcode())
     }
     fn words(words: &Words) -> Vec<u128> {
-        match words {
-            Words::Vp1(words) => words.iter().map(|&word| word.into()).collect(),
-            Words::Halu(_) | Words::Ptx(_) => panic!("words of another machine"),
-        }
+        words.iter().collect()
     }
 }
 
@@ -105,7 +102,7 @@ fn intrinsics(reach: &mut Reach<Vp1>) {
                     operands.iter().map(|&(file, _)| if file == 'r' { "i32" } else { "i8x16" }).collect();
                 let result = if sequence.result == RegFile::R { "i32" } else { "i8x16" };
                 let text_of_kernel = kernel(&types, result, &text);
-                let Some(binary) = compiled(&text_of_kernel, &without_passes(Target::Vp1)) else { continue };
+                let Some(binary) = compiled(&text_of_kernel, &without_passes(halfbyte::VP1)) else { continue };
                 let outcome = check("k.hb", &text_of_kernel, Path::new("."), &Engine::ALL);
                 assert!(outcome.failures.is_none(), "{}", outcome.failures.unwrap());
                 let placed: Vec<&str> = text.split("; ").flat_map(|bundle| bundle.split(" & ")).collect();

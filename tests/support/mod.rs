@@ -3,7 +3,7 @@
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
-use halfbyte::{Module, Target};
+use halfbyte::{Module, TARGETS, Target};
 use halfbyte_runtime::Program;
 use halfbyte_testkit::compare::compare;
 
@@ -23,7 +23,7 @@ pub fn without_passes(target: Target) -> Options {
 pub fn program(module: &Module, options: &Options) -> Result<Program, String> {
     let binary = compile(module, &module.ir().kernels, options, &mut |_| {})
         .map_err(|errors| Report::new(module.file(), module.text(), errors).to_string())?;
-    Program::load(&binary.object).map_err(|error| error.to_string())
+    halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 
 /// Where the words differ from the evaluator on a launch of the module's only kernel.
@@ -32,7 +32,7 @@ pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -
     let loaded = program.kernel(&kernel.name).ok_or("the object lacks the kernel")?;
     let mut expected = args.to_vec();
     let writers = evaluate(kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
-    for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(program.header().target)) {
+    for engine in Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, program.header().target)) {
         let on = format!("{} ({engine})", program.header().target);
         let mut found = args.to_vec();
         execute(loaded, engine, items, &mut found).map_err(|error| format!("on {on}: {error}"))?;

@@ -2,6 +2,7 @@
 
 mod builder;
 mod graph;
+mod head;
 mod link;
 mod live;
 #[cfg(test)]
@@ -19,17 +20,20 @@ mod values;
 mod words;
 
 use std::borrow::Cow;
+use std::fmt::{self, Write};
 
-use halfbyte_isa::object::{KernelInfo, Words};
+use halfbyte_isa::isa::Words;
+use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::domain::{Jump, Next};
 use halfbyte_isa::vp1::fields::R_ZERO;
 use halfbyte_isa::vp1::footprint::Locations;
+use halfbyte_isa::vp1::{self, bundles};
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
-use halfbyte_isel::machine::Vp1;
+use halfbyte_isel::{AllocatedCode, Vp1};
 
+use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
-use crate::layout::Code;
 use crate::straighten::{Step, lengths, straighten};
 
 pub use op::OpError;
@@ -52,8 +56,38 @@ struct Assembled {
 /// The `$a` that frames are addressed by: 0 where a function does not write it.
 const FRAME_BASE: u8 = 31;
 
+impl Emitter for Vp1 {
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
+        layout(&own(func)?)
+    }
+
+    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
+        let Some(vp1::Code(words)) = code.words.downcast_ref() else { return Ok(()) };
+        write!(out, " in {} bundles", bundles(words).count())?;
+        head::write(out, &code.info)
+    }
+
+    fn lines(&self, code: &Code) -> String {
+        code.words.downcast_ref().map_or(String::new(), |vp1::Code(words)| in_braces(words, &code.words))
+    }
+}
+
+/// The assembly of VP1 words, a line each, with braces around bundles.
+fn in_braces(vp1: &[u32], words: &Words) -> String {
+    let mut lines = String::new();
+    for (start, bundle) in bundles(vp1) {
+        let end = start + bundle.words();
+        for address in start..end {
+            let open = if address == start { '{' } else { ' ' };
+            let close = if address + 1 == end { " }" } else { "" };
+            lines += &format!("{WORD}{open} {}{close}\n", words.text(address as usize));
+        }
+    }
+    lines
+}
+
 /// Schedules a machine function and lays it out.
-pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
+fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     let kernel = func.signature.name();
     let mut zero = Some(FRAME_BASE);
     let mut blocks = operations(kernel, func, zero)?;
@@ -86,7 +120,7 @@ pub(crate) fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     };
     let locs = words.iter().map(|word| word.loc).collect();
     let words = words.iter().map(|word| word.inst.word()).collect::<Vec<u32>>();
-    Ok(Code { info, words: Words::Vp1(words), locs, parts: Vec::new(), stats })
+    Ok(Code { info, words: vp1::Code(words).into(), locs, parts: Vec::new(), stats })
 }
 
 /// The operations of a function, by block. `zero` is an `$a` that holds 0 all the time.

@@ -12,7 +12,7 @@ use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 
 /// The meaning of a text on operands of these types, or why it has none.
-pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
+pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let values = args.iter().map(|&ty| value(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, value(result)?, &values).map_err(|error| error.to_string())?;
     let mut inst = template.inst;

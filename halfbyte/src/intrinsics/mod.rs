@@ -1,15 +1,22 @@
 //! What targets' instructions mean in a kernel: the machines' own meanings, on registers that hold the operands.
 
-mod halu;
-mod vp1;
+pub(crate) mod halu;
+pub(crate) mod vp1;
 
 use halfbyte_ir::eval::{IntrinsicFn, Intrinsics};
 use halfbyte_ir::{IntrinsicData, Type};
-use halfbyte_isa::target::Target;
 
-/// The meanings of all instructions that words of a target stand for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Meanings;
+use crate::targets::{TARGETS, TargetSet};
+
+/// The meanings of all instructions that words of these targets stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Meanings(pub &'static TargetSet);
+
+impl Default for Meanings {
+    fn default() -> Meanings {
+        Meanings(&TARGETS)
+    }
+}
 
 impl Intrinsics for Meanings {
     fn resolve<'a>(
@@ -19,13 +26,8 @@ impl Intrinsics for Meanings {
         result: Type,
     ) -> Result<IntrinsicFn<'a>, String> {
         let IntrinsicData { target, text } = intrinsic;
-        if target == Target::Halu.name() {
-            halu::resolve(text, args, result)
-        } else if target == Target::Vp1.name() {
-            vp1::resolve(text, args, result)
-        } else {
-            Err(format!("instructions of `{target}` have no meaning here"))
-        }
+        let meaning = self.0.meaning(target);
+        meaning.ok_or_else(|| format!("instructions of `{target}` have no meaning here"))?(text, args, result)
     }
 }
 
@@ -44,7 +46,7 @@ mod tests {
         let types: Vec<Type> = args.iter().map(|(ty, _)| *ty).collect();
         let operands: Vec<Operand<'_>> = args.iter().map(|&(ty, lanes)| Operand { ty, lanes }).collect();
         let mut out = vec![0; result.lanes()];
-        Meanings.resolve(&intrinsic, &types, result)?(&operands, &mut out);
+        Meanings::default().resolve(&intrinsic, &types, result)?(&operands, &mut out);
         Ok(out)
     }
 

@@ -13,7 +13,7 @@ use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
 
 /// The meaning of a text on operands of these types, or why it has none.
-pub(super) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
+pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
     let run = |step: &Step| Run::new(step, files.len());

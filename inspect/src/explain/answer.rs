@@ -1,8 +1,8 @@
 //! What an explanation says.
 
+use halfbyte_abi::Target;
 use halfbyte_ir::Rule;
 use halfbyte_ir::rule::Depth;
-use halfbyte_isa::target::Target;
 
 /// What became of an op, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -14,19 +14,17 @@ mod uses;
 use std::collections::HashSet;
 
 pub use answer::{Change, Explanation, Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word};
-pub use render::Text;
-
+use halfbyte::pipeline::Options;
+use halfbyte::{Module, TARGETS};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::rule::Found;
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Kernel, Span};
-use halfbyte_isel::{Refusal, check_intrinsics, legality};
+use halfbyte_isel::Refusal;
 use halfbyte_lower::trace::Trace;
 use halfbyte_lower::{Context, LowerError};
-
-use halfbyte::Module;
-use halfbyte::pipeline::Options;
 use place::Subject;
+pub use render::Text;
 use selection::{Failed, Selected};
 
 /// What is asked.
@@ -129,7 +127,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
         }
         Subject::Parameter(value) => explanation.op = Found::Value(value).text(kernel),
     }
-    let refused = check_intrinsics(kernel, target);
+    let refused = TARGETS.check_intrinsics(kernel, target);
     if !refused.is_empty() {
         explanation.refused = refused.iter().map(ToString::to_string).collect();
         return Ok(explanation);
@@ -139,7 +137,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
         // No instruction stands there.
         Subject::Parameter(_) => Span { start: u32::MAX, end: u32::MAX },
     };
-    let legality = legality(target);
+    let legality = TARGETS.legality(target);
     let mut context = Context::new(&legality);
     context.verify = question.options.verify;
     context.trace = Some(Trace::new(place));

@@ -3,23 +3,25 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use halfbyte_emit::{Code, layout};
+use halfbyte::TARGETS;
+use halfbyte_abi::Target;
+use halfbyte_emit::Code;
 use halfbyte_ir::rule::{Depth, Found};
 use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel, Rule, Span, Value};
-use halfbyte_isa::object::{Loc, Words};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::isa::Words;
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::{self, Opcode};
 use halfbyte_isel::regalloc::{self, Allocator};
 use halfbyte_isel::trace::{Selection, Trace};
-use halfbyte_isel::{Refusal, select_traced};
+use halfbyte_isel::{Refusal, Request};
 
 use super::uses::Users;
 use super::{Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word, place};
 
 /// Whether a word only fills a place in its bundle.
 fn is_nop(words: &Words, address: usize) -> bool {
-    let Words::Vp1(words) = words else { return false };
+    let Some(vp1::Code(words)) = words.downcast_ref() else { return false };
     let inst = words.get(address).and_then(|&word| vp1::Inst::decode(word));
     inst.is_some_and(|inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP))
 }
@@ -54,13 +56,16 @@ impl<'k> Selected<'k> {
         }
         let locate = |span: Span| Loc { line: span.start, column: 1 };
         let mut trace = Trace::new(asked);
-        let selected = select_traced(&numbered, target, &locate, &mut trace);
+        let request = Request { kernel: &numbered, target, locate: &locate, trace: Some(&mut trace) };
+        let selected = TARGETS.select(request);
         let result = match selected {
             Ok(mut selected) => {
                 let expanded = selected.code.expand().map_err(|error| Failed::Defect(error.to_string()));
                 let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default());
                 let func = func.map_err(|error| Failed::Defect(error.to_string()));
-                expanded.and(func).and_then(|func| layout(func).map_err(|error| Failed::Defect(error.to_string())))
+                expanded
+                    .and(func)
+                    .and_then(|func| TARGETS.layout(target, func).map_err(|error| Failed::Defect(error.to_string())))
             }
             Err(mut refused) => {
                 for refusal in &mut refused {
@@ -85,7 +90,7 @@ impl<'k> Selected<'k> {
     }
 
     fn rule(&self, number: u32) -> Option<&'static Rule> {
-        halfbyte_isel::rules(self.target).get(number as usize)
+        TARGETS.rules(self.target).get(number as usize)
     }
 
     fn selection(&self, inst: Inst) -> Option<&Selection> {

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
+use halfbyte_abi::Target;
 use halfbyte_isa::row::Row;
-use halfbyte_isa::target::Target;
 
 use super::Refused;
 use super::charts;

@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
+use halfbyte::emit::Code;
 use halfbyte_isa::halu;
-use halfbyte_isa::object::{Loc, Words};
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::{self, text::inst_text};
 use halfbyte_isa::row::{Kind, RegFile, Role};
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
-use halfbyte_isel::Func;
-use halfbyte_isel::mach::{BlockIndex, MachBlock};
+use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
 use halfbyte_isel::machine::Machine;
+use halfbyte_isel::print::ptx_names;
+use halfbyte_isel::{AllocatedCode, Halu, Vp1};
 
 use super::model::{Entry, Line, Place, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
-use halfbyte::emit::Code;
-use halfbyte::print::ptx_names;
 
 /// Bits of a `$c`.
 const FLAGS: u8 = 16;
@@ -25,19 +25,21 @@ const FLAGS: u8 = 16;
 const PREDICATES: u8 = 7;
 
 /// The nodes of a function, an instruction each, and the number of the first of each block.
-pub(super) fn nodes(func: &Func) -> (Vec<Node>, Vec<usize>) {
-    match func {
-        Func::Halu(func) => blocks(&func.blocks, |inst, place| (halu_node(inst, place), is_end(inst))),
-        Func::Vp1(func) => blocks(&func.blocks, |group, place| {
-            let words: Vec<u32> = group.insts.iter().map(vp1::Inst::word).collect();
-            let Some(footprint) = footprint(&words) else { return (Node::default(), false) };
-            let writes = cells(footprint.writes).map(|cell| (cell, place)).collect();
-            let ends = matches!(footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return);
-            (Node { reads: cells(footprint.reads).collect(), writes, ..Node::default() }, ends)
-        }),
-        // Its registers are not the machine's.
-        Func::Ptx(_) => (Vec::new(), Vec::new()),
+pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
+    if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
+        return blocks(&func.blocks, |inst, place| (halu_node(inst, place), is_end(inst)));
     }
+    let Some(func) = func.downcast_ref::<MachFunc<Vp1>>() else {
+        // The registers of a text are not the machine's.
+        return (Vec::new(), Vec::new());
+    };
+    blocks(&func.blocks, |group, place| {
+        let words: Vec<u32> = group.insts.iter().map(vp1::Inst::word).collect();
+        let Some(footprint) = footprint(&words) else { return (Node::default(), false) };
+        let writes = cells(footprint.writes).map(|cell| (cell, place)).collect();
+        let ends = matches!(footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return);
+        (Node { reads: cells(footprint.reads).collect(), writes, ..Node::default() }, ends)
+    })
 }
 
 /// The nodes of blocks. `node` also tells whether control never goes on to the next.
@@ -65,30 +67,36 @@ fn blocks<M: Machine>(
 }
 
 /// The lines of a function, which has these nodes and uses of registers.
-pub(super) fn of_func(func: &Func, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
+pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
     let all = touched(nodes, uses);
-    match func {
-        Func::Halu(func) => lines(&func.blocks, &all, |inst, touched, place| {
+    if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
+        return lines(&func.blocks, &all, |inst, touched, place| {
             tokens(&inst.to_string(), Some(halu_entry(inst)), touched, place)
-        }),
-        Func::Vp1(func) => lines(&func.blocks, &all, |group, touched, place| {
+        });
+    }
+    if let Some(func) = func.downcast_ref::<MachFunc<Vp1>>() {
+        return lines(&func.blocks, &all, |group, touched, place| {
             let mut line = Vec::new();
             for (number, inst) in group.insts.iter().enumerate() {
                 line.extend((number > 0).then(|| Token::Plain(" & ".into())));
                 line.extend(tokens(&inst.to_string(), Some(vp1_entry(inst)), touched, place));
             }
             line
-        }),
-        Func::Ptx(func) => {
-            let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
-            let mut lines = Vec::new();
-            for (number, block) in func.blocks.iter().enumerate() {
-                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
-                lines.extend(block.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
-            }
-            lines
-        }
+        });
     }
+    let Some(func) = func.downcast_ref::<halfbyte_isel::ptx::Func>() else { return plain(&func.to_string()) };
+    let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
+    let mut lines = Vec::new();
+    for (number, block) in func.blocks.iter().enumerate() {
+        lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+        lines.extend(block.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+    }
+    lines
+}
+
+/// The lines of code of which no more is known than its text.
+pub(super) fn plain(text: &str) -> Vec<Line> {
+    text.lines().map(|line| Line::new(Shape::Inst, None, vec![Token::Plain(line.trim().to_owned())])).collect()
 }
 
 /// The line of an instruction of PTX.
@@ -118,39 +126,31 @@ fn lines<M: Machine>(
 
 /// The lines of a kernel's words.
 pub(super) fn of_words(code: &Code) -> Vec<Line> {
-    let nodes = match &code.words {
-        Words::Halu(words) => halu_nodes(words, &code.locs),
-        Words::Vp1(words) => vp1_nodes(words, &code.locs),
-        Words::Ptx(_) => Vec::new(),
+    let halu = code.words.downcast_ref().map(|halu::Code(words)| words.as_slice());
+    let vp1 = code.words.downcast_ref().map(|vp1::Code(words)| words.as_slice());
+    let nodes = match (halu, vp1) {
+        (Some(words), _) => halu_nodes(words, &code.locs),
+        (_, Some(words)) => vp1_nodes(words, &code.locs),
+        _ => Vec::new(),
     };
     let all = touched(&nodes, &contents(&nodes).uses);
     let none = Touched::default();
-    let starts: Vec<u32> = match &code.words {
-        Words::Halu(_) | Words::Ptx(_) => Vec::new(),
-        Words::Vp1(words) => bundles(words).map(|(start, _)| start).collect(),
-    };
+    let starts: Vec<u32> = vp1.map_or(Vec::new(), |words| bundles(words).map(|(start, _)| start).collect());
     let mut lines = Vec::with_capacity(code.words.len());
     let mut bundle = 0;
     for (address, &loc) in code.locs.iter().enumerate() {
         let opens = starts.get(bundle).is_some_and(|&start| start as usize == address);
         bundle += usize::from(opens);
         let node = if starts.is_empty() { address } else { bundle.saturating_sub(1) };
-        let entry = match &code.words {
-            Words::Halu(words) => {
-                words.get(address).and_then(|&word| halu::Inst::decode(word)).as_ref().map(halu_entry)
-            }
-            Words::Vp1(words) => words.get(address).and_then(|&word| vp1::Inst::decode(word)).as_ref().map(vp1_entry),
-            Words::Ptx(_) => None,
-        };
+        let of_halu = halu.and_then(|words| halu::Inst::decode(*words.get(address)?));
+        let of_vp1 = vp1.and_then(|words| vp1::Inst::decode(*words.get(address)?));
+        let entry = of_halu.as_ref().map(halu_entry).or(of_vp1.as_ref().map(vp1_entry));
         // A nop has the place of its neighbour, but nothing of it.
-        let nop = matches!(&code.words, Words::Vp1(words) if words.get(address).is_some_and(|&word| is_nop(word)));
+        let nop = vp1.and_then(|words| words.get(address)).is_some_and(|&word| is_nop(word));
         let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Place::of_loc(loc)) };
         let of_node = all.get(node).unwrap_or(&none);
         // Of what a bundle writes, a word writes only its own.
-        let of_word = match &code.words {
-            Words::Halu(_) | Words::Ptx(_) => None,
-            Words::Vp1(words) => Some(Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) }),
-        };
+        let of_word = vp1.map(|words| Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) });
         let tokens = tokens(&code.words.text(address), entry, of_word.as_ref().unwrap_or(of_node), place);
         let line = Line::new(shape, place, tokens);
         lines.push(Line { margin: format!("{address:04x}"), digits: Some(code.words.digits(address)), opens, ..line });

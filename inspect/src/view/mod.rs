@@ -13,12 +13,11 @@ mod selected;
 mod slots;
 mod source;
 
-use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::{Kernel, Span};
-use halfbyte_isa::target::Target;
-
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options, Product, Step};
+use halfbyte_abi::Target;
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{Kernel, Span};
 use model::{Place, Snapshot, View};
 
 /// What a target has against a kernel.
@@ -100,7 +99,7 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
 mod tests {
     use super::*;
 
-    const TARGETS: [Target; 2] = [Target::Halu, Target::Vp1];
+    const TARGETS: [Target; 2] = [halfbyte::HALU, halfbyte::VP1];
 
     fn shown(text: &str) -> Result<String, Vec<Diagnostic>> {
         let module = Module::named("<b>&\"'.hb", text).unwrap();
@@ -141,7 +140,7 @@ mod tests {
         assert!(shows("halu") && !shows("vp1"), "{page}");
         assert!(page.contains("class=\"refused\""));
         let module = Module::parse(HOSTILE).unwrap();
-        assert!(self::page(&module, &module.ir().kernels, &[Target::Vp1]).is_err());
+        assert!(self::page(&module, &module.ir().kernels, &[halfbyte::VP1]).is_err());
         assert!(shown("; nothing\n").is_err());
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use halfbyte::pipeline::Stats;
+use halfbyte_abi::Target;
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Row;
-use halfbyte_isa::target::Target;
 
 use super::lifetimes::Lifetimes;
 use super::slots::Slots;
-use halfbyte::pipeline::Stats;
 
 /// A place in the text. It is what things of different stages have in common: an op and all that was made of it carry one place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -4,31 +4,32 @@ use std::collections::{HashMap, VecDeque};
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::Code;
+use halfbyte_isel::print::{Shown, ptx_names};
 use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg};
+use halfbyte_isel::{Halu, SelectedCode, Vp1};
 
-use super::machine::ptx_line;
+use super::machine::{plain, ptx_line};
 use super::model::{Entry, Line, Place, Places, Shape, Token};
 use super::registers::{parts, without_end};
-use halfbyte::print::{Shown, ptx_names};
 
 /// The lines of selected code.
-pub(super) fn of_code(code: &Code) -> Vec<Line> {
-    match code {
-        Code::Halu(code) => lines(code, |inst| vec![Entry { opcode: inst.opcode().name(), row: inst.row() }]),
-        Code::Vp1(code) => lines(code, |group| {
-            group.insts.iter().map(|inst| Entry { opcode: inst.opcode().name(), row: inst.row() }).collect()
-        }),
-        Code::Ptx(code) => {
-            let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
-            let mut lines = Vec::new();
-            for (number, block) in code.blocks.iter().enumerate() {
-                lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
-                lines.extend(block.insts.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
-            }
-            lines
-        }
+pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
+    if let Some(code) = code.downcast_ref::<VCode<Halu>>() {
+        return lines(code, |inst| vec![Entry { opcode: inst.opcode().name(), row: inst.row() }]);
     }
+    if let Some(code) = code.downcast_ref::<VCode<Vp1>>() {
+        return lines(code, |group| {
+            group.insts.iter().map(|inst| Entry { opcode: inst.opcode().name(), row: inst.row() }).collect()
+        });
+    }
+    let Some(code) = code.downcast_ref::<halfbyte_isel::ptx::Code>() else { return plain(&code.to_string()) };
+    let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+    let mut lines = Vec::new();
+    for (number, block) in code.blocks.iter().enumerate() {
+        lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
+        lines.extend(block.insts.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+    }
+    lines
 }
 
 fn lines<M: Shown>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) -> Vec<Line> {

@@ -1,7 +1,6 @@
 //! Which units the bundles of VP1 keep busy.
 
-use halfbyte_isa::object::Words;
-use halfbyte_isa::vp1::{Unit, bundles};
+use halfbyte_isa::vp1::{self, Unit, bundles};
 
 use super::machine::{is_nop, loops};
 use super::model::Place;
@@ -33,7 +32,7 @@ pub(super) struct Slots {
 
 /// The chart of a kernel, if its words are in bundles.
 pub(super) fn of_code(code: &Code) -> Option<Slots> {
-    let Words::Vp1(words) = &code.words else { return None };
+    let vp1::Code(words) = code.words.downcast_ref()?;
     let in_units = |start: u32, end: u32| {
         Unit::ALL.map(|unit| {
             let address = (start..end).find(|&at| words.get(at as usize).is_some_and(|&w| Unit::of_word(w) == unit))?;
@@ -50,7 +49,6 @@ pub(super) fn of_code(code: &Code) -> Option<Slots> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
-    use halfbyte_isa::target::Target;
 
     use super::*;
     use halfbyte::Module;
@@ -59,7 +57,7 @@ mod tests {
     #[test]
     fn blocks_and_loops_are_where_they_are_said_to_be() {
         let module = Module::parse(include_str!("../../../examples/median.hb")).unwrap();
-        let binary = module.compile(Target::Vp1).unwrap();
+        let binary = module.compile(halfbyte::VP1).unwrap();
         let chart = of_code(&binary.code[0]).unwrap();
         let ends = chart.blocks.iter().skip(1).map(|block| block.start).chain([chart.bundles.len() as u32]);
         for (block, end) in chart.blocks.iter().zip(ends) {

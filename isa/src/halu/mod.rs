@@ -1,5 +1,6 @@
 //! HALU, the packed-half and video target: opcodes, and instructions as validated 128-bit words.
 
+mod code;
 pub mod concrete;
 pub mod domain;
 pub mod fields;
@@ -11,6 +12,7 @@ mod text;
 use crate::check::Check;
 use crate::row::{EncodeError, Kind, RegSlot, Row};
 use crate::word::Field;
+pub use code::{Code, Halu, TARGET};
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
 
 use fields::{GUARD, GUARD_NOT, OPTYPE, PT, STYPE};

@@ -144,10 +144,10 @@ mod tests {
     use crate::abi::{Direction, Param, ParamKind, Signature, Type};
     use crate::object::{KernelInfo, RecordError};
     use crate::stream::{Affine, Factor, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
-    use crate::target::Target;
+    use crate::{halu, vp1};
 
     fn read(info: &KernelInfo) -> Result<KernelInfo, RecordError> {
-        KernelInfo::from_bytes(Target::Vp1, &info.to_bytes(Target::Vp1))
+        KernelInfo::from_bytes(vp1::TARGET, &info.to_bytes(vp1::TARGET))
     }
 
     fn tiles(info: &mut KernelInfo) -> &mut Tiles {
@@ -209,7 +209,7 @@ mod tests {
     fn a_record_is_its_targets() {
         let mut info = info();
         assert!(matches!(
-            KernelInfo::from_bytes(Target::Halu, &info.to_bytes(Target::Vp1)),
+            KernelInfo::from_bytes(halu::TARGET, &info.to_bytes(vp1::TARGET)),
             Err(RecordError::Trailing(_))
         ));
         info.tiles = None;
@@ -218,15 +218,15 @@ mod tests {
 
     #[test]
     fn every_truncation_is_refused_and_any_bit_may_flip() {
-        let bytes = info().to_bytes(Target::Vp1);
+        let bytes = info().to_bytes(vp1::TARGET);
         for length in 0..bytes.len() {
-            assert_eq!(KernelInfo::from_bytes(Target::Vp1, &bytes[..length]), Err(RecordError::Truncated(length)));
+            assert_eq!(KernelInfo::from_bytes(vp1::TARGET, &bytes[..length]), Err(RecordError::Truncated(length)));
         }
         for bit in 0..8 * bytes.len() {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            if let Ok(info) = KernelInfo::from_bytes(Target::Vp1, &bytes) {
-                assert_eq!(info.to_bytes(Target::Vp1), bytes);
+            if let Ok(info) = KernelInfo::from_bytes(vp1::TARGET, &bytes) {
+                assert_eq!(info.to_bytes(vp1::TARGET), bytes);
             }
         }
     }
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn tags_and_counts_are_held_to_what_there_is() {
-        let (info, bytes) = (info(), info().to_bytes(Target::Vp1));
+        let (info, bytes) = (info(), info().to_bytes(vp1::TARGET));
         let at = bytes.len() - {
             let mut tiles = Vec::new();
             super::put(&mut tiles, info.tiles.as_ref().unwrap());
@@ -306,7 +306,7 @@ mod tests {
         let with = |offset: usize, value: &[u8]| {
             let mut bytes = bytes.clone();
             bytes[at + offset..at + offset + value.len()].copy_from_slice(value);
-            KernelInfo::from_bytes(Target::Vp1, &bytes)
+            KernelInfo::from_bytes(vp1::TARGET, &bytes)
         };
         // The image's length; the number of streams; the first stream's buffer and flags.
         let huge = u32::MAX.to_le_bytes();

@@ -3,6 +3,7 @@
 //! Other targets have words of bits; this one has lines of text, so its rows are of another form ([`row`]). What its
 //! instructions mean is said in the same primitives ([`Domain`](crate::halu::domain::Domain)).
 
+mod code;
 pub mod docs;
 pub mod inst;
 pub mod meaning;
@@ -15,6 +16,7 @@ pub mod text;
 pub mod types;
 mod vector;
 
+pub use code::{Code, NAME, Ptx, target};
 pub use inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
 use row::Row;
 pub use vector::Vector;

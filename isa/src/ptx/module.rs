@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use halfbyte_abi::Sm;
+
 use super::inst::{Inst, Operand, Reg};
 use super::names::identifier;
 use super::types::{Since, Type};
@@ -35,12 +37,12 @@ pub struct Kernel {
 
 impl Kernel {
     /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions.
-    pub fn for_sm(sm: u16, entry: Entry) -> Kernel {
+    pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
         let suffix = needs.specific.then_some(Suffix::Family);
         // A family has names from this version on.
         let version = if needs.specific { needs.version.max((8, 8)) } else { needs.version };
-        Kernel { version, target: TargetName { sm, suffix }, entry }
+        Kernel { version, target: TargetName { sm: sm.number(), suffix }, entry }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use halfbyte_abi::Sm;
 use thiserror::Error;
 
 /// What a type is good for: values of different kinds do not mix unless one of them is only bits.
@@ -183,18 +184,14 @@ impl Since {
     }
 
     /// What the name of an SM alone needs: the version that has it first.
-    pub const fn first(sm: u16) -> Since {
-        let version = match sm {
-            ..80 => (6, 3),
-            80 => (7, 0),
-            81..=86 => (7, 1),
-            87 => (7, 4),
-            88..=90 => (7, 8),
-            91..=100 => (8, 6),
-            120 => (8, 7),
-            _ => (9, 0),
-        };
-        Since { version, sm, specific: false }
+    pub const fn first(sm: Sm) -> Since {
+        Since { version: sm.ptx_version(), sm: sm.number(), specific: false }
+    }
+
+    /// Whether an SM has it: what only a family has, those of the family.
+    pub fn is_met_by(self, sm: Sm) -> bool {
+        let (least, number) = (self.sm, sm.number());
+        number >= least && (!self.specific || number / 10 == least / 10)
     }
 
     /// Whether that is more than [`ALWAYS`](Since::ALWAYS).

@@ -1,6 +1,7 @@
 //! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four of them.
 
 pub mod bundle;
+mod code;
 pub mod concrete;
 pub mod data_store;
 pub mod domain;
@@ -16,6 +17,7 @@ use crate::row::{Kind, RegFile, RegSlot, Row};
 use crate::word::Field;
 
 pub use bundle::{Bundle, BundleError, Slot, bundles};
+pub use code::{Code, TARGET, Vp1};
 pub use text::{Form, Program, assemble, disassemble, forms_of, mnemonics, read_word, word_text};
 
 use fields::OP;

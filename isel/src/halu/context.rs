@@ -6,7 +6,6 @@ use halfbyte_ir::{
 };
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
-use halfbyte_isa::target::Target;
 
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
@@ -41,7 +40,7 @@ pub(super) mod rules {
 
 include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 
-trace_methods!(Target::Halu);
+trace_methods!(crate::rules::HALU_RULES);
 
 /// How many ops an operand may fold.
 const MAX_DEPTH: u32 = 16;

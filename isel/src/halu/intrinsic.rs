@@ -1,9 +1,9 @@
 //! Intrinsics: a line of HALU assembly becomes that instruction.
 
 use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, ValueDef};
+use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
-use halfbyte_isa::target::Target;
 
 use super::context;
 use super::lowering::{Lowering, class_of};
@@ -13,7 +13,7 @@ use crate::machine::RegClass;
 
 /// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), String> {
-    if data.target != Target::Halu.name() {
+    if data.target != TARGET.name() {
         return Err(format!("it is an instruction of `{}`", data.target));
     }
     let class = |ty: Type| match class_of(ty) {
@@ -53,12 +53,7 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
         let data = &kernel.insts[inst];
         let Attr::Intrinsic(text) = data.attr else { return None };
         let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: Target::Halu.name(),
-            reason: Some(reason),
-        })
+        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason: Some(reason) })
     });
     refused.collect()
 }

@@ -7,10 +7,10 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Op, Span, Type, Value, ValueDef};
 use halfbyte_isa::abi;
+use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::object::{Loc, Part};
-use halfbyte_isa::target::Target;
 
 use super::builder::{Builder, choice};
 use super::context;
@@ -21,7 +21,7 @@ use super::predicate::predicate;
 use crate::machine::{Halu, Machine, RegClass};
 use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
-use crate::{Code, Refusal, Selected};
+use crate::{Refusal, Selected};
 
 /// Buffers that have a pair of uniform registers for their address; those after them use general ones.
 const UNIFORM_PAIRS: usize = URZ as usize / 2;
@@ -99,7 +99,7 @@ pub(crate) fn select<'k>(
     trace: Option<&'k mut Trace>,
     scratch: &mut Scratch,
 ) -> Result<Selected, Vec<Refusal>> {
-    let signature = crate::signature::signature(kernel, Target::Halu).map_err(|refusal| vec![refusal])?;
+    let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
     let ops = kernel.insts.len();
     let Scratch { operands, insts, mut value_regs, aliases, own } = scratch.take();
     value_regs.resize(kernel.values.len());
@@ -397,12 +397,7 @@ impl Lowering<'_> {
     fn refuse(&mut self, inst: Inst, reason: Option<String>) {
         let data = &self.kernel.insts[inst];
         let reason = reason.or_else(|| super::reason(data.op, data.ty, &data.attr).map(str::to_string));
-        self.refusals.push(Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: Target::Halu.name(),
-            reason,
-        });
+        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason });
     }
 
     fn edge(&mut self, call: &BlockCall) -> DraftEdge {
@@ -448,7 +443,7 @@ impl Lowering<'_> {
                 Err(reason) => self.refusals.push(Refusal {
                     op: None,
                     span: param.span,
-                    target: Target::Halu.name(),
+                    target: TARGET.name(),
                     reason: Some(reason.to_string()),
                 }),
             }
@@ -707,7 +702,7 @@ impl Lowering<'_> {
         }
         let Builder { operands, insts, .. } = self.out;
         let Lowering { value_regs, aliases, own, .. } = self;
-        (Selected { code: Code::Halu(code), fired: self.fired }, Scratch { operands, insts, value_regs, aliases, own })
+        (Selected { code: Box::new(code), fired: self.fired }, Scratch { operands, insts, value_regs, aliases, own })
     }
 
     /// Adds an instruction, its registers where their values are.

@@ -9,17 +9,16 @@ mod lowering;
 mod operands;
 mod predicate;
 
-use halfbyte_ir::{Attr, Legality, Op, Type};
-use halfbyte_isa::target::Target;
+use halfbyte_abi::Target;
+use halfbyte_ir::{Attr, Kernel, Legality, Op, Type};
+use halfbyte_isa::halu::TARGET;
 
-pub(crate) use intrinsic::check as check_intrinsics;
-pub(crate) use lowering::{Scratch, select};
-
-use crate::rules::HALU_NATIVE;
+use crate::rules::{HALU_NATIVE, HALU_RULES, Rule};
+use crate::{Backend, Halu, Refusal, Request, Scratch, Selected};
 
 /// What HALU can do. A pair is two general registers, and a quad four.
-pub(crate) fn legality() -> Legality {
-    Legality::new(Target::Halu.name(), HALU_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
+fn legality() -> Legality {
+    Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
 }
 
 /// Why HALU has no such op on the type, where more can be said.
@@ -51,5 +50,26 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
             Some("an access needs the alignment of its size, or of 4 where it is larger")
         }
         _ => reason_for_type(op, ty),
+    }
+}
+
+impl Backend for Halu {
+    fn legality(&self, _: Target) -> Legality {
+        legality()
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        HALU_RULES
+    }
+
+    fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
+        intrinsic::check(kernel)
+    }
+
+    fn select(&self, request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
+        let mut own = scratch.take::<lowering::Scratch>();
+        let selected = lowering::select(request.kernel, request.locate, request.trace, &mut own);
+        scratch.keep(own);
+        selected
     }
 }

@@ -5,7 +5,6 @@ use halfbyte_ir::{
 };
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
 use halfbyte_isa::ptx::{Opcode, Operand};
-use halfbyte_isa::target::Target;
 
 use super::families::*;
 use super::lowering::Lowering;
@@ -39,7 +38,7 @@ pub(super) mod rules {
 include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 
 // The rules are the same whatever the version is.
-trace_methods!(Target::Ptx { sm: 0 });
+trace_methods!(crate::rules::PTX_RULES);
 
 /// How many ops an operand may fold.
 const MAX_DEPTH: u32 = 16;

@@ -14,8 +14,8 @@ use halfbyte_isa::abi;
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Guard;
+use halfbyte_isa::ptx::NAME;
 use halfbyte_isa::ptx::row::Class;
-use halfbyte_isa::target::Target;
 
 use super::builder::Builder;
 use super::code::{self, Code, Edge, Placed, Terminator};
@@ -87,7 +87,7 @@ pub(crate) fn select<'k>(
     locate: &'k dyn Fn(Span) -> Loc,
     trace: Option<&'k mut Trace>,
 ) -> Result<Selected, Vec<Refusal>> {
-    let signature = crate::signature::signature(kernel, Target::Ptx { sm }).map_err(|refusal| vec![refusal])?;
+    let signature = crate::signature::signature(kernel, NAME).map_err(|refusal| vec![refusal])?;
     let ops = kernel.insts.len();
     let lowering = Lowering {
         kernel,
@@ -299,7 +299,7 @@ impl Lowering<'_> {
     fn refuse(&mut self, inst: Inst, reason: Option<String>) {
         let data = &self.kernel.insts[inst];
         let reason = reason.or_else(|| super::reason(data.op, data.ty, &data.attr).map(str::to_string));
-        let target = Target::Ptx { sm: self.sm }.name();
+        let target = NAME;
         self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason });
     }
 
@@ -346,7 +346,7 @@ impl Lowering<'_> {
                 Err(reason) => self.refusals.push(Refusal {
                     op: None,
                     span: param.span,
-                    target: Target::Ptx { sm: self.sm }.name(),
+                    target: NAME,
                     reason: Some(reason.to_string()),
                 }),
             }
@@ -447,7 +447,7 @@ impl Lowering<'_> {
             blocks,
             max_items: self.addresses.max_items,
         };
-        Selected { code: crate::Code::Ptx(code), fired: std::mem::take(&mut self.fired) }
+        Selected { code: Box::new(code), fired: std::mem::take(&mut self.fired) }
     }
 }
 

@@ -12,20 +12,15 @@ mod memory;
 mod moves;
 mod operands;
 
+use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Rounding, Type};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::ptx::NAME;
 
 pub use code::{Block, Code, Edge, Func, Placed, Terminator};
 pub use finish::{CodeError, finish};
-pub(crate) use lowering::select;
 
-use crate::Refusal;
-use crate::rules::PTX_NATIVE;
-
-/// What a machine of that SM version can do. A value of 64 bits is two registers, and one of 128 four.
-pub(crate) fn legality(sm: u16) -> Legality {
-    Legality::new(Target::Ptx { sm }.name(), PTX_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
-}
+use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
+use crate::{Backend, Ptx, Refusal, Request, Scratch, Selected};
 
 fn is_bf16(ty: Type) -> bool {
     families::is_bf16(ty)
@@ -63,7 +58,7 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
 }
 
 /// The intrinsics, used or not: there are none of PTX.
-pub(crate) fn check_intrinsics(kernel: &Kernel, sm: u16) -> Vec<Refusal> {
+fn check_intrinsics(kernel: &Kernel) -> Vec<Refusal> {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     let refused = insts.filter_map(|&inst| {
         let data = &kernel.insts[inst];
@@ -72,7 +67,7 @@ pub(crate) fn check_intrinsics(kernel: &Kernel, sm: u16) -> Vec<Refusal> {
         Some(Refusal {
             op: Some((data.op, data.ty)),
             span: data.span,
-            target: Target::Ptx { sm }.name(),
+            target: NAME,
             reason: Some(match of.as_str() {
                 "ptx" => "instructions of PTX cannot be named yet; write the ops that they stand for".to_owned(),
                 _ => format!("it is an instruction of `{of}`"),
@@ -80,4 +75,27 @@ pub(crate) fn check_intrinsics(kernel: &Kernel, sm: u16) -> Vec<Refusal> {
         })
     });
     refused.collect()
+}
+
+impl Backend for Ptx {
+    fn legality(&self, _: Target) -> Legality {
+        Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        PTX_RULES
+    }
+
+    fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
+        check_intrinsics(kernel)
+    }
+
+    fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
+        let sm = request.target.sm().unwrap_or(Sm::DEFAULT);
+        lowering::select(request.kernel, sm.number(), request.locate, request.trace)
+    }
+
+    fn expands(&self) -> bool {
+        true
+    }
 }

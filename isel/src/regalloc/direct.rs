@@ -416,17 +416,19 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use halfbyte_ir::text::read;
+    use halfbyte_isa::halu::TARGET;
     use halfbyte_isa::object::Loc;
-    use halfbyte_isa::target::Target;
 
     use super::super::{Allocator, Options};
+    use crate::{Backend, Halu, Request, Scratch};
 
     /// Whether a kernel for HALU is allocated the short way. regalloc2 runs beside it, and its checker.
     fn is_direct(body: &str) -> bool {
         let text =
             format!("kernel @k(%x: in f16x2, %y: out f16x2, %n: i32) {{\n^entry:\n  %i = item_id\n{body}  ret\n}}\n");
         let module = read(&text).unwrap();
-        let selected = crate::select(&module.kernels[0], Target::Halu, &|_| Loc::default()).unwrap();
+        let request = Request { kernel: &module.kernels[0], target: TARGET, locate: &|_| Loc::default(), trace: None };
+        let selected = Halu.select(request, &mut Scratch::default()).unwrap();
         let mut allocator = Allocator::default();
         selected.code.allocate(&mut allocator, &Options { check: true, ..Options::default() }).unwrap();
         allocator.main.is_direct()

@@ -29,7 +29,7 @@ use crate::mach::{BlockIndex, MachFunc};
 use crate::ptx::CodeError;
 use crate::vcode::{VCode, VReg};
 use adapter::Run;
-use each::Each;
+pub use each::Each;
 use flow::Flow;
 use liveness::Liveness;
 use verify::{Sites, verify};

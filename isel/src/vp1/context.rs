@@ -2,7 +2,6 @@
 
 use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 use halfbyte_isa::stream::M_ITEM_COUNT;
-use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
@@ -42,7 +41,7 @@ pub(super) mod rules {
 
 include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 
-trace_methods!(Target::Vp1);
+trace_methods!(crate::rules::VP1_RULES);
 
 /// How many ops an operand may fold.
 const MAX_DEPTH: u32 = 16;

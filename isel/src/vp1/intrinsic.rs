@@ -2,7 +2,7 @@
 
 use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
 use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
@@ -18,7 +18,7 @@ use crate::vcode::{Access, Operand, VReg};
 
 /// An intrinsic's instructions with places for its values, or why there are none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, String> {
-    if data.target != Target::Vp1.name() {
+    if data.target != TARGET.name() {
         return Err(format!("it is an instruction of `{}`", data.target));
     }
     let file = |ty: Type| match class_of(ty) {
@@ -38,12 +38,7 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
         let data = &kernel.insts[inst];
         let Attr::Intrinsic(text) = data.attr else { return None };
         let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: Target::Vp1.name(),
-            reason: Some(reason),
-        })
+        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason: Some(reason) })
     });
     refused.collect()
 }

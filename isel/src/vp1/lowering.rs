@@ -11,7 +11,7 @@ use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Span, Type, Va
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
@@ -29,7 +29,7 @@ use crate::mach::BlockIndex;
 use crate::machine::Vp1;
 use crate::trace::Trace;
 use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
-use crate::{Code, Refusal, Selected};
+use crate::{Refusal, Selected};
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
@@ -105,9 +105,9 @@ pub(crate) fn select<'k>(
     locate: &'k dyn Fn(Span) -> Loc,
     trace: Option<&'k mut Trace>,
 ) -> Result<Selected, Vec<Refusal>> {
-    let signature = crate::signature::signature(kernel, Target::Vp1).map_err(|refusal| vec![refusal])?;
+    let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
     let refuse = |reason: &str| {
-        vec![Refusal { op: None, span: kernel.span, target: Target::Vp1.name(), reason: Some(reason.to_string()) }]
+        vec![Refusal { op: None, span: kernel.span, target: TARGET.name(), reason: Some(reason.to_string()) }]
     };
     let packing = kernel.packing.as_ref().ok_or_else(|| refuse("its work items are not packed"))?;
     if !packing.items.is_power_of_two() {
@@ -309,12 +309,7 @@ impl Lowering<'_> {
             self.value_reg(arg);
         }
         let reason = reason.or_else(|| super::reason_for_type(data.op, data.ty).map(str::to_string));
-        self.refusals.push(Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: Target::Vp1.name(),
-            reason,
-        });
+        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason });
     }
 
     fn edge(&mut self, call: &BlockCall) -> DraftEdge {
@@ -428,7 +423,7 @@ impl Lowering<'_> {
         let image = match std::mem::take(&mut self.constants).load(&mut self.out) {
             Ok(image) => image,
             Err(reason) => {
-                let (span, target) = (kernel.span, Target::Vp1.name());
+                let (span, target) = (kernel.span, TARGET.name());
                 self.refusals.push(Refusal { op: None, span, target, reason: Some(reason) });
                 Vec::new()
             }
@@ -517,7 +512,7 @@ impl Lowering<'_> {
                 let reason =
                     if ty.is_mask() { "a mask cannot be a parameter".into() } else { super::reason_for_value(ty) };
                 let reason = Some(format!("parameter `%{}`: {reason}", param.name));
-                self.refusals.push(Refusal { op: None, span: param.span, target: Target::Vp1.name(), reason });
+                self.refusals.push(Refusal { op: None, span: param.span, target: TARGET.name(), reason });
                 return;
             }
         };
@@ -617,7 +612,7 @@ impl Lowering<'_> {
                 code.blocks.push(VBlock { params: 0..0, insts: end..end, terminator, loc: draft.loc });
             }
         }
-        Selected { code: Code::Vp1(code), fired: self.fired }
+        Selected { code: Box::new(code), fired: self.fired }
     }
 
     /// An instruction with its registers where their values are.

@@ -14,14 +14,16 @@ mod streams;
 mod uniform;
 mod wide;
 
-use halfbyte_ir::{Elem, Lanes, Legality, Op, Type};
+use halfbyte_abi::Target;
+use halfbyte_ir::{Elem, Kernel, Lanes, Legality, Op, Type};
 use halfbyte_isa::stream::MAX_STREAMS;
-use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::TARGET;
 
 pub(crate) use group::is_branch;
 pub use group::{Class, Extra, Group, Place};
-pub(crate) use intrinsic::check as check_intrinsics;
-pub(crate) use lowering::select;
+
+use crate::rules::{Rule, VP1_RULES};
+use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1};
 
 const NO_FLOATS: &str = "it has no floating-point arithmetic";
 const NO_WIDE_LANES: &str = "the lanes of its vectors are 8 bits wide";
@@ -31,9 +33,9 @@ const NO_WIDE_SCALARS: &str = "its scalar registers hold 32 bits";
 const NO_POINTERS: &str = "it reaches memory by streams only, so that an address is no value";
 
 /// What VP1 can do.
-pub(crate) fn legality() -> Legality {
+fn legality() -> Legality {
     let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_STREAMS };
-    Legality::new(Target::Vp1.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type).with_lanes(lanes)
+    Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type).with_lanes(lanes)
 }
 
 /// Why VP1 has no such op on the type, where more can be said.
@@ -62,5 +64,23 @@ fn reason_for_value(ty: Type) -> String {
         Elem::I64 => NO_WIDE_SCALARS.to_string(),
         Elem::Ptr => NO_POINTERS.to_string(),
         _ => format!("no register holds {ty}"),
+    }
+}
+
+impl Backend for Vp1 {
+    fn legality(&self, _: Target) -> Legality {
+        legality()
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        VP1_RULES
+    }
+
+    fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
+        intrinsic::check(kernel)
+    }
+
+    fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
+        lowering::select(request.kernel, request.locate, request.trace)
     }
 }

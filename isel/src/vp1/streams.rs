@@ -3,7 +3,7 @@
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Refusal, Type, stream as ir};
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS};
-use halfbyte_isa::target::Target;
+use halfbyte_isa::vp1::TARGET;
 
 /// The streams of a kernel. The cursor of stream k is `$a` k.
 pub(crate) struct Streams {
@@ -24,7 +24,7 @@ impl Streams {
     /// More parameters or streams than the machine has places for.
     pub fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
         let params = kernel.launch_params();
-        let refuse = |span, reason| Refusal { op: None, span, target: Target::Vp1.name(), reason: Some(reason) };
+        let refuse = |span, reason| Refusal { op: None, span, target: TARGET.name(), reason: Some(reason) };
         let mut next = 0;
         let mut param_words = Vec::with_capacity(params.len());
         for (param, at_launch) in params.iter().zip(signature.params()) {

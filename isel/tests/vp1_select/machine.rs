@@ -4,14 +4,13 @@ use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_ir::{Kernel, text};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, first_stream_m};
-use halfbyte_isa::target::Target;
-use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::domain::Next;
 use halfbyte_isa::vp1::state::State;
+use halfbyte_isa::vp1::{Bundle, TARGET};
 use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::machine::Vp1;
 use halfbyte_isel::regalloc::{Allocator, Options};
-use halfbyte_isel::{Func, Selected, rules, select};
+use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected};
 
 /// Work items of a tile: their streams fit the data store.
 const TILE: usize = 64;
@@ -42,20 +41,23 @@ pub fn on_vectors(body: &str) -> Kernel {
     ))
 }
 
+pub fn select(kernel: &Kernel) -> Result<Selected, Vec<Refusal>> {
+    let request = Request { kernel, target: TARGET, locate: &|_| Loc::default(), trace: None };
+    Vp1.select(request, &mut Scratch::default())
+}
+
 pub fn selected(kernel: &Kernel) -> Selected {
-    select(kernel, Target::Vp1, &|_| Loc::default()).unwrap_or_else(|refusals| panic!("{}", refusals[0]))
+    select(kernel).unwrap_or_else(|refusals| panic!("{}", refusals[0]))
 }
 
 /// The rules that were taken, by name.
 pub fn taken(selected: &Selected) -> Vec<&'static str> {
-    selected.fired.iter().map(|&rule| rules(Target::Vp1)[rule as usize].name).collect()
+    selected.fired.iter().map(|&rule| Vp1.rules()[rule as usize].name).collect()
 }
 
 fn allocated(selected: Selected) -> MachFunc<Vp1> {
-    match selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() }).unwrap() {
-        Func::Vp1(func) => func,
-        Func::Halu(_) | Func::Ptx(_) => panic!("another machine"),
-    }
+    let options = Options { check: true, ..Options::default() };
+    *selected.code.allocate(&mut Allocator::default(), &options).unwrap().downcast().unwrap()
 }
 
 /// The buffers of a launch after the evaluator ran it, and after the processor did.

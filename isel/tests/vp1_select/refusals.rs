@@ -3,14 +3,13 @@
 use std::fmt::Write;
 
 use halfbyte_ir::{Legality, Op, Type};
-use halfbyte_isa::object::Loc;
-use halfbyte_isa::target::Target;
-use halfbyte_isel::{legality, select};
+use halfbyte_isa::vp1::TARGET;
+use halfbyte_isel::{Backend, Vp1};
 
-use super::machine::{on_vectors, read};
+use super::machine::{on_vectors, read, select};
 
 fn refusal(kernel: &halfbyte_ir::Kernel) -> String {
-    let refusals = select(kernel, Target::Vp1, &|_| Loc::default()).unwrap_err();
+    let refusals = select(kernel).unwrap_err();
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -54,7 +53,7 @@ fn unpacked_kernels() {
 #[test]
 fn parameters() {
     let unused = on_words("%w: i64, ", "%c = add.i32 %a, %a");
-    assert!(select(&unused, Target::Vp1, &|_| Loc::default()).is_ok());
+    assert!(select(&unused).is_ok());
     let used = on_words("%w: i64, ", "%d = trunc.i32 %w\n%c = add.i32 %a, %d");
     assert_eq!(refusal(&used), "vp1 cannot do `trunc.i32`: its scalar registers hold 32 bits");
     let mask = on_words("%m: i1x4, ", "%t = any.i1x4 %m\n%c = select.i32 %t, %a, %a");
@@ -76,7 +75,7 @@ fn streams() {
         }
         read(&format!("kernel @k({params}) groups 1 {{\n{streams}^entry:\n  %g = item_id\n{body}  ret\n}}"))
     };
-    assert!(select(&kernel(30, 31), Target::Vp1, &|_| Loc::default()).is_ok());
+    assert!(select(&kernel(30, 31)).is_ok());
     assert_eq!(
         refusal(&kernel(31, 0)),
         "vp1 cannot do this: it is the access that needs stream 30 when 30 is the most"
@@ -94,7 +93,7 @@ fn the_image() {
         }
         on_vectors(&body.replace(&format!("%c{count} "), "%c "))
     };
-    assert!(select(&kernel(128), Target::Vp1, &|_| Loc::default()).is_ok());
+    assert!(select(&kernel(128)).is_ok());
     let reason = "vp1 cannot do this: its constant vectors take 2064 bytes, and 2048 is the most";
     assert_eq!(refusal(&kernel(129)), reason);
 }
@@ -102,7 +101,7 @@ fn the_image() {
 /// Legality is read off the rules.
 #[test]
 fn legality_of_the_rules() {
-    let legality: Legality = legality(Target::Vp1);
+    let legality: Legality = Vp1.legality(TARGET);
     assert_eq!(legality.lanes().map(|lanes| (lanes.vector, lanes.max_streams)), Some((Type::I8X16, 30)));
     for (op, ty) in [
         (Op::Add, Type::I8X16),

@@ -3,17 +3,13 @@
 use halfbyte_isa::stream::{M_TILE_ITEMS, Stream};
 use halfbyte_isa::vp1::Opcode;
 use halfbyte_isa::vp1::fields::*;
-use halfbyte_isel::Code;
 use halfbyte_isel::machine::Vp1;
 use halfbyte_isel::vcode::{Terminator, VCode};
 
 use super::machine::{both, on_vectors, read, selected, taken};
 
 fn code(kernel: &halfbyte_ir::Kernel) -> VCode<Vp1> {
-    match selected(kernel).code {
-        Code::Vp1(code) => code,
-        Code::Halu(_) | Code::Ptx(_) => panic!("another machine"),
-    }
+    selected(kernel).code.downcast_ref::<VCode<Vp1>>().unwrap().clone()
 }
 
 fn opcodes(code: &VCode<Vp1>, block: usize) -> Vec<Opcode> {

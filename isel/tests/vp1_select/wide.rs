@@ -4,12 +4,9 @@ use std::fmt::Write;
 
 use halfbyte_ir::Elem;
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::object::Loc;
-use halfbyte_isa::target::Target;
-use halfbyte_isel::select;
 
 use super::bytes::check;
-use super::machine::{both, on_vectors, selected, taken};
+use super::machine::{both, on_vectors, select, selected, taken};
 
 const EXTENDED: &str = "%p = zext.i16x16 %a\n%q = sext.i16x16 %b\n";
 const NO_EXACT_SUM: &str =
@@ -17,7 +14,7 @@ const NO_EXACT_SUM: &str =
 
 /// The refusals of a body, a line each.
 fn refusal(body: &str) -> String {
-    let refusals = select(&on_vectors(body), Target::Vp1, &|_| Loc::default()).unwrap_err();
+    let refusals = select(&on_vectors(body)).unwrap_err();
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -197,7 +194,7 @@ fn random_sums() {
     for _ in 0..SUMS {
         let body = Sum { random: &mut random, text: String::new(), values: 0 }.body();
         let kernel = on_vectors(&body);
-        if let Err(refusals) = select(&kernel, Target::Vp1, &|_| Loc::default()) {
+        if let Err(refusals) = select(&kernel) {
             assert!(refusals.iter().all(|refusal| refusal.reason.as_deref() == Some(NO_EXACT_SUM)), "{body}");
             continue;
         }

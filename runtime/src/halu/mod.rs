@@ -6,15 +6,18 @@ mod memory;
 pub mod rows;
 mod state;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
-use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::fields::RZ;
+use halfbyte_isa::halu::{self as isa, Inst};
+use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::RegFile;
 
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
+use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::native::{NativeError, Translation};
 use crate::trap::Halt;
 use interp::run_item;
@@ -23,6 +26,25 @@ use memory::Memory;
 use state::Registers;
 
 pub use jit::native_effects;
+
+/// The machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Halu;
+
+impl Machine for Halu {
+    fn isa(&self) -> &'static dyn Isa {
+        &isa::Halu
+    }
+
+    fn runs(&self, engine: Engine) -> bool {
+        !matches!(engine, Engine::Cuda)
+    }
+
+    fn prepare(&self, _: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
+        Ok(Arc::new(Code::new(&words.0)))
+    }
+}
 
 /// Words, decoded once.
 #[derive(Clone, Debug)]
@@ -69,14 +91,14 @@ impl Code {
             jit: Jit::default(),
         }
     }
+}
 
-    /// What it took to make native code, where there is some.
-    pub fn translation(&self) -> Option<Translation> {
+impl Executable for Code {
+    fn translation(&self) -> Option<Translation> {
         self.jit.translation()
     }
 
-    /// Runs every item of a launch, whose arguments fit the kernel.
-    pub fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
         let Order { items, budget, engine, .. } = order;
         let constants = constants(kernel, items, args);
         let buffers = kernel.buffers(args);

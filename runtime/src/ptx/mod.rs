@@ -9,9 +9,13 @@ mod interp;
 mod memory;
 mod watch;
 
+use std::sync::Arc;
+
 use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::object::{KernelInfo, Loc};
+use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
 use halfbyte_isa::ptx::text::{Text, inst_text};
 use halfbyte_isa::ptx::types::MissingAxis;
@@ -21,11 +25,32 @@ use thiserror::Error;
 use crate::buffers::{Buffer, Buffers, Bytes};
 use crate::launch::{self, Engine, Order, Stats, Work, check_limits};
 use crate::load;
+use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::trap::{Fault, Halt, Trap};
 pub use cuda::{CudaError, Failed, Unavailable, device};
 use interp::{Item, Registers};
 use memory::{Bound, Memory};
 use watch::Watch;
+
+/// The machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Ptx;
+
+impl Machine for Ptx {
+    fn isa(&self) -> &'static dyn Isa {
+        &isa::Ptx
+    }
+
+    fn runs(&self, engine: Engine) -> bool {
+        !matches!(engine, Engine::Jit { .. })
+    }
+
+    fn prepare(&self, info: &KernelInfo, words: &Words, locs: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
+        check(&words.kernel.entry, locs, &info.signature).map_err(|error| error.to_string())?;
+        Ok(Arc::new(words.clone()))
+    }
+}
 
 /// An argument of a launch.
 #[derive(Debug)]
@@ -230,8 +255,19 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
     check_reads(entry, locs)
 }
 
+impl Executable for isa::Code {
+    fn launch(
+        &self,
+        kernel: &load::Kernel,
+        order: Order<'_>,
+        args: &mut [launch::Arg<'_>],
+    ) -> Result<Stats, launch::LaunchError> {
+        launch(kernel, &self.kernel, order, args)
+    }
+}
+
 /// Launches an object's kernel, whose arguments fit.
-pub(crate) fn launch(
+fn launch(
     kernel: &load::Kernel,
     code: &module::Kernel,
     order: Order<'_>,

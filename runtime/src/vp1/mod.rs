@@ -9,8 +9,13 @@ mod interp;
 mod jit;
 mod tiles;
 
+use std::sync::Arc;
+
 use halfbyte_abi::Exceeded;
+use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, Tiles, first_stream_m, m_words};
+use halfbyte_isa::vp1 as isa;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::Shape;
 use halfbyte_isa::vp1::state::State;
@@ -18,13 +23,34 @@ use halfbyte_isa::vp1::state::State;
 use crate::buffers::Buffers;
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
 use crate::load::Kernel;
+use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::native::Translation;
 use crate::trap::{Fault, Halt};
 use copy::{Copier, Stop};
 use interp::{Bundles, Run};
-use jit::{Compiled, Jit, Machine};
+use jit::{Compiled, Jit, Machine as Registers};
 pub use jit::{StepError, step_bundle};
 use tiles::{Plan, Tile};
+
+/// The machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Vp1;
+
+impl Machine for Vp1 {
+    fn isa(&self) -> &'static dyn Isa {
+        &isa::Vp1
+    }
+
+    fn runs(&self, engine: Engine) -> bool {
+        !matches!(engine, Engine::Cuda)
+    }
+
+    fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
+        // Its records have tiles.
+        Ok(Arc::new(Code::new(&words.0, info.tiles.clone().unwrap_or_default())))
+    }
+}
 
 /// Words as bundles, and how they are run.
 #[derive(Clone, Debug)]
@@ -44,14 +70,14 @@ impl Code {
     pub fn new(words: &[u32], tiles: Tiles) -> Code {
         Code { bundles: Bundles::new(words), tiles, jit: Jit::default() }
     }
+}
 
-    /// What it took to make native code, if that was asked for.
-    pub fn translation(&self) -> Option<Translation> {
+impl Executable for Code {
+    fn translation(&self) -> Option<Translation> {
         self.jit.translation()
     }
 
-    /// Runs every tile of a launch, whose arguments fit the kernel.
-    pub fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
         let Order { items, engine, .. } = order;
         let plan = Plan::new(kernel, &self.tiles, items, args)?;
         let (compiled, threads) = match engine {
@@ -91,7 +117,9 @@ impl Code {
             }
         }
     }
+}
 
+impl Code {
     /// `$m` with the scalar arguments.
     fn scalars(&self, kernel: &Kernel, args: &[Arg<'_>]) -> [u32; 64] {
         let mut m = [0; 64];
@@ -110,7 +138,7 @@ impl Code {
 /// What runs a program over a tile, and has the data store in the order of addresses before and after.
 enum Processor<'a> {
     Interpreter { store: Vec<u8>, cursors: [u32; 32] },
-    Native { compiled: &'a Compiled, machine: Box<Machine> },
+    Native { compiled: &'a Compiled, machine: Box<Registers> },
 }
 
 impl Processor<'_> {
@@ -159,7 +187,7 @@ struct Slot<'a> {
 impl<'a> Slot<'a> {
     fn new(compiled: Option<&'a Compiled>) -> Slot<'a> {
         let processor = match compiled {
-            Some(compiled) => Processor::Native { compiled, machine: Machine::new() },
+            Some(compiled) => Processor::Native { compiled, machine: Registers::new() },
             None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES], cursors: [0; 32] },
         };
         Slot { processor, tile: None, done: None }

@@ -6,8 +6,11 @@ use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
-use halfbyte_isa::target::Target;
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};
+
+/// The machines that objects are loaded for.
+pub const MACHINES: [&dyn halfbyte_runtime::Machine; 3] =
+    [&halfbyte_runtime::Halu, &halfbyte_runtime::Vp1, &halfbyte_runtime::Ptx];
 
 /// Parameters as kernels write them: `a: f16x2`, `x: in i32`.
 pub fn params(text: &str) -> Vec<Param> {
@@ -43,7 +46,7 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
             tiles: None,
             max_items: u32::MAX,
         },
-        words: program.words.into(),
+        words: halfbyte_isa::halu::Code(program.words).into(),
         locs: program.lines.iter().map(loc).collect(),
         parts: Vec::new(),
         stats: Vec::new(),
@@ -51,13 +54,13 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
 }
 
 pub fn object(kernels: &[Code]) -> Vec<u8> {
-    let header = Header { target: Target::Halu, source: "test.s".into() };
+    let header = Header { target: halfbyte_isa::halu::TARGET, source: "test.s".into() };
     write_object(&header, kernels).unwrap()
 }
 
 /// A program of one kernel `k`.
 pub fn program(parameters: &str, asm: &str) -> Program {
-    Program::load(&object(&[code("k", parameters, 0x40, asm)])).unwrap()
+    Program::load(&object(&[code("k", parameters, 0x40, asm)]), &MACHINES).unwrap()
 }
 
 /// Launches kernel `k` on the interpreter. Native code must come to the same.

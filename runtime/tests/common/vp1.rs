@@ -2,9 +2,8 @@
 
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::Signature;
-use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
-use halfbyte_isa::target::Target;
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
@@ -33,18 +32,18 @@ pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> 
         info: KernelInfo { signature, local_bytes, registers: 0, tiles: Some(tiles), max_items: u32::MAX },
         locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),
         parts: Vec::new(),
-        words: Words::Vp1(words),
+        words: halfbyte_isa::vp1::Code(words).into(),
         stats: Vec::new(),
     }
 }
 
 pub fn object(kernels: &[Code]) -> Vec<u8> {
-    let header = Header { target: Target::Vp1, source: "test.s".into() };
+    let header = Header { target: halfbyte_isa::vp1::TARGET, source: "test.s".into() };
     write_object(&header, kernels).unwrap()
 }
 
 pub fn program(parameters: &str, tiles: Tiles, bundles: &str) -> Program {
-    Program::load(&object(&[code(parameters, 0, tiles, bundles)])).unwrap()
+    Program::load(&object(&[code(parameters, 0, tiles, bundles)]), &super::MACHINES).unwrap()
 }
 
 /// Streams of groups of so many items.

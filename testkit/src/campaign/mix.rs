@@ -2,7 +2,6 @@
 
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, Type};
-use halfbyte_isa::target::Target;
 
 use crate::draw;
 use halfbyte::Module;
@@ -48,7 +47,7 @@ impl Targets {
     pub fn new() -> Targets {
         let module = Module::from_kernels("", "", Vec::new());
         let options = |target| Options { verify: false, ..Options::new(target) };
-        Targets { module, halu: options(Target::Halu), vp1: options(Target::Vp1) }
+        Targets { module, halu: options(halfbyte::HALU), vp1: options(halfbyte::VP1) }
     }
 }
 

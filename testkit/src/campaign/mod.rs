@@ -12,17 +12,15 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use halfbyte_abi::{CancelToken, Limits};
-use halfbyte_isa::target::Target;
+use halfbyte::launch::Engine;
+use halfbyte::pipeline::Options;
+use halfbyte_abi::{CancelToken, Limits, Target};
+pub use launches::launches;
+pub use mix::{Mix, Targets};
 
 use crate::prove::Shard;
 use crate::reduce::{Case, Effort, Patience, reduce};
 use crate::trial::{Failure, Kind, Tally, Trial};
-use halfbyte::launch::Engine;
-use halfbyte::pipeline::Options;
-
-pub use launches::launches;
-pub use mix::{Mix, Targets};
 
 /// Backward branches that an item may take: more than a drawn kernel takes unless one of its loops has no end.
 pub const BUDGET: u32 = 10_000;
@@ -184,7 +182,7 @@ mod tests {
             seed: 5,
             kernels: 0..24,
             shard: shard.parse().unwrap(),
-            targets: vec![Target::Halu, Target::Vp1],
+            targets: vec![halfbyte::HALU, halfbyte::VP1],
             engines: vec![Engine::Interp],
             threads: NonZero::new(threads).unwrap(),
             enough: 1,

@@ -1,14 +1,13 @@
 //! Kernels of the IR, written so or imported, on the evaluator and as words.
 
+use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Direction, Op, ParamKind, Type};
 use halfbyte_isa::abi::{buffer_base, group_size};
-use halfbyte_isa::target::{SMS, Target};
 use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
 use halfbyte::launch::{Engine, How as Order, evaluate_watched, execute};
-use halfbyte::target::DEFAULT_SM;
 use halfbyte::{Module, pipeline};
 
 impl Via {
@@ -147,14 +146,14 @@ impl Run<'_> {
     fn target(&self, request: &Request) -> Result<Option<Target>, Failure> {
         match self.via {
             Via::Ir => Ok(None),
-            Via::Halu => Ok(Some(Target::Halu)),
+            Via::Halu => Ok(Some(halfbyte::HALU)),
             Via::Ptx => {
-                let sm = request.machine.map_or(DEFAULT_SM, |machine| machine.sm);
-                if SMS.contains(&sm) {
-                    return Ok(Some(Target::Ptx { sm }));
+                let number = request.machine.map_or(Sm::DEFAULT.number(), |machine| machine.sm);
+                if let Some(sm) = Sm::new(number) {
+                    return Ok(Some(halfbyte::ptx(sm)));
                 }
-                let known = SMS.map(|sm| sm.to_string()).join(", ");
-                Err(Failure::arguments(format!("PTX is not made for sm_{sm}; `sm` is one of {known}")))
+                let known = Sm::names();
+                Err(Failure::arguments(format!("PTX is not made for sm_{number}; `sm` is one of {known}")))
             }
         }
     }
@@ -169,7 +168,7 @@ impl Run<'_> {
             Some(first) => Failure::of_diagnostic(Kind::Refused, first, self.module.text()),
             None => Failure::new(Kind::Refused, format!("{target} cannot do this")),
         })?;
-        Program::load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
+        halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
     }
 
     /// The bytes of each parameter.

@@ -6,14 +6,16 @@
 //! before. Either way the rule must be among those taken. Inputs are all there are where an item reads at most 16 bits a
 //! lane, else edge and random ones.
 
-use halfbyte_emit::{layout, write_object};
+use halfbyte::launch::{Engine, evaluate, execute, given};
+use halfbyte::{Module, TARGETS};
+use halfbyte_abi::{Param, Target};
+use halfbyte_emit::write_object;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
 use halfbyte_ir::{Kernel, ParamKind, Type};
 use halfbyte_isa::object::{Header, Loc};
-use halfbyte_isa::target::{SMS, Target};
 use halfbyte_isel::regalloc::{Allocator, Options};
-use halfbyte_isel::{Refusal, legality, select};
+use halfbyte_isel::{Refusal, Request};
 use halfbyte_lower::Context;
 use halfbyte_lower::trial as rule_trial;
 use halfbyte_runtime::Program;
@@ -22,10 +24,6 @@ use super::{Counterexample, Effort, Reproduction, Subject};
 use crate::compare::compare;
 use crate::runlines::binding;
 use crate::trial::{self, Trial};
-use halfbyte::Module;
-use halfbyte::launch::{Engine, evaluate, execute, given};
-use halfbyte::pipeline::TARGETS;
-use halfbyte_abi::Param;
 
 /// Cases of a rule, shared among its witnesses.
 const SAMPLE: u32 = 4096;
@@ -43,14 +41,14 @@ const LISTED: u32 = 64;
 /// The rules of every target's selection, and those of `lower`.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = Vec::new();
-    for &target in TARGETS {
-        for (number, rule) in halfbyte_isel::rules(target).iter().enumerate() {
+    for target in TARGETS.defaults() {
+        for (number, rule) in TARGETS.rules(target).iter().enumerate() {
             let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
                 let mut is_taken = false;
                 let mut programs = Vec::new();
                 let mut wrong = None;
-                for machine in machines(target) {
+                for machine in TARGETS.representatives(target) {
                     match assemble(machine, kernel) {
                         Ok((program, fired)) => {
                             is_taken |= fired.contains(&(number as u32));
@@ -75,14 +73,6 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         }));
     }
     subjects
-}
-
-/// The machines that a target's rules are for: every SM, of which some may lack what a rule needs.
-fn machines(target: Target) -> Vec<Target> {
-    match target {
-        Target::Halu | Target::Vp1 => vec![target],
-        Target::Ptx { .. } => SMS.map(|sm| Target::Ptx { sm }).to_vec(),
-    }
 }
 
 /// Where a rule stands.
@@ -232,7 +222,7 @@ impl Sides<'_> {
                 };
                 let engines = |target: &Target| {
                     let target = *target;
-                    Engine::ALL.into_iter().filter(move |engine| engine.runs(target))
+                    Engine::ALL.into_iter().filter(move |engine| TARGETS.runs(*engine, target))
                 };
                 let mut runs = programs
                     .iter()
@@ -269,9 +259,9 @@ impl Sides<'_> {
     /// What is wrong, with a file that shows it: on the targets that show it, or on the evaluator alone, as the kernel that
     /// the rule has made.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
-        let targets = match self.after {
+        let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
-            After::Kernel(_) => TARGETS.to_vec(),
+            After::Kernel(_) => TARGETS.defaults().collect(),
         };
         let names = |targets: &[Target]| {
             let mut names: Vec<&str> = targets.iter().map(|target| target.name()).collect();
@@ -328,16 +318,17 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
     let texts = |refusals: Vec<Refusal>| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let mut packed = kernel.clone();
     let pass = halfbyte_lower::find("pack").map_err(|error| error.to_string())?;
-    halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&legality(target)), &mut ())
+    halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&TARGETS.legality(target)), &mut ())
         .map_err(|error| error.to_string())?;
-    let mut selected = select(&packed, target, &|_| Loc::default()).map_err(texts)?;
+    let request = Request { kernel: &packed, target, locate: &|_| Loc::default(), trace: None };
+    let mut selected = TARGETS.select(request).map_err(texts)?;
     selected.code.expand().map_err(|error| error.to_string())?;
     let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() });
     let func = func.map_err(|error| error.to_string())?;
-    let code = layout(func).map_err(|error| error.to_string())?;
+    let code = TARGETS.layout(target, func).map_err(|error| error.to_string())?;
     let header = Header { target, source: "check".to_string() };
     let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
-    let program = Program::load(&object).map_err(|error| error.to_string())?;
+    let program = TARGETS.load(&object).map_err(|error| error.to_string())?;
     Ok((program, selected.fired))
 }
 
@@ -357,8 +348,8 @@ mod tests {
         place.subject(checks, Effort::Sample, move |kernel| {
             let mut wrong = kernel.clone();
             fault(&mut wrong);
-            let (program, _) = assemble(Target::Halu, &wrong)?;
-            Ok(Translated { after: After::Words(vec![(Target::Halu, program)]), is_taken })
+            let (program, _) = assemble(halfbyte::HALU, &wrong)?;
+            Ok(Translated { after: After::Words(vec![(halfbyte::HALU, program)]), is_taken })
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Both sides run by the meanings of PTX over a domain of many words at once.
 
+use halfbyte::Sm;
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::domain::Lanes;
@@ -17,7 +18,6 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "ptx::video";
 /// The SMs that differ in what they have.
-const SMS: [u16; 5] = [75, 80, 90, 100, 120];
 /// Words that are computed at once.
 const WIDTH: usize = 64;
 /// The register of the result.
@@ -32,7 +32,7 @@ fn subject(form: Form, effort: Effort) -> Subject {
     // An SM without a sequence of its own has that of an older one.
     let mut sms: Vec<u16> = Vec::new();
     let mut found = Vec::new();
-    for sm in SMS {
+    for sm in Sm::ALL.map(Sm::number) {
         let place = sequence(form, sm).map(|sequence| sequence.place.clone());
         if !found.contains(&place) {
             found.push(place);

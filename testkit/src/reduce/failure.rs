@@ -1,7 +1,7 @@
 //! What fails in a kernel file.
 
+use halfbyte_abi::Target;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
-use halfbyte_isa::target::Target;
 use thiserror::Error;
 
 use super::{Case, Patience};
@@ -13,7 +13,7 @@ use halfbyte::Module;
 use halfbyte::launch::{Engine, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
-use halfbyte::target::TARGET_NAMES;
+use halfbyte::targets::TARGETS;
 
 /// Which failures are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +115,10 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
     }
     if suspects.is_empty() {
         let kernel = question.kernel.map_or("a kernel".to_owned(), |name| format!("@{name}"));
-        let what = format!("{kernel} on {}", question.target.map_or(TARGET_NAMES, Target::name));
+        let what = format!(
+            "{kernel} on {}",
+            question.target.map_or_else(|| TARGETS.names(), |target| target.name().to_owned())
+        );
         return Err(FindError::NotRun { file: module.file().to_owned(), what });
     }
     Ok(suspects)

@@ -3,13 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use halfbyte_isa::target::Target;
+use halfbyte::launch::Engine;
+use halfbyte::report::Report;
+use halfbyte::{Module, TARGETS};
+use halfbyte_abi::Target;
 
 use crate::check::check;
-use halfbyte::Module;
-use halfbyte::launch::Engine;
-use halfbyte::pipeline::TARGETS;
-use halfbyte::report::Report;
 
 /// What a kernel was run on.
 #[derive(Clone, Debug)]
@@ -45,7 +44,7 @@ pub struct Compared {
 pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str)]) -> Result<Compared, Report> {
     let module = Module::parse(text)?;
     let mut compared = Compared { targets: Vec::new(), refused: Vec::new() };
-    for &target in TARGETS {
+    for target in TARGETS.defaults() {
         match module.compile(target) {
             Ok(_) => compared.targets.push(target),
             Err(report) => compared.refused.push((target, report)),
@@ -78,8 +77,8 @@ mod tests {
     #[test]
     fn targets_that_refuse_are_named() {
         let compared = run_and_compare(HALF, "half", 7, &[("x", "random(7, 1)"), ("y", "zeros(7)")]).unwrap();
-        assert_eq!(compared.targets, [Target::Halu, Target::Ptx { sm: 90 }]);
-        assert_eq!(compared.refused[0].0, Target::Vp1);
+        assert_eq!(compared.targets, [halfbyte::HALU, halfbyte::ptx(halfbyte::Sm::SM_90)]);
+        assert_eq!(compared.refused[0].0, halfbyte::VP1);
         assert!(compared.refused[0].1.to_string().contains("fadd.f16x2"));
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use halfbyte::TARGETS;
+use halfbyte::pipeline::Fired;
+use halfbyte_abi::Target;
 use halfbyte_ir::Rule;
 use halfbyte_ir::text::closest;
-use halfbyte_isa::target::Target;
-
-use halfbyte::pipeline::{Fired, TARGETS};
 
 /// Whose rules they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,13 +20,12 @@ pub enum Part {
 impl Part {
     /// That of a target. Every SM has the rules of PTX.
     pub fn of(target: Target) -> Part {
-        let is_of = |of: &&Target| of.name() == target.name();
-        Part::Isel(TARGETS.iter().find(is_of).copied().unwrap_or(target))
+        Part::Isel(TARGETS.named(target.name()).unwrap_or(target))
     }
 
     /// Every part: `lower`, then the targets.
     pub fn all() -> impl Iterator<Item = Part> {
-        std::iter::once(Part::Lower).chain(TARGETS.iter().map(|&target| Part::Isel(target)))
+        std::iter::once(Part::Lower).chain(TARGETS.defaults().map(Part::Isel))
     }
 
     /// `lower`, or the target's name.
@@ -40,7 +39,7 @@ impl Part {
     fn rules(self) -> &'static [Rule] {
         match self {
             Part::Lower => halfbyte_lower::RULES,
-            Part::Isel(target) => halfbyte_isel::rules(target),
+            Part::Isel(target) => TARGETS.rules(target),
         }
     }
 }

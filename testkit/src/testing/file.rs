@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
+use halfbyte::report::Report;
+use halfbyte::target::On;
+use halfbyte::{Module, TARGETS, pipeline};
+use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Op, Span, Type};
-use halfbyte_isa::target::{SMS, Target};
 use halfbyte_lower::Pass;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
 use crate::runlines::comment;
-use halfbyte::report::Report;
-use halfbyte::target::{On, TARGET_NAMES};
-use halfbyte::{Module, pipeline};
 
 /// What a line of an expected output begins with.
 pub(super) const MARK: &str = ";=";
@@ -282,14 +282,14 @@ impl Parser<'_> {
             Some((name, span)) => {
                 let target = match On::from_name(name) {
                     Some(On::Words(target)) => target,
-                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGET_NAMES)),
+                    _ => return Err(Diagnostic::new(span, format!("`{name}` is no target")).expected(TARGETS.names())),
                 };
                 Some(target)
             }
             None if stage == Stage::Lower => None,
             None => {
                 let wrong = Diagnostic::new(span, format!("`{name}` is tested for a target"));
-                return Err(wrong.expected(format!("{TARGET_NAMES} after it")));
+                return Err(wrong.expected(format!("{} after it", TARGETS.names())));
             }
         };
         if let (Stage::Expand, Some(target)) = (stage, target)
@@ -306,13 +306,14 @@ impl Parser<'_> {
                     let passes: Result<_, _> = names.map(halfbyte_lower::find).collect();
                     header.passes = Some(passes.map_err(|error| Diagnostic::new(span, error.to_string()))?);
                 }
-                Some(("sm", number)) if matches!(target, Some(Target::Ptx { .. })) => {
-                    let sm = number.parse().ok().filter(|sm| SMS.contains(sm));
+                Some(("sm", number)) if target.is_some_and(|target| target.sm().is_some()) => {
+                    let sm = number.parse().ok().and_then(Sm::new);
+                    let with_sm = sm.and_then(|sm| TARGETS.for_sm(target?, sm));
                     let unknown = || {
                         let wrong = Diagnostic::new(span, format!("`{number}` is no SM that PTX is made for"));
-                        wrong.expected("75, 80, 90, 100 or 120")
+                        wrong.expected(Sm::names())
                     };
-                    header.target = Some(Target::Ptx { sm: sm.ok_or_else(unknown)? });
+                    header.target = Some(with_sm.ok_or_else(unknown)?);
                 }
                 Some(("without", ops)) if target.is_none() => {
                     header.without = ops.split(',').map(|op| missing(op, span)).collect::<Result<_, _>>()?;
@@ -334,7 +335,7 @@ impl Parser<'_> {
 impl Header {
     /// The passes over the IR.
     pub fn passes(&self) -> Vec<&'static Pass> {
-        self.passes.clone().unwrap_or_else(|| pipeline::Options::new(Target::Halu).passes)
+        self.passes.clone().unwrap_or_else(|| pipeline::Options::new(halfbyte::HALU).passes)
     }
 }
 
@@ -406,7 +407,7 @@ mod tests {
         );
         let file = TestFile::read("t.hb", &text).unwrap();
         let [first, second, third] = file.tests.as_slice() else { unreachable!() };
-        assert_eq!((first.header.stage, first.header.target), (Stage::Isel, Some(Target::Halu)));
+        assert_eq!((first.header.stage, first.header.target), (Stage::Isel, Some(halfbyte::HALU)));
         assert_eq!((first.checks.len(), first.whole.is_none()), (1, true));
         assert_eq!((second.header.stage, second.whole.as_ref().unwrap().lines.len()), (Stage::Isel, 1));
         assert_eq!((third.header.stage, third.header.target), (Stage::Lower, None));

@@ -3,19 +3,18 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use halfbyte_abi::Watchdog;
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options};
+use halfbyte::report::Report;
+use halfbyte_abi::{Target, Watchdog};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Op, Span, Type};
-use halfbyte_isa::target::Target;
 use halfbyte_lower::trial;
 
 use super::checks;
 use super::coverage::Coverage;
 use super::file::{MARK, Stage, Test, TestFile, Whole};
 use super::why;
-use halfbyte::Module;
-use halfbyte::pipeline::{Compiler, Options};
-use halfbyte::report::Report;
 
 /// Lines of an output that a failure shows on each side.
 const SHOWN: usize = 5;
@@ -159,7 +158,7 @@ fn output(
     let header = &test.header;
     let Some(target) = header.target else {
         // No words are made, so any target will do.
-        let options = options(test, Target::Halu, watchdog);
+        let options = options(test, halfbyte::HALU, watchdog);
         let is_missing =
             |op: Op, ty: Type| header.without.iter().any(|&(of, on)| of == op && on.is_none_or(|on| on == ty));
         let mut compiler = Compiler::with_legality(module, &options, trial::target(is_missing));

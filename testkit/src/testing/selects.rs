@@ -2,17 +2,13 @@
 
 use std::fmt::Write;
 
-use halfbyte_isa::docs::Set;
-use halfbyte_isa::ptx::text::inst_text;
-use halfbyte_isa::target::Target;
-use halfbyte_isel::Code;
+use halfbyte::pipeline::{Compiler, Options, Product};
+use halfbyte::report::Report;
+use halfbyte::{Module, TARGETS};
+use halfbyte_abi::Target;
 
 use super::coverage::{self, Coverage, RuleId};
 use super::why;
-use halfbyte::Module;
-use halfbyte::pipeline::{Compiler, Options, Product};
-use halfbyte::print::ptx_names;
-use halfbyte::report::Report;
 
 /// What a text's kernels are in a target's instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,9 +74,9 @@ pub enum SelectsError {
 ///               store %r, %y[%i]
 ///               ret
 ///             }";
-/// let selection = selects(text, Target::Halu, &["IMAD", "int_mad"], &["IADD3"])?;
+/// let selection = selects(text, halfbyte::HALU, &["IMAD", "int_mad"], &["IADD3"])?;
 /// assert!(selection.rules.contains(&"store_at_index"));
-/// let error = selects(text, Target::Halu, &["int_add3"], &[]).unwrap_err().to_string();
+/// let error = selects(text, halfbyte::HALU, &["int_add3"], &[]).unwrap_err().to_string();
 /// assert!(error.contains("wanted (Add $I32 a b), found `%m = mul.i32 %v, %a`"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -99,15 +95,7 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
     for kernel in &module.ir().kernels {
         let compiled = compiler.compile(kernel, &mut |step| {
             if let Product::Selected(code) = step.result {
-                match code {
-                    Code::Halu(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
-                    Code::Vp1(code) => instructions.extend(code.insts.iter().map(|inst| inst.inst.to_string())),
-                    Code::Ptx(code) => {
-                        let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
-                        let insts = code.blocks.iter().flat_map(|block| &block.insts);
-                        instructions.extend(insts.map(|placed| inst_text(&placed.inst, &names)));
-                    }
-                }
+                instructions.extend(code.instructions());
             }
         });
         errors.extend(compiled.err().unwrap_or_default());
@@ -149,11 +137,7 @@ struct Asked<'n> {
 impl<'n> Asked<'n> {
     fn new(name: &'n str, target: Target) -> Result<Asked<'n>, SelectsError> {
         let rules = coverage::find(name, Some(target)).unwrap_or_default();
-        let mnemonics = match target {
-            Target::Vp1 => Set::Vp1.mnemonics(),
-            Target::Halu => Set::Halu.mnemonics(),
-            Target::Ptx { .. } => halfbyte_isa::ptx::docs::mnemonics(),
-        };
+        let mnemonics = TARGETS.support(target).map_or(Vec::new(), |support| support.isa.mnemonics());
         if rules.is_empty() && !mnemonics.into_iter().any(|mnemonic| begins(name, mnemonic)) {
             return Err(SelectsError::Unknown { name: name.to_owned(), target });
         }
@@ -183,7 +167,7 @@ fn begins(text: &str, with: &str) -> bool {
 ///                       store %r, %y[%i]
 ///                       ret
 ///                     }";
-/// assert_selects!(AXPY, Target::Halu, "HFMA2", "half_ffma"; not "HMUL2", "HADD2");
+/// assert_selects!(AXPY, halfbyte::HALU, "HFMA2", "half_ffma"; not "HMUL2", "HADD2");
 /// ```
 #[macro_export]
 macro_rules! assert_selects {
@@ -204,21 +188,22 @@ mod tests {
 
     #[test]
     fn instructions_and_rules_are_found() {
-        let selection = selects(MAD, Target::Halu, &["IMAD", "int_mad", "halu::int_mad", "LDG"], &["IADD3", "int_add"]);
+        let selection =
+            selects(MAD, halfbyte::HALU, &["IMAD", "int_mad", "halu::int_mad", "LDG"], &["IADD3", "int_add"]);
         assert!(selection.unwrap().instructions.iter().any(|inst| inst.starts_with("IMAD ")));
-        assert_selects!(MAD, Target::Vp1, "mul", "vp1::word_mul");
-        assert_selects!(MAD, Target::Halu; not "HFMA2");
+        assert_selects!(MAD, halfbyte::VP1, "mul", "vp1::word_mul");
+        assert_selects!(MAD, halfbyte::HALU; not "HFMA2");
     }
 
     #[test]
     fn what_is_missing_or_unwanted_is_told_with_what_was_selected() {
-        let missing = selects(MAD, Target::Halu, &["IADD3"], &[]).unwrap_err().to_string();
+        let missing = selects(MAD, halfbyte::HALU, &["IADD3"], &[]).unwrap_err().to_string();
         assert!(missing.starts_with("`IADD3` is not selected for halu\nselected are\n"), "{missing}");
         assert!(
             missing.contains("  %r = add.i32 %m, %v\n      by int_mad (isel/rules/halu/integer.isle:"),
             "{missing}"
         );
-        let unwanted = selects(MAD, Target::Halu, &[], &["int_mad"]).unwrap_err();
+        let unwanted = selects(MAD, halfbyte::HALU, &[], &["int_mad"]).unwrap_err();
         assert!(matches!(unwanted, SelectsError::Unwanted { .. }), "{unwanted}");
     }
 
@@ -226,11 +211,11 @@ mod tests {
     fn names_that_are_nothing_are_errors() {
         for name in ["IMADD", "IMA", "int_madd", "vp1::int_mad", ""] {
             for (wanted, unwanted) in [(vec![name], vec![]), (vec![], vec![name])] {
-                let error = selects(MAD, Target::Halu, &wanted, &unwanted).unwrap_err();
+                let error = selects(MAD, halfbyte::HALU, &wanted, &unwanted).unwrap_err();
                 assert!(matches!(error, SelectsError::Unknown { .. }), "{name}: {error}");
             }
         }
-        assert!(matches!(selects("kernel", Target::Halu, &[], &[]), Err(SelectsError::Text(_))));
+        assert!(matches!(selects("kernel", halfbyte::HALU, &[], &[]), Err(SelectsError::Text(_))));
     }
 
     #[test]
@@ -243,8 +228,8 @@ mod tests {
     /// A name means one thing: no rule is called like an instruction of its target.
     #[test]
     fn no_rule_is_called_like_an_instruction() {
-        for (target, set) in [(Target::Halu, Set::Halu), (Target::Vp1, Set::Vp1)] {
-            for mnemonic in set.mnemonics() {
+        for target in TARGETS.defaults() {
+            for mnemonic in TARGETS.support(target).unwrap().isa.mnemonics() {
                 assert!(coverage::find(mnemonic, Some(target)).is_err(), "{mnemonic}");
             }
         }
@@ -253,6 +238,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "`HADD2` is not selected for halu")]
     fn the_assertion_panics() {
-        assert_selects!(MAD, Target::Halu, "IMAD", "HADD2");
+        assert_selects!(MAD, halfbyte::HALU, "IMAD", "HADD2");
     }
 }

@@ -5,10 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use halfbyte_isa::halu::disassemble;
-use halfbyte_isa::object::Words;
-use halfbyte_isa::target::Target;
-use halfbyte_isa::vp1::word_text;
+use halfbyte_abi::Target;
 
 use super::{Argument, Case, Difference, Draws, Outcome, Trial};
 use crate::prove::Shard;
@@ -133,16 +130,7 @@ impl std::fmt::Display for Case {
                 }
             }
         }
-        match &self.words {
-            Words::Halu(words) => f.write_str(&disassemble(words))?,
-            Words::Vp1(words) => {
-                for (at, line) in (0..).step_by(4).zip(words.chunks(4)) {
-                    let texts: Vec<String> = (at..).zip(line).map(|(at, &word)| word_text(word, at)).collect();
-                    writeln!(f, "{:#06x} {}", at, texts.join(" | "))?;
-                }
-            }
-            Words::Ptx(_) => {}
-        }
+        f.write_str(&self.words.disassemble())?;
         Ok(())
     }
 }

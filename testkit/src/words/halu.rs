@@ -1,9 +1,10 @@
 //! Programs of HALU words.
 
 use halfbyte_isa::abi::{Direction, Param, ParamKind, Type, buffer_base};
+use halfbyte_isa::halu;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isa::object::{KernelInfo, Words};
+use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::row::{Class, Kind, RegFile, RegSlot, Role};
 use halfbyte_isa::word::Field;
 
@@ -134,7 +135,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     }
     let budget = if b.draws.one_in(3) { b.draws.below(30) } else { 200 } as u64;
     let Builder { info, .. } = b;
-    Some(Case { words: Words::Halu(words), info, items: items as u32, args, budget })
+    Some(Case { words: halu::Code(words).into(), info, items: items as u32, args, budget })
 }
 
 /// An instruction of any kind with any operands.

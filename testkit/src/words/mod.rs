@@ -15,11 +15,12 @@ mod tests;
 mod trial;
 mod vp1;
 
+use halfbyte_abi::Target;
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::abi::{Param, ParamKind, Signature};
-use halfbyte_isa::object::{Header, KernelInfo, Loc, Words};
+use halfbyte_isa::isa::Words;
+use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::Tiles;
-use halfbyte_isa::target::Target;
 use halfbyte_runtime::Program;
 
 pub use campaign::{Finding, Plan, Summary, run};
@@ -50,22 +51,22 @@ pub struct Case {
     pub budget: u64,
 }
 
+/// What draws programs for a target.
+type Draw = fn(&mut Draws<'_>) -> Option<Case>;
+
+/// The targets that programs are drawn for.
+const DRAWN: [(Target, Draw); 2] = [(halfbyte::HALU, halu::draw), (halfbyte::VP1, vp1::draw)];
+
 impl Case {
-    /// A program for a machine, [`Target::Halu`] or [`Target::Vp1`]; none for anything else.
+    /// A program for a machine, [`halfbyte::HALU`] or [`halfbyte::VP1`]; none for anything else.
     pub fn draw(target: Target, draws: &mut Draws<'_>) -> Option<Case> {
-        match target {
-            Target::Halu => halu::draw(draws),
-            Target::Vp1 => vp1::draw(draws),
-            Target::Ptx { .. } => None,
-        }
+        let (_, draw) = DRAWN.iter().find(|(of, _)| *of == target)?;
+        draw(draws)
     }
 
     /// What runs the words.
     pub fn target(&self) -> Target {
-        match self.words {
-            Words::Halu(_) => Target::Halu,
-            _ => Target::Vp1,
-        }
+        self.words.target()
     }
 
     /// The program as a loader has it.
@@ -82,7 +83,7 @@ impl Case {
         };
         let header = Header { target: self.target(), source: "random".to_owned() };
         let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
-        Program::load(&object).map_err(|error| error.to_string())
+        halfbyte::TARGETS.load(&object).map_err(|error| error.to_string())
     }
 }
 

@@ -33,23 +33,23 @@ fn sample(target: Target) {
 
 #[test]
 fn engines_agree_on_halu_words() {
-    sample(Target::Halu);
+    sample(halfbyte::HALU);
 }
 
 #[test]
 fn engines_agree_on_vp1_words() {
-    sample(Target::Vp1);
+    sample(halfbyte::VP1);
 }
 
 #[test]
 fn programs_depend_on_seed_and_number_alone() {
-    for target in [Target::Halu, Target::Vp1] {
+    for target in [halfbyte::HALU, halfbyte::VP1] {
         let draw = |seed, number| Case::draw(target, &mut Draws::of_seed(seed, number)).unwrap();
         assert_eq!(draw(1, 7), draw(1, 7));
         assert_ne!(draw(1, 7), draw(1, 8));
         assert_ne!(draw(1, 7), draw(2, 7));
     }
-    let ptx = Target::Ptx { sm: halfbyte::target::DEFAULT_SM };
+    let ptx = halfbyte::ptx(halfbyte::Sm::DEFAULT);
     assert_eq!(Case::draw(ptx, &mut Draws::of_seed(1, 1)), None);
 }
 
@@ -57,7 +57,7 @@ fn programs_depend_on_seed_and_number_alone() {
 #[test]
 fn any_bytes_make_a_program() {
     let trial = Trial::new().unwrap();
-    for target in [Target::Halu, Target::Vp1] {
+    for target in [halfbyte::HALU, halfbyte::VP1] {
         for number in 0..12_u32 {
             let bytes: Vec<u8> = (0..number * 40).map(|k| (k * k * 31 + k * number) as u8).collect();
             let case = Case::draw(target, &mut Draws::of_bytes(&bytes)).unwrap();
@@ -69,9 +69,9 @@ fn any_bytes_make_a_program() {
 
 #[test]
 fn shards_are_the_whole() {
-    let whole = run(&plan(Target::Vp1, 20), &mut |_| {}).unwrap();
+    let whole = run(&plan(halfbyte::VP1, 20), &mut |_| {}).unwrap();
     let parts = ["1/2", "2/2"]
-        .map(|shard| run(&Plan { shard: shard.parse().unwrap(), ..plan(Target::Vp1, 20) }, &mut |_| {}).unwrap());
+        .map(|shard| run(&Plan { shard: shard.parse().unwrap(), ..plan(halfbyte::VP1, 20) }, &mut |_| {}).unwrap());
     assert_eq!(parts.iter().map(|part| part.programs).sum::<u64>(), 20);
     assert_eq!(parts.iter().map(|part| part.trapped).sum::<u64>(), whole.trapped);
 }
@@ -95,7 +95,7 @@ fn a_difference_is_found_and_made_smaller() {
     let elem = Type::I32;
     let buffer = param("x".to_owned(), ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 });
     let case = Case {
-        words: Words::Halu(assemble(RACE).unwrap().words),
+        words: halfbyte_isa::halu::Code(assemble(RACE).unwrap().words).into(),
         info: info(vec![buffer], 0, None).unwrap(),
         items: 33,
         args: vec![Argument::Buffer(vec![0; 4 * 34])],
@@ -115,7 +115,7 @@ fn a_difference_is_found_and_made_smaller() {
 #[test]
 fn what_cannot_be_launched_is_refused_alike() {
     let trial = Trial::new().unwrap();
-    let case = Case::draw(Target::Halu, &mut Draws::of_seed(0, 0)).unwrap();
+    let case = Case::draw(halfbyte::HALU, &mut Draws::of_seed(0, 0)).unwrap();
     let case = Case { args: Vec::new(), ..case };
     assert_eq!(trial.run(&case), Ok(Outcome::Refused));
 }

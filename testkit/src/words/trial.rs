@@ -4,8 +4,6 @@ use std::fmt;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte_isa::object::Words;
-use halfbyte_isa::{halu, vp1};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -125,7 +123,7 @@ impl Trial {
         while size > 0 {
             for start in (0..case.words.len()).step_by(size) {
                 let mut smaller = least.clone();
-                (start..case.words.len().min(start + size)).for_each(|at| idle(&mut smaller.words, at));
+                smaller.words = least.words.idle(start..case.words.len().min(start + size));
                 if smaller.words != least.words && self.run(&smaller).is_err() {
                     least = smaller;
                 }
@@ -141,26 +139,6 @@ fn name(engine: Engine) -> String {
         Engine::Jit { threads } if threads.get() > 1 => format!("native code on {threads} threads"),
         Engine::Jit { .. } => "native code".to_owned(),
         other => other.name().to_owned(),
-    }
-}
-
-/// Makes a word an instruction that does nothing.
-fn idle(words: &mut Words, at: usize) {
-    match words {
-        Words::Halu(words) => {
-            words.iter_mut().skip(at).take(1).for_each(|word| *word = halu::Inst::new(halu::Opcode::NOP).word());
-        }
-        Words::Vp1(words) => words.iter_mut().skip(at).take(1).for_each(|word| {
-            use vp1::{Opcode, Unit};
-            let opcode = match Unit::of_word(*word) {
-                Unit::Address => Opcode::ANOP,
-                Unit::Scalar => Opcode::SNOP,
-                Unit::Vector => Opcode::VNOP,
-                Unit::Branch => Opcode::BNOP,
-            };
-            *word = vp1::Inst::new(opcode).word();
-        }),
-        _ => {}
     }
 }
 

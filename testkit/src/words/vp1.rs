@@ -1,9 +1,9 @@
 //! Programs of VP1 words.
 
 use halfbyte_isa::abi::{Direction, Param, ParamKind, Type};
-use halfbyte_isa::object::Words;
 use halfbyte_isa::row::{Class, RegFile};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::vp1;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
@@ -113,7 +113,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
         bytes.truncate(draws.below(count));
     }
     let budget = if draws.one_in(6) { draws.below(40) } else { 300 } as u64;
-    Some(Case { words: Words::Vp1(words), info, items, args, budget })
+    Some(Case { words: vp1::Code(words).into(), info, items, args, budget })
 }
 
 fn params() -> Vec<Param> {

@@ -3,13 +3,14 @@
 use crate::object::Loc;
 use crate::ptx::module::{Entry, Kernel, Suffix, TargetName, join};
 use crate::ptx::types::Since;
+use halfbyte_abi::Sm;
 
 use super::printer::Printer;
 
 /// Writes a file kernel by kernel, of which it keeps nothing but the text. Only kernels with variables wait: what these are
 /// called hangs on the names of all kernels.
 pub struct Writer {
-    sm: u16,
+    sm: Sm,
     /// The name of the source text, where the lines of it are to be said.
     source: Option<String>,
     version: (u8, u8),
@@ -33,7 +34,7 @@ struct Waiting {
 impl Writer {
     /// A file for an SM without kernels so far, with room for so many bytes before it has to grow. With the name of the source
     /// text, the file tells assembler and debugger which place in that each instruction comes from.
-    pub fn new(sm: u16, source: Option<&str>, capacity: usize) -> Writer {
+    pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> Writer {
         // A string ends at its line's end, and nothing stands for a quote in it.
         let source = source.map(|name| name.replace(|c: char| c == '"' || c.is_control(), "_"));
         let text = Printer::with_capacity(capacity);
@@ -61,7 +62,7 @@ impl Writer {
     pub fn finish(self) -> String {
         let Writer { sm, source, version, suffix, text, names, mut waiting } = self;
         let variables = join(names, waiting.iter_mut().map(|kernel| &mut kernel.entry));
-        let mut head = Printer::of_head(version, TargetName { sm, suffix });
+        let mut head = Printer::of_head(version, TargetName { sm: sm.number(), suffix });
         if let Some(source) = source {
             head.all(&[".file 1 \"", &source, "\"\n"]);
         }

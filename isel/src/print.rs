@@ -10,17 +10,14 @@ use halfbyte_isa::ptx::names::register_prefix;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::machine::{Halu, Machine, RegClass, Vp1};
-use halfbyte_isel::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
-use halfbyte_isel::vp1::{Class, Place};
-use halfbyte_isel::{Code, Func, ptx};
 
-/// Selected instructions. Beside each stands what its register fields become: `rd=v3 def` is a definition in field `rd`.
-pub struct Selected<'a>(pub &'a Code);
-
-/// Instructions with registers, block by block.
-pub struct Allocated<'a>(pub &'a Func);
+use crate::backend::{AllocatedCode, SelectedCode};
+use crate::mach::MachFunc;
+use crate::machine::{Halu, Machine, RegClass, Vp1};
+use crate::ptx;
+use crate::regalloc::{self, AllocError, Allocator, Each};
+use crate::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
+use crate::vp1::{Class, Place};
 
 /// How a machine's own things are shown.
 pub trait Shown: Machine {
@@ -64,23 +61,75 @@ impl Shown for Vp1 {
     }
 }
 
-impl fmt::Display for Selected<'_> {
+/// Beside each instruction stands what its register fields become: `rd=v3 def` is a definition in field `rd`.
+impl<M: Shown> fmt::Display for VCode<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Code::Halu(code) => selected(f, code),
-            Code::Vp1(code) => selected(f, code),
-            Code::Ptx(code) => selected_ptx(f, code),
-        }
+        selected(f, self)
     }
 }
 
-impl fmt::Display for Allocated<'_> {
+impl<M: Machine> fmt::Display for MachFunc<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Func::Halu(func) => allocated(f, func),
-            Func::Vp1(func) => allocated(f, func),
-            Func::Ptx(func) => finished_ptx(f, func),
-        }
+        allocated(f, self)
+    }
+}
+
+impl fmt::Display for ptx::Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        selected_ptx(f, self)
+    }
+}
+
+impl fmt::Display for ptx::Func {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        finished_ptx(f, self)
+    }
+}
+
+impl<M: Shown + Each> SelectedCode for VCode<M> {
+    fn allocate(
+        self: Box<Self>,
+        allocator: &mut Allocator,
+        options: &regalloc::Options<'_>,
+    ) -> Result<Box<dyn AllocatedCode>, AllocError> {
+        Ok(Box::new(allocator.allocate(*self, options)?))
+    }
+
+    fn instructions(&self) -> Vec<String> {
+        self.insts.iter().map(|inst| inst.inst.to_string()).collect()
+    }
+}
+
+impl<M: Machine> AllocatedCode for MachFunc<M> {
+    fn spills(&self) -> u32 {
+        self.spills
+    }
+}
+
+impl SelectedCode for ptx::Code {
+    fn expand(&mut self) -> Result<(), String> {
+        ptx::expand::expand(self).map_err(|error| error.to_string())
+    }
+
+    fn allocate(
+        self: Box<Self>,
+        _: &mut Allocator,
+        _: &regalloc::Options<'_>,
+    ) -> Result<Box<dyn AllocatedCode>, AllocError> {
+        Ok(Box::new(ptx::finish(*self)?))
+    }
+
+    fn instructions(&self) -> Vec<String> {
+        let names = ptx_names(&self.signature, &self.registers, self.blocks.len());
+        let insts = self.blocks.iter().flat_map(|block| &block.insts);
+        insts.map(|placed| inst_text(&placed.inst, &names)).collect()
+    }
+}
+
+/// The assembler gives registers to these.
+impl AllocatedCode for ptx::Func {
+    fn spills(&self) -> u32 {
+        0
     }
 }
 

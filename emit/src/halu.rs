@@ -1,45 +1,34 @@
-//! Gives every instruction its address and every branch its distance.
+//! HALU: blocks become words, one an instruction. A branch at the end of a block to what follows anyway is left out.
 
+use std::fmt::{self, Write};
+
+use halfbyte_isa::halu;
 use halfbyte_isa::halu::Opcode;
-use halfbyte_isa::object::{KernelInfo, Loc, Part, Words};
-use halfbyte_isel::Func;
+use halfbyte_isa::object::{KernelInfo, Part};
+use halfbyte_isel::AllocatedCode;
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
 use halfbyte_isel::machine::{Halu, Machine};
 
+use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;
-use crate::ptx;
 use crate::straighten::{Step, lengths, straighten};
-use crate::vp1::{self, BlockStats};
 
-/// A kernel in words, as it stands in an object.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Code {
-    /// What the loader must know besides the words.
-    pub info: KernelInfo,
-    /// The words in order. An address is an index here.
-    pub words: Words,
-    /// Where each word comes from.
-    pub locs: Vec<Loc>,
-    /// What words stand for that access more than one thing of the text, in the order of their addresses.
-    pub parts: Vec<Part>,
-    /// How dense the bundles of each block are; none where there are no bundles.
-    pub stats: Vec<BlockStats>,
-}
+impl Emitter for Halu {
+    fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
+        layout(own(func)?)
+    }
 
-/// Lays a machine function out, block after block. A branch at the end of a block to what follows anyway is left out. The
-/// instructions of VP1 are packed into bundles.
-///
-/// # Errors
-/// A function that breaks the rules of [`MachFunc`].
-pub fn layout(func: Func) -> Result<Code, LayoutError> {
-    match func {
-        Func::Halu(func) => layout_halu(func),
-        Func::Vp1(func) => vp1::layout(&func),
-        Func::Ptx(func) => ptx::layout(func),
+    fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
+        let KernelInfo { registers, local_bytes, signature, .. } = &code.info;
+        writeln!(out, ", {registers} registers, {local_bytes} bytes of local memory")?;
+        for (param, offset) in signature.params().iter().zip(signature.offsets()) {
+            writeln!(out, "// c[0x0][{offset:#x}] {}: {}", param.name, param.kind)?;
+        }
+        Ok(())
     }
 }
 
-fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
+fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let MachFunc { signature, blocks, local_bytes, registers, .. } = func;
     let info = KernelInfo { signature, local_bytes, registers, tiles: None, max_items: u32::MAX };
     let kernel = || info.signature.name().to_owned();
@@ -59,10 +48,10 @@ fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
 
     let mut locs = Vec::with_capacity(words);
     let mut all_parts = Vec::new();
-    let mut halu = Vec::with_capacity(words);
+    let mut laid_out = Vec::with_capacity(words);
     for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
         // Only branches at the end of a block have gone.
-        all_parts.extend(parts.iter().map(|part| Part { word: halu.len() as u32 + part.word, ..*part }));
+        all_parts.extend(parts.iter().map(|part| Part { word: laid_out.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();
             match (inst.opcode().target(), target) {
@@ -72,7 +61,7 @@ fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
                         let blocks = starts.len();
                         return Err(LayoutError::Block { kernel: kernel(), block, blocks });
                     };
-                    inst.set(field, (start - halu.len() as i64) as u64);
+                    inst.set(field, (start - laid_out.len() as i64) as u64);
                 }
                 (field, _) => {
                     let expected = field.is_some();
@@ -82,11 +71,11 @@ fn layout_halu(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
             if let Err(error) = inst.validate() {
                 return Err(LayoutError::Invalid { kernel: kernel(), opcode, error, loc });
             }
-            halu.push(inst.word());
+            laid_out.push(inst.word());
             locs.push(loc);
         }
     }
-    Ok(Code { words: Words::Halu(halu), locs, parts: all_parts, stats: Vec::new(), info })
+    Ok(Code { words: halu::Code(laid_out).into(), locs, parts: all_parts, stats: Vec::new(), info })
 }
 
 impl Step for MachInst<Halu> {

@@ -9,7 +9,7 @@ use halfbyte_isa::stream::{Affine, Factor, Stream, Trips, m_words};
 /// Bytes of the image in a line.
 const IMAGE_LINE: usize = 16;
 
-pub(super) fn write_head(out: &mut String, info: &KernelInfo) -> fmt::Result {
+pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
     let (signature, tiles) = (&info.signature, info.tiles.clone().unwrap_or_default());
     let (items, frame) = (tiles.items, info.local_bytes);
     writeln!(out, ", {items} items a group, {frame} bytes before the streams")?;

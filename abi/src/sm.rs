@@ -1,0 +1,97 @@
+//! The SM versions of NVIDIA's GPUs that code is made for.
+
+use std::fmt;
+
+/// An SM version: `Sm::SM_90` is that of `sm_90`. What instructions it has stands in their rows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Sm(u8);
+
+struct Row {
+    number: u16,
+    /// The PTX version, major and minor, that has the name first.
+    ptx: (u8, u8),
+}
+
+macro_rules! versions {
+    ($($name:ident $number:literal $ptx:expr, $gpus:literal;)*) => {
+        #[expect(non_camel_case_types, reason = "they count")]
+        #[repr(u8)]
+        enum Place { $($name,)* }
+
+        const ROWS: &[Row] = &[$(Row { number: $number, ptx: $ptx },)*];
+
+        impl Sm {
+            $(#[doc = $gpus] pub const $name: Sm = Sm(Place::$name as u8);)*
+
+            /// Every version, from the oldest on.
+            pub const ALL: [Sm; ROWS.len()] = [$(Sm::$name),*];
+        }
+    };
+}
+
+// Adding one is a line here, and the `since` of the rows that it is the first to have.
+#[rustfmt::skip]
+versions! {
+    SM_75  75  (6, 3), "Turing.";
+    SM_80  80  (7, 0), "Ampere: A100.";
+    SM_86  86  (7, 1), "Ampere: GeForce 30, A40.";
+    SM_87  87  (7, 4), "Ampere: Orin.";
+    SM_89  89  (7, 8), "Ada: GeForce 40, L40.";
+    SM_90  90  (7, 8), "Hopper.";
+    SM_100 100 (8, 6), "Blackwell: B200.";
+    SM_103 103 (8, 8), "Blackwell: B300.";
+    SM_110 110 (9, 0), "Blackwell: Thor.";
+    SM_120 120 (8, 7), "Blackwell: GeForce 50.";
+    SM_121 121 (8, 8), "Blackwell: Spark.";
+}
+
+impl Sm {
+    /// The version where none is given.
+    pub const DEFAULT: Sm = Sm::SM_90;
+
+    /// By its number: 90 for `sm_90`.
+    pub fn new(number: u16) -> Option<Sm> {
+        Sm::ALL.into_iter().find(|sm| sm.number() == number)
+    }
+
+    /// Its number: 90 for `sm_90`.
+    pub const fn number(self) -> u16 {
+        ROWS[self.0 as usize].number
+    }
+
+    /// The PTX version, major and minor, from which on a text may be for it.
+    pub const fn ptx_version(self) -> (u8, u8) {
+        ROWS[self.0 as usize].ptx
+    }
+
+    /// Its place in [`Sm::ALL`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All numbers, for messages.
+    pub fn names() -> String {
+        Sm::ALL.map(|sm| sm.number().to_string()).join(", ")
+    }
+}
+
+impl fmt::Display for Sm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sm_{}", self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        for sm in Sm::ALL {
+            assert_eq!(Sm::new(sm.number()), Some(sm));
+            assert_eq!(Sm::ALL[sm.index()], sm);
+        }
+        assert!(Sm::ALL.is_sorted_by_key(|sm| sm.number()));
+        assert_eq!(Sm::new(91), None);
+    }
+}
