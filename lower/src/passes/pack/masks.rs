@@ -97,11 +97,9 @@ impl Masks {
 
     /// Of the items at `base`, which dominates the node, those that come to the node.
     pub fn among(&mut self, code: &mut Code, graph: &Region, node: Node, base: Node) -> Mask {
-        let mut node = node;
-        while node != base && graph.postdominates(node, graph.dominator(node)) {
-            node = graph.dominator(node);
-        }
-        if node == base {
+        // Numbers rise down the tree of dominators, so a base at or below the highest such node has the same items too.
+        let node = graph.same_items(node);
+        if base >= node {
             return None;
         }
         if let Some(&mask) = self.known.get(&(node, base)) {

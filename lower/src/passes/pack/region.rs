@@ -35,6 +35,8 @@ pub(super) struct Region {
     dominator: Vec<Node>,
     /// The closest node that every way on leads through; the number of nodes where there is none.
     postdominator: Vec<Node>,
+    /// The highest node that exactly the same items come through.
+    same_items: Vec<Node>,
 }
 
 impl Region {
@@ -49,6 +51,7 @@ impl Region {
             place: SecondaryMap::with_default(u32::MAX),
             dominator: Vec::new(),
             postdominator: Vec::new(),
+            same_items: Vec::new(),
         };
         let Some(head) = head else { return built };
         // A loop inside stands for all of its blocks: the outermost that is not around the region.
@@ -104,6 +107,13 @@ impl Region {
             }
             self.postdominator[node] = meet;
         }
+        self.same_items = (0..count).collect();
+        for node in 1..count {
+            let dominator = self.dominator[node];
+            if self.postdominator[dominator] == node {
+                self.same_items[node] = self.same_items[dominator];
+            }
+        }
     }
 
     /// The node of a block that is one; a loop is found by its header.
@@ -119,6 +129,11 @@ impl Region {
     /// The closest node that every way on from this one leads through; none where they leave the region apart.
     pub fn postdominator(&self, node: Node) -> Option<Node> {
         Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
+    }
+
+    /// The highest node that exactly the items of this one come through: each of the two dominates or postdominates the other.
+    pub fn same_items(&self, node: Node) -> Node {
+        self.same_items[node]
     }
 
     pub fn dominates(&self, above: Node, mut node: Node) -> bool {
