@@ -444,7 +444,11 @@ mod tests {
             ("isel passes=canon", "isel", "`isel` is tested for a target; expected halu, vp1 or ptx after it"),
             ("isel hal", "hal", "`hal` is no target; expected halu, vp1 or ptx"),
             ("expand vp1", "expand", "`vp1` has nothing to expand; expected `expand ptx`"),
-            ("asm ptx sm=86", "sm=86", "`86` is no SM that PTX is made for; expected 75, 80, 90, 100 or 120"),
+            (
+                "asm ptx sm=85",
+                "sm=85",
+                "`85` is no SM that PTX is made for; expected 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121",
+            ),
             (
                 "asm halu sm=75",
                 "sm=75",
