@@ -446,7 +446,7 @@ impl Kernel {
     }
 
     /// The trap of a fault. What is reported of an access of several parts is the first that could not have been made.
-    pub(crate) fn trap_of(&self, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
+    pub fn trap_of(&self, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
         let parts = Part::of_word(&self.parts, fault.address as u32);
         let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
         let trap = self.trap(item, fault);

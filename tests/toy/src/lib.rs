@@ -1,0 +1,18 @@
+//! A target of someone else's: a machine of eight instructions on sixteen 32-bit registers, from selection to launch.
+//!
+//! It is made of public interfaces alone, and is what a target of one's own begins as: a file for each crate that a target has a
+//! folder in, and [`SUPPORT`], its line in a [`TargetSet`].
+
+pub mod emit;
+pub mod isa;
+pub mod isel;
+pub mod runtime;
+
+use halfbyte::targets::{BUILT_IN, Support, TargetSet};
+
+/// The toy target's line in a list of targets.
+pub const SUPPORT: Support =
+    Support { isa: &isa::Toy, isel: &isel::Toy, emit: &emit::Toy, runtime: &runtime::Toy, intrinsics: None };
+
+/// The targets of halfbyte, and this one.
+pub static TARGETS: TargetSet = TargetSet::new(&[BUILT_IN[0], BUILT_IN[1], BUILT_IN[2], SUPPORT]);

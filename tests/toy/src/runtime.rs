@@ -1,0 +1,84 @@
+//! An interpreter: each item runs the words from the first to `exit`.
+
+use std::sync::Arc;
+
+use halfbyte_abi::buffer_base;
+use halfbyte_isa::isa::{Isa, Words};
+use halfbyte_isa::object::{KernelInfo, Loc};
+use halfbyte_runtime::{
+    Access, Arg, Buffers, Engine, Executable, Fault, Kernel, LaunchError, Machine, Order, Stats, TrapKind,
+};
+
+use crate::isa::{self, Inst, Opcode, REGISTERS};
+
+/// What runs the toy target's words.
+#[derive(Clone, Copy, Debug)]
+pub struct Toy;
+
+impl Machine for Toy {
+    fn isa(&self) -> &'static dyn Isa {
+        &isa::Toy
+    }
+
+    fn runs(&self, engine: Engine) -> bool {
+        engine == Engine::Interp
+    }
+
+    fn prepare(&self, _: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+        let words = words.downcast_ref::<isa::Code>().ok_or("its words are another target's")?;
+        Ok(Arc::new(Program(words.0.clone())))
+    }
+}
+
+#[derive(Debug)]
+struct Program(Vec<u32>);
+
+impl Executable for Program {
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+        let scalar = |arg: &Arg<'_>| if let Arg::Scalar(bits) = arg { *bits as u32 } else { 0 };
+        let scalars: Vec<u32> = args.iter().map(scalar).collect();
+        let mut buffers = kernel.buffers(args);
+        let (mut stats, mut work) = (Stats::default(), order.work());
+        for item in 0..order.items {
+            let issued = run(&self.0, item, &scalars, &mut buffers);
+            let issued = issued.map_err(|fault| Box::new(kernel.trap_of(item, fault, &buffers)))?;
+            work.add(issued).map_err(|exceeded| kernel.exceeded(exceeded))?;
+            stats.issued += issued;
+            order.advance(1);
+        }
+        Ok(stats)
+    }
+}
+
+/// Runs an item to its end: the instructions that it took.
+fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> Result<u64, Fault> {
+    let mut registers = [0u32; REGISTERS as usize];
+    for (address, &word) in words.iter().enumerate() {
+        let fault = |kind| Fault { address, kind };
+        let undefined = || fault(TrapKind::Undefined { word: word.into(), bytes: 4 });
+        let Inst { opcode, def, a, b, imm } = Inst::decode(word).ok_or_else(undefined)?;
+        let [a, b, held] = [a, b, def].map(|register| registers[usize::from(register)]);
+        let at = buffer_base(imm.into()) + u64::from(a) * 4;
+        registers[usize::from(def)] = match opcode {
+            Opcode::Item => item,
+            Opcode::Const => i32::from(imm.cast_signed()).cast_unsigned(),
+            Opcode::Arg => scalars.get(usize::from(imm)).copied().unwrap_or(0),
+            Opcode::Add => a.wrapping_add(b),
+            Opcode::Mul => a.wrapping_mul(b),
+            Opcode::Load => {
+                let bytes = buffers.get(at, 4).and_then(|bytes| bytes.try_into().ok());
+                let bytes = bytes.ok_or_else(|| fault(buffers.refusal(Access::Load, at, 4)))?;
+                u32::from_le_bytes(bytes)
+            }
+            Opcode::Store => {
+                let Some(bytes) = buffers.get_mut(at, 4) else {
+                    return Err(fault(buffers.refusal(Access::Store, at, 4)));
+                };
+                bytes.copy_from_slice(&held.to_le_bytes());
+                held
+            }
+            Opcode::Exit => return Ok(address as u64 + 1),
+        };
+    }
+    Err(Fault { address: words.len().saturating_sub(1), kind: TrapKind::RanPastEnd })
+}
