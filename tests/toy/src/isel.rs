@@ -89,7 +89,7 @@ fn lower(
     let use_of = |code: &mut Virtual, value: Value| -> Option<u32> {
         if let Some(param) = scalar_param(kernel, value) {
             let arg = Inst { imm: param, ..Inst::new(Opcode::Arg) };
-            return Some(code.push(arg, true, [None; 2], loc)?);
+            return code.push(arg, true, [None; 2], loc);
         }
         registers.get(value.as_u32() as usize).copied()?
     };
