@@ -1,110 +1,165 @@
-//! The flow graph of a kernel: predecessors, reverse postorder, dominators.
+//! Flow graphs: predecessors, reverse postorder, dominators. The one of a kernel, and those of others who have nodes and edges.
 //!
 //! Dominators are found as Lengauer and Tarjan do ("A fast algorithm for finding dominators in a flowgraph", 1979), whose
 //! bound of m log n holds on every graph: a text of many thousand blocks is read as a matter of course.
 
 use std::cell::OnceCell;
-use std::collections::BinaryHeap;
 
-use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use cranelift_entity::{EntityRef, SecondaryMap, entity_impl};
 
 use crate::kernel::{Block, Kernel};
 
-/// The flow graph of a kernel as it was when this was made.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    search: Search,
-    preds: Vec<Block>,
-    /// By block, where its predecessors end in the list of all; they begin where those of the block before end.
-    pred_ends: Vec<u32>,
-    /// Found when it is first asked for: most passes need nothing but an order of the blocks.
-    dominators: OnceCell<Dominators>,
+/// Nodes and the edges between them.
+pub trait Graph {
+    /// What stands for a node.
+    type Node: EntityRef + ReservedValue;
+
+    /// Nodes have smaller indices.
+    fn count(&self) -> usize;
+
+    /// Where control comes from; none of a graph without nodes.
+    fn entry(&self) -> Option<Self::Node>;
+
+    /// The nodes, reachable or not, in the order in which predecessors are listed.
+    fn nodes(&self) -> impl Iterator<Item = Self::Node>;
+
+    /// The nodes that a node goes to, in the order in which a search visits them.
+    fn successors(&self, node: Self::Node) -> impl Iterator<Item = Self::Node>;
 }
 
-/// The closest node that is above all of these in a tree, or one of them; none where there are none. `parent` of a node has a
-/// smaller number than the node. The steps are those of the ways that lead there, each taken once.
-pub fn common_ancestor(nodes: impl IntoIterator<Item = usize>, parent: impl Fn(usize) -> usize) -> Option<usize> {
-    let mut below: BinaryHeap<usize> = nodes.into_iter().collect();
-    let mut lowest = below.pop()?;
-    while let Some(&next) = below.peek() {
-        if lowest == next {
-            below.pop();
-            continue;
-        }
-        // The lowest of them is none that is above the others.
-        let above = parent(lowest);
-        lowest = if above > next { above } else { std::mem::replace(&mut *below.peek_mut()?, above) };
+/// A node of a graph that numbers them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Node(u32);
+entity_impl!(Node, "node");
+
+/// A graph by lists.
+#[derive(Clone, Debug)]
+pub struct Lists {
+    /// Where control comes from.
+    pub entry: Node,
+    /// By node, those that it goes to.
+    pub successors: Vec<Vec<Node>>,
+}
+
+impl Graph for Lists {
+    type Node = Node;
+
+    fn count(&self) -> usize {
+        self.successors.len()
     }
-    Some(lowest)
+
+    fn entry(&self) -> Option<Node> {
+        Some(self.entry).filter(|entry| entry.index() < self.successors.len())
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = Node> {
+        (0..self.successors.len()).map(Node::new)
+    }
+
+    fn successors(&self, node: Node) -> impl Iterator<Item = Node> {
+        let all = self.successors.get(node.index()).into_iter().flatten().copied();
+        all.filter(|to| to.index() < self.successors.len())
+    }
+}
+
+/// Targets that are no block of the kernel are passed over.
+impl Graph for Kernel {
+    type Node = Block;
+
+    fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry(&self) -> Option<Block> {
+        Kernel::entry(self).filter(|&entry| self.blocks.is_valid(entry))
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = Block> {
+        self.layout.iter().copied()
+    }
+
+    fn successors(&self, block: Block) -> impl Iterator<Item = Block> {
+        Kernel::successors(self, block).filter(|&to| self.blocks.is_valid(to))
+    }
+}
+
+/// A flow graph as it was when this was made; that of a kernel's blocks, where nothing else is said.
+#[derive(Clone, Debug)]
+pub struct Flow<N: EntityRef + ReservedValue = Block> {
+    search: Search<N>,
+    preds: Vec<N>,
+    /// By node, where its predecessors end in the list of all; they begin where those of the node before end.
+    pred_ends: Vec<u32>,
+    /// Found when it is first asked for: most passes need nothing but an order of the blocks.
+    dominators: OnceCell<Dominators<N>>,
 }
 
 /// The tree of dominators.
 #[derive(Clone, Debug)]
-struct Dominators {
-    idom: SecondaryMap<Block, PackedOption<Block>>,
-    /// Of a reachable block, the numbers between which those of all the blocks that it dominates lie.
-    tree: SecondaryMap<Block, Interval>,
+struct Dominators<N: EntityRef + ReservedValue> {
+    idom: SecondaryMap<N, PackedOption<N>>,
+    /// Of a reachable node, the numbers between which those of all the nodes that it dominates lie.
+    tree: SecondaryMap<N, Interval>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
     first: u32,
-    /// 0 for unreachable blocks.
+    /// 0 for unreachable nodes.
     end: u32,
 }
 
-impl Flow {
-    /// Walks the kernel's graph. A target that is no block of the kernel is passed over.
-    pub fn new(kernel: &Kernel) -> Flow {
+impl<N: EntityRef + ReservedValue> Flow<N> {
+    /// Walks a graph.
+    pub fn new(graph: &impl Graph<Node = N>) -> Flow<N> {
         // Most small kernels have no branches.
-        if let &[only] = kernel.layout.as_slice()
-            && kernel.blocks.is_valid(only)
-            && kernel.successors(only).next().is_none()
+        if let (Some(entry), 1) = (graph.entry(), graph.nodes().take(2).count())
+            && graph.successors(entry).next().is_none()
         {
-            let mut search = Search::with_capacity(1, only.as_u32() as usize + 1);
-            search.visit(only, 0);
-            search.postorder.push(only);
+            let mut search = Search::with_capacity(1, entry.index() + 1);
+            search.visit(entry, 0);
+            search.postorder.push(entry);
             return Flow { search, preds: Vec::new(), pred_ends: Vec::new(), dominators: OnceCell::new() };
         }
-        let (preds, pred_ends) = predecessors(kernel);
-        Flow { search: Search::new(kernel), preds, pred_ends, dominators: OnceCell::new() }
+        let (preds, pred_ends) = predecessors(graph);
+        Flow { search: Search::new(graph), preds, pred_ends, dominators: OnceCell::new() }
     }
 
-    /// Whether the kernel still has this graph, its blocks in the same order.
-    pub fn is_of(&self, kernel: &Kernel) -> bool {
-        let Flow { search, preds, pred_ends, .. } = Flow::new(kernel);
+    /// Whether this is still the graph, its nodes in the same order.
+    pub fn is_of(&self, graph: &impl Graph<Node = N>) -> bool {
+        let Flow { search, preds, pred_ends, .. } = Flow::new(graph);
         (&search.postorder, &preds) == (&self.search.postorder, &self.preds)
             && pred_ends.iter().zip(&self.pred_ends).all(|(a, b)| a == b)
     }
 
-    /// The reachable blocks in reverse postorder: the entry first, and a block before all that it dominates.
-    pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = Block> + '_ {
+    /// The reachable nodes in reverse postorder: the entry first, and a node before all that it dominates.
+    pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = N> + '_ {
         self.search.postorder.iter().rev().copied()
     }
 
-    /// The blocks that go to a block, reachable or not, once for each target that names it.
-    pub fn predecessors(&self, block: Block) -> &[Block] {
-        let number = block.as_u32() as usize;
+    /// The nodes that go to a node, reachable or not, once for each edge.
+    pub fn predecessors(&self, node: N) -> &[N] {
+        let number = node.index();
         let end = |number: usize| self.pred_ends.get(number).copied().unwrap_or(0) as usize;
         let start = number.checked_sub(1).map_or(0, end);
         self.preds.get(start..end(number)).unwrap_or_default()
     }
 
-    /// Whether the block can be reached from the entry.
-    pub fn is_reachable(&self, block: Block) -> bool {
-        self.search.number[block] != usize::MAX
+    /// Whether the node can be reached from the entry.
+    pub fn is_reachable(&self, node: N) -> bool {
+        self.search.number[node] != usize::MAX
     }
 
-    /// The closest block that dominates this one and is not it; none for the entry and unreachable blocks.
-    pub fn immediate_dominator(&self, block: Block) -> Option<Block> {
+    /// The closest node that dominates this one and is not it; none for the entry and unreachable nodes.
+    pub fn immediate_dominator(&self, node: N) -> Option<N> {
         // Of the entry alone no tree need be found.
         let entry = self.search.preorder.first();
-        if entry == Some(&block) { None } else { self.dominators().idom[block].expand() }
+        if entry == Some(&node) { None } else { self.dominators().idom[node].expand() }
     }
 
-    /// Whether every way from the entry to `b` leads through `a`; of itself always, of an unreachable block by no other.
-    pub fn dominates(&self, a: Block, b: Block) -> bool {
+    /// Whether every path from the entry to `b` goes through `a`; of itself always, of an unreachable node by no other.
+    pub fn dominates(&self, a: N, b: N) -> bool {
         if a == b {
             return true;
         }
@@ -113,61 +168,56 @@ impl Flow {
         a_tree.first <= b_tree.first && b_tree.end <= a_tree.end && b_tree.end != 0
     }
 
-    fn dominators(&self) -> &Dominators {
+    fn dominators(&self) -> &Dominators<N> {
         self.dominators.get_or_init(|| Dominators::new(self))
     }
 }
 
-impl Dominators {
-    fn new(flow: &Flow) -> Dominators {
+impl<N: EntityRef + ReservedValue> Dominators<N> {
+    fn new(flow: &Flow<N>) -> Dominators<N> {
         let search = &flow.search;
         let idom = search.dominators(flow);
         let mut dominators = Dominators { idom: SecondaryMap::new(), tree: SecondaryMap::new() };
-        let blocks = flow.pred_ends.len();
-        dominators.idom.resize(blocks);
-        dominators.tree.resize(blocks);
-        for (number, &block) in search.preorder.iter().enumerate().skip(1) {
-            dominators.idom[block] = search.preorder.get(idom[number]).copied().into();
+        let nodes = flow.pred_ends.len();
+        dominators.idom.resize(nodes);
+        dominators.tree.resize(nodes);
+        for (number, &node) in search.preorder.iter().enumerate().skip(1) {
+            dominators.idom[node] = search.preorder.get(idom[number]).copied().into();
         }
-        // Descendants of a block in the search tree follow it, so sizes of dominator subtrees add up backwards, and
+        // Descendants of a node in the search tree follow it, so sizes of dominator subtrees add up backwards, and
         // numbers are handed out forwards.
         let mut size = vec![1u32; idom.len()];
         for number in (1..idom.len()).rev() {
             size[idom[number]] += size[number];
         }
         let mut next = vec![0u32; idom.len()];
-        for (number, &block) in search.preorder.iter().enumerate() {
+        for (number, &node) in search.preorder.iter().enumerate() {
             let first = if number == 0 { 0 } else { next[idom[number]] };
             if number > 0 {
                 next[idom[number]] += size[number];
             }
             next[number] = first + 1;
-            dominators.tree[block] = Interval { first, end: first + size[number] };
+            dominators.tree[node] = Interval { first, end: first + size[number] };
         }
         dominators
     }
 }
 
-/// All predecessors in one list, ordered by block, and where each block's end in it.
-fn predecessors(kernel: &Kernel) -> (Vec<Block>, Vec<u32>) {
-    let edges = || {
-        kernel.layout.iter().flat_map(move |&from| {
-            let to = kernel.successors(from).filter(|&to| kernel.blocks.is_valid(to));
-            to.map(move |to| (from, to))
-        })
-    };
-    let mut at = vec![0u32; kernel.blocks.len() + 1];
+/// All predecessors in one list, ordered by node, and where each node's end in it.
+fn predecessors<G: Graph>(graph: &G) -> (Vec<G::Node>, Vec<u32>) {
+    let edges = || graph.nodes().flat_map(|from| graph.successors(from).map(move |to| (from, to)));
+    let mut at = vec![0u32; graph.count() + 1];
     for (_, to) in edges() {
-        at[to.as_u32() as usize + 1] += 1;
+        at[to.index() + 1] += 1;
     }
-    for block in 1..at.len() {
-        at[block] += at[block - 1];
+    for node in 1..at.len() {
+        at[node] += at[node - 1];
     }
     let total = at.last().copied().unwrap_or(0);
-    let mut preds = vec![Block::from_u32(0); total as usize];
-    // Each block's place moves from where its predecessors start to where they end.
+    let mut preds = vec![G::Node::reserved_value(); total as usize];
+    // Each node's place moves from where its predecessors start to where they end.
     for (from, to) in edges() {
-        let slot = &mut at[to.as_u32() as usize];
+        let slot = &mut at[to.index()];
         preds[*slot as usize] = from;
         *slot += 1;
     }
@@ -176,40 +226,40 @@ fn predecessors(kernel: &Kernel) -> (Vec<Block>, Vec<u32>) {
 
 /// A depth-first search from the entry.
 #[derive(Clone, Debug)]
-struct Search {
-    preorder: Vec<Block>,
-    postorder: Vec<Block>,
+struct Search<N: EntityRef> {
+    preorder: Vec<N>,
+    postorder: Vec<N>,
     /// By preorder number, that of the parent.
     parent: Vec<usize>,
     /// Preorder numbers; `usize::MAX` where unreachable.
-    number: SecondaryMap<Block, usize>,
+    number: SecondaryMap<N, usize>,
 }
 
-impl Search {
-    /// With room for so many blocks in the kernel's order, and for the numbers of so many.
-    fn with_capacity(blocks: usize, numbers: usize) -> Search {
+impl<N: EntityRef + ReservedValue> Search<N> {
+    /// With room for so many nodes in order, and for the numbers of so many.
+    fn with_capacity(nodes: usize, numbers: usize) -> Search<N> {
         let mut number = SecondaryMap::with_default(usize::MAX);
         number.resize(numbers);
-        let (preorder, postorder) = (Vec::with_capacity(blocks), Vec::with_capacity(blocks));
-        Search { preorder, postorder, parent: Vec::with_capacity(blocks), number }
+        let (preorder, postorder) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes));
+        Search { preorder, postorder, parent: Vec::with_capacity(nodes), number }
     }
 
-    fn new(kernel: &Kernel) -> Search {
-        let mut search = Search::with_capacity(kernel.layout.len(), kernel.blocks.len());
-        let mut stack = Vec::with_capacity(kernel.layout.len());
-        if let Some(entry) = kernel.entry() {
+    fn new(graph: &impl Graph<Node = N>) -> Search<N> {
+        let mut search = Search::with_capacity(graph.count(), graph.count());
+        let mut stack = Vec::with_capacity(graph.count());
+        if let Some(entry) = graph.entry() {
             search.visit(entry, 0);
-            stack.push((entry, kernel.successors(entry)));
+            stack.push((entry, graph.successors(entry)));
         }
-        while let Some((block, successors)) = stack.last_mut() {
-            let block = *block;
-            match successors.find(|&to| kernel.blocks.is_valid(to) && search.number[to] == usize::MAX) {
+        while let Some((node, successors)) = stack.last_mut() {
+            let node = *node;
+            match successors.find(|&to| search.number[to] == usize::MAX) {
                 Some(to) => {
-                    search.visit(to, search.number[block]);
-                    stack.push((to, kernel.successors(to)));
+                    search.visit(to, search.number[node]);
+                    stack.push((to, graph.successors(to)));
                 }
                 None => {
-                    search.postorder.push(block);
+                    search.postorder.push(node);
                     stack.pop();
                 }
             }
@@ -217,14 +267,14 @@ impl Search {
         search
     }
 
-    fn visit(&mut self, block: Block, parent: usize) {
-        self.number[block] = self.preorder.len();
-        self.preorder.push(block);
+    fn visit(&mut self, node: N, parent: usize) {
+        self.number[node] = self.preorder.len();
+        self.preorder.push(node);
         self.parent.push(parent);
     }
 
     /// Immediate dominators, all by preorder number; the entry's is itself.
-    fn dominators(&self, flow: &Flow) -> Vec<usize> {
+    fn dominators(&self, flow: &Flow<N>) -> Vec<usize> {
         let count = self.preorder.len();
         let mut forest = Forest {
             ancestor: vec![usize::MAX; count],
@@ -233,7 +283,7 @@ impl Search {
             path: Vec::new(),
         };
         let mut idom = vec![0; count];
-        // Blocks whose semidominator is this one, as linked lists.
+        // Nodes whose semidominator is this one, as linked lists.
         let mut bucket = vec![usize::MAX; count];
         let mut bucket_next = vec![usize::MAX; count];
         for w in (1..count).rev() {
@@ -267,7 +317,7 @@ impl Search {
 /// The part of the search tree that is done with, its paths shortened as they are walked.
 struct Forest {
     ancestor: Vec<usize>,
-    /// The block with the least semidominator between this one and where `ancestor` skips to.
+    /// The node with the least semidominator between this one and where `ancestor` skips to.
     label: Vec<usize>,
     semi: Vec<usize>,
     path: Vec<usize>,

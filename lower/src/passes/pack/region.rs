@@ -1,7 +1,7 @@
 //! The bodies of loops as acyclic graphs.
 
-use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_ir::flow::common_ancestor;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use halfbyte_ir::flow::{Lists, Node as GraphNode};
 use halfbyte_ir::{Block, Flow, Kernel};
 use rustc_hash::FxHashSet;
 
@@ -82,31 +82,26 @@ impl Region {
 
     fn dominators(&mut self) {
         let count = self.nodes.len();
-        self.dominator = vec![0; count];
-        let mut before: Vec<Vec<Node>> = vec![Vec::new(); count];
-        for node in 0..count {
-            // Every node but the first has one before it.
-            let before_it = std::mem::take(&mut before[node]);
-            self.dominator[node] = common_ancestor(before_it, |node| self.dominator[node]).unwrap_or(0);
-            for &(_, to) in &self.out[node] {
-                before[to].push(node);
+        let forward: Vec<Vec<GraphNode>> =
+            self.out.iter().map(|out| out.iter().map(|&(_, to)| GraphNode::new(to)).collect()).collect();
+        // The same with its edges turned, from one node more: where the region is left.
+        let mut backward = vec![Vec::new(); count + 1];
+        for (from, out) in self.out.iter().enumerate() {
+            out.iter().for_each(|&(_, to)| backward[to].push(GraphNode::new(from)));
+            if out.is_empty() {
+                backward[count].push(GraphNode::new(from));
             }
         }
-        self.postdominator = vec![count; count + 1];
-        let mut leaves = vec![false; count];
-        for &(_, node) in self.back.iter().chain(&self.leaving) {
-            leaves[node] = true;
-        }
-        for node in (0..count).rev() {
-            let mut ways = self.out[node].iter().map(|&(_, to)| to);
-            let mut meet = if leaves[node] { count } else { ways.next().unwrap_or(count) };
-            for mut way in ways {
-                while way != meet {
-                    if way < meet { way = self.postdominator[way] } else { meet = self.postdominator[meet] }
-                }
-            }
-            self.postdominator[node] = meet;
-        }
+        let leaving = self.back.iter().chain(&self.leaving);
+        backward[count].extend(leaving.map(|&(_, from)| GraphNode::new(from)));
+        let closest = |entry, successors| {
+            let flow = Flow::new(&Lists { entry: GraphNode::new(entry), successors });
+            let above = |node| flow.immediate_dominator(GraphNode::new(node)).map_or(entry, EntityRef::index);
+            (0..count).map(above).collect::<Vec<Node>>()
+        };
+        self.dominator = closest(0, forward);
+        self.postdominator = closest(count, backward);
+        self.postdominator.push(count);
         self.same_items = (0..count).collect();
         for node in 1..count {
             let dominator = self.dominator[node];
