@@ -10,7 +10,13 @@ use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
 use halfbyte::runtime::{Arg, Launch, Program};
 use halfbyte::{TARGETS, isa};
-use halfbyte_isel::ptx::{Block, Code, CodeError, Edge, Placed, Terminator, finish};
+use halfbyte_isel::Ptx;
+use halfbyte_isel::mach::MachFunc;
+use halfbyte_isel::machine::{Machine, PtxExtra};
+use halfbyte_isel::regalloc::{AllocError, Options, allocate};
+use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst, VReg};
+
+type Code = VCode<Ptx>;
 
 const SM: halfbyte::Sm = halfbyte::Sm::SM_90;
 const ITEMS: u32 = 6;
@@ -34,6 +40,25 @@ fn inst(opcode: Opcode, words: &[Token], operands: &[Operand]) -> Inst {
     Inst { opcode, words: words.iter().copied().collect(), guard: None, operands: operands.iter().cloned().collect() }
 }
 
+/// A way out of a block under construction.
+#[derive(Clone)]
+struct Way {
+    block: u32,
+    args: Vec<Reg>,
+}
+
+enum End {
+    Exit,
+    Jump(Way),
+    Branch { guard: Guard, then: Way, otherwise: Way },
+}
+
+struct Block {
+    params: Vec<Reg>,
+    insts: Vec<Inst>,
+    end: End,
+}
+
 /// Code on its way.
 struct Builder {
     registers: Vec<Type>,
@@ -48,14 +73,12 @@ impl Builder {
     }
 
     fn block(&mut self, params: Vec<Reg>) -> u32 {
-        let loc = Loc { line: self.blocks.len() as u32 + 1, column: 1 };
-        self.blocks.push(Block { params, insts: Vec::new(), terminator: Terminator::Exit, loc });
+        self.blocks.push(Block { params, insts: Vec::new(), end: End::Exit });
         self.blocks.len() as u32 - 1
     }
 
     fn push(&mut self, block: u32, inst: Inst) {
-        let block = &mut self.blocks[block as usize];
-        block.insts.push(Placed::new(inst, block.loc));
+        self.blocks[block as usize].insts.push(inst);
     }
 
     /// `d = a op b`, a word.
@@ -77,13 +100,37 @@ impl Builder {
     }
 
     /// A block that goes on to another with some of these values.
-    fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Edge {
+    fn way(&mut self, to: u32, fuel: Reg, values: &[Reg]) -> Way {
         let count = self.blocks[to as usize].params.len();
         let mut args: Vec<Reg> = (0..count).map(|_| self.random.of(values)).collect();
         args[0] = fuel;
         let block = self.block(Vec::new());
-        self.blocks[block as usize].terminator = Terminator::Jump(Edge { block: to, args });
-        Edge { block, args: Vec::new() }
+        self.blocks[block as usize].end = End::Jump(Way { block: to, args });
+        Way { block, args: Vec::new() }
+    }
+
+    fn finish(self, max_items: u64) -> Code {
+        let mut code = Code::new(signature(), PtxExtra { sm: SM, max_items, types: Vec::new() });
+        code.vregs = self.registers;
+        for (number, block) in (1..).zip(self.blocks) {
+            let loc = Loc { line: number, column: 1 };
+            let insts = block.insts.into_iter().map(|inst| VInst::alone(inst, loc));
+            let edge = |code: &mut Code, way: Way| Edge {
+                block: way.block,
+                args: code.add_list(way.args.into_iter().map(VReg::from)),
+            };
+            let end = match block.end {
+                End::Exit => Terminator::Exit,
+                End::Jump(to) => Terminator::Jump(edge(&mut code, to)),
+                End::Branch { guard, then, otherwise } => Terminator::Branch {
+                    inst: VInst::alone(Inst { guard: Some(guard), ..Ptx::jump() }, loc),
+                    then: edge(&mut code, then),
+                    otherwise: edge(&mut code, otherwise),
+                },
+            };
+            code.add_block(block.params.into_iter().map(VReg::from), insts, end, loc);
+        }
+        code
     }
 }
 
@@ -117,7 +164,7 @@ fn code(seed: u64) -> Code {
     }
     let last = mains.pop().unwrap();
     let start = b.way(mains[0], fuel, &global);
-    b.blocks[entry as usize].terminator = Terminator::Jump(start);
+    b.blocks[entry as usize].end = End::Jump(start);
 
     for &main in &mains {
         let mut values = b.blocks[main as usize].params.clone();
@@ -142,12 +189,12 @@ fn code(seed: u64) -> Code {
             let guard = Guard { reg: b.test(block, Token::Ne, x, Operand::Register(y)), not: b.random.below(2) == 0 };
             let to = mains[b.random.below(mains.len())];
             let otherwise = b.way(to, left, &values);
-            b.blocks[block as usize].terminator = Terminator::Branch { guard, then: on, otherwise };
-            on = Edge { block, args: Vec::new() };
+            b.blocks[block as usize].end = End::Branch { guard, then: on, otherwise };
+            on = Way { block, args: Vec::new() };
         }
         let guard = Guard { reg: empty, not: b.random.below(2) == 0 };
         let (then, otherwise) = if guard.not { (on, out) } else { (out, on) };
-        b.blocks[main as usize].terminator = Terminator::Branch { guard, then, otherwise };
+        b.blocks[main as usize].end = End::Branch { guard, then, otherwise };
     }
 
     // A word of all that arrives.
@@ -167,8 +214,7 @@ fn code(seed: u64) -> Code {
     b.push(last, inst(Opcode::ADD, &[of(Type::U64)], &operands));
     let place = Operand::Memory(Address { base: Base::Register(address), offset: 0 });
     b.push(last, inst(Opcode::ST, &[Token::Global, of(Type::B32)], &[place, Operand::Register(all)]));
-    let Builder { registers, blocks, .. } = b;
-    Code { signature: signature(), sm: SM.number(), registers, blocks, max_items: 1 << 20 }
+    b.finish(1 << 20)
 }
 
 /// What an item stores, by SSA's own rules.
@@ -177,7 +223,7 @@ fn walk(code: &Code, item: u32) -> u32 {
     let mut at = 0;
     loop {
         let block = &code.blocks[at as usize];
-        for Placed { inst, .. } in &block.insts {
+        for VInst { inst, .. } in code.insts_of(block) {
             let value = |operand: &Operand, held: &HashMap<Reg, u32>| match *operand {
                 Operand::Register(reg) => held[&reg],
                 Operand::Number(bits) => bits as u32,
@@ -205,18 +251,20 @@ fn walk(code: &Code, item: u32) -> u32 {
         let edge = match &block.terminator {
             Terminator::Exit => panic!("what is stored comes first"),
             Terminator::Jump(edge) => edge,
-            Terminator::Branch { guard, then, otherwise } => {
-                if (held[&guard.reg] != 0) != guard.not {
-                    then
-                } else {
-                    otherwise
-                }
+            Terminator::Branch { inst, then, otherwise } => {
+                let guard = inst.inst.guard.unwrap();
+                if (held[&guard.reg] != 0) != guard.not { then } else { otherwise }
             }
         };
-        let args: Vec<u32> = edge.args.iter().map(|arg| held[arg]).collect();
-        held.extend(code.blocks[edge.block as usize].params.iter().copied().zip(args));
+        let args: Vec<u32> = code.list(&edge.args).iter().map(|&arg| held[&arg.into()]).collect();
+        let params = code.list(&code.blocks[edge.block as usize].params);
+        held.extend(params.iter().map(|&param| param.into()).zip(args));
         at = edge.block;
     }
+}
+
+fn finish(code: Code) -> Result<MachFunc<Ptx>, AllocError> {
+    allocate(code, &Options::default())
 }
 
 fn program(code: Code) -> (Program, isa::isa::Words) {
@@ -255,14 +303,12 @@ fn a_loop_keeps_its_counter_in_one_register() {
     let next = b.compute(head, Opcode::ADD, Type::U32, counter, Operand::Number(0xffff_ffff));
     let p = b.test(head, Token::Ne, next, Operand::Number(0));
     let (back, done) = (b.block(Vec::new()), b.block(Vec::new()));
-    let edge = |block, args: &[Reg]| Edge { block, args: args.to_vec() };
-    b.blocks[entry as usize].terminator = Terminator::Jump(edge(head, &[start]));
-    b.blocks[head as usize].terminator =
-        Terminator::Branch { guard: Guard { reg: p, not: false }, then: edge(back, &[]), otherwise: edge(done, &[]) };
-    b.blocks[back as usize].terminator = Terminator::Jump(edge(head, &[next]));
-    let Builder { registers, blocks, .. } = b;
-    let code = Code { signature: signature(), sm: SM.number(), registers, blocks, max_items: u64::MAX };
-    let (_, words) = program(code);
+    let edge = |block, args: &[Reg]| Way { block, args: args.to_vec() };
+    b.blocks[entry as usize].end = End::Jump(edge(head, &[start]));
+    b.blocks[head as usize].end =
+        End::Branch { guard: Guard { reg: p, not: false }, then: edge(back, &[]), otherwise: edge(done, &[]) };
+    b.blocks[back as usize].end = End::Jump(edge(head, &[next]));
+    let (_, words) = program(b.finish(u64::MAX));
     assert_eq!(
         words.disassemble(),
         ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 .ptr .global .align 4 $0y)\n{\n    \
@@ -279,15 +325,13 @@ fn code_that_is_none_is_refused() {
         change(&mut code);
         finish(code).unwrap_err()
     };
-    assert_eq!(wrong(&|code| code.blocks[0].insts[1] = code.blocks[0].insts[0].clone()), CodeError::Redefined(0));
-    assert!(matches!(wrong(&|code| code.blocks[0].insts.truncate(1)), CodeError::Undefined(_)));
-    assert_eq!(
-        wrong(&|code| code.blocks[0].insts[1].inst.operands.truncate(1)),
-        CodeError::Inst { block: 0, inst: 1, name: "MOV" }
-    );
-    let jump = |block, args: &[Reg]| Terminator::Jump(Edge { block, args: args.to_vec() });
-    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(99, &[])), CodeError::Edge { block: 0, to: 99 });
-    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(1, &[])), CodeError::Edge { block: 0, to: 1 });
+    assert_eq!(wrong(&|code| code.insts[1] = code.insts[0].clone()), AllocError::Redefined(VReg(0)));
+    assert!(matches!(wrong(&|code| code.blocks[0].insts.end = 1), AllocError::Undefined(_)));
+    let short = |code: &mut Code| code.insts[1].inst.operands.truncate(1);
+    assert_eq!(wrong(&short), AllocError::Inst { inst: 1, name: "MOV" });
+    let jump = |block| Terminator::Jump(Edge { block, args: 0..0 });
+    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(99)), AllocError::Block(99));
+    assert_eq!(wrong(&|code| code.blocks[0].terminator = jump(1)), AllocError::Arguments(0));
     let critical = |code: &mut Code| {
         for block in &mut code.blocks {
             if let Terminator::Branch { then, otherwise, .. } = &mut block.terminator {
@@ -295,12 +339,17 @@ fn code_that_is_none_is_refused() {
             }
         }
     };
-    assert!(matches!(wrong(&critical), CodeError::Critical { .. }));
+    assert!(matches!(wrong(&critical), AllocError::CriticalEdge { .. }));
+}
+
+fn with_items(mut code: Code, max_items: u64) -> Code {
+    code.extra.max_items = max_items;
+    code
 }
 
 #[test]
 fn no_more_items_than_addresses_are_computed_for() {
-    let (program, _) = program(Code { max_items: 5, ..code(1) });
+    let (program, _) = program(with_items(code(1), 5));
     let mut bytes = [0; 24];
     let error = program.kernels()[0].launch(Launch::new(6, &mut [Arg::Buffer(&mut bytes)])).unwrap_err();
     assert_eq!(error.to_string(), "kernel `k`: 6 work items are too many; it can be launched over 5 at most");

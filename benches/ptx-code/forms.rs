@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use halfbyte::Sm;
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Type;
+use halfbyte_isel::Ptx;
+use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{Form, expand};
-use halfbyte_isel::ptx::{Block, Code, Placed, Terminator};
+use halfbyte_isel::vcode::{Terminator, VCode, VInst};
 use sass::{Sass, Tools};
 
 const SMS: [u16; 3] = [75, 90, 120];
@@ -129,17 +132,14 @@ fn kernel(number: usize, form: Form) -> Entry {
 fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
     let registers = (0..entry.registers.count()).map(|n| entry.registers.ty(halfbyte_isa::ptx::Reg(n)).unwrap());
     let before = entry.registers.count();
-    let insts = entry.insts.drain(..).map(|inst| Placed::new(inst, Loc::default())).collect();
-    let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
-    let mut code = Code {
-        signature: Signature::new(entry.name.clone(), Vec::new()).unwrap(),
-        sm,
-        registers: registers.collect(),
-        blocks: vec![block],
-        max_items: u64::MAX,
-    };
+    let insts = entry.insts.drain(..).map(|inst| VInst::alone(inst, Loc::default()));
+    let signature = Signature::new(entry.name.clone(), Vec::new()).unwrap();
+    let extra = PtxExtra { sm: Sm::new(sm).unwrap(), max_items: u64::MAX, types: Vec::new() };
+    let mut code = VCode::<Ptx>::new(signature, extra);
+    code.vregs = registers.collect();
+    code.add_block([], insts, Terminator::Exit, Loc::default());
     expand(&mut code).unwrap();
-    entry.insts = code.blocks.remove(0).insts.into_iter().map(|placed| placed.inst).collect();
-    entry.registers.declare("t", Type::B32, Some(code.registers.len() as u32 - before)).unwrap();
+    entry.insts = code.insts.into_iter().map(|inst| inst.inst).collect();
+    entry.registers.declare("t", Type::B32, Some(code.vregs.len() as u32 - before)).unwrap();
     entry
 }

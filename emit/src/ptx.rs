@@ -9,8 +9,8 @@ use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{self, Inst, Label, Opcode, Operand, Reg};
-use halfbyte_isel::mach::BlockIndex;
-use halfbyte_isel::ptx::{Func, Placed};
+use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
+use halfbyte_isel::machine::{Machine, PtxExtra};
 use halfbyte_isel::{AllocatedCode, Ptx};
 
 use crate::emitter::{Code, Emitter, WORD, own};
@@ -50,21 +50,25 @@ fn labelled(entry: &Entry) -> String {
     lines
 }
 
-fn layout(func: Func) -> Result<Code, LayoutError> {
-    let Func { signature, sm, registers, mut blocks, max_items } = func;
+fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
+    let MachFunc { signature, blocks, extra: PtxExtra { sm, max_items, types }, .. } = func;
+    let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
+    let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
     let lengths = lengths(&blocks);
     let total = lengths.iter().sum();
     let (mut insts, mut locs): (Vec<Inst>, Vec<Loc>) = (Vec::with_capacity(total), Vec::with_capacity(total));
     let mut parts = Vec::new();
     let mut starts = Vec::with_capacity(blocks.len());
-    for (block, length) in blocks.into_iter().zip(lengths) {
-        starts.push(insts.len() as u32);
-        for placed in block.into_iter().take(length) {
-            let word = insts.len() as u32;
-            parts.extend(placed.parts.iter().map(|part| Part { word, ..*part }));
-            insts.push(placed.inst);
-            locs.push(placed.loc);
+    for ((block, length), of_block) in blocks.into_iter().zip(lengths).zip(of_blocks) {
+        let start = insts.len() as u32;
+        starts.push(start);
+        // Only branches at the end of a block have gone.
+        parts.extend(of_block.iter().map(|part| Part { word: start + part.word, ..*part }));
+        for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
+            target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
+            insts.push(inst);
+            locs.push(loc);
         }
     }
     let kernel = || signature.name().to_owned();
@@ -72,7 +76,7 @@ fn layout(func: Func) -> Result<Code, LayoutError> {
         let blocks = starts.len();
         LayoutError::Block { kernel: kernel(), block, blocks }
     })?;
-    let registers = number_registers(&mut insts, &registers);
+    let registers = number_registers(&mut insts, &types);
     let registers = registers.ok_or_else(|| LayoutError::Registers { kernel: kernel() })?;
     let entry = Entry {
         name: identifier(signature.name()).into_owned(),
@@ -83,7 +87,6 @@ fn layout(func: Func) -> Result<Code, LayoutError> {
         labels,
         variables: variables_of(&signature),
     };
-    let sm = Sm::new(sm).unwrap_or(Sm::DEFAULT);
     let kernel = Kernel::for_sm(sm, entry);
     let info = KernelInfo {
         registers: kernel.entry.registers.count(),
@@ -162,18 +165,13 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     Some(registers)
 }
 
-impl Step for Placed {
+impl Step for MachInst<Ptx> {
     fn target(&self) -> Option<BlockIndex> {
-        match self.inst.operands.first() {
-            Some(&Operand::Label(Label(block))) => Some(block),
-            _ => None,
-        }
+        self.target
     }
 
     fn set_target(&mut self, target: BlockIndex) {
-        if let Some(Operand::Label(label)) = self.inst.operands.first_mut() {
-            *label = Label(target);
-        }
+        self.target = Some(target);
     }
 
     fn is_jump(&self) -> bool {
@@ -184,11 +182,11 @@ impl Step for Placed {
         matches!(self.inst.opcode, Opcode::BRA | Opcode::RET | Opcode::EXIT) && self.inst.guard.is_none()
     }
 
-    fn inverted(&self) -> Option<Placed> {
+    fn inverted(&self) -> Option<MachInst<Ptx>> {
+        let conditional = self.inst.opcode == Opcode::BRA && self.inst.guard.is_some();
         let mut branch = self.clone();
-        let guard = branch.inst.guard.as_mut()?;
-        guard.not = !guard.not;
-        (branch.inst.opcode == Opcode::BRA).then_some(branch)
+        Ptx::invert(&mut branch.inst);
+        conditional.then_some(branch)
     }
 }
 

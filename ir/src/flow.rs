@@ -84,6 +84,13 @@ impl Graph for Kernel {
     }
 }
 
+/// The reachable nodes in reverse postorder, where nothing else of the graph is asked.
+pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
+    let mut order = Search::new(graph).postorder;
+    order.reverse();
+    order
+}
+
 /// A flow graph as it was when this was made; that of a kernel's blocks, where nothing else is said.
 #[derive(Clone, Debug)]
 pub struct Flow<N: EntityRef + ReservedValue = Block> {

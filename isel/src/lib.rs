@@ -6,6 +6,7 @@
 mod backend;
 #[path = "../classes.rs"]
 mod classes;
+mod driver;
 mod halu;
 pub mod mach;
 pub mod machine;

@@ -1,56 +1,101 @@
 //! Machine functions as text, for people who look at what the compiler does.
 
+use std::convert::Infallible;
 use std::fmt;
 
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::register_prefix;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::word::Field;
+use halfbyte_isa::{halu, ptx};
 
 use crate::backend::{AllocatedCode, SelectedCode};
-use crate::mach::MachFunc;
-use crate::machine::{Halu, Machine, RegClass, Vp1};
-use crate::ptx;
+use crate::mach::{BlockIndex, MachFunc};
+use crate::machine::{Halu, Machine, Ptx, RegClass, Vp1};
 use crate::regalloc::{self, AllocError, Allocator, Each};
 use crate::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
-use crate::vp1::{Class, Place};
+use crate::vp1::{Class, Group, Place};
 
 /// How a machine's own things are shown.
 pub trait Shown: Machine {
-    /// What is put after the number of a virtual register.
-    fn mark(class: Self::Class) -> &'static str;
+    /// What instructions are shown by.
+    type Names;
+
+    /// The names of a kernel's registers and blocks.
+    fn names(signature: &Signature, classes: &[Self::Class], blocks: usize) -> Self::Names;
+
+    /// The same of a machine function.
+    fn func_names(func: &MachFunc<Self>) -> Self::Names {
+        Self::names(&func.signature, &[], func.blocks.len())
+    }
+
+    /// A virtual register of a class.
+    fn reg(reg: VReg, class: Option<Self::Class>) -> String;
 
     /// What an operand's place is called.
     fn place(place: Self::Place) -> String;
+
+    /// An instruction as assembly.
+    fn text(inst: &Self::Inst, names: &Self::Names) -> String;
+
+    /// A branch to blocks that are named after it.
+    fn branch(inst: &Self::Inst, names: &Self::Names) -> String {
+        Self::text(inst, names)
+    }
+
+    /// An instruction of a machine function, with the block that it branches to.
+    fn text_to(inst: &Self::Inst, target: Option<BlockIndex>, names: &Self::Names) -> String {
+        let target = target.map_or(String::new(), |target| format!(" -> b{target}"));
+        format!("{}{target}", Self::text(inst, names))
+    }
+
+    /// What is said of a machine function beside its name.
+    fn figures(func: &MachFunc<Self>) -> String {
+        let MachFunc { local_bytes, registers, spills, .. } = func;
+        format!(": {registers} registers, {spills} spills, {local_bytes} bytes of local memory")
+    }
 }
 
 impl Shown for Halu {
-    fn mark(class: RegClass) -> &'static str {
-        match class {
-            RegClass::Pred => ".p",
-            RegClass::Word => "",
-            RegClass::Pair => ".d",
-            RegClass::Quad => ".q",
-        }
+    type Names = ();
+
+    fn names(_: &Signature, _: &[RegClass], _: usize) {}
+
+    fn reg(reg: VReg, class: Option<RegClass>) -> String {
+        let mark = match class {
+            Some(RegClass::Pred) => ".p",
+            Some(RegClass::Pair) => ".d",
+            Some(RegClass::Quad) => ".q",
+            Some(RegClass::Word) | None => "",
+        };
+        format!("v{}{mark}", reg.0)
     }
 
     fn place(field: Field) -> String {
         field.name.to_owned()
     }
+
+    fn text(inst: &halu::Inst, (): &()) -> String {
+        inst.to_string()
+    }
 }
 
 impl Shown for Vp1 {
-    fn mark(class: Class) -> &'static str {
-        match class {
-            Class::R => ".r",
-            Class::V => "",
-            Class::C => ".c",
-            Class::Vc => ".vc",
-        }
+    type Names = ();
+
+    fn names(_: &Signature, _: &[Class], _: usize) {}
+
+    fn reg(reg: VReg, class: Option<Class>) -> String {
+        let mark = match class {
+            Some(Class::R) => ".r",
+            Some(Class::C) => ".c",
+            Some(Class::Vc) => ".vc",
+            Some(Class::V) | None => "",
+        };
+        format!("v{}{mark}", reg.0)
     }
 
     fn place(place: Place) -> String {
@@ -58,6 +103,51 @@ impl Shown for Vp1 {
             0 => place.field.name.to_owned(),
             inst => format!("{}:{}", inst, place.field.name),
         }
+    }
+
+    fn text(group: &Group, (): &()) -> String {
+        group.to_string()
+    }
+}
+
+/// The assembler gives registers to these: a function has as many as it names.
+impl Shown for Ptx {
+    type Names = Entry;
+
+    fn names(signature: &Signature, types: &[Type], blocks: usize) -> Entry {
+        ptx_names(signature, types, blocks)
+    }
+
+    fn func_names(func: &MachFunc<Ptx>) -> Entry {
+        ptx_names(&func.signature, &func.extra.types, func.blocks.len())
+    }
+
+    fn reg(reg: VReg, ty: Option<Type>) -> String {
+        format!("{}{}", register_prefix(ty.unwrap_or(Type::B32)), reg.0)
+    }
+
+    fn place(place: Infallible) -> String {
+        match place {}
+    }
+
+    fn text(inst: &ptx::Inst, names: &Entry) -> String {
+        inst_text(inst, names)
+    }
+
+    fn branch(inst: &ptx::Inst, names: &Entry) -> String {
+        let Some(guard) = inst.guard else { return Self::text(inst, names) };
+        let not = if guard.not { "!" } else { "" };
+        format!("@{not}{}", Self::reg(guard.reg.into(), Some(Type::Pred)))
+    }
+
+    fn text_to(inst: &ptx::Inst, target: Option<BlockIndex>, names: &Entry) -> String {
+        let mut inst = inst.clone();
+        target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
+        Self::text(&inst, names)
+    }
+
+    fn figures(_: &MachFunc<Ptx>) -> String {
+        String::new()
     }
 }
 
@@ -68,25 +158,17 @@ impl<M: Shown> fmt::Display for VCode<M> {
     }
 }
 
-impl<M: Machine> fmt::Display for MachFunc<M> {
+impl<M: Shown> fmt::Display for MachFunc<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         allocated(f, self)
     }
 }
 
-impl fmt::Display for ptx::Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        selected_ptx(f, self)
-    }
-}
-
-impl fmt::Display for ptx::Func {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        finished_ptx(f, self)
-    }
-}
-
 impl<M: Shown + Each> SelectedCode for VCode<M> {
+    fn expand(&mut self) -> Result<(), String> {
+        M::expand(self)
+    }
+
     fn allocate(
         self: Box<Self>,
         allocator: &mut Allocator,
@@ -96,52 +178,24 @@ impl<M: Shown + Each> SelectedCode for VCode<M> {
     }
 
     fn instructions(&self) -> Vec<String> {
-        self.insts.iter().map(|inst| inst.inst.to_string()).collect()
+        let names = M::names(&self.signature, &self.vregs, self.blocks.len());
+        self.insts.iter().map(|inst| M::text(&inst.inst, &names)).collect()
     }
 }
 
-impl<M: Machine> AllocatedCode for MachFunc<M> {
+impl<M: Shown> AllocatedCode for MachFunc<M> {
     fn spills(&self) -> u32 {
         self.spills
     }
 }
 
-impl SelectedCode for ptx::Code {
-    fn expand(&mut self) -> Result<(), String> {
-        ptx::expand::expand(self).map_err(|error| error.to_string())
-    }
-
-    fn allocate(
-        self: Box<Self>,
-        _: &mut Allocator,
-        _: &regalloc::Options<'_>,
-    ) -> Result<Box<dyn AllocatedCode>, AllocError> {
-        Ok(Box::new(ptx::finish(*self)?))
-    }
-
-    fn instructions(&self) -> Vec<String> {
-        let names = ptx_names(&self.signature, &self.registers, self.blocks.len());
-        let insts = self.blocks.iter().flat_map(|block| &block.insts);
-        insts.map(|placed| inst_text(&placed.inst, &names)).collect()
-    }
-}
-
-/// The assembler gives registers to these.
-impl AllocatedCode for ptx::Func {
-    fn spills(&self) -> u32 {
-        0
-    }
-}
-
 fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Result {
     writeln!(f, "@{}", code.signature.name())?;
-    let reg = |reg: &VReg| {
-        let mark = code.vregs.get(reg.0 as usize).map_or("", |&class| M::mark(class));
-        format!("v{}{mark}", reg.0)
-    };
+    let names = M::names(&code.signature, &code.vregs, code.blocks.len());
+    let reg = |reg: &VReg| M::reg(*reg, code.vregs.get(reg.0 as usize).copied());
     let list = |regs: &[VReg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
     let edge = |edge: &Edge| format!("b{}({})", edge.block, list(code.list(&edge.args)));
-    let operands = |inst: &VInst<M>| {
+    let beside = |text: String, inst: &VInst<M>| {
         let operands = code.operands(inst).iter().map(|operand| {
             let part = if operand.part == 0 { String::new() } else { format!("[{}]", operand.part) };
             let access = match operand.access {
@@ -151,19 +205,22 @@ fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Resul
             };
             format!("{}={}{part}{access}", M::place(operand.place), reg(&operand.reg))
         });
-        operands.collect::<Vec<_>>().join(", ")
+        match operands.collect::<Vec<_>>().join(", ") {
+            operands if operands.is_empty() => text,
+            operands => format!("{text:<40}  {operands}"),
+        }
     };
     for (number, block) in code.blocks.iter().enumerate() {
         writeln!(f, "b{number}({}):", list(code.list(&block.params)))?;
-        let insts = code.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or_default();
-        for inst in insts {
-            line(f, &format!("{:<40}  {}", inst.inst.to_string(), operands(inst)), inst.loc)?;
+        for inst in code.insts_of(block) {
+            line(f, &beside(M::text(&inst.inst, &names), inst), inst.loc)?;
         }
         let terminator = match &block.terminator {
             Terminator::Exit => "exit".into(),
             Terminator::Jump(to) => format!("jump {}", edge(to)),
             Terminator::Branch { inst, then, otherwise } => {
-                format!("{:<40}  {} to {}, else {}", inst.inst.to_string(), operands(inst), edge(then), edge(otherwise))
+                let branch = beside(M::branch(&inst.inst, &names), inst);
+                format!("{branch} to {}, else {}", edge(then), edge(otherwise))
             }
         };
         line(f, &terminator, block.loc)?;
@@ -171,63 +228,23 @@ fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Resul
     Ok(())
 }
 
-fn allocated<M: Machine>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::Result {
-    let MachFunc { signature, blocks, local_bytes, registers, spills, .. } = func;
-    let name = signature.name();
-    writeln!(f, "@{name}: {registers} registers, {spills} spills, {local_bytes} bytes of local memory")?;
-    for (number, block) in blocks.iter().enumerate() {
+fn allocated<M: Shown>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::Result {
+    writeln!(f, "@{}{}", func.signature.name(), M::figures(func))?;
+    let names = M::func_names(func);
+    for (number, block) in func.blocks.iter().enumerate() {
         writeln!(f, "b{number}:")?;
         for inst in &block.insts {
-            let target = inst.target.map_or(String::new(), |target| format!(" -> b{target}"));
-            line(f, &format!("{}{target}", inst.inst), inst.loc)?;
+            line(f, &M::text_to(&inst.inst, inst.target, &names), inst.loc)?;
         }
     }
     Ok(())
 }
 
-fn selected_ptx(f: &mut fmt::Formatter<'_>, code: &ptx::Code) -> fmt::Result {
-    writeln!(f, "@{}", code.signature.name())?;
-    let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
-    let list = |regs: &[Reg]| regs.iter().map(|&reg| register(&code.registers, reg)).collect::<Vec<_>>().join(", ");
-    let edge = |edge: &ptx::Edge| format!("b{}({})", edge.block, list(&edge.args));
-    for (number, block) in code.blocks.iter().enumerate() {
-        writeln!(f, "b{number}({}):", list(&block.params))?;
-        block.insts.iter().try_for_each(|placed| line(f, &inst_text(&placed.inst, &names), placed.loc))?;
-        let terminator = match &block.terminator {
-            ptx::Terminator::Exit => "exit".to_owned(),
-            ptx::Terminator::Jump(to) => format!("jump {}", edge(to)),
-            ptx::Terminator::Branch { guard, then, otherwise } => {
-                let not = if guard.not { "!" } else { "" };
-                let guard = register(&code.registers, guard.reg);
-                format!("@{not}{guard} to {}, else {}", edge(then), edge(otherwise))
-            }
-        };
-        line(f, &terminator, block.loc)?;
-    }
-    Ok(())
-}
-
-fn finished_ptx(f: &mut fmt::Formatter<'_>, func: &ptx::Func) -> fmt::Result {
-    writeln!(f, "@{}", func.signature.name())?;
-    let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
-    for (number, block) in func.blocks.iter().enumerate() {
-        writeln!(f, "b{number}:")?;
-        block.iter().try_for_each(|placed| line(f, &inst_text(&placed.inst, &names), placed.loc))?;
-    }
-    Ok(())
-}
-
-/// The name of a register: its type's letter, and its number among all.
-fn register(registers: &[Type], reg: Reg) -> String {
-    let ty = registers.get(reg.0 as usize).copied().unwrap_or(Type::B32);
-    format!("{}{}", register_prefix(ty), reg.0)
-}
-
 /// An entry without instructions, whose names those of a kernel are shown by.
-pub fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry {
+fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry {
     let mut declared = Registers::default();
     for (number, &ty) in (0..).zip(registers) {
-        declared.declare(register(registers, Reg(number)), ty, None);
+        declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
     }
     let param = |param: &halfbyte_isa::abi::Param| Param {
         name: param.name.clone(),

@@ -1,9 +1,15 @@
 //! Selected code: machine instructions on virtual registers, in SSA form with block parameters.
 
+use std::cmp::Reverse;
+use std::convert::Infallible;
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::ptx;
 
 use crate::mach::BlockIndex;
 use crate::machine::Machine;
@@ -11,6 +17,18 @@ use crate::machine::Machine;
 /// A virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct VReg(pub u32);
+
+impl From<ptx::Reg> for VReg {
+    fn from(reg: ptx::Reg) -> VReg {
+        VReg(reg.0)
+    }
+}
+
+impl From<VReg> for ptx::Reg {
+    fn from(reg: VReg) -> ptx::Reg {
+        ptx::Reg(reg.0)
+    }
+}
 
 /// How an instruction touches an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +70,13 @@ pub struct VInst<M: Machine> {
     pub loc: Loc,
 }
 
+impl<M: Machine> VInst<M> {
+    /// An instruction that has no operands beside it.
+    pub fn alone(inst: M::Inst, loc: Loc) -> VInst<M> {
+        VInst { inst, operands: 0..0, loc }
+    }
+}
+
 /// A way out of a block.
 #[derive(Clone, Debug)]
 pub struct Edge {
@@ -77,6 +102,18 @@ pub enum Terminator<M: Machine> {
         /// Where to if it is not.
         otherwise: Edge,
     },
+}
+
+impl<M: Machine> Terminator<M> {
+    /// The ways out, in order.
+    pub fn edges(&self) -> impl DoubleEndedIterator<Item = &Edge> {
+        let [first, second] = match self {
+            Terminator::Exit => [None, None],
+            Terminator::Jump(edge) => [Some(edge), None],
+            Terminator::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 /// A block.
@@ -114,7 +151,157 @@ pub struct VCode<M: Machine> {
     pub extra: M::Extra,
 }
 
+/// A search visits the later of two targets first, so that a reverse postorder is as near to the order of the blocks as can be.
+impl<M: Machine> Graph for VCode<M> {
+    type Node = Node;
+
+    fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry(&self) -> Option<Node> {
+        self.nodes().next()
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = Node> {
+        (0..self.blocks.len()).map(Node::new)
+    }
+
+    fn successors(&self, node: Node) -> impl Iterator<Item = Node> {
+        let edges = self.blocks.get(node.index()).into_iter().flat_map(|block| block.terminator.edges());
+        let mut targets: ArrayVec<BlockIndex, 2> = edges.map(|edge| edge.block).collect();
+        targets.retain(|&mut target| (target as usize) < self.blocks.len());
+        targets.sort_unstable_by_key(|&target| Reverse(target));
+        targets.into_iter().map(|target| Node::new(target as usize))
+    }
+}
+
 impl<M: Machine> VCode<M> {
+    /// Code without blocks.
+    pub fn new(signature: Signature, extra: M::Extra) -> VCode<M> {
+        VCode {
+            signature,
+            vregs: Vec::new(),
+            blocks: Vec::new(),
+            insts: Vec::new(),
+            operands: Vec::new(),
+            pool: Vec::new(),
+            parts: Vec::new(),
+            extra,
+        }
+    }
+
+    /// Appends a list of registers.
+    pub fn add_list(&mut self, list: impl IntoIterator<Item = VReg>) -> Range<u32> {
+        let start = self.pool.len() as u32;
+        self.pool.extend(list);
+        start..self.pool.len() as u32
+    }
+
+    /// Appends a block of these instructions, with parameters.
+    pub fn add_block(
+        &mut self,
+        params: impl IntoIterator<Item = VReg>,
+        insts: impl IntoIterator<Item = VInst<M>>,
+        terminator: Terminator<M>,
+        loc: Loc,
+    ) -> BlockIndex {
+        let params = self.add_list(params);
+        let start = self.insts.len() as u32;
+        self.insts.extend(insts);
+        let insts = start..self.insts.len() as u32;
+        self.blocks.push(VBlock { params, insts, terminator, loc });
+        self.blocks.len() as BlockIndex - 1
+    }
+
+    /// The instructions of a block, without its terminator.
+    pub fn insts_of(&self, block: &VBlock<M>) -> &[VInst<M>] {
+        self.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or(&[])
+    }
+
+    /// Shows each register that an instruction touches, and how.
+    pub fn visit(&self, inst: &VInst<M>, each: impl FnMut(Access, VReg)) {
+        M::visit(&inst.inst, self.operands(inst), each);
+    }
+
+    /// Shows each register that a block's terminator reads.
+    pub fn visit_end(&self, terminator: &Terminator<M>, mut each: impl FnMut(VReg)) {
+        if let Terminator::Branch { inst, .. } = terminator {
+            self.visit(inst, |_, reg| each(reg));
+        }
+        terminator.edges().flat_map(|edge| self.list(&edge.args)).for_each(|&reg| each(reg));
+    }
+
+    /// All blocks, definitions before uses: those that are reached in reverse postorder, then the others.
+    pub fn order(&self) -> Vec<BlockIndex> {
+        let reached = reverse_postorder(self);
+        let mut is_reached = vec![false; self.blocks.len()];
+        reached.iter().for_each(|node| is_reached[node.index()] = true);
+        let others = self.nodes().filter(|node| !is_reached[node.index()]);
+        reached.iter().copied().chain(others).map(|node| node.index() as BlockIndex).collect()
+    }
+
+    /// Has every instruction, taken in this order of the blocks, appended again or replaced by others. `each` gets the classes of
+    /// the registers, to which it may add; an instruction that stands for several accesses must stay one.
+    ///
+    /// # Errors
+    /// The first of `each`; then the code holds nothing of use.
+    pub fn rewrite<E>(
+        &mut self,
+        order: &[BlockIndex],
+        mut each: impl FnMut(&mut Vec<M::Class>, BlockIndex, VInst<M>, &mut Vec<VInst<M>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut old: Vec<Option<VInst<M>>> = std::mem::take(&mut self.insts).into_iter().map(Some).collect();
+        let mut made: Vec<Vec<VInst<M>>> = self.blocks.iter().map(|_| Vec::new()).collect();
+        // By old instruction, where in its block that begins which has taken its place.
+        let mut places = vec![0u32; old.len()];
+        for &index in order {
+            let (Some(block), Some(out)) = (self.blocks.get(index as usize), made.get_mut(index as usize)) else {
+                continue;
+            };
+            for at in block.insts.clone() {
+                let taken = old.get_mut(at as usize).and_then(Option::take);
+                let (Some(inst), Some(place)) = (taken, places.get_mut(at as usize)) else { continue };
+                *place = out.len() as u32;
+                each(&mut self.vregs, index, inst, out)?;
+            }
+        }
+        let mut parts = self.parts.iter_mut().peekable();
+        for (block, made) in self.blocks.iter_mut().zip(made) {
+            let start = self.insts.len() as u32;
+            while let Some(part) = parts.next_if(|part| part.word < block.insts.end) {
+                part.word = start + places.get(part.word as usize).copied().unwrap_or(0);
+            }
+            self.insts.extend(made);
+            block.insts = start..self.insts.len() as u32;
+        }
+        Ok(())
+    }
+
+    /// Keeps the instructions for which this holds, of their number and themselves.
+    pub fn retain(&mut self, mut keep: impl FnMut(u32, &VInst<M>) -> bool) {
+        let in_order: Vec<BlockIndex> = (0..self.blocks.len() as BlockIndex).collect();
+        let mut number = 0;
+        let Ok(()) = self.rewrite(&in_order, |_, _, inst, out| {
+            if keep(number, &inst) {
+                out.push(inst);
+            }
+            number += 1;
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// Puts instructions before all others.
+    pub fn prepend(&mut self, insts: Vec<VInst<M>>) {
+        let count = insts.len() as u32;
+        self.insts.splice(0..0, insts);
+        self.parts.iter_mut().for_each(|part| part.word += count);
+        for (number, block) in self.blocks.iter_mut().enumerate() {
+            block.insts.start += if number == 0 { 0 } else { count };
+            block.insts.end += count;
+        }
+    }
+
     /// An instruction's operands.
     pub fn operands(&self, inst: &VInst<M>) -> &[Operand<M>] {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])

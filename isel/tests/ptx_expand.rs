@@ -11,8 +11,12 @@ use halfbyte_isa::ptx::row::Lanes;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::{Special, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Var};
+use halfbyte_isel::Ptx;
+use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{Form, expand, sequence};
-use halfbyte_isel::ptx::{Block, Code, Placed, Terminator};
+use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
+
+type Code = VCode<Ptx>;
 
 const SMS: [u16; 5] = [75, 80, 90, 100, 120];
 
@@ -51,14 +55,17 @@ fn code(sm: u16, text: &str) -> Code {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
     let entry = read(&module).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module.entries.remove(0);
-    let insts = entry.insts.into_iter().map(|inst| Placed::new(inst, Loc::default())).collect();
-    let block = Block { params: Vec::new(), insts, terminator: Terminator::Exit, loc: Loc::default() };
+    let insts = entry.insts.into_iter().map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new("k", Vec::new()).unwrap();
-    Code { signature, sm, registers: vec![Type::B32; 80], blocks: vec![block], max_items: u64::MAX }
+    let sm = halfbyte_abi::Sm::new(sm).unwrap();
+    let mut code = Code::new(signature, PtxExtra { sm, max_items: u64::MAX, types: Vec::new() });
+    code.vregs = vec![Type::B32; 80];
+    code.add_block([], insts, Terminator::Exit, Loc::default());
+    code
 }
 
 fn insts(code: &Code) -> impl Iterator<Item = &Inst> {
-    code.blocks.iter().flat_map(|block| &block.insts).map(|placed| &placed.inst)
+    code.insts.iter().map(|inst| &inst.inst)
 }
 
 fn opcodes(code: &Code) -> Vec<Opcode> {
@@ -79,13 +86,12 @@ fn word(random: &mut Random, lanes: Lanes) -> u32 {
 /// The code, expanded, which leaves what is in `results`.
 fn expanded(mut code: Code, results: &[u32]) -> Code {
     // What is read at the end is kept.
-    let kept: Vec<Reg> = results.iter().map(|&n| Reg(n)).collect();
-    code.blocks[0].terminator = Terminator::Jump(halfbyte_isel::ptx::Edge { block: 0, args: kept });
+    let args = code.add_list(results.iter().map(|&n| Reg(n).into()));
+    code.blocks[0].terminator = Terminator::Jump(Edge { block: 0, args });
     expand(&mut code).unwrap();
     for inst in insts(&code) {
-        assert!(inst.is_valid(|reg| code.registers.get(reg.0 as usize).copied()), "{inst:?}");
-        let needs = inst.since();
-        assert!(needs.sm <= code.sm, "{inst:?} on sm_{}", code.sm);
+        assert!(inst.is_valid(|reg| code.vregs.get(reg.0 as usize).copied()), "{inst:?}");
+        assert!(inst.since().is_met_by(code.extra.sm), "{inst:?} on {}", code.extra.sm);
     }
     code
 }
@@ -96,9 +102,9 @@ fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
     let mut expected = before.to_vec();
     run(insts(plain), &mut expected);
     let mut found = before.to_vec();
-    found.resize(code.registers.len(), 0xDEAD_BEEF);
+    found.resize(code.vregs.len(), 0xDEAD_BEEF);
     run(insts(code), &mut found);
-    for (&n, reg) in results.iter().zip(&edge.args) {
+    for (&n, reg) in results.iter().zip(code.list(&edge.args)) {
         let (expected, found) = (expected[n as usize], found[reg.0 as usize]);
         assert!(expected == found, "{:?}\n{before:x?}: r{n} is {found:#x}, not {expected:#x}", opcodes(code));
     }
@@ -330,8 +336,8 @@ fn sums_are_computed_again_where_they_fuse() {
 #[test]
 fn what_is_guarded_stays() {
     let mut guarded = code(75, "vadd4.u32.u32.u32 r0, r1, r2, r3;");
-    guarded.registers.push(Type::Pred);
-    guarded.blocks[0].insts[0].inst.guard = Some(halfbyte_isa::ptx::Guard { reg: Reg(80), not: false });
+    guarded.vregs.push(Type::Pred);
+    guarded.insts[0].inst.guard = Some(halfbyte_isa::ptx::Guard { reg: Reg(80), not: false });
     expand(&mut guarded).unwrap();
     assert_eq!(opcodes(&guarded), [Opcode::VADD4]);
 }

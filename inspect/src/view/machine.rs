@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use halfbyte::emit::Code;
 use halfbyte_isa::halu;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::{self, text::inst_text};
+use halfbyte_isa::ptx;
 use halfbyte_isa::row::{Kind, RegFile, Role};
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
@@ -13,8 +13,8 @@ use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
 use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
 use halfbyte_isel::machine::Machine;
-use halfbyte_isel::print::ptx_names;
-use halfbyte_isel::{AllocatedCode, Halu, Vp1};
+use halfbyte_isel::print::Shown;
+use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 
 use super::model::{Entry, Line, Place, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
@@ -84,12 +84,12 @@ pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) ->
             line
         });
     }
-    let Some(func) = func.downcast_ref::<halfbyte_isel::ptx::Func>() else { return plain(&func.to_string()) };
-    let names = ptx_names(&func.signature, &func.registers, func.blocks.len());
+    let Some(func) = func.downcast_ref::<MachFunc<Ptx>>() else { return plain(&func.to_string()) };
+    let names = Ptx::func_names(func);
     let mut lines = Vec::new();
     for (number, block) in func.blocks.iter().enumerate() {
         lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
-        lines.extend(block.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+        lines.extend(block.insts.iter().map(|inst| ptx_line(&inst.inst, inst.target, &names, inst.loc)));
     }
     lines
 }
@@ -100,8 +100,8 @@ pub(super) fn plain(text: &str) -> Vec<Line> {
 }
 
 /// The line of an instruction of PTX.
-pub(super) fn ptx_line(inst: &ptx::Inst, names: &ptx::module::Entry, loc: Loc) -> Line {
-    Line::new(Shape::Inst, Place::of_loc(loc), vec![Token::Plain(inst_text(inst, names))])
+pub(super) fn ptx_line(inst: &ptx::Inst, target: Option<BlockIndex>, names: &ptx::module::Entry, loc: Loc) -> Line {
+    Line::new(Shape::Inst, Place::of_loc(loc), vec![Token::Plain(Ptx::text_to(inst, target, names))])
 }
 
 fn lines<M: Machine>(

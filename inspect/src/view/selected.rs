@@ -1,12 +1,13 @@
 //! Selected instructions as lines, with virtual registers where they stand in the assembly.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Display;
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::print::{Shown, ptx_names};
+use halfbyte_isel::print::Shown;
 use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg};
-use halfbyte_isel::{Halu, SelectedCode, Vp1};
+use halfbyte_isel::{Halu, Ptx, SelectedCode, Vp1};
 
 use super::machine::{plain, ptx_line};
 use super::model::{Entry, Line, Place, Places, Shape, Token};
@@ -22,17 +23,17 @@ pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
             group.insts.iter().map(|inst| Entry { opcode: inst.opcode().name(), row: inst.row() }).collect()
         });
     }
-    let Some(code) = code.downcast_ref::<halfbyte_isel::ptx::Code>() else { return plain(&code.to_string()) };
-    let names = ptx_names(&code.signature, &code.registers, code.blocks.len());
+    let Some(code) = code.downcast_ref::<VCode<Ptx>>() else { return plain(&code.to_string()) };
+    let names = Ptx::names(&code.signature, &code.vregs, code.blocks.len());
     let mut lines = Vec::new();
     for (number, block) in code.blocks.iter().enumerate() {
         lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
-        lines.extend(block.insts.iter().map(|placed| ptx_line(&placed.inst, &names, placed.loc)));
+        lines.extend(code.insts_of(block).iter().map(|inst| ptx_line(&inst.inst, None, &names, inst.loc)));
     }
     lines
 }
 
-fn lines<M: Shown>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) -> Vec<Line> {
+fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) -> Vec<Line> {
     let defs = definitions(code);
     let shown = Shower { code, defs };
     let mut lines = Vec::new();
@@ -41,7 +42,7 @@ fn lines<M: Shown>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) ->
         shown.list(&mut head, code.list(&block.params), true);
         head.push(Token::Plain(":".into()));
         lines.push(Line::new(Shape::Label, None, head));
-        let insts = code.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or_default();
+        let insts = code.insts_of(block);
         for inst in insts {
             let tokens = shown.inst(inst, &entries(&inst.inst));
             lines.push(Line::new(Shape::Inst, Place::of_loc(inst.loc), tokens));
@@ -51,6 +52,11 @@ fn lines<M: Shown>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Entry>) ->
     }
     lines
 }
+
+/// A machine whose registers stand beside its instructions.
+trait WithOperands: Shown<Place: Into<Field>, Inst: Display> {}
+
+impl<M: Shown<Place: Into<Field>, Inst: Display>> WithOperands for M {}
 
 /// Where what each virtual register holds comes from. A block parameter holds what its arguments do.
 fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
@@ -89,17 +95,17 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
 }
 
 /// Shows instructions of some code.
-struct Shower<'c, M: Shown> {
+struct Shower<'c, M: WithOperands> {
     code: &'c VCode<M>,
     defs: Vec<Places>,
 }
 
-impl<M: Shown> Shower<'_, M> {
+impl<M: WithOperands> Shower<'_, M> {
     fn name(&self, reg: VReg, part: u8, is_def: bool) -> Token {
-        let mark = self.code.vregs.get(reg.0 as usize).map_or("", |&class| M::mark(class));
+        let name = M::reg(reg, self.code.vregs.get(reg.0 as usize).copied());
         let part = if part == 0 { String::new() } else { format!("[{part}]") };
         let defs = self.defs.get(reg.0 as usize).cloned().unwrap_or_default();
-        Token::Name { text: format!("v{}{mark}{part}", reg.0), defs, is_def }
+        Token::Name { text: format!("{name}{part}"), defs, is_def }
     }
 
     /// Registers in parentheses, if there are any.

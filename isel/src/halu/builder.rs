@@ -1,5 +1,6 @@
 //! Instructions with virtual registers: how sources find their places, and how results get registers.
 
+use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::Rounding;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
@@ -8,6 +9,7 @@ use halfbyte_isa::row::Modifier;
 use halfbyte_isa::word::Field;
 
 use super::operands::{Half, Number, Place, Pred, Reg, Src};
+use crate::driver::Drafted;
 use crate::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, VInst, VReg};
 
@@ -77,7 +79,9 @@ pub(crate) struct ThreeForms {
 pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
     pub operands: Vec<Operand<Halu>>,
-    pub insts: Vec<VInst<Halu>>,
+    pub insts: Vec<Drafted<Halu>>,
+    /// What the next instruction makes, where that is an access that has taken in others.
+    pub access: PackedOption<halfbyte_ir::Inst>,
     pub loc: Loc,
     /// Whether wide registers are put together of words.
     pub joins_words: bool,
@@ -86,8 +90,8 @@ pub(crate) struct Builder {
 
 impl Builder {
     /// One that has nothing, in the memory of these lists.
-    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<VInst<Halu>>) -> Builder {
-        Builder { vregs, operands, insts, loc: Loc::default(), joins_words: false, start: 0 }
+    pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<Drafted<Halu>>) -> Builder {
+        Builder { vregs, operands, insts, access: None.into(), loc: Loc::default(), joins_words: false, start: 0 }
     }
 
     pub fn vreg(&mut self, class: RegClass) -> VReg {
@@ -130,16 +134,20 @@ impl Builder {
         vreg
     }
 
-    /// Where the operands of the instruction being built begin.
-    pub fn operands_start(&self) -> u32 {
-        self.start
-    }
-
     /// Ends the instruction: its operands are those named since the last one ended.
     pub fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
-        self.insts.push(VInst { inst, operands: self.start..end, loc: self.loc });
+        let inst = VInst { inst, operands: self.start..end, loc: self.loc };
+        self.insts.push(Drafted { inst, access: self.access.take().into() });
         self.start = end;
+    }
+
+    /// Ends an instruction that a terminator holds, not a block.
+    pub fn branch(&mut self, inst: Inst) -> VInst<Halu> {
+        let end = self.operands.len() as u32;
+        let branch = VInst { inst, operands: self.start..end, loc: self.loc };
+        self.start = end;
+        branch
     }
 
     /// The instruction with its result in a new word.

@@ -1,16 +1,14 @@
-//! From IR to instructions on virtual registers.
-//!
-//! Blocks are taken in postorder and their instructions backwards, so that every use is seen before its definition: what
-//! the rules folded into its users is never emitted. A rule's instructions are in forward order among themselves.
+//! From IR to instructions on virtual registers: HALU's part of selection.
 
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Op, Span, Type, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Span, Type, Value, ValueDef};
 use halfbyte_isa::abi;
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
-use halfbyte_isa::object::{Loc, Part};
+use halfbyte_isa::object::Loc;
 
 use super::builder::{Builder, choice};
 use super::context;
@@ -18,9 +16,10 @@ use super::in_place::write_in_place;
 use super::intrinsic;
 use super::operands::{Index, Place, Pred, Reg, Src};
 use super::predicate::predicate;
+use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::machine::{Halu, Machine, RegClass};
 use crate::trace::Trace;
-use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
+use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected};
 
 /// Buffers that have a pair of uniform registers for their address; those after them use general ones.
@@ -49,9 +48,7 @@ pub(super) struct Lowering<'k> {
     /// Parameters whose addresses are in uniform registers, in the order of the pairs.
     uniform: Vec<u32>,
     /// The load or store at hand, where it has taken in others and its word has not been made.
-    wide: Option<Inst>,
-    /// Such loads and stores, by where the operands of their words begin.
-    wide_words: Vec<(u32, Inst)>,
+    wide: PackedOption<Inst>,
     refusals: Vec<Refusal>,
 }
 
@@ -74,7 +71,7 @@ enum Address {
 #[derive(Default)]
 pub(crate) struct Scratch {
     operands: Vec<Operand<Halu>>,
-    insts: Vec<VInst<Halu>>,
+    insts: Vec<Drafted<Halu>>,
     value_regs: SecondaryMap<Value, Option<VReg>>,
     aliases: Vec<Option<Reg>>,
     own: Vec<bool>,
@@ -116,8 +113,7 @@ pub(crate) fn select<'k>(
         own,
         scaled: SecondaryMap::new(),
         uniform: Vec::new(),
-        wide: None,
-        wide_words: Vec::new(),
+        wide: None.into(),
         refusals: Vec::new(),
     };
     let (selected, left) = lowering.run(signature)?;
@@ -139,27 +135,6 @@ pub(super) fn class_of(ty: Type) -> Option<RegClass> {
     }
 }
 
-/// A block's instructions while blocks are taken backwards.
-struct Draft {
-    block: Block,
-    /// Its instructions, last first.
-    reversed: Vec<VInst<Halu>>,
-    params: Vec<VReg>,
-    terminator: DraftTerminator,
-    loc: Loc,
-}
-
-enum DraftTerminator {
-    Exit,
-    Jump(DraftEdge),
-    Branch { cond: VReg, not: bool, then: DraftEdge, otherwise: DraftEdge },
-}
-
-struct DraftEdge {
-    block: Block,
-    args: Vec<VReg>,
-}
-
 impl Lowering<'_> {
     fn run(mut self, signature: abi::Signature) -> Result<(Selected, Scratch), Vec<Refusal>> {
         let kernel = self.kernel;
@@ -170,23 +145,13 @@ impl Lowering<'_> {
                 self.own_reg(param);
             }
         }
-        let postorder: Vec<Block> = flow.reverse_postorder().rev().collect();
-        let mut drafts: SecondaryMap<Block, Option<usize>> = SecondaryMap::new();
-        let mut blocks = Vec::with_capacity(postorder.len());
-        for block in postorder {
-            drafts[block] = Some(blocks.len());
-            let draft = self.block(block);
-            blocks.push(draft);
-        }
-        if let Some(entry) = blocks.last_mut() {
+        let mut drafts = self.drafts(&flow);
+        if let Some(entry) = kernel.entry().and_then(|entry| drafts[entry].as_mut()) {
             self.prologue(entry);
         }
-        if !self.refusals.is_empty() {
-            self.refusals.sort_by_key(|refusal| refusal.span.start);
-            return Err(self.refusals);
-        }
-        let in_layout: Vec<usize> = kernel.layout.iter().filter_map(|&block| drafts[block]).collect();
-        Ok(self.finish(signature, blocks, &in_layout, &flow))
+        self.refused()?;
+        let drafts = kernel.layout.iter().filter_map(|&block| drafts[block].take()).collect();
+        Ok(self.finish(signature, drafts, &flow))
     }
 
     // Values ------------------------------------------------------------------------------------------------------------
@@ -327,61 +292,6 @@ impl Lowering<'_> {
         reg
     }
 
-    // Blocks ------------------------------------------------------------------------------------------------------------
-
-    fn block(&mut self, block: Block) -> Draft {
-        let kernel = self.kernel;
-        let insts = kernel.blocks[block].insts.as_slice();
-        let (terminator, body) = match insts.split_last() {
-            Some((&last, body)) => (Some(last), body),
-            None => (None, insts),
-        };
-        let mut reversed = Vec::with_capacity(body.len());
-        let loc = terminator.map_or(Loc::default(), |inst| (self.locate)(kernel.insts[inst].span));
-        self.out.loc = loc;
-        let end = terminator.map_or(DraftTerminator::Exit, |inst| self.terminator(inst));
-        reversed.extend(self.out.insts.drain(..).rev());
-        for &inst in body.iter().rev() {
-            self.instruction(inst);
-            reversed.extend(self.out.insts.drain(..).rev());
-        }
-        let params = kernel.block_params(block);
-        for &param in params {
-            self.scale(param);
-        }
-        reversed.extend(self.out.insts.drain(..).rev());
-        let params = params.iter().filter_map(|&param| self.value_regs[param]).collect();
-        Draft { block, reversed, params, terminator: end, loc }
-    }
-
-    fn instruction(&mut self, inst: Inst) {
-        let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        self.out.loc = (self.locate)(data.span);
-        let result = data.result.expand();
-        if let Some(value) = result {
-            self.scale(value);
-        }
-        // The scaled forms use the result, so they are written first and emitted last.
-        let after = self.out.insts.len();
-        let wanted = result.and_then(|value| self.value_regs[value]);
-        if wanted.is_some() || !data.op.is_pure() {
-            let here = self.here();
-            self.begin(inst);
-            self.wide = (!data.op.is_pure() && kernel.parts(inst).len() > 0).then_some(inst);
-            let reg = match data.attr {
-                Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
-                _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
-            };
-            match (reg, wanted) {
-                (Ok(reg), Some(vreg)) => self.define(vreg, reg, here),
-                (Ok(_), None) => {}
-                (Err(reason), _) => self.refuse(inst, reason),
-            }
-        }
-        self.out.insts.rotate_left(after);
-    }
-
     /// Whether all values of an instruction have a register to be in.
     fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
         let kernel = self.kernel;
@@ -394,39 +304,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn refuse(&mut self, inst: Inst, reason: Option<String>) {
-        let data = &self.kernel.insts[inst];
-        let reason = reason.or_else(|| super::reason(data.op, data.ty, &data.attr).map(str::to_string));
-        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason });
-    }
-
-    fn edge(&mut self, call: &BlockCall) -> DraftEdge {
-        let args = self.kernel.call_args(call);
-        DraftEdge { block: call.block, args: args.iter().map(|&arg| self.own_reg(arg)).collect() }
-    }
-
-    fn terminator(&mut self, inst: Inst) -> DraftTerminator {
-        self.begin(inst);
-        let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        match (data.op, kernel.targets(inst), kernel.args(inst)) {
-            (Op::Br, [call], _) => DraftTerminator::Jump(self.edge(call)),
-            (Op::BrIf, [then, otherwise], &[cond]) => match context::pred(self, cond) {
-                Pred { vreg: Some(cond), not } => {
-                    DraftTerminator::Branch { cond, not, then: self.edge(then), otherwise: self.edge(otherwise) }
-                }
-                Pred { vreg: None, not } => DraftTerminator::Jump(self.edge(if not { otherwise } else { then })),
-            },
-            (Op::Ret, ..) => DraftTerminator::Exit,
-            _ => {
-                self.refuse(inst, None);
-                DraftTerminator::Exit
-            }
-        }
-    }
-
     /// What stands before the entry's first instruction: the addresses of buffers, and parameters in registers.
-    fn prologue(&mut self, entry: &mut Draft) {
+    fn prologue(&mut self, entry: &mut Draft<Halu>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
@@ -440,12 +319,7 @@ impl Lowering<'_> {
             let here = self.here();
             match self.parameter(number as u32, self.kernel.ty(param.value)) {
                 Ok(reg) => self.define(vreg, reg, here),
-                Err(reason) => self.refusals.push(Refusal {
-                    op: None,
-                    span: param.span,
-                    target: TARGET.name(),
-                    reason: Some(reason.to_string()),
-                }),
+                Err(reason) => self.refuse_at(param.span, reason),
             }
         }
         for (pair, &number) in self.uniform.clone().iter().enumerate() {
@@ -454,7 +328,7 @@ impl Lowering<'_> {
             self.out.push(inst);
         }
         self.out.insts.append(&mut after);
-        entry.reversed.extend(self.out.insts.drain(..).rev());
+        self.drain(&mut entry.reversed);
     }
 
     /// A parameter in a register.
@@ -521,9 +395,7 @@ impl Lowering<'_> {
     /// A load or store's word with the address at `plus` bytes on.
     fn access(&mut self, uniform: Opcode, wide: Opcode, address: &Address, plus: i32) -> Word {
         // What has taken in others is aligned to its size, and so becomes one word.
-        if let Some(inst) = self.wide.take() {
-            self.wide_words.push((self.out.operands_start(), inst));
-        }
+        self.out.access = self.wide.take().into();
         match *address {
             Address::Uniform { pair, offset, displacement } => {
                 self.out.read(RA, offset);
@@ -606,7 +478,7 @@ impl Lowering<'_> {
     // The result --------------------------------------------------------------------------------------------------------
 
     /// Where a register's value is, all aliases followed.
-    fn resolve(&self, mut reg: Reg) -> Reg {
+    fn follow(&self, mut reg: Reg) -> Reg {
         while let Some(vreg) = reg.vreg
             && let Some(&Some(at)) = self.aliases.get(vreg.0 as usize)
         {
@@ -615,87 +487,11 @@ impl Lowering<'_> {
         reg
     }
 
-    fn finish(
-        mut self,
-        signature: abi::Signature,
-        mut drafts: Vec<Draft>,
-        in_layout: &[usize],
-        flow: &Flow,
-    ) -> (Selected, Scratch) {
-        let mut code = VCode {
-            signature,
-            vregs: std::mem::take(&mut self.out.vregs),
-            blocks: Vec::with_capacity(drafts.len()),
-            insts: Vec::with_capacity(drafts.iter().map(|draft| draft.reversed.len()).sum()),
-            operands: Vec::with_capacity(self.out.operands.len()),
-            pool: Vec::new(),
-            parts: Vec::new(),
-            extra: (),
-        };
-        // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
-        let mut index = SecondaryMap::<Block, u32>::new();
-        let is_split = |edge: &DraftEdge| flow.predecessors(edge.block).len() > 1;
-        let mut next = 0;
-        for &draft in in_layout {
-            let draft = &drafts[draft];
-            index[draft.block] = next;
-            next += 1;
-            if let DraftTerminator::Branch { then, otherwise, .. } = &draft.terminator {
-                next += u32::from(is_split(then)) + u32::from(is_split(otherwise));
-            }
-        }
-        for &number in in_layout {
-            let reversed = std::mem::take(&mut drafts[number].reversed);
-            let draft = &drafts[number];
-            let start = code.insts.len() as u32;
-            for inst in reversed.into_iter().rev() {
-                self.push_resolved(&mut code, inst);
-            }
-            let insts = start..code.insts.len() as u32;
-            let params = push_list(&mut code.pool, &draft.params);
-            let mut extra = Vec::new();
-            let place = code.blocks.len() as u32;
-            let mut edge = |edge: &DraftEdge, pool: &mut Vec<VReg>, branch: bool| {
-                let target = Edge { block: index[edge.block], args: push_list(pool, &edge.args) };
-                if branch && is_split(edge) {
-                    let block = place + 1 + extra.len() as u32;
-                    extra.push(target);
-                    Edge { block, args: 0..0 }
-                } else {
-                    target
-                }
-            };
-            let terminator = match &draft.terminator {
-                DraftTerminator::Exit => Terminator::Exit,
-                DraftTerminator::Jump(to) => Terminator::Jump(edge(to, &mut code.pool, false)),
-                DraftTerminator::Branch { cond, not, then, otherwise } => {
-                    let then = edge(then, &mut code.pool, true);
-                    let otherwise = edge(otherwise, &mut code.pool, true);
-                    let at = self.resolve(Reg::new(*cond));
-                    match at.vreg {
-                        Some(reg) => {
-                            let start = code.operands.len() as u32;
-                            code.operands.push(Operand { place: GUARD, reg, part: 0, access: Access::Use });
-                            let inst = Halu::jump().with(GUARD_NOT, (*not).into());
-                            let inst = VInst { inst, operands: start..start + 1, loc: draft.loc };
-                            Terminator::Branch { inst, then, otherwise }
-                        }
-                        // Known to hold after all.
-                        None => Terminator::Jump(if *not { otherwise } else { then }),
-                    }
-                }
-            };
-            code.blocks.push(VBlock { params, insts, terminator, loc: draft.loc });
-            let end = code.insts.len() as u32;
-            for target in extra {
-                code.blocks.push(VBlock {
-                    params: 0..0,
-                    insts: end..end,
-                    terminator: Terminator::Jump(target),
-                    loc: draft.loc,
-                });
-            }
-        }
+    fn finish(mut self, signature: abi::Signature, drafts: Vec<Draft<Halu>>, flow: &Flow) -> (Selected, Scratch) {
+        let mut code = VCode::new(signature, ());
+        code.vregs = std::mem::take(&mut self.out.vregs);
+        code.operands.reserve(self.out.operands.len());
+        self.assemble(&mut code, drafts, flow);
         predicate(&mut code);
         if self.out.joins_words {
             write_in_place(&mut code);
@@ -704,15 +500,108 @@ impl Lowering<'_> {
         let Lowering { value_regs, aliases, own, .. } = self;
         (Selected { code: Box::new(code), fired: self.fired }, Scratch { operands, insts, value_regs, aliases, own })
     }
+}
 
-    /// Adds an instruction, its registers where their values are.
-    fn push_resolved(&self, code: &mut VCode<Halu>, mut inst: VInst<Halu>) {
+impl<'k> Selector<'k> for Lowering<'k> {
+    type Machine = Halu;
+
+    const TARGET: &'static str = TARGET.name();
+
+    fn kernel(&self) -> &'k Kernel {
+        self.kernel
+    }
+
+    fn locate(&self, span: Span) -> Loc {
+        (self.locate)(span)
+    }
+
+    fn set_loc(&mut self, loc: Loc) {
+        self.out.loc = loc;
+    }
+
+    fn made(&mut self) -> &mut Vec<Drafted<Halu>> {
+        &mut self.out.insts
+    }
+
+    fn refusals(&mut self) -> &mut Vec<Refusal> {
+        &mut self.refusals
+    }
+
+    fn begin_inst(&mut self, inst: Inst) {
+        self.begin(inst);
+    }
+
+    fn instruction(&mut self, inst: Inst) {
+        let kernel = self.kernel;
+        let data = &kernel.insts[inst];
+        self.out.loc = (self.locate)(data.span);
+        let result = data.result.expand();
+        if let Some(value) = result {
+            self.scale(value);
+        }
+        // The scaled forms use the result, so they are written first and emitted last.
+        let after = self.out.insts.len();
+        let wanted = result.and_then(|value| self.value_regs[value]);
+        if wanted.is_some() || !data.op.is_pure() {
+            let here = self.here();
+            self.begin(inst);
+            let is_wide = !data.op.is_pure() && kernel.parts(inst).len() > 0;
+            self.wide = is_wide.then_some(inst).into();
+            let reg = match data.attr {
+                Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
+                _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
+            };
+            match (reg, wanted) {
+                (Ok(reg), Some(vreg)) => self.define(vreg, reg, here),
+                (Ok(_), None) => {}
+                (Err(reason), _) => self.refuse(inst, reason),
+            }
+        }
+        self.out.insts.rotate_left(after);
+    }
+
+    fn condition(&mut self, cond: Value) -> Condition<Halu> {
+        match context::pred(self, cond) {
+            Pred { vreg: None, not } => Condition::Known(!not),
+            Pred { vreg: Some(reg), not } => {
+                self.out.read(GUARD, Reg::new(reg));
+                Condition::Branch(self.out.branch(Halu::jump().with(GUARD_NOT, not.into())))
+            }
+        }
+    }
+
+    fn args(&mut self, call: &BlockCall) -> Vec<VReg> {
+        let args = self.kernel.call_args(call);
+        args.iter().map(|&arg| self.own_reg(arg)).collect()
+    }
+
+    fn params(&mut self, block: Block) -> Vec<VReg> {
+        self.kernel.block_params(block).iter().filter_map(|&param| self.value_regs[param]).collect()
+    }
+
+    fn reason(&self, inst: Inst) -> Option<String> {
+        let data = &self.kernel.insts[inst];
+        super::reason(data.op, data.ty, &data.attr).map(str::to_owned)
+    }
+
+    fn end_block(&mut self, block: Block) {
+        for &param in self.kernel.block_params(block) {
+            self.scale(param);
+        }
+    }
+
+    /// Parameters and arguments are written as such.
+    fn resolve_reg(&mut self, reg: VReg) -> VReg {
+        reg
+    }
+
+    fn resolve(&mut self, code: &mut VCode<Halu>, mut inst: VInst<Halu>) -> VInst<Halu> {
         let start = code.operands.len() as u32;
         let range = inst.operands.start as usize..inst.operands.end as usize;
         for &operand in self.out.operands.get(range).unwrap_or(&[]) {
             match operand.access {
                 Access::Use => {
-                    let at = self.resolve(Reg { vreg: Some(operand.reg), part: operand.part });
+                    let at = self.follow(Reg { vreg: Some(operand.reg), part: operand.part });
                     // The word has RZ or PT there already.
                     if let Some(reg) = at.vreg {
                         code.operands.push(Operand { reg, part: at.part, ..operand });
@@ -721,26 +610,13 @@ impl Lowering<'_> {
                 _ => code.operands.push(operand),
             }
         }
-        let first = inst.operands.start;
-        if !inst.operands.is_empty()
-            && let Ok(wide) = self.wide_words.binary_search_by_key(&first, |&(start, _)| start)
-            && let Some(&(_, access)) = self.wide_words.get(wide)
-        {
-            let word = code.insts.len() as u32;
-            code.parts.extend(self.kernel.parts(access).map(|part| Part {
-                word,
-                offset: part.offset as u16,
-                bytes: part.bytes as u16,
-                loc: (self.locate)(part.span),
-            }));
-        }
         inst.operands = start..code.operands.len() as u32;
-        code.insts.push(inst);
+        inst
     }
-}
 
-fn push_list(pool: &mut Vec<VReg>, list: &[VReg]) -> std::ops::Range<u32> {
-    let start = pool.len() as u32;
-    pool.extend_from_slice(list);
-    start..pool.len() as u32
+    fn known(&self, branch: &VInst<Halu>) -> Option<bool> {
+        let guard = self.out.operands.get(branch.operands.start as usize)?;
+        let is_true = self.follow(Reg::new(guard.reg)).vreg.is_none();
+        is_true.then(|| branch.inst.get(GUARD_NOT) == 0)
+    }
 }

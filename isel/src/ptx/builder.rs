@@ -7,9 +7,11 @@ use halfbyte_isa::ptx::types::{Since, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use smallvec::SmallVec;
 
-use super::code::Placed;
 use super::expand::is_expanded;
 use super::operands::{Pred, Src};
+use crate::Ptx;
+use crate::driver::Drafted;
+use crate::vcode::VInst;
 
 /// Numbers that the entry writes at most: as many as there are registers.
 const MOST_NUMBERS: usize = 255;
@@ -19,7 +21,7 @@ pub(crate) struct Builder {
     /// The types of the registers, by number.
     pub types: Vec<Type>,
     /// Those made and not yet taken away, in forward order.
-    pub insts: Vec<Placed>,
+    pub insts: Vec<Drafted<Ptx>>,
     /// What is made now comes from there.
     pub loc: Loc,
     /// Numbers that stand in registers, because instructions take no number there: those that the entry writes.
@@ -62,7 +64,7 @@ impl Builder {
             self.since = self.since.and(inst.since());
         }
         debug_assert!(inst.is_valid(|reg| Some(self.ty(reg))), "{inst:?}");
-        self.insts.push(Placed::new(inst, self.loc));
+        self.insts.push(VInst::alone(inst, self.loc).into());
     }
 
     /// What was made since this was last asked needs.

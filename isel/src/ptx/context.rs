@@ -70,8 +70,8 @@ impl rules::Context for Lowering<'_> {
     thread_methods!(int_scalar half f16 bf16 half_pair half_scalar lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
     trace_methods!();
 
-    fn since(&mut self, sm: u16) -> Option<Unit> {
-        (self.sm >= sm).then_some(())
+    fn adds_halfwords(&mut self) -> Option<Unit> {
+        self.has(Opcode::ADD_X2, &[Token::Type(RegType::U16x2)]).then_some(())
     }
 
     fn reg(&mut self, value: Value) -> Reg {
@@ -199,11 +199,9 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn hsetp2(&mut self, ty: Type, cond: FloatCond, lane: u8, a: Reg, b: Reg) -> Pred {
-        let opcode = if is_bf16(ty) { Opcode::SETP_BF16X2 } else { Opcode::SETP_F16X2 };
         let reg = self.out.reg(RegType::Pred);
         let lanes = Operand::Pair([0, 1].map(|k| (k == lane).then_some(reg)));
-        let words = [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat();
-        self.out.push(opcode, &words, &[lanes, operand(a), operand(b)]);
+        self.out.push(of_half(SETP, ty), &compare_words(cond, ty), &[lanes, operand(a), operand(b)]);
         Pred::new(reg)
     }
 
@@ -225,7 +223,7 @@ impl rules::Context for Lowering<'_> {
     // Packed halves.
 
     fn hadd2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.half_arithmetic([Opcode::ADD_F16, Opcode::ADD_BF16], ty, flags, &[a, b])
+        self.half_arithmetic(ADD, ty, flags, &[a, b])
     }
 
     fn hsub2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
@@ -237,11 +235,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn hfma2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg, c: Reg) -> Reg {
-        self.half_arithmetic([Opcode::FMA_F16, Opcode::FMA_BF16], ty, flags, &[a, b, c])
+        self.half_arithmetic(FMA, ty, flags, &[a, b, c])
     }
 
     fn hmin2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.half_extremum([Opcode::MIN_F16, Opcode::MIN_BF16], ty, flags, a, b)
+        self.half_extremum(MIN, ty, flags, a, b)
     }
 
     fn hmax2(&mut self, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
@@ -277,19 +275,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn add_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        let has = match is_bf16(ty) {
-            true => self.sm >= 90 && !flags.ftz && flags.clamp == Clamp::None,
-            false => flags.clamp != Clamp::Relu,
-        };
-        (has && flags.rounding == Rounding::Rn).then_some(())
+        self.has(of_half(ADD, ty), &arithmetic_words(ty, flags)).then_some(())
     }
 
     fn fma_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        let has = match is_bf16(ty) {
-            true => self.sm >= 80 && !flags.ftz && flags.clamp != Clamp::Sat,
-            false => self.sm >= 80 || flags.clamp != Clamp::Relu,
-        };
-        (has && flags.rounding == Rounding::Rn).then_some(())
+        self.has(of_half(FMA, ty), &arithmetic_words(ty, flags)).then_some(())
     }
 
     fn mask_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
@@ -297,8 +287,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bf16_sat_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        let plain = !flags.ftz && flags.rounding == Rounding::Rn;
-        (self.sm >= 80 && is_bf16(ty) && plain && flags.clamp == Clamp::Sat).then_some(())
+        let plain = arithmetic_words(ty, FloatFlags { clamp: Clamp::None, ..flags });
+        (is_bf16(ty) && flags.clamp == Clamp::Sat && self.has(of_half(FMA, ty), &plain)).then_some(())
     }
 
     fn single_flags(&mut self, flags: FloatFlags) -> Option<Unit> {
@@ -318,12 +308,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn extremum_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        let has = match ty.elem() {
-            Elem::F32 => !flags.nan || self.sm >= 80,
-            Elem::BF16 => self.sm >= 80 && !flags.ftz,
-            _ => self.sm >= 80,
+        let (opcode, of) = match ty.elem() {
+            Elem::F32 => (Opcode::MIN_F32, SINGLE),
+            _ => (of_half(MIN, ty), halves(ty)),
         };
-        has.then_some(())
+        self.has(opcode, &[ftz(flags.ftz), nan(flags.nan), &[of]].concat()).then_some(())
     }
 
     fn plain_extremum(&mut self, flags: FloatFlags) -> Option<Unit> {
@@ -331,7 +320,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn compare_flags(&mut self, ty: Type, cond: FloatCond) -> Option<Unit> {
-        (!is_bf16(ty) || (self.sm >= 90 && !cond.1)).then_some(())
+        self.has(of_half(SETP, ty), &compare_words(cond, ty)).then_some(())
     }
 
     fn float_cond(&mut self, cc: &FloatCC) -> FloatCond {
@@ -612,14 +601,13 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn i2h(&mut self, ty: Type, flags: FloatFlags, sign: &Sign, a: Src) -> Reg {
-        let opcode = if is_bf16(ty) { Opcode::CVT_BF16_INT } else { Opcode::CVT_F16_INT };
         let words = [rounding(flags.rounding), half(ty), word_type(*sign)];
-        let half = self.out.define(RegType::B16, opcode, &words, &[a.into()]);
+        let half = self.out.define(RegType::B16, of_half(FROM_INT, ty), &words, &[a.into()]);
         Reg::new(self.out.pack(RegType::B32, &[half, half]))
     }
 
     fn of_integers(&mut self, ty: Type) -> Option<Unit> {
-        (!is_bf16(ty) || self.sm >= 90).then_some(())
+        self.has(of_half(FROM_INT, ty), &[Token::Rn, half(ty), U32]).then_some(())
     }
 
     fn h2i(&mut self, sign: &Sign, a: Reg) -> Reg {
@@ -628,20 +616,19 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn widen_half(&mut self, ty: Type, a: Reg) -> Reg {
-        if is_bf16(ty) && self.sm < 80 {
-            // The product with 1.0 makes NaN the one NaN.
+        let (opcode, words) = (of_half(WIDEN, ty), [SINGLE, half(ty)]);
+        if !self.has(opcode, &words) {
+            // A bfloat16 is the upper half of an f32. The product with 1.0 makes NaN the one NaN.
             let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
             return self.fmul(Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
         }
-        let opcode = if is_bf16(ty) { Opcode::CVT_F32_BF16 } else { Opcode::CVT_F32_F16 };
         let source = Operand::Register(self.out.half(0, a.word(0)));
-        Reg::new(self.out.word(opcode, &[SINGLE, half(ty)], &[source]))
+        Reg::new(self.out.word(opcode, &words, &[source]))
     }
 
     fn narrow_half(&mut self, ty: Type, flags: FloatFlags, a: Reg) -> Reg {
-        let opcode = if is_bf16(ty) { Opcode::CVT_BF16_F32 } else { Opcode::CVT_F16_F32 };
         let words = [rounding(flags.rounding), half(ty), SINGLE];
-        let half = self.out.define(RegType::B16, opcode, &words, &[operand(a)]);
+        let half = self.out.define(RegType::B16, of_half(NARROW, ty), &words, &[operand(a)]);
         Reg::new(self.out.pack(RegType::B32, &[half, half]))
     }
 
@@ -651,11 +638,15 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn narrow_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        (!is_bf16(ty) || self.sm >= 80 && matches!(flags.rounding, Rounding::Rn | Rounding::Rz)).then_some(())
+        self.has(of_half(NARROW, ty), &[rounding(flags.rounding), half(ty), SINGLE]).then_some(())
     }
 
-    fn pack_flags(&mut self, flags: FloatFlags) -> Option<Unit> {
+    fn rounds_or_truncates(&mut self, flags: FloatFlags) -> Option<Unit> {
         matches!(flags.rounding, Rounding::Rn | Rounding::Rz).then_some(())
+    }
+
+    fn pack_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
+        self.has(Opcode::CVT_F16X2_F32, &[rounding(flags.rounding), halves(ty), SINGLE]).then_some(())
     }
 
     // Lanes.

@@ -32,6 +32,36 @@ pub(super) fn halves(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16x2 } else { RegType::F16x2 })
 }
 
+/// An instruction of f16, and the same of bfloat16.
+pub(super) type OfHalf = [Opcode; 2];
+
+pub(super) const ADD: OfHalf = [Opcode::ADD_F16, Opcode::ADD_BF16];
+pub(super) const FMA: OfHalf = [Opcode::FMA_F16, Opcode::FMA_BF16];
+pub(super) const MIN: OfHalf = [Opcode::MIN_F16, Opcode::MIN_BF16];
+pub(super) const SETP: OfHalf = [Opcode::SETP_F16X2, Opcode::SETP_BF16X2];
+pub(super) const FROM_INT: OfHalf = [Opcode::CVT_F16_INT, Opcode::CVT_BF16_INT];
+pub(super) const WIDEN: OfHalf = [Opcode::CVT_F32_F16, Opcode::CVT_F32_BF16];
+pub(super) const NARROW: OfHalf = [Opcode::CVT_F16_F32, Opcode::CVT_BF16_F32];
+
+pub(super) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode {
+    if is_bf16(ty) { bf16 } else { f16 }
+}
+
+/// The words of arithmetic on packed halves.
+pub(super) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
+    let clamp: &[Token] = match flags.clamp {
+        Clamp::None => &[],
+        Clamp::Sat => &[Token::Sat],
+        Clamp::Relu => &[Token::Relu],
+    };
+    [&[rounding(flags.rounding)], ftz(flags.ftz), clamp, &[halves(ty)]].concat()
+}
+
+/// The words of a compare of packed halves.
+pub(super) fn compare_words(cond: (FloatCC, bool), ty: Type) -> Vec<Token> {
+    [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat()
+}
+
 pub(super) const fn word_type(sign: Sign) -> Token {
     match sign {
         Sign::U => U32,
@@ -120,6 +150,12 @@ pub(super) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
 }
 
 impl Lowering<'_> {
+    /// Whether the SM has an instruction with these words.
+    pub(super) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
+        let row = opcode.row();
+        row.fit(words).is_ok() && row.since(words).is_met_by(self.sm)
+    }
+
     /// Two predicates, neither of them known.
     pub(super) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
         let [a, b] = [a, b].map(|pred| {
@@ -130,33 +166,14 @@ impl Lowering<'_> {
     }
 
     /// An instruction of those for f16 and bf16, with its modifiers.
-    pub(super) fn half_arithmetic(
-        &mut self,
-        [f16, bf16]: [Opcode; 2],
-        ty: Type,
-        flags: FloatFlags,
-        sources: &[Reg],
-    ) -> Reg {
-        let clamp: &[Token] = match flags.clamp {
-            Clamp::None => &[],
-            Clamp::Sat => &[Token::Sat],
-            Clamp::Relu => &[Token::Relu],
-        };
-        let words = [&[rounding(flags.rounding)], ftz(flags.ftz), clamp, &[halves(ty)]].concat();
+    pub(super) fn half_arithmetic(&mut self, opcodes: OfHalf, ty: Type, flags: FloatFlags, sources: &[Reg]) -> Reg {
         let sources: Vec<Operand> = sources.iter().copied().map(operand).collect();
-        Reg::new(self.out.word(if is_bf16(ty) { bf16 } else { f16 }, &words, &sources))
+        Reg::new(self.out.word(of_half(opcodes, ty), &arithmetic_words(ty, flags), &sources))
     }
 
-    pub(super) fn half_extremum(
-        &mut self,
-        [f16, bf16]: [Opcode; 2],
-        ty: Type,
-        flags: FloatFlags,
-        a: Reg,
-        b: Reg,
-    ) -> Reg {
+    pub(super) fn half_extremum(&mut self, opcodes: OfHalf, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
         let words = [ftz(flags.ftz), nan(flags.nan), &[halves(ty)]].concat();
-        Reg::new(self.out.word(if is_bf16(ty) { bf16 } else { f16 }, &words, &[operand(a), operand(b)]))
+        Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
     }
 
     /// A compare that writes lanes of a type.
@@ -180,7 +197,7 @@ impl Lowering<'_> {
             _ => f16,
         };
         let words = [if opcode == f32 { SINGLE } else { halves(ty) }];
-        Reg::new(if is_bf16(ty) && opcode.row().since(&words).sm > self.sm {
+        Reg::new(if is_bf16(ty) && !self.has(opcode, &words) {
             let bits = Operand::Number(in_lanes(16, bits).into());
             self.out.word(bitwise, &[B32], &[operand(a), bits])
         } else {

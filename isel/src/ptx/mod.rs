@@ -1,23 +1,16 @@
 //! Selection for PTX.
 
 mod builder;
-mod code;
 mod context;
 pub mod expand;
 mod families;
-mod finish;
-mod live;
 mod lowering;
 mod memory;
-mod moves;
 mod operands;
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Rounding, Type};
 use halfbyte_isa::ptx::NAME;
-
-pub use code::{Block, Code, Edge, Func, Placed, Terminator};
-pub use finish::{CodeError, finish};
 
 use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
 use crate::{Backend, Ptx, Refusal, Request, Scratch, Selected};
@@ -92,7 +85,7 @@ impl Backend for Ptx {
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
         let sm = request.target.sm().unwrap_or(Sm::DEFAULT);
-        lowering::select(request.kernel, sm.number(), request.locate, request.trace)
+        lowering::select(request.kernel, sm, request.locate, request.trace)
     }
 
     fn expands(&self) -> bool {

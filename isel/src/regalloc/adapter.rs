@@ -7,7 +7,7 @@ use regalloc2::{
 };
 
 use super::direct::Direct;
-use super::flow::{Flow, edges, insts};
+use super::flow::Flow;
 use super::liveness::Liveness;
 use super::pressure::Pressure;
 use super::ragged::Ragged;
@@ -184,7 +184,7 @@ impl Lists {
         self.args.clear();
         let part = |reg: VReg| assignment.bank_of(reg).map(|bank| regalloc2::VReg::new(reg.0 as usize, CLASSES[bank]));
         for (_, block) in flow.blocks(code) {
-            for inst in insts(code, block) {
+            for inst in code.insts_of(block) {
                 self.read_inst(code, inst, part, assignment)?;
             }
             match &block.terminator {
@@ -193,7 +193,7 @@ impl Lists {
             }
             code.list(&block.params).iter().filter_map(|&reg| part(reg)).for_each(|reg| self.params.push(reg));
             self.params.close();
-            for edge in edges(&block.terminator) {
+            for edge in block.terminator.edges() {
                 code.list(&edge.args).iter().filter_map(|&reg| part(reg)).for_each(|reg| self.args.push(reg));
                 self.args.close();
             }

@@ -2,23 +2,14 @@
 //!
 //! regalloc2 tells loops by the order of blocks, and its checker trusts that a block comes after one that leads to it.
 
+use halfbyte_ir::flow::reverse_postorder;
 use regalloc2::{Block, Inst, InstRange};
 
 use super::AllocError;
 use super::ragged::Ragged;
 use crate::mach::BlockIndex;
 use crate::machine::Machine;
-use crate::vcode::{Edge, Operand, Terminator, VBlock, VCode, VInst};
-
-/// A block's ways out, in the order of [`Terminator`]'s edges.
-pub(super) fn edges<M: Machine>(terminator: &Terminator<M>) -> impl DoubleEndedIterator<Item = &Edge> {
-    let [first, second] = match terminator {
-        Terminator::Exit => [None, None],
-        Terminator::Jump(edge) => [Some(edge), None],
-        Terminator::Branch { then, otherwise, .. } => [Some(then), Some(otherwise)],
-    };
-    first.into_iter().chain(second)
-}
+use crate::vcode::{Operand, Terminator, VBlock, VCode};
 
 /// The graph. Blocks go by rank, their place in the order, unless called otherwise.
 #[derive(Default)]
@@ -31,18 +22,10 @@ pub(super) struct Flow {
     preds: Ragged<Block>,
     /// Each block's first instruction, terminators counted; then the number of instructions.
     firsts: Vec<u32>,
-    stack: Vec<Visit>,
 }
 
-enum Visit {
-    Enter(BlockIndex),
-    Leave(BlockIndex),
-}
-
-/// The rank of a block that is not reached, or not yet.
+/// The rank of a block that is not reached.
 const UNREACHED: u32 = u32::MAX;
-/// The rank of a block that is reached and has not got its rank.
-const REACHED: u32 = UNREACHED - 1;
 
 impl Flow {
     /// Reads the graph; checks that blocks and their instructions exist.
@@ -53,7 +36,7 @@ impl Flow {
         if sizes.into_iter().any(|&size| size > LIMIT) {
             return Err(AllocError::TooLarge);
         }
-        self.rank(&code.blocks)?;
+        self.rank(code)?;
         self.succs.clear();
         self.firsts.clear();
         let mut first = 0;
@@ -66,7 +49,7 @@ impl Flow {
             if first as usize > LIMIT {
                 return Err(AllocError::TooLarge);
             }
-            edges(&block.terminator).for_each(|edge| self.succs.push(Block(self.ranks[edge.block as usize])));
+            block.terminator.edges().for_each(|edge| self.succs.push(Block(self.ranks[edge.block as usize])));
             self.succs.close();
         }
         self.firsts.push(first);
@@ -76,34 +59,20 @@ impl Flow {
         Ok(())
     }
 
-    fn rank<M: Machine>(&mut self, blocks: &[VBlock<M>]) -> Result<(), AllocError> {
+    fn rank<M: Machine>(&mut self, code: &VCode<M>) -> Result<(), AllocError> {
         self.order.clear();
-        self.ranks.clear();
-        self.ranks.resize(blocks.len(), UNREACHED);
-        self.stack.clear();
-        self.stack.push(Visit::Enter(0));
-        while let Some(visit) = self.stack.pop() {
-            match visit {
-                Visit::Leave(index) => self.order.push(index),
-                Visit::Enter(index) => {
-                    let (Some(rank), Some(block)) = (self.ranks.get_mut(index as usize), blocks.get(index as usize))
-                    else {
-                        return Err(AllocError::Block(index));
-                    };
-                    if std::mem::replace(rank, REACHED) == UNREACHED {
-                        self.stack.push(Visit::Leave(index));
-                        // What is entered first comes last: keep as near to the given order as can be.
-                        let mut targets =
-                            edges(&block.terminator).map(|edge| edge.block).collect::<smallvec::SmallVec<[_; 2]>>();
-                        targets.sort_unstable();
-                        self.stack.extend(targets.into_iter().map(Visit::Enter));
-                    }
-                }
-            }
+        self.order.extend(reverse_postorder(code).into_iter().map(|node| node.as_u32()));
+        if self.order.is_empty() {
+            return Err(AllocError::Block(0));
         }
-        self.order.reverse();
+        self.ranks.clear();
+        self.ranks.resize(code.blocks.len(), UNREACHED);
         for (rank, &index) in self.order.iter().enumerate() {
             self.ranks[index as usize] = rank as u32;
+            let targets = code.blocks[index as usize].terminator.edges().map(|edge| edge.block);
+            if let Some(target) = targets.into_iter().find(|&target| target as usize >= code.blocks.len()) {
+                return Err(AllocError::Block(target));
+            }
         }
         Ok(())
     }
@@ -153,11 +122,6 @@ impl Flow {
     pub(super) fn ends(&self, inst: Inst) -> Option<usize> {
         self.firsts.binary_search(&(inst.0 + 1)).ok().map(|next| next - 1)
     }
-}
-
-/// The instructions of a block that [`Flow::read`] has seen.
-pub(super) fn insts<'a, M: Machine>(code: &'a VCode<M>, block: &VBlock<M>) -> &'a [VInst<M>] {
-    &code.insts[block.insts.start as usize..block.insts.end as usize]
 }
 
 /// The operands of the branch that ends a block, if it ends in one.

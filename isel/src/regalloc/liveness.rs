@@ -1,11 +1,11 @@
 //! Which virtual registers are live where, and how many at once.
 
 use super::AllocError;
-use super::flow::{Flow, branch_operands, edges, insts};
+use super::flow::Flow;
 use super::ragged::Ragged;
 use super::verify::Sites;
 use crate::machine::Machine;
-use crate::vcode::{Access, Terminator, VCode, VReg};
+use crate::vcode::{Access, VCode, VReg};
 
 /// Registers that are live at the start of a block are no more than these, over all blocks: some 100 MB of them.
 const MAX_FOUND: usize = 1 << 23;
@@ -54,9 +54,14 @@ impl Liveness {
         Ok(())
     }
 
-    /// The registers live at the start of a block, its parameters excepted.
+    /// The registers live at the start of a block, its parameters excepted, by number.
     pub(super) fn live_in(&self, rank: usize) -> &[u32] {
         self.live_in.get(rank)
+    }
+
+    /// Whether a register that is no parameter of the block is live at its start.
+    pub(super) fn is_live_in(&self, rank: usize, reg: VReg) -> bool {
+        self.live_in(rank).binary_search(&reg.0).is_ok()
     }
 
     /// The most registers of each kind that are live at once. `kind` is asked whenever a register is met, going backwards,
@@ -74,17 +79,14 @@ impl Liveness {
             for succ in flow.succs(rank) {
                 live_in.get(succ.index()).iter().for_each(|&reg| count.begin(VReg(reg)));
             }
-            out_uses(code, &block.terminator).for_each(|reg| count.begin(reg));
-            for inst in insts(code, block).iter().rev() {
-                let operands = code.operands(inst);
-                operands
-                    .iter()
-                    .filter(|operand| operand.access != Access::Use)
-                    .for_each(|operand| count.end(operand.reg));
-                operands
-                    .iter()
-                    .filter_map(|operand| read(operand.access, operand.reg))
-                    .for_each(|reg| count.begin(reg));
+            code.visit_end(&block.terminator, |reg| count.begin(reg));
+            for inst in code.insts_of(block).iter().rev() {
+                code.visit(inst, |access, reg| {
+                    if access != Access::Use {
+                        count.end(reg);
+                    }
+                });
+                code.visit(inst, |access, reg| read(access, reg).into_iter().for_each(|reg| count.begin(reg)));
             }
             code.list(&block.params).iter().for_each(|&reg| count.end(reg));
             live_in.get(rank).iter().for_each(|&reg| count.end(VReg(reg)));
@@ -100,12 +102,6 @@ fn read(access: Access, reg: VReg) -> Option<VReg> {
         Access::Replace(old) => Some(old),
         Access::Def => None,
     }
-}
-
-/// What a terminator reads.
-fn out_uses<'a, M: Machine>(code: &'a VCode<M>, terminator: &'a Terminator<M>) -> impl Iterator<Item = VReg> + 'a {
-    let read = branch_operands(code, terminator).iter().map(|operand| operand.reg);
-    read.chain(edges(terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
 }
 
 struct Count<'a, const N: usize, F> {

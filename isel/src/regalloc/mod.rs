@@ -12,6 +12,7 @@ mod flow;
 mod halu;
 mod liveness;
 mod pressure;
+mod ptx;
 mod ragged;
 mod rewrite;
 mod verify;
@@ -26,7 +27,6 @@ use halfbyte_isa::word::Field;
 use thiserror::Error;
 
 use crate::mach::{BlockIndex, MachFunc};
-use crate::ptx::CodeError;
 use crate::vcode::{VCode, VReg};
 use adapter::Run;
 pub use each::Each;
@@ -82,6 +82,14 @@ pub enum AllocError {
     /// An operand replaces a register and comes too late in its instruction.
     #[error("{0:?} replaces another register but comes after 31 operands")]
     Replace(VReg),
+    /// An instruction of PTX whose words, guard or operands are not those of its row.
+    #[error("instruction {inst}, {name}, is not what its row says")]
+    Inst {
+        /// The instruction.
+        inst: u32,
+        /// Its opcode.
+        name: &'static str,
+    },
     /// P2R and R2P name predicates by number.
     #[error("instruction {0} touches predicates that are not among its operands")]
     AllPreds(u32),
@@ -155,9 +163,6 @@ pub enum AllocError {
     /// It was ended early.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-    /// Code for PTX that is not what it should be.
-    #[error(transparent)]
-    Ptx(#[from] CodeError),
 }
 
 impl AllocError {

@@ -4,7 +4,7 @@ use halfbyte_isa::object::{Loc, Part};
 use regalloc2::ProgPoint;
 
 use super::AllocError;
-use super::flow::{Flow, insts};
+use super::flow::Flow;
 use crate::mach::{BlockIndex, MachBlock, MachInst};
 use crate::machine::Machine;
 use crate::vcode::{Terminator, VCode, VInst};
@@ -29,7 +29,7 @@ pub(super) fn rewrite<M: Machine>(
         let (index, range) = (flow.index(rank), flow.range(rank));
         let mut writer = Writer { insts: Vec::with_capacity(range.len() + 1), parts: Vec::new() };
         let mut parts = code.parts(&block.insts);
-        for ((vinst, at), index) in insts(code, block).iter().zip(range.iter()).zip(block.insts.clone()) {
+        for ((vinst, at), index) in code.insts_of(block).iter().zip(range.iter()).zip(block.insts.clone()) {
             writer.moves(rewriter, ProgPoint::before(at), vinst.loc)?;
             let inst = rewriter.inst(code, vinst)?;
             while let Some((&part, rest)) = parts.split_first()

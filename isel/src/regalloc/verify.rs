@@ -2,7 +2,7 @@
 
 use super::AllocError;
 use super::each::Each;
-use super::flow::{Flow, edges, insts};
+use super::flow::Flow;
 use crate::machine::Machine;
 use crate::vcode::{Access, Terminator, VCode, VReg};
 
@@ -60,24 +60,28 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -
         params.iter().try_for_each(|&param| sites.define(param, number))?;
         // An operand that does not belong says more than that nothing defines it.
         let mut unread = None;
-        for (inst, i) in insts(code, block).iter().zip(block.insts.clone()) {
+        for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let operands = code.operands(inst);
             if operands.len() != inst.operands.len() {
                 return Err(AllocError::Operands(i));
             }
-            for operand in operands {
-                let reg = match operand.access {
-                    Access::Use => operand.reg,
+            code.visit(inst, |access, reg| {
+                let reg = match access {
+                    Access::Use => reg,
                     Access::Replace(old) => old,
-                    Access::Def => continue,
+                    Access::Def => return,
                 };
                 if !sites.read(reg, number) {
                     unread = unread.or(Some(reg));
                 }
-            }
-            for operand in operands.iter().filter(|operand| operand.access != Access::Use) {
-                sites.define(operand.reg, number)?;
-            }
+            });
+            let mut defined = Ok(());
+            code.visit(inst, |access, reg| {
+                if access != Access::Use && defined.is_ok() {
+                    defined = sites.define(reg, number);
+                }
+            });
+            defined?;
         }
         M::check(code, block)?;
         if let Some(reg) = unread {
@@ -85,22 +89,31 @@ pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -
         }
         if let Terminator::Branch { inst, .. } = &block.terminator {
             let operands = code.operands(inst);
-            if operands.len() != inst.operands.len() || operands.iter().any(|o| o.access != Access::Use) {
+            let mut only_reads = true;
+            code.visit(inst, |access, _| only_reads &= access == Access::Use);
+            if operands.len() != inst.operands.len() || !only_reads {
                 return Err(AllocError::Branch(flow.index(rank)));
             }
             M::check_branch(code, flow.index(rank), inst)?;
-            sites.read_all(operands.iter().map(|operand| operand.reg), number)?;
+            let mut read = Ok(());
+            code.visit(inst, |_, reg| {
+                if read.is_ok() {
+                    read = sites.read_all(std::iter::once(reg), number);
+                }
+            });
+            read?;
         }
         let several = flow.succs(rank).len() > 1;
-        for (edge, target) in edges(&block.terminator).zip(flow.succs(rank)) {
+        for (edge, target) in block.terminator.edges().zip(flow.succs(rank)) {
             if several && (target.0 == 0 || flow.preds(target.index()).len() > 1) {
                 return Err(AllocError::CriticalEdge { from: flow.index(rank), to: edge.block });
             }
             let params = code.list(&code.blocks[edge.block as usize].params);
             let args = code.list(&edge.args);
-            if args.len() != edge.args.len()
-                || !params.iter().map(|&p| class(code, p)).eq(args.iter().map(|&a| class(code, a)))
-            {
+            let fits = |(&param, &arg): (&VReg, &VReg)| {
+                class(code, param).zip(class(code, arg)).is_some_and(|(param, arg)| M::holds(param, arg))
+            };
+            if args.len() != edge.args.len() || args.len() != params.len() || !params.iter().zip(args).all(fits) {
                 return Err(AllocError::Arguments(flow.index(rank)));
             }
             sites.read_all(args.iter().copied(), number)?;

@@ -1,6 +1,6 @@
 //! Webs: registers that block parameters or updates in place join, and that are best in one place.
 
-use super::flow::{Flow, edges, insts};
+use super::flow::Flow;
 use crate::machine::Machine;
 use crate::vcode::{Access, VCode};
 
@@ -11,11 +11,11 @@ impl Webs {
     pub(super) fn of<M: Machine>(code: &VCode<M>, flow: &Flow) -> Webs {
         let mut webs = Webs((0..code.vregs.len() as u32).collect());
         for (_, block) in flow.blocks(code) {
-            for edge in edges(&block.terminator) {
+            for edge in block.terminator.edges() {
                 let params = code.list(&code.blocks[edge.block as usize].params);
                 code.list(&edge.args).iter().zip(params).for_each(|(arg, param)| webs.join(arg.0, param.0));
             }
-            for operand in insts(code, block).iter().flat_map(|inst| code.operands(inst)) {
+            for operand in code.insts_of(block).iter().flat_map(|inst| code.operands(inst)) {
                 if let Access::Replace(old) = operand.access {
                     webs.join(old.0, operand.reg.0);
                 }

@@ -7,6 +7,7 @@ use halfbyte_isa::word::Field;
 
 use super::operands::Reg;
 use super::{Class, Group, Place};
+use crate::driver::Drafted;
 use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
@@ -14,7 +15,7 @@ use crate::vcode::{Access, Operand, VInst, VReg};
 pub(crate) struct Builder {
     pub vregs: Vec<Class>,
     pub operands: Vec<Operand<Vp1>>,
-    pub insts: Vec<VInst<Vp1>>,
+    pub insts: Vec<Drafted<Vp1>>,
     pub loc: Loc,
     start: u32,
 }
@@ -67,7 +68,7 @@ impl Builder {
     /// Ends the instruction: its operands are those named since the last one ended.
     pub fn push(&mut self, group: impl Into<Group>) {
         let end = self.operands.len() as u32;
-        self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc });
+        self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc }.into());
         self.start = end;
     }
 

@@ -1,13 +1,11 @@
-//! From a packed kernel to instructions on virtual registers.
+//! From a packed kernel to instructions on virtual registers: VP1's part of selection.
 //!
 //! The program does the groups of a tile one after another: what is the same for all of them comes first, then a loop around
-//! the kernel's blocks. Blocks are taken in postorder and their instructions backwards, so that every use is seen before its
-//! definition: what the rules folded into its users is never emitted. A rule's instructions are in forward order among
-//! themselves.
+//! the kernel's blocks.
 
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
-use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Span, Type, Value};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Span, Type, Value};
 use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles};
@@ -25,10 +23,10 @@ use super::streams::Streams;
 use super::uniform::Uniform;
 use super::wide::{Copied, FactorWord, Uses, is_wide};
 use super::{Class, Extra};
-use crate::mach::BlockIndex;
+use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
 use crate::machine::Vp1;
 use crate::trace::Trace;
-use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
+use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected};
 
 pub(super) struct Lowering<'k> {
@@ -62,41 +60,28 @@ pub(super) struct Lowering<'k> {
     aliases: Vec<Option<VReg>>,
     /// The number of the group, in the block that begins it, where something asks for it.
     group_number: Option<VReg>,
+    around: Around,
     refusals: Vec<Refusal>,
 }
 
-/// A point in the program that control goes to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Point {
-    /// A block of the kernel.
-    Block(Block),
+/// The blocks around those of a kernel. They have the numbers after these.
+#[derive(Clone, Copy)]
+struct Around {
+    /// Before the loop over groups.
+    before: Block,
     /// The end of a group.
-    Latch,
+    latch: Block,
     /// From there to the next group.
-    Back,
+    back: Block,
     /// The end of the tile.
-    Done,
+    done: Block,
 }
 
-/// A block's instructions while they are taken backwards.
-struct Draft {
-    at: Option<Point>,
-    /// Its instructions, last first.
-    reversed: Vec<VInst<Vp1>>,
-    params: Vec<VReg>,
-    terminator: DraftTerminator,
-    loc: Loc,
-}
-
-enum DraftTerminator {
-    Exit,
-    Jump(DraftEdge),
-    Branch { inst: VInst<Vp1>, then: DraftEdge, otherwise: DraftEdge },
-}
-
-struct DraftEdge {
-    to: Point,
-    args: Vec<VReg>,
+impl Around {
+    fn of(kernel: &Kernel) -> Around {
+        let block = |number: usize| Block::new(kernel.blocks.len() + number);
+        Around { before: block(0), latch: block(1), back: block(2), done: block(3) }
+    }
 }
 
 /// Selects a packed kernel's instructions.
@@ -137,6 +122,7 @@ pub(crate) fn select<'k>(
         value_regs: SecondaryMap::new(),
         aliases: Vec::new(),
         group_number: None,
+        around: Around::of(kernel),
         refusals: Vec::new(),
     };
     lowering.run(signature, entry, &flow)
@@ -165,22 +151,15 @@ impl Lowering<'_> {
             let insts = kernel.blocks[block].insts.iter().filter(|&&inst| !self.uniform.contains(inst));
             insts.for_each(|&inst| self.blocks[inst] = block.into());
         }
-        let mut drafts: PrimaryMap<Block, Option<Draft>> = kernel.blocks.keys().map(|_| None).collect();
-        for block in postorder {
-            self.block = Some(block);
-            drafts[block] = Some(self.draft(block));
-        }
+        let mut drafts = self.drafts(flow);
         self.block = None;
-        let (prologue, around) = self.around_groups(entry, drafts[entry].as_mut());
-        let mut blocks = vec![prologue.0];
+        let (before, image, around) = self.around_groups(entry, drafts[entry].as_mut());
+        let mut blocks = vec![before];
         blocks.extend(kernel.layout.iter().filter_map(|&block| drafts[block].take()));
         blocks.extend(around);
-        end_in_latch(&mut blocks);
-        if !self.refusals.is_empty() {
-            self.refusals.sort_by_key(|refusal| refusal.span.start);
-            return Err(self.refusals);
-        }
-        Ok(self.finish(signature, prologue.1, blocks, flow))
+        end_in_latch(&mut blocks, self.around.latch);
+        self.refused()?;
+        Ok(self.finish(signature, image, blocks, flow))
     }
 
     // Values ------------------------------------------------------------------------------------------------------------
@@ -237,56 +216,6 @@ impl Lowering<'_> {
         }
     }
 
-    // Blocks ------------------------------------------------------------------------------------------------------------
-
-    fn draft(&mut self, block: Block) -> Draft {
-        let kernel = self.kernel;
-        let (terminator, body) = match kernel.blocks[block].insts.split_last() {
-            Some((&last, body)) => (Some(last), body),
-            None => (None, [].as_slice()),
-        };
-        let mut reversed = Vec::with_capacity(body.len());
-        self.out.loc = terminator.map_or(Loc::default(), |inst| (self.locate)(kernel.insts[inst].span));
-        self.words_here.clear();
-        let loc = self.out.loc;
-        let end = terminator.map_or(DraftTerminator::Exit, |inst| self.terminator(inst));
-        self.drain(&mut reversed);
-        for &inst in body.iter().rev() {
-            if !self.uniform.contains(inst) {
-                self.instruction(inst);
-                self.drain(&mut reversed);
-            }
-        }
-        let params = kernel.block_params(block).iter().filter(|&&param| self.needed.contains(param));
-        let params = params.filter_map(|&param| self.value_regs[param]).collect();
-        Draft { at: Some(Point::Block(block)), reversed, params, terminator: end, loc }
-    }
-
-    fn drain(&mut self, reversed: &mut Vec<VInst<Vp1>>) {
-        reversed.extend(self.out.insts.drain(..).rev());
-    }
-
-    fn instruction(&mut self, inst: Inst) {
-        let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        self.out.loc = (self.locate)(data.span);
-        self.words_here.clear();
-        let wanted = data.result.expand().and_then(|value| self.value_regs[value]);
-        if wanted.is_none() && data.op.is_pure() {
-            return;
-        }
-        self.begin(inst);
-        let reg = match data.attr {
-            Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
-            _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
-        };
-        match (reg, wanted) {
-            (Ok(reg), Some(vreg)) => self.define(vreg, reg),
-            (Ok(_), None) => {}
-            (Err(reason), _) => self.refuse(inst, reason),
-        }
-    }
-
     /// Whether all values of an instruction have a register to be in.
     fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
         let kernel = self.kernel;
@@ -300,48 +229,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn refuse(&mut self, inst: Inst, reason: Option<String>) {
-        let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        // What it would need may be refused too.
-        let operands = operands(kernel, inst).iter().copied();
-        for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !is_wide(kernel.ty(arg))) {
-            self.value_reg(arg);
-        }
-        let reason = reason.or_else(|| super::reason_for_type(data.op, data.ty).map(str::to_string));
-        self.refusals.push(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason });
-    }
-
-    fn edge(&mut self, call: &BlockCall) -> DraftEdge {
-        let kernel = self.kernel;
-        let params = kernel.block_params(call.block).iter();
-        let wanted = params.zip(kernel.call_args(call)).filter(|(param, _)| self.needed.contains(**param));
-        let args: Vec<Value> = wanted.map(|(_, &arg)| arg).collect();
-        let args = args.into_iter().filter_map(|arg| self.value_reg(arg).vreg).collect();
-        DraftEdge { to: Point::Block(call.block), args }
-    }
-
-    fn terminator(&mut self, inst: Inst) -> DraftTerminator {
-        self.begin(inst);
-        let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        match (data.op, kernel.targets(inst), kernel.args(inst)) {
-            (Op::Br, [call], _) => DraftTerminator::Jump(self.edge(call)),
-            (Op::BrIf, [then, otherwise], &[cond]) => match context::flag(self, cond) {
-                Flag::Known(taken) => DraftTerminator::Jump(self.edge(if taken { then } else { otherwise })),
-                Flag::Bit { c, bit, not } => {
-                    let inst = self.branch(c, bit, not);
-                    DraftTerminator::Branch { inst, then: self.edge(then), otherwise: self.edge(otherwise) }
-                }
-            },
-            (Op::Ret, ..) => DraftTerminator::Jump(DraftEdge { to: Point::Latch, args: Vec::new() }),
-            _ => {
-                self.refuse(inst, None);
-                DraftTerminator::Exit
-            }
-        }
-    }
-
     fn branch(&mut self, c: VReg, bit: u8, not: bool) -> VInst<Vp1> {
         self.out.read(COND, Reg::new(c));
         let opcode = if not { Opcode::BRA_NOT } else { Opcode::BRA };
@@ -349,7 +236,7 @@ impl Lowering<'_> {
     }
 
     /// Puts the words of factors together that were asked for.
-    fn factor_words(&mut self, reversed: &mut Vec<VInst<Vp1>>) {
+    fn factor_words(&mut self, reversed: &mut Vec<Drafted<Vp1>>) {
         for word in std::mem::take(&mut self.factor_words) {
             let (vreg, at) = self.put_together(&word);
             self.define(vreg, at);
@@ -361,7 +248,11 @@ impl Lowering<'_> {
 
     /// The block before the loop over groups, with the data image, and those that end a group; `entry`, which begins one, gets
     /// its parameters.
-    fn around_groups(&mut self, entry_block: Block, entry: Option<&mut Draft>) -> ((Draft, Vec<u8>), [Draft; 3]) {
+    fn around_groups(
+        &mut self,
+        entry_block: Block,
+        entry: Option<&mut Draft<Vp1>>,
+    ) -> (Draft<Vp1>, Vec<u8>, [Draft<Vp1>; 3]) {
         let kernel = self.kernel;
         // Uniform instructions first, as the last of what comes before the loop.
         let mut reversed = Vec::new();
@@ -411,37 +302,21 @@ impl Lowering<'_> {
             self.drain(&mut entry.reversed);
         }
         let (latch, next_args) = latch;
-        let back = DraftEdge { to: Point::Block(entry_block), args: next_args };
-        let back = Draft {
-            at: Some(Point::Back),
-            reversed: Vec::new(),
-            params: Vec::new(),
-            terminator: DraftTerminator::Jump(back),
-            loc,
-        };
+        let empty = |block, end| Draft { block, reversed: Vec::new(), params: Vec::new(), end, loc };
+        let back = empty(self.around.back, End::Jump(Way { to: entry_block, args: next_args }));
+        let done = empty(self.around.done, End::Exit);
 
         let image = match std::mem::take(&mut self.constants).load(&mut self.out) {
             Ok(image) => image,
             Err(reason) => {
-                let (span, target) = (kernel.span, TARGET.name());
-                self.refusals.push(Refusal { op: None, span, target, reason: Some(reason) });
+                self.refuse_at(kernel.span, reason);
                 Vec::new()
             }
         };
         self.drain(&mut reversed);
-        let into = DraftEdge { to: Point::Block(entry_block), args: first_args };
-        let prologue = Draft { at: None, reversed, params: Vec::new(), terminator: DraftTerminator::Jump(into), loc };
-        ((prologue, image), [latch, back, Self::done(loc)])
-    }
-
-    fn done(loc: Loc) -> Draft {
-        Draft {
-            at: Some(Point::Done),
-            reversed: Vec::new(),
-            params: Vec::new(),
-            terminator: DraftTerminator::Exit,
-            loc,
-        }
+        let end = End::Jump(Way { to: entry_block, args: first_args });
+        let before = Draft { block: self.around.before, reversed, params: Vec::new(), end, loc };
+        (before, image, [latch, back, done])
     }
 
     /// The number of groups of the tile.
@@ -471,7 +346,8 @@ impl Lowering<'_> {
     }
 
     /// The end of a group: one less is left to do. With what the next one is told.
-    fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (Draft, Vec<VReg>) {
+    fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (Draft<Vp1>, Vec<VReg>) {
+        let Around { latch, back, done, .. } = self.around;
         let mut next = Vec::new();
         if let Some(group) = group {
             next.extend(self.alu(Alu::Add, Reg::new(group), 1).vreg);
@@ -481,13 +357,16 @@ impl Lowering<'_> {
         let c = self.out.define(CDST, Class::C);
         self.out.push(Word::new(Opcode::SUB_RI).with(IMM, 1));
         next.insert(0, left);
-        let Flag::Bit { c, bit, .. } = Self::zero_flag(c) else { return (Self::done(loc), next) };
-        let inst = self.branch(c, bit, true);
+        let way = |to| Way { to, args: Vec::new() };
+        let end = match Self::zero_flag(c) {
+            Flag::Bit { c, bit, .. } => {
+                End::Branch { inst: self.branch(c, bit, true), then: way(back), otherwise: way(done) }
+            }
+            Flag::Known(_) => End::Exit,
+        };
         let mut reversed = Vec::new();
         self.drain(&mut reversed);
-        let edge = |to| DraftEdge { to, args: Vec::new() };
-        let terminator = DraftTerminator::Branch { inst, then: edge(Point::Back), otherwise: edge(Point::Done) };
-        (Draft { at: Some(Point::Latch), reversed, params: Vec::new(), terminator, loc }, next)
+        (Draft { block: latch, reversed, params: Vec::new(), end, loc }, next)
     }
 
     /// A scalar parameter, in the register that uses of it name.
@@ -511,8 +390,7 @@ impl Lowering<'_> {
             _ => {
                 let reason =
                     if ty.is_mask() { "a mask cannot be a parameter".into() } else { super::reason_for_value(ty) };
-                let reason = Some(format!("parameter `%{}`: {reason}", param.name));
-                self.refusals.push(Refusal { op: None, span: param.span, target: TARGET.name(), reason });
+                self.refuse_at(param.span, format!("parameter `%{}`: {reason}", param.name));
                 return;
             }
         };
@@ -521,16 +399,16 @@ impl Lowering<'_> {
 }
 
 /// Lets the only block that goes to the latch be it, so that a kernel of one block is a loop of one.
-fn end_in_latch(blocks: &mut Vec<Draft>) {
-    let goes = |draft: &Draft| matches!(&draft.terminator, DraftTerminator::Jump(edge) if edge.to == Point::Latch);
+fn end_in_latch(blocks: &mut Vec<Draft<Vp1>>, latch: Block) {
+    let goes = |draft: &Draft<Vp1>| matches!(&draft.end, End::Jump(way) if way.to == latch);
     let mut ends = (0..).zip(blocks.iter()).filter(|(_, draft)| goes(draft)).map(|(index, _)| index);
     let (Some(end), None) = (ends.next(), ends.next()) else { return };
-    let Some(latch) = blocks.iter().position(|draft| draft.at == Some(Point::Latch)) else { return };
+    let Some(latch) = blocks.iter().position(|draft| draft.block == latch) else { return };
     let mut latch = blocks.remove(latch);
     if let Some(draft) = blocks.get_mut::<usize>(end) {
         latch.reversed.append(&mut draft.reversed);
         draft.reversed = latch.reversed;
-        draft.terminator = latch.terminator;
+        draft.end = latch.end;
     }
 }
 
@@ -538,131 +416,136 @@ fn end_in_latch(blocks: &mut Vec<Draft>) {
 
 impl Lowering<'_> {
     /// Where a register's value is, all aliases followed.
-    fn resolve(&self, mut vreg: VReg) -> VReg {
+    fn follow(&self, mut vreg: VReg) -> VReg {
         while let Some(&Some(at)) = self.aliases.get(vreg.0 as usize) {
             vreg = at;
         }
         vreg
     }
 
-    fn finish(mut self, signature: Signature, image: Vec<u8>, blocks: Vec<Draft>, flow: &Flow) -> Selected {
+    fn finish(mut self, signature: Signature, image: Vec<u8>, blocks: Vec<Draft<Vp1>>, flow: &Flow) -> Selected {
         let streams = std::mem::take(&mut self.streams.of_tiles);
-        let mut code = VCode {
-            signature,
-            vregs: std::mem::take(&mut self.out.vregs),
-            blocks: Vec::with_capacity(blocks.len()),
-            insts: Vec::new(),
-            operands: Vec::with_capacity(self.out.operands.len()),
-            pool: Vec::new(),
-            parts: Vec::new(),
-            extra: Extra { tiles: Tiles { items: self.items, group_branch: None, image, streams }, group_latch: None },
-        };
-        // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
-        let is_split = |edge: &DraftEdge| match edge.to {
-            Point::Block(block) => flow.predecessors(block).len() > 1,
-            _ => false,
-        };
-        let mut places = Places::default();
-        let mut next = 0;
-        for draft in &blocks {
-            places.set(draft.at, next);
-            next += 1;
-            if let DraftTerminator::Branch { then, otherwise, .. } = &draft.terminator {
-                next += u32::from(is_split(then)) + u32::from(is_split(otherwise));
-            }
-        }
-        for draft in blocks {
-            let start = code.insts.len() as u32;
-            for inst in draft.reversed.into_iter().rev() {
-                let inst = self.resolved(&mut code, inst);
-                code.insts.push(inst);
-            }
-            let insts = start..code.insts.len() as u32;
-            let params = push_list(&mut code.pool, draft.params.into_iter());
-            let place = code.blocks.len() as u32;
-            if draft.at == Some(Point::Back) {
-                code.extra.group_latch = Some(place);
-            }
-            let mut extra = Vec::new();
-            let mut edge = |edge: DraftEdge, pool: &mut Vec<VReg>, branch: bool| {
-                let split = branch && is_split(&edge);
-                let args = push_list(pool, edge.args.iter().map(|&arg| self.resolve(arg)));
-                let target = Edge { block: places.get(edge.to), args };
-                if split {
-                    let block = place + 1 + extra.len() as u32;
-                    extra.push(target);
-                    Edge { block, args: 0..0 }
-                } else {
-                    target
-                }
-            };
-            let terminator = match draft.terminator {
-                DraftTerminator::Exit => Terminator::Exit,
-                DraftTerminator::Jump(to) => Terminator::Jump(edge(to, &mut code.pool, false)),
-                DraftTerminator::Branch { inst, then, otherwise } => {
-                    let then = edge(then, &mut code.pool, true);
-                    let otherwise = edge(otherwise, &mut code.pool, true);
-                    Terminator::Branch { inst: self.resolved(&mut code, inst), then, otherwise }
-                }
-            };
-            code.blocks.push(VBlock { params, insts, terminator, loc: draft.loc });
-            let end = code.insts.len() as u32;
-            for target in extra {
-                let terminator = Terminator::Jump(target);
-                code.blocks.push(VBlock { params: 0..0, insts: end..end, terminator, loc: draft.loc });
-            }
-        }
+        let tiles = Tiles { items: self.items, group_branch: None, image, streams };
+        let mut code = VCode::new(signature, Extra { tiles, group_latch: None });
+        code.vregs = std::mem::take(&mut self.out.vregs);
+        code.operands.reserve(self.out.operands.len());
+        let places = self.assemble(&mut code, blocks, flow);
+        code.extra.group_latch = Some(places[self.around.back]);
         Selected { code: Box::new(code), fired: self.fired }
     }
+}
 
-    /// An instruction with its registers where their values are.
-    fn resolved(&self, code: &mut VCode<Vp1>, mut inst: VInst<Vp1>) -> VInst<Vp1> {
+impl<'k> Selector<'k> for Lowering<'k> {
+    type Machine = Vp1;
+
+    const TARGET: &'static str = TARGET.name();
+
+    fn kernel(&self) -> &'k Kernel {
+        self.kernel
+    }
+
+    fn locate(&self, span: Span) -> Loc {
+        (self.locate)(span)
+    }
+
+    fn set_loc(&mut self, loc: Loc) {
+        self.out.loc = loc;
+    }
+
+    fn made(&mut self) -> &mut Vec<Drafted<Vp1>> {
+        &mut self.out.insts
+    }
+
+    fn refusals(&mut self) -> &mut Vec<Refusal> {
+        &mut self.refusals
+    }
+
+    fn begin_inst(&mut self, inst: Inst) {
+        self.begin(inst);
+    }
+
+    fn instruction(&mut self, inst: Inst) {
+        if self.block.is_some() && self.uniform.contains(inst) {
+            return;
+        }
+        let kernel = self.kernel;
+        let data = &kernel.insts[inst];
+        self.out.loc = (self.locate)(data.span);
+        self.words_here.clear();
+        let wanted = data.result.expand().and_then(|value| self.value_regs[value]);
+        if wanted.is_none() && data.op.is_pure() {
+            return;
+        }
+        self.begin(inst);
+        let reg = match data.attr {
+            Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
+            _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
+        };
+        match (reg, wanted) {
+            (Ok(reg), Some(vreg)) => self.define(vreg, reg),
+            (Ok(_), None) => {}
+            (Err(reason), _) => self.refuse(inst, reason),
+        }
+    }
+
+    fn condition(&mut self, cond: Value) -> Condition<Vp1> {
+        match context::flag(self, cond) {
+            Flag::Known(taken) => Condition::Known(taken),
+            Flag::Bit { c, bit, not } => Condition::Branch(self.branch(c, bit, not)),
+        }
+    }
+
+    fn args(&mut self, call: &BlockCall) -> Vec<VReg> {
+        let kernel = self.kernel;
+        let params = kernel.block_params(call.block).iter();
+        let wanted = params.zip(kernel.call_args(call)).filter(|(param, _)| self.needed.contains(**param));
+        let args: Vec<Value> = wanted.map(|(_, &arg)| arg).collect();
+        args.into_iter().filter_map(|arg| self.value_reg(arg).vreg).collect()
+    }
+
+    fn params(&mut self, block: Block) -> Vec<VReg> {
+        let params = self.kernel.block_params(block).iter().filter(|&&param| self.needed.contains(param));
+        params.filter_map(|&param| self.value_regs[param]).collect()
+    }
+
+    fn reason(&self, inst: Inst) -> Option<String> {
+        let data = &self.kernel.insts[inst];
+        super::reason_for_type(data.op, data.ty).map(str::to_owned)
+    }
+
+    /// To the latch: the work items of a group end together.
+    fn leave(&mut self) -> End<Vp1> {
+        End::Jump(Way { to: self.around.latch, args: Vec::new() })
+    }
+
+    fn begin_block(&mut self, block: Block) {
+        self.block = Some(block);
+        self.words_here.clear();
+    }
+
+    fn refused_args(&mut self, inst: Inst) {
+        let kernel = self.kernel;
+        let operands = operands(kernel, inst).iter().copied();
+        for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !is_wide(kernel.ty(arg))) {
+            self.value_reg(arg);
+        }
+    }
+
+    fn resolve_reg(&mut self, reg: VReg) -> VReg {
+        self.follow(reg)
+    }
+
+    fn resolve(&mut self, code: &mut VCode<Vp1>, mut inst: VInst<Vp1>) -> VInst<Vp1> {
         let start = code.operands.len() as u32;
         let range = inst.operands.start as usize..inst.operands.end as usize;
         for &operand in self.out.operands.get(range).unwrap_or(&[]) {
             code.operands.push(match operand.access {
-                Access::Use => Operand { reg: self.resolve(operand.reg), ..operand },
+                Access::Use => Operand { reg: self.follow(operand.reg), ..operand },
                 Access::Def => operand,
-                Access::Replace(old) => Operand { access: Access::Replace(self.resolve(old)), ..operand },
+                Access::Replace(old) => Operand { access: Access::Replace(self.follow(old)), ..operand },
             });
         }
         inst.operands = start..code.operands.len() as u32;
         inst
     }
-}
-
-/// The blocks of the result that points of the program are.
-#[derive(Default)]
-struct Places {
-    blocks: SecondaryMap<Block, BlockIndex>,
-    latch: BlockIndex,
-    back: BlockIndex,
-    done: BlockIndex,
-}
-
-impl Places {
-    fn set(&mut self, point: Option<Point>, index: BlockIndex) {
-        match point {
-            Some(Point::Block(block)) => self.blocks[block] = index,
-            Some(Point::Latch) => self.latch = index,
-            Some(Point::Back) => self.back = index,
-            Some(Point::Done) => self.done = index,
-            None => {}
-        }
-    }
-
-    fn get(&self, point: Point) -> BlockIndex {
-        match point {
-            Point::Block(block) => self.blocks[block],
-            Point::Latch => self.latch,
-            Point::Back => self.back,
-            Point::Done => self.done,
-        }
-    }
-}
-
-fn push_list(pool: &mut Vec<VReg>, list: impl Iterator<Item = VReg>) -> std::ops::Range<u32> {
-    let start = pool.len() as u32;
-    pool.extend(list);
-    start..pool.len() as u32
 }

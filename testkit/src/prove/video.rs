@@ -9,8 +9,10 @@ use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
+use halfbyte_isel::Ptx;
+use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{D, Form, OPERANDS, expand, sequence};
-use halfbyte_isel::ptx::{Block, Code, Edge, Placed, Terminator};
+use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
 
 use crate::rows::{Row, execute};
 
@@ -165,27 +167,20 @@ impl Trial {
                 }
             }
         }
-        let args = vec![RESULT];
-        let block = Block {
-            params: Vec::new(),
-            insts: vec![Placed::new(plain.clone(), Loc::default())],
-            // What is read at the end is kept.
-            terminator: Terminator::Jump(Edge { block: 0, args }),
-            loc: Loc::default(),
-        };
         let signature = Signature::new("k", Vec::new()).map_err(|error| failed(error.to_string()))?;
-        let registers = vec![Type::B32; 4];
-        let mut code = Code { signature, sm, registers, blocks: vec![block], max_items: u64::MAX };
+        let known = Sm::new(sm).ok_or_else(|| failed(format!("there is no sm_{sm}")))?;
+        let mut code = VCode::<Ptx>::new(signature, PtxExtra { sm: known, max_items: u64::MAX, types: Vec::new() });
+        code.vregs = vec![Type::B32; 4];
+        // What is read at the end is kept.
+        let end = Terminator::Jump(Edge { block: 0, args: code.add_list([RESULT.into()]) });
+        code.add_block([], [VInst::alone(plain.clone(), Loc::default())], end, Loc::default());
         expand(&mut code).map_err(|error| failed(error.to_string()))?;
-        let [Block { insts, terminator: Terminator::Jump(edge), .. }] = code.blocks.as_slice() else {
-            return Err(failed("it became more than a block".to_owned()));
-        };
-        let result = edge.args.first().copied().unwrap_or(RESULT);
-        let expanded: Vec<Inst> = insts.iter().map(|placed| placed.inst.clone()).collect();
+        let result = code.pool.first().map_or(RESULT, |&reg| reg.into());
+        let expanded: Vec<Inst> = code.insts.iter().map(|inst| inst.inst.clone()).collect();
         if let Some(inst) = expanded.iter().find(|inst| inst.since().sm > sm) {
             return Err(failed(format!("sm_{sm} has no {:?}", inst.opcode)));
         }
-        let registers = code.registers.len();
+        let registers = code.vregs.len();
         Ok(Trial { form, sm, plain, expanded, result, registers })
     }
 

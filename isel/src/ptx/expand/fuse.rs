@@ -4,52 +4,52 @@
 //! LEA.HI), and of a sum or an extremum of half-words and the extremum that it goes into (VIADDMNMX, VIMNMX3), but only where
 //! the inner value has this one use. Where all uses of a value are such, copies of it for each save the value itself.
 
+use std::convert::Infallible;
+
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::FxHashMap;
 
-use super::flow::{pure, read, remove_unused, uses};
 use super::registers::Registers;
-use crate::ptx::{Code, Placed};
+use super::uses::{pure, read, remove_unused, uses};
+use crate::Ptx;
+use crate::mach::BlockIndex;
+use crate::vcode::{VCode, VInst};
 
 /// Copies what fuses at each of its uses.
-pub fn fuse(code: &mut Code) {
-    let insts = || code.blocks.iter().flat_map(|block| &block.insts).map(|placed| &placed.inst);
+pub fn fuse(code: &mut VCode<Ptx>) {
+    let insts = || code.insts.iter().map(|inst| &inst.inst);
     if insts().filter(|inst| kind(inst).is_some()).nth(1).is_none() {
         return;
     }
     let mut values = Values { uses: uses(code), inner: FxHashMap::default(), outer: FxHashMap::default() };
-    for placed in code.blocks.iter().flat_map(|block| &block.insts).filter(|placed| kind(&placed.inst).is_some()) {
-        if let Some(d) = pure(&placed.inst) {
-            values.inner.insert(d, placed.inst.clone());
-            read(&placed.inst).for_each(|reg| drop(values.outer.insert(reg, placed.inst.clone())));
+    for inst in insts().filter(|inst| kind(inst).is_some()) {
+        if let Some(d) = pure(inst) {
+            values.inner.insert(d, inst.clone());
+            read(inst).for_each(|reg| drop(values.outer.insert(reg, inst.clone())));
         }
     }
     let mut fused: FxHashMap<Reg, u32> = FxHashMap::default();
-    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
-        if let Some((reg, _)) = values.wanted(&placed.inst) {
-            *fused.entry(reg).or_default() += 1;
-        }
+    for (reg, _) in insts().filter_map(|inst| values.wanted(inst)) {
+        *fused.entry(reg).or_default() += 1;
     }
     fused.retain(|&reg, count| values.uses(reg) == *count);
     if fused.is_empty() {
         return;
     }
-    for block in &mut code.blocks {
-        let mut insts = Vec::with_capacity(block.insts.len());
-        for mut placed in block.insts.drain(..) {
-            if let Some((shared, inner)) = values.wanted(&placed.inst).filter(|(reg, _)| fused.contains_key(reg)) {
-                let fresh = Registers(&mut code.registers).fresh(Type::B32);
-                let rename = |_, reg| if reg == shared { fresh } else { reg };
-                let mut copy = inner.clone();
-                copy.rename(rename);
-                placed.inst.rename(rename);
-                insts.push(Placed::new(copy, placed.loc));
-            }
-            insts.push(placed);
+    let in_order: Vec<BlockIndex> = (0..code.blocks.len() as BlockIndex).collect();
+    let Ok(()) = code.rewrite(&in_order, |registers, _, mut inst, out| {
+        if let Some((shared, inner)) = values.wanted(&inst.inst).filter(|(reg, _)| fused.contains_key(reg)) {
+            let fresh = Registers(registers).fresh(Type::B32);
+            let rename = |_, reg| if reg == shared { fresh } else { reg };
+            let mut copy = inner.clone();
+            copy.rename(rename);
+            inst.inst.rename(rename);
+            out.push(VInst::alone(copy, inst.loc));
         }
-        block.insts = insts;
-    }
+        out.push(inst);
+        Ok::<(), Infallible>(())
+    });
     remove_unused(code);
 }
 

@@ -4,19 +4,18 @@
 //! `min.u16x2` of whole words gives the odd bytes of the minima, and of words shifted by a byte the even ones. What takes
 //! four instructions takes two, once a shift for each value that comes in and a permutation for each that goes out are paid.
 
+use std::convert::Infallible;
+
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{Dominators, read};
 use super::form::Form;
 use super::registers::Registers;
-use crate::ptx::{Code, Placed};
-
-/// From this SM on there are minima and maxima of half-words.
-const HALFWORDS: u16 = 90;
-/// And from this one of bytes.
-const BYTES: u16 = 120;
+use super::uses::read;
+use crate::Ptx;
+use crate::vcode::{VCode, VInst};
 
 /// An extremum of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,17 +66,16 @@ impl Tree {
 }
 
 /// Splits trees of extrema where it pays.
-pub fn split(code: &mut Code) {
-    if !(HALFWORDS..BYTES).contains(&code.sm) {
+pub fn split(code: &mut VCode<Ptx>) {
+    let has = |opcode: Opcode| opcode.row().since.is_met_by(code.extra.sm);
+    if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {
         return;
     }
     let mut extrema: FxHashMap<Reg, Extremum> = FxHashMap::default();
     let mut constants: FxHashSet<Reg> = FxHashSet::default();
-    for placed in code.blocks.iter().flat_map(|block| &block.insts) {
-        extrema.extend(Extremum::of(&placed.inst));
-        if let (Opcode::MOV, [Operand::Register(d), Operand::Number(_)]) =
-            (placed.inst.opcode, placed.inst.operands.as_slice())
-        {
+    for VInst { inst, .. } in &code.insts {
+        extrema.extend(Extremum::of(inst));
+        if let (Opcode::MOV, [Operand::Register(d), Operand::Number(_)]) = (inst.opcode, inst.operands.as_slice()) {
             constants.insert(*d);
         }
     }
@@ -86,29 +84,24 @@ pub fn split(code: &mut Code) {
     }
     let trees = trees(code, &extrema, &constants);
     // What is split is met before its users.
-    let mut order = Dominators::of(code).order;
-    order.extend((0..code.blocks.len() as u32).filter(|block| !order.contains(block)).collect::<Vec<_>>());
-    let mut writer = Writer {
-        registers: Registers(&mut code.registers),
-        split: FxHashMap::default(),
-        shifted: FxHashMap::default(),
-        out: Vec::new(),
-    };
-    for number in order {
-        let Some(block) = code.blocks.get_mut(number as usize) else { continue };
-        for placed in block.insts.drain(..) {
-            let split = Extremum::of(&placed.inst).and_then(|(d, e)| Some((d, e, trees.of(d)?)));
-            match split {
-                Some((d, extremum, tree)) if tree.is_worth_it() => {
-                    writer.extremum(&placed, d, extremum, tree.roots.contains(&d));
-                }
-                _ => writer.out.push(placed),
-            }
-        }
-        block.insts = std::mem::take(&mut writer.out);
+    let order = code.order();
+    let mut halves = Halves::default();
+    let mut at = None;
+    let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
         // What comes in is shifted in every block that needs it; sharing follows.
-        writer.shifted.clear();
-    }
+        if at.replace(block) != Some(block) {
+            halves.shifted.clear();
+        }
+        let split = Extremum::of(&inst.inst).and_then(|(d, e)| Some((d, e, trees.of(d)?)));
+        match split {
+            Some((d, extremum, tree)) if tree.is_worth_it() => {
+                let mut writer = Writer { registers: Registers(registers), halves: &mut halves, loc: inst.loc, out };
+                writer.extremum(d, extremum, tree.roots.contains(&d));
+            }
+            _ => out.push(inst),
+        }
+        Ok::<(), Infallible>(())
+    });
 }
 
 /// Trees, and which each extremum is of.
@@ -123,7 +116,7 @@ impl Trees {
     }
 }
 
-fn trees(code: &Code, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<Reg>) -> Trees {
+fn trees(code: &VCode<Ptx>, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<Reg>) -> Trees {
     // Union by smaller register.
     let mut parent: FxHashMap<Reg, Reg> = extrema.keys().map(|&reg| (reg, reg)).collect();
     fn root(parent: &FxHashMap<Reg, Reg>, mut reg: Reg) -> Reg {
@@ -161,64 +154,69 @@ fn trees(code: &Code, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<
             tree.roots.insert(reg);
         }
     };
-    for block in &code.blocks {
-        for placed in &block.insts {
-            let user = Extremum::of(&placed.inst).map(|(_, extremum)| extremum);
-            for reg in read(&placed.inst) {
-                let stays = user.is_some_and(|user| user.sources.contains(&reg) && joins(&user, reg));
-                if !stays {
-                    goes_out(reg);
-                }
+    for VInst { inst, .. } in &code.insts {
+        let user = Extremum::of(inst).map(|(_, extremum)| extremum);
+        for reg in read(inst) {
+            let stays = user.is_some_and(|user| user.sources.contains(&reg) && joins(&user, reg));
+            if !stays {
+                goes_out(reg);
             }
         }
-        block.terminator.registers().for_each(&mut goes_out);
     }
+    code.blocks.iter().for_each(|block| code.visit_end(&block.terminator, |reg| goes_out(reg.into())));
     trees
 }
 
-/// Writes extrema of half-words.
-struct Writer<'a> {
-    registers: Registers<'a>,
+/// The half-words that there are of words.
+#[derive(Default)]
+struct Halves {
     /// By extremum: the registers that hold its even bytes and its odd bytes as the high ones of half-words.
     split: FxHashMap<Reg, [Reg; 2]>,
     /// By other value: its even bytes likewise, in the block at hand.
     shifted: FxHashMap<Reg, Reg>,
-    out: Vec<Placed>,
+}
+
+/// Writes an extremum of half-words.
+struct Writer<'a> {
+    registers: Registers<'a>,
+    halves: &'a mut Halves,
+    loc: Loc,
+    out: &'a mut Vec<VInst<Ptx>>,
 }
 
 impl Writer<'_> {
-    fn extremum(&mut self, placed: &Placed, d: Reg, extremum: Extremum, goes_out: bool) {
-        let [a, b] = extremum.sources.map(|source| self.halves(placed, source));
+    fn extremum(&mut self, d: Reg, extremum: Extremum, goes_out: bool) {
+        let [a, b] = extremum.sources.map(|source| self.halves(source));
         let opcode = if extremum.is_min { Opcode::MIN_X2 } else { Opcode::MAX_X2 };
         let ty = if extremum.signed { Type::S16x2 } else { Type::U16x2 };
         let both = [0, 1].map(|half: usize| {
             let sources = [a, b].map(|halves| if half == 0 { halves[0] } else { halves[1] });
-            self.push(placed, opcode, ty, None, &sources.map(Operand::Register))
+            self.push(opcode, ty, None, &sources.map(Operand::Register))
         });
-        self.split.insert(d, both);
+        self.halves.split.insert(d, both);
         if goes_out {
             let [even, odd] = both.map(Operand::Register);
-            self.push(placed, Opcode::PRMT, Type::B32, Some(d), &[even, odd, Operand::Number(0x7351)]);
+            self.push(Opcode::PRMT, Type::B32, Some(d), &[even, odd, Operand::Number(0x7351)]);
         }
     }
 
-    fn halves(&mut self, placed: &Placed, value: Reg) -> [Reg; 2] {
-        if let Some(&halves) = self.split.get(&value) {
+    fn halves(&mut self, value: Reg) -> [Reg; 2] {
+        if let Some(&halves) = self.halves.split.get(&value) {
             return halves;
         }
-        if let Some(&even) = self.shifted.get(&value) {
+        if let Some(&even) = self.halves.shifted.get(&value) {
             return [even, value];
         }
-        let even = self.push(placed, Opcode::SHL, Type::B32, None, &[Operand::Register(value), Operand::Number(8)]);
-        self.shifted.insert(value, even);
+        let even = self.push(Opcode::SHL, Type::B32, None, &[Operand::Register(value), Operand::Number(8)]);
+        self.halves.shifted.insert(value, even);
         [even, value]
     }
 
-    fn push(&mut self, placed: &Placed, opcode: Opcode, ty: Type, d: Option<Reg>, sources: &[Operand]) -> Reg {
+    fn push(&mut self, opcode: Opcode, ty: Type, d: Option<Reg>, sources: &[Operand]) -> Reg {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(ty)].into_iter().collect();
-        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, placed.loc));
+        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
         d
     }
 }

@@ -5,13 +5,13 @@
 //! several sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
 
 mod extrema;
-mod flow;
 mod form;
 mod fuse;
 mod halves;
 mod registers;
 mod share;
 mod table;
+mod uses;
 mod video;
 
 pub use extrema::is_expanded;
@@ -20,25 +20,22 @@ pub use table::{D, OPERANDS, Sequence, TableError, assemble, lines, sequence};
 
 use registers::Registers;
 
-use super::Code;
+use crate::Ptx;
+use crate::mach::BlockIndex;
+use crate::vcode::VCode;
 
 /// Expands all video instructions and extrema of halves that are under no guard.
 ///
 /// # Errors
 /// What is wrong with the table of sequences, which its tests say is nothing.
-pub fn expand(code: &mut Code) -> Result<(), TableError> {
+pub fn expand(code: &mut VCode<Ptx>) -> Result<(), TableError> {
     halves::split(code);
     extrema::expand(code);
-    let mut registers = Registers(&mut code.registers);
-    for block in &mut code.blocks {
-        let mut insts = Vec::with_capacity(block.insts.len() * 2);
-        for placed in block.insts.drain(..) {
-            video::append(placed, code.sm, &mut registers, &mut insts)?;
-        }
-        block.insts = insts;
-    }
+    let sm = code.extra.sm.number();
+    let in_order: Vec<BlockIndex> = (0..code.blocks.len() as BlockIndex).collect();
+    code.rewrite(&in_order, |registers, _, inst, out| video::append(inst, sm, &mut Registers(registers), out))?;
     share::share(code);
-    flow::remove_unused(code);
+    uses::remove_unused(code);
     fuse::fuse(code);
     Ok(())
 }

@@ -2,20 +2,23 @@
 
 use std::hash::{Hash, Hasher};
 
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Flow, Node};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::flow::{Dominators, pure};
-use crate::ptx::{Code, Placed};
+use super::uses::pure;
+use crate::Ptx;
+use crate::vcode::{Terminator, VCode, VInst};
 
 /// A value that was computed.
 struct Known {
     hash: u64,
     /// The block that it is known from.
-    block: u32,
-    /// Where it stands: the block, and the number in it.
-    place: (u32, usize),
+    block: Node,
+    /// The number of the instruction.
+    at: usize,
     d: Reg,
 }
 
@@ -25,78 +28,70 @@ enum Fate {
     Stays,
     /// Its value is known.
     Goes,
-    /// It goes to the entry.
-    Rises,
+    /// It is hoisted to the entry.
+    Hoisted,
 }
 
 /// So many constants are written in the entry: no thread has more registers, and what is live in every block takes its time in
 /// each of them.
-const MOST_RISEN: usize = 255;
+const MOST_HOISTED: usize = 255;
 
-/// Shares values between instructions of which one is on all ways to the other.
-pub fn share(code: &mut Code) {
-    let dominators = Dominators::of(code);
-    let Code { blocks, registers, .. } = code;
-    let count = blocks.iter().map(|block| block.insts.len()).sum();
-    let mut known: HashTable<Known> = HashTable::with_capacity(count);
+/// Shares values between instructions of which one dominates the other.
+pub fn share(code: &mut VCode<Ptx>) {
+    let flow = Flow::new(code);
+    let entry = Node::new(0);
+    let mut known: HashTable<Known> = HashTable::with_capacity(code.insts.len());
     let mut same: FxHashMap<Reg, Reg> = FxHashMap::default();
-    // Of the instructions of the blocks in that order.
-    let mut fates = Vec::with_capacity(count);
-    let mut risen = 0;
-    for &number in &dominators.order {
-        for at in 0..blocks.get(number as usize).map_or(0, |block| block.insts.len()) {
-            fates.push(Fate::Stays);
+    let mut fates = vec![Fate::Stays; code.insts.len()];
+    let mut constants: Vec<VInst<Ptx>> = Vec::new();
+    for node in flow.reverse_postorder() {
+        let range = code.blocks.get(node.index()).map_or(0..0, |block| block.insts.clone());
+        for at in range.start as usize..range.end as usize {
             if !same.is_empty()
-                && let Some(placed) = blocks.get_mut(number as usize).and_then(|block| block.insts.get_mut(at))
+                && let Some(inst) = code.insts.get_mut(at)
             {
-                placed.inst.rename(|_, reg| same.get(&reg).copied().unwrap_or(reg));
+                inst.inst.rename(|_, reg| same.get(&reg).copied().unwrap_or(reg));
             }
-            let inst = |(block, at): (u32, usize)| Some(&blocks.get(block as usize)?.insts.get(at)?.inst);
-            let Some((inst_at, d)) = inst((number, at)).and_then(|inst| Some((inst, pure(inst)?))) else { continue };
-            let rises = risen < MOST_RISEN && is_constant(inst_at);
-            let block = if rises { 0 } else { number };
-            let (ty, hash) = (registers.get(d.0 as usize), hash(inst_at));
+            let (Some(inst), Some(fate)) = (code.insts.get(at), fates.get_mut(at)) else { continue };
+            let Some(d) = pure(&inst.inst) else { continue };
+            let inst = &*inst;
+            let is_hoisted = constants.len() < MOST_HOISTED && is_constant(&inst.inst);
+            let (block, hash) = (if is_hoisted { entry } else { node }, hash(&inst.inst));
+            let (insts, ty) = (&code.insts, code.vregs.get(d.0 as usize));
             let is_same = |of: &Known| {
                 of.hash == hash
-                    && registers.get(of.d.0 as usize) == ty
-                    && dominators.dominates(of.block, block)
-                    && inst(of.place).is_some_and(|other| computes_the_same(other, inst_at))
+                    && code.vregs.get(of.d.0 as usize) == ty
+                    && flow.dominates(of.block, block)
+                    && insts.get(of.at).is_some_and(|other| computes_the_same(&other.inst, &inst.inst))
             };
-            let fate = match known.find(hash, is_same) {
+            *fate = match known.find(hash, is_same) {
                 Some(of) => {
                     same.insert(d, of.d);
                     Fate::Goes
                 }
                 None => {
-                    known.insert_unique(hash, Known { hash, block, place: (number, at), d }, |of| of.hash);
-                    risen += usize::from(rises);
-                    if rises { Fate::Rises } else { Fate::Stays }
+                    known.insert_unique(hash, Known { hash, block, at, d }, |of| of.hash);
+                    if is_hoisted {
+                        constants.push(inst.clone());
+                        Fate::Hoisted
+                    } else {
+                        Fate::Stays
+                    }
                 }
             };
-            fates.last_mut().into_iter().for_each(|last| *last = fate);
         }
     }
-    let mut fates = fates.into_iter();
-    let mut constants: Vec<Placed> = Vec::new();
-    for &number in &dominators.order {
-        let Some(block) = blocks.get_mut(number as usize) else { continue };
-        let gone = block.insts.extract_if(.., |placed| match fates.next() {
-            Some(Fate::Rises) => {
-                constants.push(placed.clone());
-                true
-            }
-            fate => fate == Some(Fate::Goes),
-        });
-        gone.for_each(drop);
-    }
-    if let Some(entry) = blocks.first_mut() {
-        entry.insts.splice(0..0, constants);
-    }
+    code.retain(|at, _| fates.get(at as usize) == Some(&Fate::Stays));
+    code.prepend(constants);
     if same.is_empty() {
         return;
     }
-    for block in blocks {
-        block.terminator.registers_mut(|reg| *reg = same.get(reg).copied().unwrap_or(*reg));
+    let name = |reg: Reg| same.get(&reg).copied().unwrap_or(reg);
+    code.pool.iter_mut().for_each(|reg| *reg = name((*reg).into()).into());
+    for block in &mut code.blocks {
+        if let Terminator::Branch { inst, .. } = &mut block.terminator {
+            inst.inst.rename(|_, reg| name(reg));
+        }
     }
 }
 

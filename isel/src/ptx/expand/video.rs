@@ -8,7 +8,8 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use super::form::Form;
 use super::registers::Registers;
 use super::table::{D, OPERANDS, Sequence, TableError, sequence};
-use crate::ptx::Placed;
+use crate::Ptx;
+use crate::vcode::VInst;
 
 /// A video instruction's operands.
 struct Operands {
@@ -49,14 +50,19 @@ impl Operands {
 ///
 /// # Errors
 /// What is wrong with the table.
-pub fn append(placed: Placed, sm: u16, registers: &mut Registers<'_>, out: &mut Vec<Placed>) -> Result<(), TableError> {
-    let form = Form::of(&placed.inst).filter(|_| placed.inst.guard.is_none());
-    let parts = form.and_then(|form| Some((form, Operands::of(&placed.inst, form.lanes())?)));
+pub fn append(
+    inst: VInst<Ptx>,
+    sm: u16,
+    registers: &mut Registers<'_>,
+    out: &mut Vec<VInst<Ptx>>,
+) -> Result<(), TableError> {
+    let form = Form::of(&inst.inst).filter(|_| inst.inst.guard.is_none());
+    let parts = form.and_then(|form| Some((form, Operands::of(&inst.inst, form.lanes())?)));
     let Some((form, operands)) = parts else {
-        out.push(placed);
+        out.push(inst);
         return Ok(());
     };
-    let mut writer = Writer { registers, loc: placed.loc, out };
+    let mut writer = Writer { registers, loc: inst.loc, out };
     let all = operands.mask == form.lanes().all();
     let sums = form.merge == Some(Token::Add);
     let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
@@ -92,14 +98,14 @@ fn bits_of(mask: u16, lanes: Lanes) -> u32 {
 struct Writer<'a, 'r> {
     registers: &'a mut Registers<'r>,
     loc: Loc,
-    out: &'a mut Vec<Placed>,
+    out: &'a mut Vec<VInst<Ptx>>,
 }
 
 impl Writer<'_, '_> {
     fn push(&mut self, opcode: Opcode, d: Reg, sources: &[Operand]) {
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = [Token::Type(Type::B32)].into_iter().collect();
-        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, self.loc));
+        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
     }
 
     fn binary(&mut self, opcode: Opcode, a: Reg, b: u32) -> Reg {
@@ -144,7 +150,7 @@ impl Writer<'_, '_> {
                     names.last().map_or(reg, |&(_, name)| name)
                 }
             });
-            self.out.push(Placed::new(inst, self.loc));
+            self.out.push(VInst::alone(inst, self.loc));
         }
     }
 }

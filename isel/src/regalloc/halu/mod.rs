@@ -24,7 +24,7 @@ use rewrite::{Part, machine_function, spills_registers};
 
 impl Each for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
-        for (inst, i) in super::flow::insts(code, block).iter().zip(block.insts.clone()) {
+        for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();
             for operand in code.operands(inst) {
                 if !belongs(code, slots, operand) {

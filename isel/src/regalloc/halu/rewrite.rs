@@ -13,7 +13,7 @@ use super::super::rewrite::{Rewriter, rewrite};
 use super::banks::{Assignment, Slot};
 use super::slots::SlotPlan;
 use crate::mach::MachFunc;
-use crate::machine::{Halu, Machine};
+use crate::machine::Halu;
 use crate::vcode::{Access, VCode, VInst, VReg};
 
 /// A run's result on the way into words, in the order of the code.
@@ -123,7 +123,7 @@ impl Rewriter<Halu> for Writer<'_, '_> {
                 part.cursor.next_place();
             }
             let number = part.number(operand.reg)?;
-            Halu::set(&mut inst, operand.place, number + u64::from(operand.part));
+            inst.set(operand.place, number + u64::from(operand.part));
         }
         Ok(inst)
     }

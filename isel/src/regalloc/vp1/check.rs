@@ -5,7 +5,6 @@ use halfbyte_isa::vp1::{Inst, Opcode, Unit};
 use halfbyte_isa::word::Field;
 
 use super::super::AllocError;
-use super::super::flow::insts;
 use super::super::verify::class;
 use super::shape::{Slot, accumulates, class_of, is_optional, slot_at, slots};
 use crate::machine::Vp1;
@@ -21,7 +20,7 @@ pub(super) enum Misfit {
 /// Checks a block's instructions.
 pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocError> {
     let mut accumulated = false;
-    for (inst, i) in insts(code, block).iter().zip(block.insts.clone()) {
+    for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
         let members = &inst.inst.insts;
         let share = members.windows(2).all(|pair| pair[0].unit() < pair[1].unit());
         if members.is_empty() || !share || members.iter().any(leaves) {

@@ -7,7 +7,7 @@ use halfbyte_isa::row::RegFile;
 use smallvec::SmallVec;
 
 use super::super::AllocError;
-use super::super::flow::{Flow, branch_operands, edges, insts};
+use super::super::flow::{Flow, branch_operands};
 use super::super::liveness::Liveness;
 use super::check::{by_place, is_clobber};
 use super::shape::slots;
@@ -71,12 +71,12 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
             Access::Def => None,
         };
         let mut count = |reg: VReg| walk.left[reg.0 as usize] += 1;
-        let all = insts(code, block).iter().flat_map(|inst| code.operands(inst));
+        let all = code.insts_of(block).iter().flat_map(|inst| code.operands(inst));
         let all = all.chain(branch_operands(code, &block.terminator));
         all.filter_map(|operand| read(operand.access, operand.reg)).for_each(&mut count);
         let after = || {
             let live = flow.succs(rank).iter().flat_map(|succ| liveness.live_in(succ.index())).map(|&reg| VReg(reg));
-            live.chain(edges(&block.terminator).flat_map(|edge| code.list(&edge.args).iter().copied()))
+            live.chain(block.terminator.edges().flat_map(|edge| code.list(&edge.args).iter().copied()))
         };
         after().for_each(&mut count);
 
@@ -85,7 +85,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
             let wish = walk.argument(flow, rank, param);
             walk.define(param, wish)?;
         }
-        for inst in insts(code, block) {
+        for inst in code.insts_of(block) {
             walk.inst(inst)?;
         }
         for operand in branch_operands(code, &block.terminator) {
@@ -100,7 +100,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
 /// The `$vc` that are read as pairs: the first and the second.
 fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
     let all =
-        flow.blocks(code).flat_map(|(_, block)| insts(code, block)).flat_map(|inst| by_place(code.operands(inst)));
+        flow.blocks(code).flat_map(|(_, block)| code.insts_of(block)).flat_map(|inst| by_place(code.operands(inst)));
     let mut pairs: Vec<_> = all
         .filter_map(|same| match *same {
             [first, second] if code.vregs.get(first.reg.0 as usize) == Some(&Class::Vc) => {
@@ -168,7 +168,7 @@ impl Walk<'_> {
         let at = code.list(&block.params).iter().position(|&other| other == param)?;
         let numbers = flow.preds(rank).iter().filter_map(|pred| {
             let pred = code.blocks.get(flow.index(pred.index()) as usize)?;
-            let edge = edges(&pred.terminator).find(|edge| edge.block == self.block)?;
+            let edge = pred.terminator.edges().find(|edge| edge.block == self.block)?;
             let number = self.numbers[code.list(&edge.args).get(at)?.0 as usize];
             (number != NONE).then_some(number)
         });
@@ -254,7 +254,7 @@ impl Walk<'_> {
     /// Arguments must be where the parameters are.
     fn check_edges(&self, flow: &Flow) -> Result<(), AllocError> {
         for (rank, block) in flow.blocks(self.code) {
-            for edge in edges(&block.terminator) {
+            for edge in block.terminator.edges() {
                 let Some(target) = self.code.blocks.get(edge.block as usize) else { continue };
                 let pairs = self.code.list(&edge.args).iter().zip(self.code.list(&target.params));
                 for (&arg, &param) in pairs {

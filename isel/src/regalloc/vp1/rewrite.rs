@@ -14,7 +14,7 @@ use super::check::by_place;
 use super::flags::Flags;
 use super::shape::{Shape, slot_at};
 use crate::mach::MachBlock;
-use crate::machine::{Machine, Vp1};
+use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::vp1::{Class, Group};
 
@@ -97,7 +97,7 @@ impl Rewriter<Vp1> for Writer<'_> {
                 if shape.register(number, operand.part) != register {
                     return Err(AllocError::Unsound(format!("part {} of {number} in {register}", operand.part)));
                 }
-                Vp1::set(&mut group, operand.place, number.into());
+                group.set(operand.place, number.into());
             }
         }
         Ok(group)

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 
 use super::super::AllocError;
-use super::super::flow::{Flow, edges, insts};
+use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::super::webs::Webs;
 use super::check::by_place;
@@ -152,7 +152,7 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
     let mut here: SmallVec<[u32; 2]> = SmallVec::new();
     for (rank, block) in flow.blocks(code) {
         let weight = 8u64.pow(depths[rank].min(4));
-        for (inst, at) in insts(code, block).iter().zip(flow.range(rank).iter()) {
+        for (inst, at) in code.insts_of(block).iter().zip(flow.range(rank).iter()) {
             here.clear();
             let mut operand = inst.operands.start;
             for same in by_place(code.operands(inst)) {
@@ -209,10 +209,10 @@ fn spans(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Vec<Span> {
         for succ in flow.succs(rank) {
             liveness.live_in(succ.index()).iter().for_each(|&reg| cover(reg, end - 1, end));
         }
-        for edge in edges(&block.terminator) {
+        for edge in block.terminator.edges() {
             code.list(&edge.args).iter().for_each(|&reg| cover(reg.0, end - 1, end));
         }
-        for (inst, at) in insts(code, block).iter().zip(range.iter()) {
+        for (inst, at) in code.insts_of(block).iter().zip(range.iter()) {
             let time = 2 * at.0;
             for operand in code.operands(inst) {
                 if operand.access != Access::Def {

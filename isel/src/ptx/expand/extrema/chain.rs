@@ -31,7 +31,7 @@ pub(super) fn cost(words: usize) -> usize {
 }
 
 /// Writes the extremum of words, two or more.
-pub(super) fn write(writer: &mut Writer<'_, '_>, extremum: Extremum, words: &[Reg]) {
+pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) {
     let is_max = extremum.opcode == Opcode::MAX_F32;
     let (compare, worst) = if is_max { (Token::Ge, 0xfc00_fc00) } else { (Token::Le, 0x7c00_7c00) };
     let (of_signs, others, table) =
@@ -69,18 +69,18 @@ impl Gathered {
         Gathered { table, all: first, waiting: None }
     }
 
-    fn add(&mut self, writer: &mut Writer<'_, '_>, word: Reg) {
+    fn add(&mut self, writer: &mut Writer<'_>, word: Reg) {
         match self.waiting.take() {
             None => self.waiting = Some(word),
             Some(other) => self.put(writer, other, word),
         }
     }
 
-    fn put(&mut self, writer: &mut Writer<'_, '_>, a: Reg, b: Reg) {
+    fn put(&mut self, writer: &mut Writer<'_>, a: Reg, b: Reg) {
         self.all = writer.lop3(None, self.all, Operand::Register(a), Operand::Register(b), self.table);
     }
 
-    fn all(mut self, writer: &mut Writer<'_, '_>) -> Reg {
+    fn all(mut self, writer: &mut Writer<'_>) -> Reg {
         if let Some(word) = self.waiting {
             self.put(writer, word, word);
         }
@@ -88,7 +88,7 @@ impl Gathered {
     }
 }
 
-impl Writer<'_, '_> {
+impl Writer<'_> {
     fn compare(&mut self, compare: Token, a: Reg, b: Reg) -> Reg {
         let words = [compare, Token::Type(Type::U32), Token::Type(Type::F16x2)];
         self.push(Opcode::SET_F16X2, &words, None, &[a, b].map(Operand::Register))

@@ -6,16 +6,18 @@
 mod chain;
 mod split;
 
+use std::convert::Infallible;
+
+use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::flow::{Dominators, read, uses};
 use super::registers::Registers;
-use crate::ptx::{Code, Placed};
-
-/// From this SM on there are minima and maxima of halves.
-const HALVES: u16 = 80;
+use super::uses::{read, uses};
+use crate::Ptx;
+use crate::mach::BlockIndex;
+use crate::vcode::{VCode, VInst};
 
 /// A minimum or maximum of pairs of halves that takes numbers over NaN.
 #[derive(Clone, Copy)]
@@ -59,37 +61,33 @@ fn arithmetic(inst: &Inst) -> Option<Reg> {
 }
 
 /// Takes extrema of halves apart on machines that lack them.
-pub fn expand(code: &mut Code) {
-    let mut insts = code.blocks.iter().flat_map(|block| &block.insts);
-    if code.sm >= HALVES || !insts.any(|placed| is_expanded(&placed.inst)) {
+pub fn expand(code: &mut VCode<Ptx>) {
+    let sm = code.extra.sm;
+    if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_met_by(sm)) {
         return;
     }
     // What is expanded is met before its users.
-    let mut order = Dominators::of(code).order;
-    let reached: FxHashSet<u32> = order.iter().copied().collect();
-    order.extend((0..code.blocks.len() as u32).filter(|block| !reached.contains(block)));
+    let order = code.order();
     let extrema = Extrema::of(code, &order);
-    let mut registers = Registers(&mut code.registers);
     let mut split = split::Split::default();
-    for number in order {
-        let Some(block) = code.blocks.get_mut(number as usize) else { continue };
-        let mut out = Vec::with_capacity(2 * block.insts.len());
-        for placed in block.insts.drain(..) {
-            let Some(extremum) = Extremum::of(&placed.inst) else {
-                out.push(placed);
-                continue;
-            };
-            let mut writer = Writer { registers: &mut registers, placed: &placed, out: &mut out };
-            match extrema.way(extremum.d) {
-                Way::Split => split.extremum(&mut writer, extremum, &extrema),
-                Way::Chain => chain::write(&mut writer, extremum, &extrema.leaves(extremum)),
-                Way::Taken => {}
-            }
-        }
-        block.insts = out;
+    let mut at = None;
+    let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
         // What comes in is made ready in every block that needs it; sharing follows.
-        split.end_block();
-    }
+        if at.replace(block) != Some(block) {
+            split.begin_block();
+        }
+        let Some(extremum) = Extremum::of(&inst.inst) else {
+            out.push(inst);
+            return Ok::<(), Infallible>(());
+        };
+        let mut writer = Writer { registers: Registers(registers), loc: inst.loc, out };
+        match extrema.way(extremum.d) {
+            Way::Split => split.extremum(&mut writer, extremum, &extrema),
+            Way::Chain => chain::write(&mut writer, extremum, &extrema.leaves(extremum)),
+            Way::Taken => {}
+        }
+        Ok(())
+    });
 }
 
 /// How an extremum is written.
@@ -127,24 +125,24 @@ struct Node {
 
 impl Extrema {
     /// Those of some code, in an order of the blocks that leads from definitions to uses.
-    fn of(code: &Code, order: &[u32]) -> Extrema {
+    fn of(code: &VCode<Ptx>, order: &[BlockIndex]) -> Extrema {
         let uses = uses(code);
         let mut extrema =
             Extrema { all: FxHashMap::default(), costs: FxHashMap::default(), one_nan: FxHashSet::default() };
         let mut results = Vec::new();
         for &number in order {
-            for placed in code.blocks.get(number as usize).into_iter().flat_map(|block| &block.insts) {
-                extrema.one_nan.extend(arithmetic(&placed.inst));
-                let Some(extremum) = Extremum::of(&placed.inst) else {
-                    read(&placed.inst).for_each(|reg| extrema.mark_out(reg));
+            for inst in code.blocks.get(number as usize).into_iter().flat_map(|block| code.insts_of(block)) {
+                extrema.one_nan.extend(arithmetic(&inst.inst));
+                let Some(extremum) = Extremum::of(&inst.inst) else {
+                    read(&inst.inst).for_each(|reg| extrema.mark_out(reg));
                     continue;
                 };
                 results.push(extremum.d);
                 extrema.add(extremum, number, &uses);
             }
         }
-        for reg in code.blocks.iter().flat_map(|block| block.terminator.registers()) {
-            extrema.mark_out(reg);
+        for block in &code.blocks {
+            code.visit_end(&block.terminator, |reg| extrema.mark_out(reg.into()));
         }
         let mut leaves: FxHashSet<(Reg, Reg)> = FxHashSet::default();
         for d in results {
@@ -240,19 +238,19 @@ impl Extrema {
 }
 
 /// Writes what one instruction becomes.
-struct Writer<'a, 'r> {
-    registers: &'a mut Registers<'r>,
-    placed: &'a Placed,
-    out: &'a mut Vec<Placed>,
+struct Writer<'a> {
+    registers: Registers<'a>,
+    loc: Loc,
+    out: &'a mut Vec<VInst<Ptx>>,
 }
 
-impl Writer<'_, '_> {
+impl Writer<'_> {
     /// An instruction, whose result is `d` or a new register.
     fn push(&mut self, opcode: Opcode, words: &[Token], d: Option<Reg>, sources: &[Operand]) -> Reg {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();
         let words = words.iter().copied().collect();
-        self.out.push(Placed::new(Inst { opcode, words, guard: None, operands }, self.placed.loc));
+        self.out.push(VInst::alone(Inst { opcode, words, guard: None, operands }, self.loc));
         d
     }
 }

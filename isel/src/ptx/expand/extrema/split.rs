@@ -24,7 +24,7 @@ pub(super) struct Split {
 }
 
 impl Split {
-    pub fn extremum(&mut self, writer: &mut Writer<'_, '_>, extremum: Extremum, all: &Extrema) {
+    pub fn extremum(&mut self, writer: &mut Writer<'_>, extremum: Extremum, all: &Extrema) {
         let [a, b] = extremum.sources.map(|source| self.halves(writer, source, all));
         let both = [0, 1].map(|half: usize| {
             let sources = [a, b].map(|halves| Operand::Register(if half == 0 { halves[0] } else { halves[1] }));
@@ -38,11 +38,11 @@ impl Split {
         }
     }
 
-    pub fn end_block(&mut self) {
+    pub fn begin_block(&mut self) {
         self.leaves.clear();
     }
 
-    fn halves(&mut self, writer: &mut Writer<'_, '_>, value: Reg, all: &Extrema) -> [Reg; 2] {
+    fn halves(&mut self, writer: &mut Writer<'_>, value: Reg, all: &Extrema) -> [Reg; 2] {
         if let Some(&halves) = self.extrema.get(&value).or_else(|| self.leaves.get(&value)) {
             return halves;
         }

@@ -1,0 +1,282 @@
+//! Selection of a kernel, the same for every machine.
+//!
+//! Blocks are taken in postorder and their instructions backwards, so that every use is seen before its definition: what the rules
+//! folded into its users is never emitted. A rule's instructions are in forward order among themselves.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Refusal, Span, Value};
+use halfbyte_isa::object::{Loc, Part};
+
+use crate::mach::BlockIndex;
+use crate::machine::Machine;
+use crate::vcode::{Edge, Terminator, VCode, VInst, VReg};
+
+/// An instruction on its way to code.
+#[derive(Clone, Debug)]
+pub(crate) struct Drafted<M: Machine> {
+    /// Its operands are in the selector's own list, and its registers not yet where their values turn out to be.
+    pub inst: VInst<M>,
+    /// The access of the kernel that it makes, where that has taken in others.
+    pub access: PackedOption<Inst>,
+}
+
+impl<M: Machine> From<VInst<M>> for Drafted<M> {
+    fn from(inst: VInst<M>) -> Drafted<M> {
+        Drafted { inst, access: None.into() }
+    }
+}
+
+/// A block on its way to code.
+pub(crate) struct Draft<M: Machine> {
+    /// The block of the kernel. What a machine puts around these has numbers beyond theirs.
+    pub block: Block,
+    /// Its instructions, last first.
+    pub reversed: Vec<Drafted<M>>,
+    pub params: Vec<VReg>,
+    pub end: End<M>,
+    pub loc: Loc,
+}
+
+/// How a block ends.
+pub(crate) enum End<M: Machine> {
+    Exit,
+    Jump(Way),
+    Branch { inst: VInst<M>, then: Way, otherwise: Way },
+}
+
+/// An edge: where to, and what it hands on.
+pub(crate) struct Way {
+    pub to: Block,
+    pub args: Vec<VReg>,
+}
+
+/// What a branch depends on.
+pub(crate) enum Condition<M: Machine> {
+    /// It is always taken, or never.
+    Known(bool),
+    /// This is the branch.
+    Branch(VInst<M>),
+}
+
+/// A machine's own part of selection.
+pub(crate) trait Selector<'k>: Sized {
+    /// What code is selected for.
+    type Machine: Machine;
+
+    /// The target's name.
+    const TARGET: &'static str;
+
+    fn kernel(&self) -> &'k Kernel;
+
+    /// The line and column of a place in the text.
+    fn locate(&self, span: Span) -> Loc;
+
+    /// Lets what is made from now on come from there.
+    fn set_loc(&mut self, loc: Loc);
+
+    /// What was made and not yet taken away, in forward order.
+    fn made(&mut self) -> &mut Vec<Drafted<Self::Machine>>;
+
+    fn refusals(&mut self) -> &mut Vec<Refusal>;
+
+    /// The rules that are taken from now on are taken for this instruction.
+    fn begin_inst(&mut self, inst: Inst);
+
+    /// Selects an instruction that ends no block.
+    fn instruction(&mut self, inst: Inst);
+
+    /// The branch that a condition makes.
+    fn condition(&mut self, cond: Value) -> Condition<Self::Machine>;
+
+    /// The registers that an edge hands on.
+    fn args(&mut self, call: &BlockCall) -> Vec<VReg>;
+
+    /// The registers of a block's parameters.
+    fn params(&mut self, block: Block) -> Vec<VReg>;
+
+    /// Why the target has no such instruction, where more can be said than that.
+    fn reason(&self, inst: Inst) -> Option<String>;
+
+    /// How a work item ends.
+    fn leave(&mut self) -> End<Self::Machine> {
+        End::Exit
+    }
+
+    /// Before a block's terminator is selected.
+    fn begin_block(&mut self, block: Block) {
+        let _ = block;
+    }
+
+    /// After a block's first instruction is selected: makes what stands before it.
+    fn end_block(&mut self, block: Block) {
+        let _ = block;
+    }
+
+    /// Notes that the target has no such instruction.
+    fn refuse(&mut self, inst: Inst, reason: Option<String>) {
+        let data = &self.kernel().insts[inst];
+        let reason = reason.or_else(|| self.reason(inst));
+        let refusal = Refusal { op: Some((data.op, data.ty)), span: data.span, target: Self::TARGET, reason };
+        self.refused_args(inst);
+        self.refusals().push(refusal);
+    }
+
+    /// What a refused instruction reads is selected all the same, where that may be refused too.
+    fn refused_args(&mut self, inst: Inst) {
+        let _ = inst;
+    }
+
+    /// Notes what is wrong with something that is no instruction.
+    fn refuse_at(&mut self, span: Span, reason: impl Into<String>) {
+        let reason = Some(reason.into());
+        self.refusals().push(Refusal { op: None, span, target: Self::TARGET, reason });
+    }
+
+    /// What was refused, in the order of the text.
+    ///
+    /// # Errors
+    /// That, where there is something.
+    fn refused(&mut self) -> Result<(), Vec<Refusal>> {
+        let mut refusals = std::mem::take(self.refusals());
+        refusals.sort_by_key(|refusal| refusal.span.start);
+        if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+    }
+
+    /// Moves what was made to the end of a list, last first.
+    fn drain(&mut self, reversed: &mut Vec<Drafted<Self::Machine>>) {
+        reversed.extend(self.made().drain(..).rev());
+    }
+
+    /// The blocks that are reached, by number.
+    fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<Draft<Self::Machine>>> {
+        let mut drafts: PrimaryMap<Block, _> = self.kernel().blocks.keys().map(|_| None).collect();
+        for block in flow.reverse_postorder().rev() {
+            self.begin_block(block);
+            drafts[block] = Some(self.draft(block));
+        }
+        drafts
+    }
+
+    fn draft(&mut self, block: Block) -> Draft<Self::Machine> {
+        let kernel = self.kernel();
+        let (terminator, body) = match kernel.blocks[block].insts.split_last() {
+            Some((&last, body)) => (Some(last), body),
+            None => (None, [].as_slice()),
+        };
+        let mut reversed = Vec::with_capacity(2 * body.len());
+        let loc = terminator.map_or(Loc::default(), |inst| self.locate(kernel.insts[inst].span));
+        self.set_loc(loc);
+        let end = terminator.map_or(End::Exit, |inst| self.terminator(inst));
+        self.drain(&mut reversed);
+        for &inst in body.iter().rev() {
+            self.instruction(inst);
+            self.drain(&mut reversed);
+        }
+        self.end_block(block);
+        self.drain(&mut reversed);
+        Draft { block, reversed, params: self.params(block), end, loc }
+    }
+
+    fn terminator(&mut self, inst: Inst) -> End<Self::Machine> {
+        self.begin_inst(inst);
+        let kernel = self.kernel();
+        match (kernel.insts[inst].op, kernel.targets(inst), kernel.args(inst)) {
+            (Op::Br, [call], _) => End::Jump(self.way(call)),
+            (Op::BrIf, [then, otherwise], &[cond]) => match self.condition(cond) {
+                Condition::Known(taken) => End::Jump(self.way(if taken { then } else { otherwise })),
+                Condition::Branch(inst) => End::Branch { inst, then: self.way(then), otherwise: self.way(otherwise) },
+            },
+            (Op::Ret, ..) => self.leave(),
+            _ => {
+                self.refuse(inst, None);
+                End::Exit
+            }
+        }
+    }
+
+    fn way(&mut self, call: &BlockCall) -> Way {
+        Way { to: call.block, args: self.args(call) }
+    }
+
+    // From drafts to code -----------------------------------------------------------------------------------------------
+
+    /// Where a parameter's or an argument's register is.
+    fn resolve_reg(&mut self, reg: VReg) -> VReg;
+
+    /// An instruction with its registers where their values are, and its operands among those of the code.
+    fn resolve(&mut self, code: &mut VCode<Self::Machine>, inst: VInst<Self::Machine>) -> VInst<Self::Machine>;
+
+    /// Whether a branch turned out to be taken always, or never.
+    fn known(&self, branch: &VInst<Self::Machine>) -> Option<bool> {
+        let _ = branch;
+        None
+    }
+
+    /// Makes code of blocks in the order of the layout; says which each has become.
+    fn assemble(
+        &mut self,
+        code: &mut VCode<Self::Machine>,
+        drafts: Vec<Draft<Self::Machine>>,
+        flow: &Flow,
+    ) -> SecondaryMap<Block, BlockIndex> {
+        // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
+        let is_split = |way: &Way| flow.predecessors(way.to).len() > 1;
+        let mut index = SecondaryMap::<Block, BlockIndex>::new();
+        let mut next = 0;
+        for draft in &drafts {
+            index[draft.block] = next;
+            next += 1;
+            if let End::Branch { then, otherwise, .. } = &draft.end {
+                next += u32::from(is_split(then)) + u32::from(is_split(otherwise));
+            }
+        }
+        code.blocks.reserve(next as usize);
+        code.insts.reserve(drafts.iter().map(|draft| draft.reversed.len()).sum());
+        for draft in drafts {
+            let Draft { reversed, params, end, loc, .. } = draft;
+            let params: Vec<VReg> = params.into_iter().map(|reg| self.resolve_reg(reg)).collect();
+            let start = code.insts.len() as u32;
+            for Drafted { inst, access } in reversed.into_iter().rev() {
+                let word = code.insts.len() as u32;
+                let inst = self.resolve(code, inst);
+                code.insts.push(inst);
+                for part in access.expand().into_iter().flat_map(|access| self.kernel().parts(access)) {
+                    let loc = self.locate(part.span);
+                    code.parts.push(Part { word, offset: part.offset as u16, bytes: part.bytes as u16, loc });
+                }
+            }
+            let insts = start..code.insts.len() as u32;
+            let place = code.blocks.len() as BlockIndex;
+            let mut split = Vec::new();
+            let mut edge = |selector: &mut Self, code: &mut VCode<Self::Machine>, way: Way, is_branch: bool| {
+                let is_split = is_branch && is_split(&way);
+                let args = way.args.into_iter().map(|reg| selector.resolve_reg(reg));
+                let edge = Edge { block: index[way.to], args: code.add_list(args) };
+                if is_split {
+                    split.push(edge);
+                    Edge { block: place + split.len() as u32, args: 0..0 }
+                } else {
+                    edge
+                }
+            };
+            let params = code.add_list(params);
+            let terminator = match end {
+                End::Exit => Terminator::Exit,
+                End::Jump(to) => Terminator::Jump(edge(self, code, to, false)),
+                End::Branch { inst, then, otherwise } => {
+                    let (then, otherwise) = (edge(self, code, then, true), edge(self, code, otherwise, true));
+                    match self.known(&inst) {
+                        Some(taken) => Terminator::Jump(if taken { then } else { otherwise }),
+                        None => Terminator::Branch { inst: self.resolve(code, inst), then, otherwise },
+                    }
+                }
+            };
+            code.blocks.push(crate::vcode::VBlock { params, insts, terminator, loc });
+            for edge in split {
+                code.add_block([], [], Terminator::Jump(edge), loc);
+            }
+        }
+        index
+    }
+}

@@ -1,0 +1,74 @@
+//! What instructions do beside their values, and who uses these.
+
+use halfbyte_isa::ptx::row::{Class, Role};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::FxHashSet;
+
+use crate::Ptx;
+use crate::vcode::{Access, VCode, VReg};
+
+/// The first register of an instruction.
+fn result(inst: &Inst) -> Option<Reg> {
+    match inst.operands.first() {
+        Some(&Operand::Register(d)) => Some(d),
+        _ => None,
+    }
+}
+
+/// The one register that an instruction writes, if all it does is compute it of its operands.
+pub fn pure(inst: &Inst) -> Option<Reg> {
+    let row = inst.row();
+    let computes = match inst.opcode {
+        Opcode::LD_PARAM => true,
+        _ => !matches!(row.class, Class::Memory | Class::Control),
+    };
+    if !computes || inst.guard.is_some() {
+        return None;
+    }
+    let written = row.operands.iter().filter(|operand| operand.role != Role::Use);
+    result(inst).filter(|_| written.count() == 1)
+}
+
+/// How often each register is read, by number.
+pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
+    let mut uses = vec![0; code.vregs.len()];
+    let mut count = |reg: VReg| uses.get_mut(reg.0 as usize).into_iter().for_each(|n| *n += 1);
+    for inst in &code.insts {
+        code.visit(inst, |access, reg| {
+            if access == Access::Use {
+                count(reg);
+            }
+        });
+    }
+    code.blocks.iter().for_each(|block| code.visit_end(&block.terminator, &mut count));
+    uses
+}
+
+/// The registers that an instruction reads.
+pub fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
+    inst.registers().filter(|&(role, _)| role != Role::Def).map(|(_, reg)| reg)
+}
+
+/// Takes out computations of what nobody reads.
+pub fn remove_unused(code: &mut VCode<Ptx>) {
+    let mut uses = uses(code);
+    let mut unused = FxHashSet::default();
+    loop {
+        unused.clear();
+        for inst in code.insts.iter().rev() {
+            let is_unused = |d: &Reg| uses.get(d.0 as usize) == Some(&0);
+            if let Some(d) = result(&inst.inst).filter(is_unused).and_then(|_| pure(&inst.inst)) {
+                for reg in read(&inst.inst) {
+                    if let Some(n) = uses.get_mut(reg.0 as usize) {
+                        *n = n.saturating_sub(1);
+                    }
+                }
+                unused.insert(d);
+            }
+        }
+        if unused.is_empty() {
+            return;
+        }
+        code.retain(|_, inst| result(&inst.inst).is_none_or(|d| !unused.contains(&d)));
+    }
+}

@@ -1,0 +1,152 @@
+//! Which registers of SSA code interfere, and which of the others become one.
+
+use halfbyte_isa::ptx::Reg;
+use smallvec::{SmallVec, smallvec};
+
+use super::super::flow::Flow;
+use super::super::liveness::Liveness;
+use crate::Ptx;
+use crate::vcode::{Access, VCode, VReg};
+
+/// A point of a block: its parameters are defined at 0, its instructions are 1 and up, its terminator is last.
+type Point = u32;
+
+/// The end of every block.
+const END: Point = Point::MAX;
+
+/// What is known of a register. Blocks go by rank.
+#[derive(Clone, Default)]
+struct Range {
+    /// The block and the point of its definition; none where it has none.
+    def: Option<(u32, Point)>,
+    /// By block, in order, the last point at which it is read.
+    uses: SmallVec<[(u32, Point); 1]>,
+}
+
+/// The live ranges of all registers.
+pub(super) struct Ranges<'a> {
+    ranges: Vec<Range>,
+    flow: &'a Flow,
+    liveness: &'a Liveness,
+}
+
+impl<'a> Ranges<'a> {
+    pub fn new(code: &VCode<Ptx>, flow: &'a Flow, liveness: &'a Liveness) -> Ranges<'a> {
+        let mut ranges = Ranges { ranges: vec![Range::default(); code.vregs.len()], flow, liveness };
+        for (rank, block) in flow.blocks(code) {
+            let rank = rank as u32;
+            code.list(&block.params).iter().for_each(|&param| ranges.define(param, rank, 0));
+            for (point, inst) in (1..).zip(code.insts_of(block)) {
+                code.visit(inst, |access, reg| match access {
+                    Access::Use => ranges.read(reg, rank, point),
+                    _ => ranges.define(reg, rank, point),
+                });
+            }
+            code.visit_end(&block.terminator, |reg| ranges.read(reg, rank, END));
+        }
+        ranges
+    }
+
+    fn define(&mut self, reg: VReg, block: u32, point: Point) {
+        if let Some(range) = self.ranges.get_mut(reg.0 as usize) {
+            range.def.get_or_insert((block, point));
+        }
+    }
+
+    fn read(&mut self, reg: VReg, block: u32, point: Point) {
+        let Some(range) = self.ranges.get_mut(reg.0 as usize) else { return };
+        match range.uses.last_mut() {
+            Some((of, last)) if *of == block => *last = point,
+            _ => range.uses.push((block, point)),
+        }
+    }
+
+    /// Whether anything reads the register.
+    pub fn is_read(&self, reg: VReg) -> bool {
+        self.ranges.get(reg.0 as usize).is_some_and(|range| !range.uses.is_empty())
+    }
+
+    /// Whether either register is live where the other gets its value.
+    fn interfere(&self, a: VReg, b: VReg) -> bool {
+        let (Some(of_a), Some(of_b)) = (self.ranges.get(a.0 as usize), self.ranges.get(b.0 as usize)) else {
+            return true;
+        };
+        let (Some(at_a), Some(at_b)) = (of_a.def, of_b.def) else { return true };
+        at_a == at_b || self.is_live_after(a, of_a, at_b) || self.is_live_after(b, of_b, at_a)
+    }
+
+    /// Whether a register is defined by then, and is read later.
+    fn is_live_after(&self, reg: VReg, range: &Range, (block, point): (u32, Point)) -> bool {
+        let last = range.uses.binary_search_by_key(&block, |&(of, _)| of).ok().and_then(|at| range.uses.get(at));
+        let mut successors = self.flow.succs(block as usize).iter();
+        let is_read_later = last.is_some_and(|&(_, last)| last > point)
+            || successors.any(|to| self.liveness.is_live_in(to.index(), reg));
+        let is_defined = match range.def {
+            Some((of, at)) if of == block => at <= point,
+            // Its definition is above every use.
+            _ => true,
+        };
+        is_defined && is_read_later
+    }
+}
+
+/// Members of two classes that are compared at most before these are left apart.
+const MAX_COMPARED: usize = 1 << 12;
+
+/// What each register is to be called: those that may be one have one name.
+pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
+    let all = 0..code.vregs.len() as u32;
+    let parents = all.clone().collect();
+    let mut classes = Classes { code, ranges, parents, members: all.map(|reg| smallvec![VReg(reg)]).collect() };
+    classes.join_edges();
+    classes.parents.into_iter().map(Reg).collect()
+}
+
+/// Registers that are one.
+struct Classes<'a> {
+    code: &'a VCode<Ptx>,
+    ranges: &'a Ranges<'a>,
+    /// By register, one of its class.
+    parents: Vec<u32>,
+    /// By that one, all of them.
+    members: Vec<SmallVec<[VReg; 1]>>,
+}
+
+impl Classes<'_> {
+    fn class(&self, reg: VReg) -> Option<u32> {
+        self.parents.get(reg.0 as usize).copied()
+    }
+
+    /// Joins arguments and parameters, those of back edges first: these are taken most often.
+    fn join_edges(&mut self) {
+        let code = self.code;
+        for back in [true, false] {
+            for (number, block) in (0..).zip(&code.blocks) {
+                for edge in block.terminator.edges().filter(|edge| (edge.block <= number) == back) {
+                    let params = code.blocks.get(edge.block as usize).map_or(&[][..], |to| code.list(&to.params));
+                    params.iter().zip(code.list(&edge.args)).for_each(|(&param, &arg)| self.join(param, arg));
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, a: VReg, b: VReg) {
+        let (Some(into), Some(from)) = (self.class(a), self.class(b)) else { return };
+        let types = [a, b].map(|reg| self.code.vregs.get(reg.0 as usize));
+        let [Some(of_a), Some(of_b)] = [into, from].map(|class| self.members.get(class as usize)) else { return };
+        let is_too_much = of_a.len() * of_b.len() > MAX_COMPARED;
+        if into == from || types[0] != types[1] || is_too_much {
+            return;
+        }
+        if of_a.iter().any(|&a| of_b.iter().any(|&b| self.ranges.interfere(a, b))) {
+            return;
+        }
+        let moved = self.members.get_mut(from as usize).map(std::mem::take).unwrap_or_default();
+        for reg in &moved {
+            self.parents.get_mut(reg.0 as usize).into_iter().for_each(|parent| *parent = into);
+        }
+        if let Some(members) = self.members.get_mut(into as usize) {
+            members.extend(moved);
+        }
+    }
+}
