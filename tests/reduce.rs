@@ -188,7 +188,7 @@ fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
 /// How the ops of a kernel, as a chain, fail by a pass, and which of them are left.
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
-    let pass: &'static Pass = Box::leak(Box::new(Pass { name: "planted", description: "", run }));
+    let pass: &'static Pass = Box::leak(Box::new(Pass { name: "planted", description: "", order: &[], run }));
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
     options.passes.insert(0, pass);
     let body: String =

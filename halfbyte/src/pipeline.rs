@@ -21,25 +21,7 @@ use crate::Module;
 use crate::targets::{Support, TARGETS, TargetSet};
 
 /// The passes over the IR, in order.
-pub const PASSES: &[&str] = &[
-    "contract",
-    "fold",
-    "canon",
-    "unroll",
-    "gvn",
-    "if_convert",
-    "canon",
-    "merge",
-    "licm",
-    "dce",
-    "pack",
-    "slp",
-    "widen",
-    "legalise",
-    "gvn",
-    "licm",
-    "dce",
-];
+pub use halfbyte_lower::ORDER as PASSES;
 
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know. PTX has as many registers as are
 /// named: in place of allocating them its code leaves SSA form.
@@ -538,18 +520,5 @@ impl Observer for Passes<'_, '_> {
     fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration) {
         let result = Product::Lowered(kernel);
         (self.0)(&Step { name: pass.name, kernel: &kernel.name, time, changed, result });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pass_in_the_order_exists_and_none_is_left_out() {
-        assert_eq!(Options::new(halfbyte_isa::halu::TARGET).passes.len(), PASSES.len());
-        for pass in halfbyte_lower::PASSES {
-            assert!(PASSES.contains(&pass.name), "{}", pass.name);
-        }
     }
 }

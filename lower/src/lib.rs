@@ -13,6 +13,6 @@ mod rewrite;
 pub mod trace;
 pub mod trial;
 
-pub use pass::{Context, LowerError, Observer, Pass, UnknownPass, find, run};
-pub use passes::{PASSES, documentation};
+pub use pass::{Context, LowerError, Observer, Order, Pass, UnknownPass, find, run};
+pub use passes::{ORDER, PASSES, documentation};
 pub use rewrite::RULES;

@@ -1,5 +1,6 @@
 //! The pass manager: passes by name, run in a given order, watched.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::{Exceeded, Watchdog};
@@ -17,8 +18,52 @@ pub struct Pass {
     pub name: &'static str,
     /// What it does, in a line.
     pub description: &'static str,
+    /// Its place among the others in [`ORDER`](crate::ORDER), and why.
+    pub order: &'static [(Order, &'static str)],
     /// Changes the kernel, and says whether it did.
     pub run: fn(&mut Kernel, &mut Context<'_>) -> bool,
+}
+
+/// Where a pass stands among others. A pass may run more than once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// Before all others.
+    First,
+    /// After all others.
+    Last,
+    /// Never after the other.
+    Before(&'static str),
+    /// Never before the other.
+    After(&'static str),
+    /// Once more after the other.
+    Again(&'static str),
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::First => f.write_str("first"),
+            Order::Last => f.write_str("last"),
+            Order::Before(other) => write!(f, "before `{other}`"),
+            Order::After(other) => write!(f, "after `{other}`"),
+            Order::Again(other) => write!(f, "again after `{other}`"),
+        }
+    }
+}
+
+impl Order {
+    /// Whether the place of a pass in an order is this.
+    pub fn is_kept(self, pass: &str, order: &[&str]) -> bool {
+        let first = |name: &str| order.iter().position(|&other| other == name);
+        let last = |name: &str| order.iter().rposition(|&other| other == name);
+        match self {
+            Order::First => last(pass) == Some(0),
+            Order::Last => last(pass).is_some_and(|at| at + 1 == order.len()),
+            Order::Before(other) => last(pass).zip(first(other)).is_some_and(|(own, other)| own < other),
+            Order::After(other) => first(pass).zip(last(other)).is_some_and(|(own, other)| own > other),
+            Order::Again(other) => last(pass).zip(last(other)).is_some_and(|(own, other)| own > other),
+        }
+    }
 }
 
 /// Asks now and then whether the work is to end early.

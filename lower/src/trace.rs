@@ -38,32 +38,10 @@ pub struct Event {
 /// How a pass changed an op. Rules are numbers in [`RULES`](crate::RULES).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum How {
+    /// In the pass's own words.
+    Told(&'static str),
     /// By a rule of `simplify`.
     Rule(u32),
-    /// A sum is computed with a product, in one rounding.
-    Contracted,
-    /// It need not say `contract` any more: what that allows is done.
-    Apart,
-    /// Its operands are constants, and the result is computed.
-    Computed,
-    /// Operands were exchanged, so that a constant stands to the right.
-    Ordered,
-    /// Its index is constant, and part of the offset.
-    Offset,
-    /// An equal instruction came before it.
-    Shared,
-    /// It is a branch, and what its ways compute is selected instead.
-    Selected,
-    /// It is the same in every turn of a loop, and stands before that now.
-    Moved,
-    /// It is in a loop that is written down turn by turn.
-    Unrolled,
-    /// Nothing uses its result.
-    Unused,
-    /// Nothing goes to its block.
-    Unreached,
-    /// It is done for a group of work items.
-    Packed,
     /// The target lacks it, and has what these rules make of it; or there are no such rules.
     Expanded {
         /// The rule that expanded it, and those for what that made.
@@ -71,13 +49,10 @@ pub enum How {
         /// The rules that could have expanded it, with the number of instructions that come of each where the target has them.
         candidates: Vec<(u32, Option<usize>)>,
     },
-    /// One access does it and its neighbours.
-    Widened,
-    /// An op does it and its neighbours in the lanes of a word.
-    Lanes,
-    /// The target lacks it, and does its words one by one.
-    Words,
 }
+
+/// What is said of an op that no pass has said anything of, and that is gone.
+const UNREACHABLE: How = How::Told("removed, for its block is unreachable");
 
 /// A rule of `simplify` that matches in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -147,7 +122,7 @@ impl Trace {
     /// After a pass: what was there and is gone without a word stood where nothing goes.
     pub(crate) fn end(&mut self, events: usize, before: Vec<String>, kernel: &Kernel) {
         if self.events.len() == events && !before.is_empty() && self.followed(kernel).is_empty() {
-            self.tell(How::Unreached, before, Vec::new());
+            self.tell(UNREACHABLE, before, Vec::new());
         }
     }
 }
@@ -215,7 +190,7 @@ impl Tell for Option<Trace> {
     fn packed(&mut self, before: Vec<String>, kernel: &Kernel) {
         if let Some(trace) = self.as_mut().filter(|_| !before.is_empty()) {
             let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
-            trace.tell(How::Packed, before, after);
+            trace.tell(How::Told("done for a group of neighbouring work items"), before, after);
             trace.near.clear();
             trace.asked.clear();
         }
@@ -302,11 +277,10 @@ mod tests {
         let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  \
                     %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
         let trace = told(text, &["canon", "gvn", "dce"], "t");
-        let how: Vec<_> = trace.events().iter().map(|event| (event.pass, event.how.clone())).collect();
-        assert_eq!(how, [("gvn", How::Shared)]);
+        assert!(matches!(trace.events(), [Event { pass: "gvn", how: How::Told(_), .. }]), "{:?}", trace.events());
         assert_eq!(trace.events()[0].after, ["%s = add.i32 %a, %i"]);
         let trace = told(text, &["canon", "dce"], "n");
-        assert_eq!(trace.events()[0].how, How::Unused);
+        assert!(matches!(trace.events(), [Event { pass: "dce", .. }]), "{:?}", trace.events());
         let trace = told(text, &["canon"], "m");
         assert!(matches!(trace.events(), [Event { how: How::Rule(_), .. }]), "{:?}", trace.events());
     }
@@ -317,6 +291,6 @@ mod tests {
                     ret\n^b:\n  %n = neg.i32 %i\n  store %n, %y[%i]\n  ret\n}\n";
         let trace = told(text, &["fold", "merge"], "n");
         assert_eq!(trace.events().len(), 1, "{:?}", trace.events());
-        assert_eq!(trace.events()[0].how, How::Unreached);
+        assert_eq!(trace.events()[0].how, UNREACHABLE);
     }
 }

@@ -46,22 +46,8 @@ fn lower_rule(number: u32) -> Option<RuleAt> {
 
 pub(super) fn change(event: &Event) -> Change {
     let (how, rule) = match &event.how {
+        How::Told(words) => (*words, None),
         How::Rule(rule) => ("rewritten by", lower_rule(*rule)),
-        How::Contracted => ("computed with a product in one rounding, as `contract` has it", None),
-        How::Apart => ("as it is without `contract`, which has no more to say", None),
-        How::Computed => ("its operands are constants, so it is computed now", None),
-        How::Ordered => ("operands exchanged, so that the constant stands to the right", None),
-        How::Offset => ("its index is constant, so it is part of the offset", None),
-        How::Shared => ("the same is computed before it, and taken instead", None),
-        How::Selected => ("both ways of the branch are computed, and the results selected", None),
-        How::Moved => ("the same in every turn of the loop, so it is computed before that", None),
-        How::Unrolled => ("done once for each turn of the loop, which takes as many as constants say", None),
-        How::Unused => ("removed, for nothing uses it", None),
-        How::Unreached => ("removed, for nothing goes to its block", None),
-        How::Packed => ("done for a group of neighbouring work items", None),
-        How::Lanes => ("done with its neighbours in the lanes of a word", None),
-        How::Widened => ("done with its neighbours by one access", None),
-        How::Words => ("the target lacks it; done by words of four bytes", None),
         How::Expanded { rules, .. } => match rules.first() {
             Some(&rule) => ("the target lacks it; expanded by", lower_rule(rule)),
             None => ("the target lacks it alone, and no expansion makes it of what the target has", None),

@@ -8,10 +8,18 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::passes::{fold, resolve};
 use crate::rewrite::Rewriter;
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "canon",
+    description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
+    order: &[(Order::Before("legalise"), "its algebra would bring back the op that the target lacks")],
+    run,
+};
 
 /// So many rules may be applied to an instruction and to what is made of it. No rule leads back to an instruction that
 /// it, or a rule before it, was applied to; this is what holds if one does.
@@ -44,15 +52,30 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 let mut before = context.trace.before(rewriter.kernel(), inst);
                 if order(rewriter.kernel_mut(), inst) {
                     changed = true;
-                    context.trace.changed(&mut before, How::Ordered, rewriter.kernel(), inst);
+                    context.trace.changed(
+                        &mut before,
+                        How::Told("operands exchanged, so that the constant stands to the right"),
+                        rewriter.kernel(),
+                        inst,
+                    );
                 }
                 if offset(rewriter.kernel_mut(), inst) {
                     changed = true;
-                    context.trace.changed(&mut before, How::Offset, rewriter.kernel(), inst);
+                    context.trace.changed(
+                        &mut before,
+                        How::Told("its index is constant, so it is part of the offset"),
+                        rewriter.kernel(),
+                        inst,
+                    );
                 }
                 if fold::fold(rewriter.kernel_mut(), inst) {
                     changed = true;
-                    context.trace.changed(&mut before, How::Computed, rewriter.kernel(), inst);
+                    context.trace.changed(
+                        &mut before,
+                        How::Told("its operands are constants, so it is computed now"),
+                        rewriter.kernel(),
+                        inst,
+                    );
                 }
                 let result = rewriter.kernel().result(inst);
                 let simpler = result.filter(|_| fuel > 0).and_then(|_| rewriter.simplify(inst));

@@ -5,8 +5,19 @@
 
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "contract",
+    description: "makes sums and the products in them one op, where both say `contract`",
+    order: &[(
+        Order::First,
+        "which sum takes which product is said by the text, and other passes change what defines an operand",
+    )],
+    run,
+};
 
 /// Whether some op says `contract`.
 pub(crate) fn is_needed(kernel: &Kernel) -> bool {
@@ -36,7 +47,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let Some(flags) = contracting(kernel, inst) else { continue };
             let mut before = context.trace.before(kernel, inst);
             kernel.insts[inst].attr = Attr::Float(FloatFlags { contract: false, ..flags });
-            context.trace.changed(&mut before, How::Apart, kernel, inst);
+            context.trace.changed(
+                &mut before,
+                How::Told("as it is without `contract`, which has no more to say"),
+                kernel,
+                inst,
+            );
         }
     }
     true
@@ -88,5 +104,10 @@ fn fuse(kernel: &mut Kernel, inst: Inst, before: &mut Vec<Inst>, context: &mut C
     let data = &mut kernel.insts[inst];
     (data.op, data.args) = (Op::Ffma, args);
     data.attr = Attr::Float(FloatFlags { contract: false, ..flags });
-    context.trace.changed(&mut text, How::Contracted, kernel, inst);
+    context.trace.changed(
+        &mut text,
+        How::Told("computed with a product in one rounding, as `contract` allows"),
+        kernel,
+        inst,
+    );
 }

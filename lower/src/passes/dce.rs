@@ -6,8 +6,16 @@
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "dce",
+    description: "removes unused instructions, unused block parameters and unreachable blocks",
+    order: &[(Order::Last, "the others leave what nothing uses any more")],
+    run,
+};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = context.flow(kernel);
@@ -27,7 +35,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
                 !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
             if !is_used {
                 let before = context.trace.before(kernel, inst);
-                context.trace.replaced(before, How::Unused, kernel, &[], None);
+                context.trace.replaced(before, How::Told("removed, for nothing uses it"), kernel, &[], None);
             }
             is_used
         });

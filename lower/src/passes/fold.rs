@@ -5,9 +5,17 @@
 
 use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::rewrite::{constant_lanes, constant_result};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "fold",
+    description: "computes what depends on constants alone, branches too",
+    order: &[(Order::Before("legalise"), "it would fold an expansion back into the op that the target lacks")],
+    run,
+};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     // Without constants there is nothing to begin with.
@@ -26,7 +34,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             let mut before = context.trace.before(kernel, inst);
             if fold(kernel, inst) {
                 changed = true;
-                context.trace.changed(&mut before, How::Computed, kernel, inst);
+                context.trace.changed(
+                    &mut before,
+                    How::Told("its operands are constants, so it is computed now"),
+                    kernel,
+                    inst,
+                );
             }
         }
     }

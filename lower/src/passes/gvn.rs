@@ -17,9 +17,17 @@ use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Value, ValueDef};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::pass::{Context, Poll};
+use crate::pass::{Context, Order, Pass, Poll};
 use crate::passes::dce::keep_parameters;
 use crate::trace::{How, Tell, Trace};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "gvn",
+    description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
+    order: &[(Order::Again("legalise"), "expansions of two ops have parts in common")],
+    run,
+};
 
 /// Numbers are given so often; loops nested as deep as kernels have them need fewer. After that a parameter of a loop is
 /// equal to no other value.
@@ -341,7 +349,13 @@ impl Walk<'_> {
             let Some(result) = kernel.result(inst) else { return true };
             let Some(leader) = self.leader(result) else { return true };
             let before = self.trace.before(kernel, inst);
-            self.trace.replaced(before, How::Shared, kernel, &[], Some(leader));
+            self.trace.replaced(
+                before,
+                How::Told("the same is computed before it, and taken instead"),
+                kernel,
+                &[],
+                Some(leader),
+            );
             false
         });
         kernel.blocks[block].insts = insts;

@@ -12,8 +12,16 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "if_convert",
+    description: "makes selects of a branch whose sides do little",
+    order: &[(Order::Before("pack"), "a target whose items share vectors has fewer branches left to convert")],
+    run,
+};
 
 /// So many instructions may be executed more than on the longer way.
 const EXTRA: u32 = 4;
@@ -229,7 +237,13 @@ impl Converter<'_, '_, '_> {
             let targets = Attr::Targets(self.kernel.add_calls(&[call]));
             self.kernel.push_inst(end, Op::Br, Type::I32, targets, &[], None, span);
         }
-        self.context.trace.replaced(before, How::Selected, self.kernel, &made, None);
+        self.context.trace.replaced(
+            before,
+            How::Told("both sides of the branch are computed, and the results selected"),
+            self.kernel,
+            &made,
+            None,
+        );
         self.edges[fork.join] -= 1;
         self.changed = true;
     }

@@ -11,10 +11,18 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Type, Value};
 
-use crate::pass::Context;
+use crate::pass::{Context, Pass};
 use crate::passes::{dce, switch, words};
 use crate::rewrite::{Candidate, Rewriter};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "legalise",
+    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
+    order: &[],
+    run,
+};
 
 /// Expansions may go so deep; the deepest useful chain of rules has four.
 const MAX_DEPTH: usize = 6;
@@ -170,7 +178,7 @@ impl<'k> Legaliser<'k, '_, '_> {
             How::Expanded { rules, candidates }
         } else if words::by_words(self, inst) {
             self.changed = true;
-            How::Words
+            How::Told("the target lacks it; done by words of four bytes")
         } else {
             self.out.push(inst);
             How::Expanded { rules: Vec::new(), candidates }

@@ -13,9 +13,17 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueList};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::passes::loops::{LoopId, Loops};
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "licm",
+    description: "hoists what is the same in every iteration of a loop",
+    order: &[(Order::Again("legalise"), "parts of an expansion may be loop-invariant")],
+    run,
+};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if kernel.layout.len() < 2 {
@@ -47,7 +55,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         for &inst in &insts {
             let before = context.trace.before(kernel, inst);
-            context.trace.replaced(before, How::Moved, kernel, &[inst], None);
+            context.trace.replaced(
+                before,
+                How::Told("the same in every iteration of the loop, so it is hoisted out of it"),
+                kernel,
+                &[inst],
+                None,
+            );
         }
         let before = block_before(kernel, &flow, &loops, id);
         let place = kernel.blocks[before].insts.len().saturating_sub(1);

@@ -8,7 +8,18 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Block, Flow, Kernel, Op, Value};
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "merge",
+    description: "joins a block to the only one that goes to it",
+    order: &[
+        (Order::After("if_convert"), "a converted branch leaves blocks with one predecessor"),
+        (Order::Before("slp"), "accesses are joined within a block"),
+    ],
+    run,
+};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if kernel.layout.len() < 2 {

@@ -25,66 +25,34 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Inst, Kernel, Value};
 
-pub(crate) use contract::is_needed as needs_contraction;
+pub(crate) use contract::{PASS as CONTRACT, is_needed as needs_contraction};
 
 use crate::pass::Pass;
 use crate::rewrite::RULES;
 
-/// What comes before all others where an op says `contract`, asked for or not: only without the modifier do they keep what a
-/// kernel means.
-pub(crate) const CONTRACT: Pass = Pass {
-    name: "contract",
-    description: "makes sums and the products in them one op, where both say `contract`",
-    run: contract::run,
-};
-
 /// Every pass.
 pub const PASSES: &[Pass] = &[
-    CONTRACT,
-    Pass { name: "fold", description: "computes what depends on constants alone, branches too", run: fold::run },
-    Pass {
-        name: "canon",
-        description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
-        run: canon::run,
-    },
-    Pass {
-        name: "gvn",
-        description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
-        run: gvn::run,
-    },
-    Pass {
-        name: "dce",
-        description: "removes unused instructions, unused block parameters and unreachable blocks",
-        run: dce::run,
-    },
-    Pass { name: "if_convert", description: "makes selects of a branch whose ways do little", run: if_convert::run },
-    Pass { name: "licm", description: "computes what is the same in every turn of a loop before it", run: licm::run },
-    Pass {
-        name: "unroll",
-        description: "writes down loops turn by turn that take a few turns, as many as constants say",
-        run: unroll::run,
-    },
-    Pass { name: "merge", description: "joins a block to the only one that goes to it", run: merge::run },
-    Pass {
-        name: "pack",
-        description: "makes a kernel one of several work items that share vectors, on targets where they do",
-        run: pack::run,
-    },
-    Pass {
-        name: "slp",
-        description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
-        run: slp::run,
-    },
-    Pass {
-        name: "widen",
-        description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
-        run: widen::run,
-    },
-    Pass {
-        name: "legalise",
-        description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
-        run: legalise::run,
-    },
+    contract::PASS,
+    fold::PASS,
+    canon::PASS,
+    gvn::PASS,
+    dce::PASS,
+    if_convert::PASS,
+    licm::PASS,
+    unroll::PASS,
+    merge::PASS,
+    pack::PASS,
+    slp::PASS,
+    widen::PASS,
+    legalise::PASS,
+];
+
+/// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`]).
+#[rustfmt::skip]
+pub const ORDER: &[&str] = &[
+    "contract", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce",
+    "pack", "slp", "widen", "legalise",
+    "gvn", "licm", "dce",
 ];
 
 /// Gives an instruction the operands that stand for its own now.
@@ -101,18 +69,17 @@ fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, Packe
 pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\
-         Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; the\n\
-         order the compiler uses is in `halfbyte/src/pipeline.rs`. `fold` and `canon` may bring back what `legalise` has expanded, so they\n\
-         come before it; after it there is something for `gvn` and `dce`. `pack` comes before it too, for what is done item by\n\
-         item may need expanding. `contract` runs before all others in any case, named or not, where an op says `contract`:\n\
-         they keep what a kernel means only where none does. `slp` and `widen` come after all that moves, copies or removes accesses.\n\
+         Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; a\n\
+         compilation runs them as below. Where an op says `contract`, `contract` runs first in any case, named or not.\n\
          Branches around loads and stores are none of `if_convert`: selection guards such instructions of HALU instead\n\
          (`isel/src/halu/predicate.rs`).\n\n\
-         | pass | what it does |\n|---|---|\n",
+         | pass | what it does | its place in the order |\n|---|---|---|\n",
     );
     for pass in PASSES {
-        let _ = writeln!(out, "| `{}` | {} |", pass.name, pass.description);
+        let order: Vec<String> = pass.order.iter().map(|(order, reason)| format!("{order}: {reason}")).collect();
+        let _ = writeln!(out, "| `{}` | {} | {} |", pass.name, pass.description, order.join("; "));
     }
+    let _ = writeln!(out, "\nThe order: `{}`.", ORDER.join("`, `"));
     for (term, title, lead) in [
         (
             "simplify",
@@ -129,4 +96,27 @@ pub fn documentation() -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::Order;
+
+    #[test]
+    fn the_order_keeps_what_each_pass_says_of_its_place() {
+        for pass in PASSES {
+            assert!(ORDER.contains(&pass.name), "{} is not in the order", pass.name);
+            for (order, reason) in pass.order {
+                assert!(order.is_kept(pass.name, ORDER), "{} runs {order}: {reason}", pass.name);
+                // What the order says is not what any order would.
+                let backwards: Vec<&str> = ORDER.iter().rev().copied().collect();
+                assert!(!order.is_kept(pass.name, &backwards), "{} {order}", pass.name);
+                if let Order::Before(other) | Order::After(other) | Order::Again(other) = order {
+                    assert!(PASSES.iter().any(|pass| pass.name == *other), "{other} is no pass");
+                }
+            }
+        }
+        assert!(ORDER.iter().all(|name| PASSES.iter().any(|pass| pass.name == *name)));
+    }
 }

@@ -15,8 +15,20 @@ use smallvec::SmallVec;
 
 use super::accesses::{address, note_parts, value_type};
 use super::zeros::LowZeros;
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::trace::{How, Tell, Trace};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "slp",
+    description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
+    order: &[
+        (Order::After("unroll"), "accesses of several iterations are neighbours then"),
+        (Order::After("pack"), "a packed kernel has streams in place of the accesses that it looks for"),
+        (Order::Before("legalise"), "the target may lack the op on lanes"),
+    ],
+    run,
+};
 
 /// So many groups of values are looked at for one word, then the rest is put together from lanes.
 const MAX_GROUPS: usize = 64;
@@ -359,7 +371,7 @@ impl<'l> Search<'l> {
             values.extend(kernel.result(inst));
             removed.extend(taken.iter().copied());
             for before in before {
-                trace.joined(before, How::Lanes, kernel, &[inst]);
+                trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[inst]);
             }
         }
         let Some((&stored, (&last, others))) = values.last().zip(word.stores.split_last()) else { return };
@@ -427,7 +439,7 @@ fn store(kernel: &mut Kernel, word: &Word, stored: Value, last: Inst, trace: &mu
     (data.ty, data.attr, data.args, data.span) = (word.ty, attr, args, span);
     note_parts(kernel, last, word.ty.lane_type().bytes(), &taken);
     for before in before {
-        trace.joined(before, How::Lanes, kernel, &[last]);
+        trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[last]);
     }
 }
 

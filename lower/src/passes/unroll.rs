@@ -19,12 +19,23 @@ use halfbyte_ir::eval::{Operand, fold, pack};
 use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueDef, ValueList};
 use smallvec::SmallVec;
 
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::passes::fold::go;
 use crate::passes::if_convert::words;
 use crate::passes::loops::{LoopId, Loops};
 use crate::rewrite::constant_lanes;
 use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "unroll",
+    description: "unrolls loops of few iterations, as many as constants say",
+    order: &[
+        (Order::After("fold"), "it counts iterations by constants"),
+        (Order::Before("gvn"), "what iterations have in common is shared after it"),
+    ],
+    run,
+};
 
 /// So many turns may there be, and so many instructions in all of them.
 const MOST: u32 = 64;
@@ -352,7 +363,13 @@ impl Unroller<'_, '_, '_> {
         for Told { inst, before, mut copies } in told {
             if !copies.is_empty() {
                 copies.push(inst);
-                self.context.trace.replaced(before, How::Unrolled, self.kernel, &copies, None);
+                self.context.trace.replaced(
+                    before,
+                    How::Told("done once for each iteration of the loop, which has as many as constants say"),
+                    self.kernel,
+                    &copies,
+                    None,
+                );
             }
         }
     }

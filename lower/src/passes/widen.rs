@@ -15,8 +15,19 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Span, Type, 
 
 use super::accesses::{address, note_parts, value_type};
 use super::zeros::LowZeros;
-use crate::pass::Context;
+use crate::pass::{Context, Order, Pass};
 use crate::trace::{How, Tell, Trace};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "widen",
+    description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
+    order: &[
+        (Order::After("slp"), "accesses of words are what it makes wider ones of"),
+        (Order::Before("legalise"), "the target may lack what takes a wide value apart"),
+    ],
+    run,
+};
 
 /// What accesses may become, the widest first.
 const WIDE: [Type; 2] = [Type::I8X16, Type::I64];
@@ -223,7 +234,7 @@ impl Search<'_> {
         new.push(wide.last);
         self.note(kernel, wide.last, wide);
         for before in before {
-            trace.joined(before, How::Widened, kernel, &[wide.last]);
+            trace.joined(before, How::Told("done with its neighbours by one access"), kernel, &[wide.last]);
         }
     }
 
@@ -240,7 +251,7 @@ fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut 
     let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
     let data = &mut kernel.insts[narrow];
     (data.op, data.attr, data.args) = (Op::Split, Attr::Lane(number), args);
-    trace.joined(before, How::Widened, kernel, &[load, narrow]);
+    trace.joined(before, How::Told("done with its neighbours by one access"), kernel, &[load, narrow]);
 }
 
 /// The value of which these are the parts, in order.

@@ -25,7 +25,7 @@ mod widen;
 use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
-use crate::pass::{Context, Poll};
+use crate::pass::{Context, Order, Pass, Poll};
 use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
 use crate::trace::{Tell, texts};
@@ -37,6 +37,14 @@ use memory::{Access, accesses, refusal};
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
 use widen::{Source, check_streams, widen};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "pack",
+    description: "makes a kernel one of several work items that share vectors, on targets where they do",
+    order: &[(Order::Before("legalise"), "what is done item by item may need expanding")],
+    run,
+};
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let lanes = context.legality.lanes().filter(|lanes| lanes.vector == Type::I8X16);
