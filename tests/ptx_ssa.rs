@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
+use halfbyte::abi::{Direction, Param, ParamKind, Signature};
 use halfbyte::emit::write_object;
-use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
@@ -293,7 +293,7 @@ fn code_out_of_ssa_form_computes_the_same() {
 
 #[test]
 fn a_loop_keeps_its_counter_in_one_register() {
-    // One turn after another: nothing is left to move.
+    // One iteration after another: nothing is left to move.
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(0) };
     let entry = b.block(Vec::new());
     let start = b.register(Type::B32);

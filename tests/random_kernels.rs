@@ -10,7 +10,7 @@ use halfbyte::ir::generate::{Addresses, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
-use halfbyte::pipeline::{Compiler, Options, Product, Step, compile, count_rules};
+use halfbyte::pipeline::{Compiler, Options, Product, Stage, compile, count_rules};
 use halfbyte::{Module, Target};
 use halfbyte_testkit::campaign::{BUDGET, Plan, launches, least, run};
 use halfbyte_testkit::draw;
@@ -141,7 +141,7 @@ fn variety(of: [(Range<u64>, Options); 2]) -> Variety {
             let shape = shape(target, &mut random);
             let module = Module::parse(&palette.kernel("random", &shape, &mut random).to_string()).unwrap();
             let kernel = &module.ir().kernels[0];
-            let mut watch = |step: &Step<'_>| {
+            let mut watch = |step: &Stage<'_>| {
                 if let ("contract", Product::Lowered(after)) = (step.name, step.result) {
                     contracting += usize::from(fused(after) > fused(kernel));
                 }

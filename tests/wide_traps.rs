@@ -98,7 +98,7 @@ fn buffers_that_end_within_a_run() {
             let mut args = vec![vec![1; 48], vec![1; 48]];
             args[buffer].truncate(4 * words as usize);
             let expected = (words < 4 * items).then(|| {
-                let address = halfbyte::isa::abi::buffer_base(buffer) + 4 * u64::from(words);
+                let address = halfbyte::abi::buffer_base(buffer) + 4 * u64::from(words);
                 (words / 4, "bounds", address, first_line + words as usize % 4, 3)
             });
             assert_eq!(reported(&module, items, &args), expected, "{words} words of buffer {buffer}");
@@ -111,7 +111,7 @@ fn many_items_trap_at_the_lowest() {
     let module = Module::parse(COPY).unwrap();
     for items in [100, 1000] {
         let args = [vec![1; 16 * items as usize - 4], vec![1; 16 * items as usize - 24]];
-        let expected = halfbyte::isa::abi::buffer_base(1) + 16 * u64::from(items) - 24;
+        let expected = halfbyte::abi::buffer_base(1) + 16 * u64::from(items) - 24;
         assert_eq!(reported(&module, items, &args), Some((items - 2, "bounds", expected, 13, 3)));
     }
 }
@@ -133,7 +133,7 @@ fn before_a_buffer_and_far_behind_it() {
 ",
     )
     .unwrap();
-    let base = halfbyte::isa::abi::buffer_base(0);
+    let base = halfbyte::abi::buffer_base(0);
     let launch = |n: u32| reported(&module, 1, &[vec![0; 64], vec![0; 4], n.to_le_bytes().to_vec()]);
     assert_eq!(launch(0), Some((0, "bounds", base - 8, 6, 3)));
     assert_eq!(launch(4), None);
@@ -157,7 +157,7 @@ fn a_buffer_that_is_only_read() {
 ",
     )
     .unwrap();
-    let base = halfbyte::isa::abi::buffer_base(0);
+    let base = halfbyte::abi::buffer_base(0);
     let launch = |words: usize| reported(&module, 1, &[vec![0; 4 * words], vec![7, 0, 0, 0]]);
     // The whole would be out of bounds; its first word is not.
     for words in 5..=8 {
@@ -192,7 +192,7 @@ fn lanes_of_a_word() {
                 let mut args = vec![vec![1; (size * all) as usize]; 2];
                 args[buffer].truncate((size * elements) as usize);
                 let expected = (elements < all).then(|| {
-                    let address = halfbyte::isa::abi::buffer_base(buffer) + u64::from(size * elements);
+                    let address = halfbyte::abi::buffer_base(buffer) + u64::from(size * elements);
                     (elements / count, "bounds", address, (first_line + elements % count) as usize, 3)
                 });
                 let found = reported_of(size, &module, items, &args);

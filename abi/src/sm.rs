@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Sm(u8);
 
-struct Row {
+struct Version {
     number: u16,
     /// The PTX version, major and minor, that has the name first.
     ptx: (u8, u8),
@@ -16,15 +16,15 @@ macro_rules! versions {
     ($($name:ident $number:literal $ptx:expr, $gpus:literal;)*) => {
         #[expect(non_camel_case_types, reason = "they count")]
         #[repr(u8)]
-        enum Place { $($name,)* }
+        enum Index { $($name,)* }
 
-        const ROWS: &[Row] = &[$(Row { number: $number, ptx: $ptx },)*];
+        const VERSIONS: &[Version] = &[$(Version { number: $number, ptx: $ptx },)*];
 
         impl Sm {
-            $(#[doc = $gpus] pub const $name: Sm = Sm(Place::$name as u8);)*
+            $(#[doc = $gpus] pub const $name: Sm = Sm(Index::$name as u8);)*
 
             /// Every version, from the oldest on.
-            pub const ALL: [Sm; ROWS.len()] = [$(Sm::$name),*];
+            pub const ALL: [Sm; VERSIONS.len()] = [$(Sm::$name),*];
         }
     };
 }
@@ -56,12 +56,12 @@ impl Sm {
 
     /// Its number: 90 for `sm_90`.
     pub const fn number(self) -> u16 {
-        ROWS[self.0 as usize].number
+        VERSIONS[self.0 as usize].number
     }
 
     /// The PTX version, major and minor, from which on a text may be for it.
     pub const fn ptx_version(self) -> (u8, u8) {
-        ROWS[self.0 as usize].ptx
+        VERSIONS[self.0 as usize].ptx
     }
 
     /// Its place in [`Sm::ALL`].

@@ -1,8 +1,8 @@
 //! Programs from assembly, by way of an object.
 
 use halfbyte::Target;
+use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::emit::{Code, write_object};
-use halfbyte::isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::isa::isa::Words;
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte::isa::stream::{Affine, Site, Stream, Tiles};

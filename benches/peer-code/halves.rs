@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use halfbyte::isa::abi::{ITEM_COUNT_OFFSET, PARAMS_OFFSET};
+use halfbyte::abi::{ITEM_COUNT_OFFSET, PARAMS_OFFSET};
 use halfbyte::runtime::Engine;
 
 use crate::Bench;

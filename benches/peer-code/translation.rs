@@ -1,7 +1,7 @@
 //! What it takes to load a kernel and to make native code of it.
 
+use halfbyte::abi::{Direction, Param};
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::abi::{Direction, Param};
 use halfbyte::runtime::Engine;
 
 use crate::Bench;

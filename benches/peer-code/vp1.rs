@@ -3,7 +3,7 @@
 
 use std::ffi::CStr;
 
-use halfbyte::isa::abi::Direction;
+use halfbyte::abi::Direction;
 use halfbyte::runtime::{Engine, Program};
 
 use crate::Bench;

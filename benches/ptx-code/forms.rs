@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use halfbyte::Sm;
-use halfbyte_isa::abi::Signature;
+use halfbyte::abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::text::read;

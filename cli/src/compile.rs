@@ -11,7 +11,7 @@ use halfbyte::emit::ptx_text;
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::Kernel;
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Compiled, Compiler, Options, PASSES, STEPS, Step, Watch, count_rules, is_taken};
+use halfbyte::pipeline::{self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Watch, count_rules, is_taken};
 use halfbyte::report::Report;
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS, Target};
@@ -104,7 +104,7 @@ impl Compile {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
         }
-        let steps = || STEPS.into_iter().filter(|step| is_taken(step, target));
+        let steps = || STAGES.into_iter().filter(|step| is_taken(step, target));
         let known =
             |name: &String| options.passes.iter().any(|pass| pass.name == *name) || steps().any(|step| step == name);
         if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
@@ -117,7 +117,7 @@ impl Compile {
         let text = input.into_text()?;
         let shape = self.shape.shape()?;
         let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
-        let mut watch = |step: &Step<'_>| {
+        let mut watch = |step: &Stage<'_>| {
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
                 let unchanged = if step.changed { "" } else { " (unchanged)" };
                 say(&format!("; @{} after {}{unchanged}\n{}", step.kernel, step.name, step.result));
@@ -125,7 +125,7 @@ impl Compile {
             if !self.time_passes {
                 return;
             }
-            let order = PASSES.iter().chain(&STEPS).position(|name| *name == step.name).unwrap_or(usize::MAX);
+            let order = PASSES.iter().chain(&STAGES).position(|name| *name == step.name).unwrap_or(usize::MAX);
             times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
         };
         let mut out = Vec::new();

@@ -11,7 +11,7 @@ use halfbyte_isel::machine::{Halu, Machine};
 
 use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;
-use crate::straighten::{Step, lengths, straighten};
+use crate::straighten::{ControlInst, lengths, straighten};
 
 impl Emitter for Halu {
     fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
@@ -78,7 +78,7 @@ fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     Ok(Code { words: halu::Code(laid_out).into(), locs, parts: all_parts, stats: Vec::new(), info })
 }
 
-impl Step for MachInst<Halu> {
+impl ControlInst for MachInst<Halu> {
     fn target(&self) -> Option<BlockIndex> {
         self.target
     }

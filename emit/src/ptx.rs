@@ -15,7 +15,7 @@ use halfbyte_isel::{AllocatedCode, Ptx};
 
 use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
-use crate::straighten::{Step, lengths, straighten};
+use crate::straighten::{ControlInst, lengths, straighten};
 
 /// Bytes of the largest parameter that has a type of its own.
 const LARGEST_TYPE: u32 = 8;
@@ -165,7 +165,7 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     Some(registers)
 }
 
-impl Step for MachInst<Ptx> {
+impl ControlInst for MachInst<Ptx> {
     fn target(&self) -> Option<BlockIndex> {
         self.target
     }

@@ -5,7 +5,7 @@
 use halfbyte_isel::mach::BlockIndex;
 
 /// An instruction, as far as control goes by it. Branches are the last ones of a block.
-pub(crate) trait Step: Clone {
+pub(crate) trait ControlInst: Clone {
     /// Of a branch: the block that it goes to.
     fn target(&self) -> Option<BlockIndex>;
 
@@ -30,7 +30,7 @@ pub(crate) trait Step: Clone {
 }
 
 /// Shortens ways. Blocks keep their numbers; one that nothing reaches any more is empty.
-pub(crate) fn straighten<S: Step>(blocks: &mut [Vec<S>]) {
+pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
     // From the last block on, so that most ways on have been shortened when a branch asks for them.
     for index in (0..blocks.len()).rev() {
         for at in 0..blocks.get(index).map_or(0, Vec::len) {
@@ -54,7 +54,7 @@ pub(crate) fn straighten<S: Step>(blocks: &mut [Vec<S>]) {
 }
 
 /// The instructions of each block that stay: branches at its end that go to what follows anyway are left out.
-pub(crate) fn lengths<S: Step>(blocks: &[Vec<S>]) -> Vec<usize> {
+pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     let mut lengths = vec![0; blocks.len()];
     // The first later block of which anything stays: to branch to it or to an empty block before it is to fall through.
     let mut next = blocks.len();
@@ -81,7 +81,7 @@ const MAX_PASSED: usize = 16;
 
 /// Lets a branch of a block go where it goes at once: past blocks that merely branch on, as long as it is backward when and only
 /// when one of the branches on the longer way is.
-fn shorten<S: Step>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) {
+fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) {
     let backward = |from: BlockIndex, to: BlockIndex| u32::from(to <= from);
     for _ in 0..MAX_PASSED {
         let Some(at) = branch.target() else { return };
@@ -96,7 +96,7 @@ fn shorten<S: Step>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) {
 }
 
 /// Empties blocks of one branch that are neither branched to nor fallen into.
-fn empty_unreached<S: Step>(blocks: &mut [Vec<S>]) {
+fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     let mut reached = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(S::target) {
         if let Some(reached) = reached.get_mut(target as usize) {
@@ -116,7 +116,7 @@ fn empty_unreached<S: Step>(blocks: &mut [Vec<S>]) {
 }
 
 /// A branch to the next block if something holds, then one to another block, becomes a branch to that if it does not hold.
-fn invert<S: Step>(block: &mut Vec<S>, index: usize, next: usize) {
+fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     let [.., first, second] = block.as_mut_slice() else { return };
     let falls = |target: Option<BlockIndex>| target.is_some_and(|to| (index + 1..=next).contains(&(to as usize)));
     if second.is_jump()
@@ -148,7 +148,7 @@ mod tests {
 
     use Toy::*;
 
-    impl Step for Toy {
+    impl ControlInst for Toy {
         fn target(&self) -> Option<BlockIndex> {
             match *self {
                 Jump(to) | If(to) | Unless(to) => Some(to),

@@ -1,7 +1,7 @@
 //! Layout of machine functions, listings, and the bytes of objects.
 
+use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, Emitter, LayoutError, listing, write_object};
-use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};

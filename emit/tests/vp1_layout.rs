@@ -1,7 +1,7 @@
 //! VP1 machine functions as words.
 
+use halfbyte_abi::{Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, Emitter, LayoutError, OpError, listing};
-use halfbyte_isa::abi::{Param, ParamKind, Signature, Type};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{Affine, Site, Stream, Tiles};
 use halfbyte_isa::vp1::{BundleError, Inst, Unit, bundles, read_word};

@@ -1,7 +1,7 @@
 //! Listings of VP1 kernels, and objects that their words do not fit.
 
+use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, listing, write_object};
-use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::assemble;

@@ -1,7 +1,7 @@
 //! Any bytes are an object or refused; the kernels of what loads run, or trap.
 #![no_main]
 
-use halfbyte::isa::abi::ParamKind;
+use halfbyte::abi::ParamKind;
 use halfbyte::runtime::{Arg, Launch, Program};
 use libfuzzer_sys::fuzz_target;
 

@@ -1,11 +1,11 @@
 //! Any HALU instructions do the same on the interpreter and as native code, of one thread and of several.
 #![no_main]
 
+use halfbyte::Target;
+use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::emit::Code;
-use halfbyte::isa::abi::{Direction, Type, Param, ParamKind, Signature};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
-use halfbyte::Target;
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 

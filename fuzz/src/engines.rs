@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use halfbyte::Target;
+use halfbyte::abi::{Direction, ParamKind};
 use halfbyte::emit::{Code, write_object};
-use halfbyte::isa::abi::{Direction, ParamKind};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
@@ -45,7 +45,7 @@ fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offs
 
 /// The bytes of each buffer; of a scalar nothing.
 fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
-    let bytes = |param: &halfbyte::isa::abi::Param| match param.kind {
+    let bytes = |param: &halfbyte::abi::Param| match param.kind {
         ParamKind::Scalar(_) => Vec::new(),
         ParamKind::Buffer { elem, .. } => {
             let size = usize::from(elem.bytes()).max(1);

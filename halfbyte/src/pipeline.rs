@@ -25,7 +25,7 @@ pub use halfbyte_lower::ORDER as PASSES;
 
 /// The steps after the passes, by the names that `--print-after` and `--time-passes` know. PTX has as many registers as are
 /// named: in place of allocating them its code leaves SSA form.
-pub const STEPS: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
+pub const STAGES: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
 /// Whether a step is taken for a target: not everywhere are there instructions to expand.
 pub fn is_taken(step: &str, target: Target) -> bool {
@@ -74,8 +74,8 @@ impl Options {
 }
 
 /// A step that has been taken.
-pub struct Step<'a> {
-    /// The step: a pass, or one of [`STEPS`].
+pub struct Stage<'a> {
+    /// The step: a pass, or one of [`STAGES`].
     pub name: &'static str,
     /// The kernel, without `@`.
     pub kernel: &'a str,
@@ -112,7 +112,7 @@ impl Display for Product<'_> {
 }
 
 /// Is shown every step.
-pub type Watch<'w> = dyn FnMut(&Step<'_>) + 'w;
+pub type Watch<'w> = dyn FnMut(&Stage<'_>) + 'w;
 
 /// Compiles kernels one after another.
 pub struct Compiler<'a> {
@@ -508,9 +508,9 @@ fn defect(kernel: &Kernel, error: impl Display) -> Vec<Diagnostic> {
     vec![Diagnostic::new(kernel.span, format!("cannot compile @{}: {error}", kernel.name))]
 }
 
-fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, result: Product<'a>) -> Step<'a> {
+fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, result: Product<'a>) -> Stage<'a> {
     let time = start.map_or(Duration::ZERO, |start| start.elapsed());
-    Step { name, kernel: &kernel.name, time, changed: true, result }
+    Stage { name, kernel: &kernel.name, time, changed: true, result }
 }
 
 /// Shows passes as steps.
@@ -519,6 +519,6 @@ struct Passes<'a, 'w>(&'a mut Watch<'w>);
 impl Observer for Passes<'_, '_> {
     fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration) {
         let result = Product::Lowered(kernel);
-        (self.0)(&Step { name: pass.name, kernel: &kernel.name, time, changed, result });
+        (self.0)(&Stage { name: pass.name, kernel: &kernel.name, time, changed, result });
     }
 }

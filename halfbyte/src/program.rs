@@ -2,7 +2,7 @@
 
 use crate::targets::TARGETS;
 use half::{bf16, f16};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
+use halfbyte_abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
 use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
 use thiserror::Error;
 

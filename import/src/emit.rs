@@ -15,7 +15,7 @@ use halfbyte_isa::ptx::{Inst, Operand, Reg, Var};
 
 use crate::domain::Code;
 use crate::flow::End;
-use crate::sources::{Parameters, Place, Wrong};
+use crate::sources::{Parameter, Parameters, Wrong};
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
 use crate::{Places, Shape};
@@ -71,7 +71,7 @@ pub(crate) fn parameters(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
-) -> Result<(Kernel, Vec<Place>), Vec<Diagnostic>> {
+) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
     with_parameters(entry, locs, places, Shape::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
     })

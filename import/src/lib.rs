@@ -109,8 +109,8 @@ pub struct Part {
 }
 
 /// Those of an imported kernel's parameters that launches give.
-fn parts(places: &[sources::Place]) -> Vec<Part> {
-    let part = |place: &sources::Place| match place.of {
+fn parts(places: &[sources::Parameter]) -> Vec<Part> {
+    let part = |place: &sources::Parameter| match place.of {
         sources::Of::Param(param) => {
             Some(Part { param, offset: place.offset, bytes: place.bytes, is_buffer: place.is_buffer })
         }
@@ -160,7 +160,7 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
     let (kernel, found) = emit::parameters(entry, locs, &places)?;
     // A variable is no parameter.
     let is_whole =
-        |place: &sources::Place| place.of.param(entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
+        |place: &sources::Parameter| place.of.param(entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
     if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
         let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
         return Err(wrong(message));

@@ -7,7 +7,7 @@ use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
 use crate::emit::Import;
-use crate::sources::{Of, Place, is_store, loaded, loads_parameter, reached};
+use crate::sources::{Of, Parameter, is_store, loaded, loads_parameter, reached};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 
@@ -48,7 +48,7 @@ impl Import<'_> {
     }
 
     /// Declares a buffer that holds what a variable does.
-    fn declare_data(&mut self, place: &Place, of: &Accesses) -> Value {
+    fn declare_data(&mut self, place: &Parameter, of: &Accesses) -> Value {
         let entry = self.function.entry;
         let variable = match place.of {
             Of::Variable(var) => entry.variables.get(var.number as usize),

@@ -22,7 +22,7 @@ pub(crate) type Sources = SmallVec<[Source; 2]>;
 
 /// A parameter of the IR.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Parameter {
     /// What it is in PTX.
     pub of: Of,
     /// Where in it, in bytes.
@@ -61,7 +61,7 @@ const PLAIN: Spaces = 2;
 
 /// The parameters, and what each value may be an address of.
 pub(crate) struct Parameters {
-    pub places: Vec<Place>,
+    pub places: Vec<Parameter>,
     /// By value.
     of: Vec<Sources>,
     /// By value: what it is where it is an address.
@@ -96,8 +96,8 @@ impl Parameters {
     }
 
     /// The parameter of the IR that holds a place of one in PTX.
-    pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Place)> {
-        let holds = |place: &Place| {
+    pub fn place(&self, param: u32, offset: u32) -> Option<(Source, &Parameter)> {
+        let holds = |place: &Parameter| {
             place.of == Of::Param(param) && (place.offset..place.offset + place.bytes).contains(&offset)
         };
         let found = self.places.iter().position(holds)?;
@@ -341,14 +341,14 @@ impl Parameters {
     }
 
     /// The variables among parameters of the IR.
-    fn variables(&self, sources: &[Source]) -> impl Iterator<Item = &Place> {
+    fn variables(&self, sources: &[Source]) -> impl Iterator<Item = &Parameter> {
         let places = sources.iter().filter_map(|&source| self.places.get(source as usize));
         places.filter(|place| matches!(place.of, Of::Variable(_)))
     }
 
     /// What is wrong with the space of an address that an instruction reads, and what would do.
     fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
-        let is_constant = |place: &&Place| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
+        let is_constant = |place: &&Parameter| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
         let converts = inst.opcode == Opcode::CVTA;
         let says = |token| (is_base || converts) && inst.has(token);
@@ -483,7 +483,7 @@ pub(crate) fn reached(function: &Function<'_>) -> impl Iterator<Item = usize> {
     nodes.into_iter().flat_map(|node| function.nodes.get(node).map_or(0..0, |node| node.insts.clone()))
 }
 
-fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
+fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
     // The places of each parameter that are loaded, the first load of each.
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
@@ -506,7 +506,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
         let whole = u32::try_from(param.bytes()).unwrap_or(u32::MAX);
         let mut place = |offset: u32, bytes: u32| {
             let name = name_of(param, (bytes != whole).then_some(offset));
-            places.push(Place { of: Of::Param(number), offset, bytes, name, is_buffer: false });
+            places.push(Parameter { of: Of::Param(number), offset, bytes, name, is_buffer: false });
         };
         loads.sort_unstable();
         match loads.as_slice() {
@@ -535,7 +535,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Place> {
             name.push('_');
         }
         let of = Of::Variable(Var { number, space: variable.space });
-        places.push(Place { of, offset: 0, bytes: 8, name, is_buffer: true });
+        places.push(Parameter { of, offset: 0, bytes: 8, name, is_buffer: true });
     }
     places
 }

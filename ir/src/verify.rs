@@ -38,20 +38,20 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
     }
     let diagnose = |finding: Finding| {
         let span = match finding.place {
-            Place::Kernel => kernel.span,
-            Place::Groups => kernel.span,
-            Place::Param(number) => kernel.params.get(number).map_or(kernel.span, |param| param.span),
-            Place::Stream(number, _) => kernel.stream_span(number).unwrap_or(kernel.span),
-            Place::Block(block) => kernel.blocks.get(block).map_or(kernel.span, |data| data.span),
-            Place::Inst(inst, _) => kernel.insts.get(inst).map_or(kernel.span, |data| data.span),
+            Subject::Kernel => kernel.span,
+            Subject::Groups => kernel.span,
+            Subject::Param(number) => kernel.params.get(number).map_or(kernel.span, |param| param.span),
+            Subject::Stream(number, _) => kernel.stream_span(number).unwrap_or(kernel.span),
+            Subject::Block(block) => kernel.blocks.get(block).map_or(kernel.span, |data| data.span),
+            Subject::Inst(inst, _) => kernel.insts.get(inst).map_or(kernel.span, |data| data.span),
         };
         let diagnostic = finding.diagnostic(kernel, span);
         match finding.place {
-            Place::Inst(inst, _) if span == Span::default() => {
+            Subject::Inst(inst, _) if span == Span::default() => {
                 let shown = text::print_inst(kernel, inst);
                 diagnostic.note(None, format!("in `{shown}` of @{}", kernel.name))
             }
-            Place::Block(_) | Place::Kernel | Place::Groups | Place::Stream(..) if span == Span::default() => {
+            Subject::Block(_) | Subject::Kernel | Subject::Groups | Subject::Stream(..) if span == Span::default() => {
                 diagnostic.note(None, format!("in @{}", kernel.name))
             }
             _ => diagnostic,
@@ -62,7 +62,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
 
 /// What a finding speaks of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Subject {
     Kernel,
     /// How many items a group of a packed kernel has.
     Groups,
@@ -106,7 +106,7 @@ pub(crate) enum Part {
 
 /// Something wrong.
 pub(crate) struct Finding {
-    pub place: Place,
+    pub place: Subject,
     message: String,
     expected: Option<String>,
     /// The value whose definition helps to understand it.
@@ -245,11 +245,17 @@ fn mnemonic(data: &InstData) -> String {
 }
 
 impl Verifier<'_> {
-    fn found(&mut self, place: Place, message: impl Into<String>, expected: impl Into<String>) {
+    fn found(&mut self, place: Subject, message: impl Into<String>, expected: impl Into<String>) {
         self.related(place, message, expected, None);
     }
 
-    fn related(&mut self, place: Place, message: impl Into<String>, expected: impl Into<String>, value: Option<Value>) {
+    fn related(
+        &mut self,
+        place: Subject,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+        value: Option<Value>,
+    ) {
         let expected = Some(expected.into()).filter(|expected| !expected.is_empty());
         if self.findings.len() < MAX_DIAGNOSTICS {
             self.findings.push(Finding { place, message: message.into(), expected, related: value });
@@ -275,7 +281,7 @@ impl Verifier<'_> {
         self.params();
         self.packing();
         if kernel.layout.is_empty() && !self.partial.incomplete {
-            self.found(Place::Kernel, format!("@{} has no block", kernel.name), "`^entry:`");
+            self.found(Subject::Kernel, format!("@{} has no block", kernel.name), "`^entry:`");
         }
         for &block in &kernel.layout {
             self.place(block);
@@ -283,7 +289,7 @@ impl Verifier<'_> {
         if let Some(entry) = kernel.entry().filter(|&entry| kernel.blocks.is_valid(entry))
             && !kernel.block_params(entry).is_empty()
         {
-            self.found(Place::Block(entry), "the entry block has parameters", "a first block without parameters");
+            self.found(Subject::Block(entry), "the entry block has parameters", "a first block without parameters");
         }
         let flow = (!self.partial.incomplete && self.findings.is_empty()).then(|| Flow::new(kernel));
         self.stream_uses();
@@ -306,7 +312,7 @@ impl Verifier<'_> {
     fn params(&mut self) {
         let given = self.kernel.given_params().len();
         for (number, param) in self.kernel.params.iter().enumerate() {
-            let place = Place::Param(number);
+            let place = Subject::Param(number);
             self.contents(place, param);
             if number > given && number < self.kernel.launch_params().len() && param.contents.is_none() {
                 let message = format!("`%{}` behind a parameter with contents", param.name);
@@ -336,7 +342,7 @@ impl Verifier<'_> {
     }
 
     /// What a parameter holds in every launch.
-    fn contents(&mut self, place: Place, param: &Param) {
+    fn contents(&mut self, place: Subject, param: &Param) {
         let Some(contents) = &param.contents else { return };
         let name = &param.name;
         match param.kind {
@@ -356,31 +362,31 @@ impl Verifier<'_> {
     fn place(&mut self, block: Block) {
         let kernel = self.kernel;
         let Some(data) = kernel.blocks.get(block) else {
-            return self.found(Place::Kernel, "a block that does not exist is in the layout", "");
+            return self.found(Subject::Kernel, "a block that does not exist is in the layout", "");
         };
         if !self.layout.insert(block) {
             let message = format!("{} is in the layout twice", self.block_name(block));
-            return self.found(Place::Block(block), message, "");
+            return self.found(Subject::Block(block), message, "");
         }
         let is_terminator = |inst: &Inst| kernel.insts.get(*inst).is_some_and(|data| data.op.is_terminator());
         for (order, inst) in data.insts.iter().enumerate() {
             if !kernel.insts.is_valid(*inst) {
-                self.found(Place::Block(block), "an instruction that does not exist is in a block", "");
+                self.found(Subject::Block(block), "an instruction that does not exist is in a block", "");
                 continue;
             }
             let spot = Spot { block: block.as_u32(), order: order as u32 + 1 };
             if std::mem::replace(&mut self.placed[*inst], spot).order != 0 {
-                self.found(Place::Inst(*inst, Part::Op), "an instruction stands in two places", "");
+                self.found(Subject::Inst(*inst, Part::Op), "an instruction stands in two places", "");
             }
             if is_terminator(inst) && order + 1 < data.insts.len() {
                 let message = format!("`{}` in the middle of a block", kernel.insts[*inst].op.name());
-                self.found(Place::Inst(*inst, Part::Op), message, "a block's end or a label after it");
+                self.found(Subject::Inst(*inst, Part::Op), message, "a block's end or a label after it");
             }
         }
         if !data.insts.last().is_some_and(is_terminator) && !self.partial.open_ended.contains(block) {
             let place = match data.insts.last() {
-                Some(&inst) => Place::Inst(inst, Part::Op),
-                None => Place::Block(block),
+                Some(&inst) => Subject::Inst(inst, Part::Op),
+                None => Subject::Block(block),
             };
             let message = format!("{} does not end in a terminator", self.block_name(block));
             self.found(place, message, "`br`, `br_if`, `switch` or `ret` as its last instruction");
@@ -413,7 +419,7 @@ impl Verifier<'_> {
 
     #[cold]
     fn wrong_type(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
-        let place = Place::Inst(inst, Part::Type);
+        let place = Subject::Inst(inst, Part::Type);
         match (row.types, row.fixed_type()) {
             (Some(types), _) => self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name),
             (None, fixed) => {
@@ -426,7 +432,7 @@ impl Verifier<'_> {
     #[cold]
     fn wrong_result(&mut self, inst: Inst, data: &InstData, expected: Option<Type>) {
         let expected = expected.map_or("no result".into(), |ty| format!("`{ty}`"));
-        self.found(Place::Inst(inst, Part::Op), format!("wrong result of {}", mnemonic(data)), expected);
+        self.found(Subject::Inst(inst, Part::Op), format!("wrong result of {}", mnemonic(data)), expected);
     }
 
     fn operands(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
@@ -473,13 +479,13 @@ impl Verifier<'_> {
             1 => format!("{} or {}", arity.start(), arity.end()),
             _ => format!("at least {}", arity.start()),
         };
-        self.found(Place::Inst(inst, part), message, expected);
+        self.found(Subject::Inst(inst, part), message, expected);
     }
 
     #[cold]
     fn no_operand(&mut self, inst: Inst, data: &InstData, number: usize) {
         let message = format!("operand {} of {} does not exist", number + 1, mnemonic(data));
-        self.found(Place::Inst(inst, Part::Arg(number as u32)), message, "");
+        self.found(Subject::Inst(inst, Part::Arg(number as u32)), message, "");
     }
 
     /// Reports an operand's type; gives whether one of another type would do.
@@ -498,11 +504,11 @@ impl Verifier<'_> {
         if fitting.is_empty() {
             let message = format!("`{}` does not give `{}`", row.name, data.ty);
             let gives = |ty: &&Type| Type::ALL.iter().any(|&from| accepts(row, **ty, wanted, from));
-            self.found(Place::Inst(inst, Part::Type), message, one_of(Type::ALL.iter().filter(gives)));
+            self.found(Subject::Inst(inst, Part::Type), message, one_of(Type::ALL.iter().filter(gives)));
             return false;
         }
         let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
-        self.related(Place::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
+        self.related(Subject::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
         true
     }
 
@@ -517,15 +523,15 @@ impl Verifier<'_> {
         if actual != first {
             let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
             let expected = format!("`{first}`, as the first operand is");
-            self.related(Place::Inst(inst, Part::Arg(number as u32)), message, expected, args.get(number).copied());
+            self.related(Subject::Inst(inst, Part::Arg(number as u32)), message, expected, args.get(number).copied());
         } else if number == 0 && args.len() != parts {
             let message = format!("{} has {}", mnemonic(data), count(args.len(), "operand"));
-            self.found(Place::Inst(inst, Part::Op), message, format!("{parts} of `{first}`"));
+            self.found(Subject::Inst(inst, Part::Op), message, format!("{parts} of `{first}`"));
         }
     }
 
     fn attribute(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
-        let place = Place::Inst(inst, Part::Attr);
+        let place = Subject::Inst(inst, Part::Attr);
         let args = data.args.as_slice(&self.kernel.pool);
         match (row.attr, data.attr) {
             (AttrKind::None, Attr::None) | (AttrKind::IntCC, Attr::IntCC(_)) => {}
@@ -591,24 +597,24 @@ impl Verifier<'_> {
 
     fn flag(&mut self, inst: Inst, data: &InstData, kind: FlagKind, word: &str) {
         if let Some((message, expected)) = refused_flag(data.op.row(), Some(data.ty), kind, word) {
-            self.found(Place::Inst(inst, Part::Attr), message, expected);
+            self.found(Subject::Inst(inst, Part::Attr), message, expected);
         }
     }
 
     fn address(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if !is_alignment(mem.align) {
             let message = format!("alignment {}", mem.align);
-            self.found(Place::Inst(inst, Part::Align), message, format!("a power of two up to {MAX_ALIGN}"));
+            self.found(Subject::Inst(inst, Part::Align), message, format!("a power of two up to {MAX_ALIGN}"));
         }
         if !mem.scale.is_power_of_two() || mem.scale > 64 {
             self.found(
-                Place::Inst(inst, Part::Step),
+                Subject::Inst(inst, Part::Step),
                 format!("a step of {} bytes", mem.scale),
                 "1, 2, 4, 8, 16, 32 or 64",
             );
         } else if mem.offset % mem.scale as i32 != 0 {
             let message = format!("an offset of {} bytes in steps of {}", mem.offset, mem.scale);
-            self.found(Place::Inst(inst, Part::Attr), message, "a whole number of steps");
+            self.found(Subject::Inst(inst, Part::Attr), message, "a whole number of steps");
         }
         let base = data.op.row().args.len() - 1;
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
@@ -617,7 +623,7 @@ impl Verifier<'_> {
         if let (Op::Store, ParamKind::Buffer { direction: Direction::In, .. }, true) = (data.op, param.kind, counts) {
             let message = format!("a store into `%{}`, which is an `in` buffer", param.name);
             self.related(
-                Place::Inst(inst, Part::Arg(base as u32)),
+                Subject::Inst(inst, Part::Arg(base as u32)),
                 message,
                 "an `out` or `inout` buffer",
                 Some(param.value),
@@ -634,7 +640,7 @@ impl Verifier<'_> {
         };
         if !fits {
             let message = format!("`{}` has {}", data.op.name(), count(calls.len(), "target"));
-            self.found(Place::Inst(inst, Part::Op), message, expected);
+            self.found(Subject::Inst(inst, Part::Op), message, expected);
         }
         for (number, call) in calls.iter().enumerate() {
             self.call(inst, number as u32, call);
@@ -644,7 +650,7 @@ impl Verifier<'_> {
             for (number, call) in calls.iter().enumerate().skip(1) {
                 if !seen.insert(call.case) {
                     let message = format!("a second case {}", call.case as i32);
-                    self.found(Place::Inst(inst, Part::Case(number as u32)), message, "cases that differ");
+                    self.found(Subject::Inst(inst, Part::Case(number as u32)), message, "cases that differ");
                 }
             }
         }
@@ -652,7 +658,7 @@ impl Verifier<'_> {
 
     fn call(&mut self, inst: Inst, target: u32, call: &BlockCall) {
         let kernel = self.kernel;
-        let place = Place::Inst(inst, Part::Target(target));
+        let place = Subject::Inst(inst, Part::Target(target));
         if !self.layout.contains(call.block) {
             if !self.partial.incomplete {
                 self.found(place, "the target is no block of the kernel", "");
@@ -669,7 +675,7 @@ impl Verifier<'_> {
             self.related(place, message, params.len().to_string(), params.first().copied());
         }
         for (number, (&arg, &param)) in args.iter().zip(params).enumerate() {
-            let place = Place::Inst(inst, Part::TargetArg(target, number as u32));
+            let place = Subject::Inst(inst, Part::TargetArg(target, number as u32));
             if !kernel.values.is_valid(arg) {
                 self.found(place, format!("argument {} does not exist", number + 1), "");
             } else if let Some((actual, wanted)) = self.ty(arg).zip(self.ty(param)).filter(|(a, b)| a != b) {
@@ -684,18 +690,18 @@ impl Verifier<'_> {
         let kernel = self.kernel;
         let user = self.placed[inst];
         for (number, &arg) in kernel.args(inst).iter().enumerate() {
-            self.value_use(flow, user, arg, || Place::Inst(inst, Part::Arg(number as u32)));
+            self.value_use(flow, user, arg, || Subject::Inst(inst, Part::Arg(number as u32)));
         }
         for (target, call) in kernel.targets(inst).iter().enumerate() {
             for (number, &arg) in kernel.call_args(call).iter().enumerate() {
                 let part = || Part::TargetArg(target as u32, number as u32);
-                self.value_use(flow, user, arg, || Place::Inst(inst, part()));
+                self.value_use(flow, user, arg, || Subject::Inst(inst, part()));
             }
         }
     }
 
     #[inline]
-    fn value_use(&mut self, flow: &Flow, user: Spot, value: Value, place: impl Fn() -> Place) {
+    fn value_use(&mut self, flow: &Flow, user: Spot, value: Value, place: impl Fn() -> Subject) {
         let kernel = self.kernel;
         let Some(data) = kernel.values.get(value) else { return };
         let block = Block::from_u32(user.block);
@@ -723,7 +729,7 @@ impl Verifier<'_> {
     }
 
     #[cold]
-    fn wrong_use(&mut self, place: Place, value: Value, exists: bool) {
+    fn wrong_use(&mut self, place: Subject, value: Value, exists: bool) {
         let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if exists {
             let message = format!("{name} is not defined on every way that leads here");

@@ -14,5 +14,3 @@ pub mod stream;
 pub mod text;
 pub mod vp1;
 pub mod word;
-
-pub use halfbyte_abi as abi;

@@ -9,9 +9,9 @@ mod tiles;
 
 use thiserror::Error;
 
-use crate::abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
-use crate::abi::{Form, Target};
 use crate::stream::{Tiles, TilesError};
+use halfbyte_abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
+use halfbyte_abi::{Form, Target};
 
 pub use part::Part;
 
@@ -370,8 +370,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::abi::Sm;
     use crate::{halu, ptx};
+    use halfbyte_abi::Sm;
 
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();

@@ -3,7 +3,7 @@
 //! Allocation makes them of [`VCode`](crate::vcode::VCode) and writes hardware registers into the words. Emission reads
 //! nothing else.
 
-use halfbyte_isa::abi::Signature;
+use halfbyte_abi::Signature;
 use halfbyte_isa::object::{Loc, Part};
 
 use crate::machine::Machine;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use halfbyte_isa::abi::Signature;
+use halfbyte_abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::register_prefix;
@@ -246,7 +246,7 @@ fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry 
     for (number, &ty) in (0..).zip(registers) {
         declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
     }
-    let param = |param: &halfbyte_isa::abi::Param| Param {
+    let param = |param: &halfbyte_abi::Param| Param {
         name: param.name.clone(),
         ty: Type::B8,
         count: None,

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::EntityRef;
+use halfbyte_abi::Signature;
 use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx;
 

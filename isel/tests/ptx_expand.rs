@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use halfbyte_abi::Signature;
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};

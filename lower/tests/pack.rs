@@ -782,7 +782,7 @@ fn traps_are_those_of_the_items() {
     }
 }
 
-/// Branches that are the same for all items that come by, and not for those that do not.
+/// Branches that are the same for all items that reach them, and not for those that do not.
 #[test]
 fn branches_of_some_items() {
     let before = kernel(include_str!("kernels/branches_of_some_items.hb"));

@@ -102,7 +102,7 @@ fn an_index_that_a_branch_chooses() {
         "%c = icmp.eq.i32 %n, %w; br_if %c, ^a, ^b\n^a:; br ^c(%n)\n^b:; br ^c(%w)\n^c(%j: i32):; %a = load %x[%j]; store %a, %y[%i]; ret",
         &[&format!(
             "test cannot do `load.i8x4`: {} (%a = load %x[%j])",
-            not_affine("a value that depends on the way it is come by")
+            not_affine("a value that depends on the path taken")
         )],
     );
 }

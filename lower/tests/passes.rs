@@ -84,6 +84,7 @@ fn time_is_told_where_it_is_asked() {
 fn a_pass_that_breaks_a_kernel_is_told() {
     static BREAK: Pass = Pass {
         name: "break",
+        order: &[],
         description: "takes the terminator away",
         run: |kernel, _| kernel.entry().and_then(|entry| kernel.blocks[entry].insts.pop()).is_some(),
     };

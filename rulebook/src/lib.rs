@@ -7,6 +7,8 @@
 //! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
 //! ```
 //!
+//! A term that is declared, and of which no file says more, is a constructor of the machine's own code, a method of the same name.
+//!
 //! `[name: values]` is a variable; the check stands for one kernel a choice of values. In parentheses are the inputs,
 //! and after them the body, instructions separated by `;`, of which the last is the result.
 
@@ -16,6 +18,7 @@ mod table;
 
 pub use declare::{Terms, ir_declarations, ir_methods};
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,6 +76,7 @@ impl Rulebook<'_> {
             let parsed = lexer::Lexer::new(number, text).and_then(parser::parse);
             defs.extend(parsed.map_err(|e| RuleError(format!("{}: {e:?}", paths[number].display())))?);
         }
+        defs.extend(constructors(&defs));
         let mut patterns = patterns::Patterns::new(&defs, &files);
         let rules = table::number_rules(&mut defs, &files, &paths, self.folder, &mut patterns)?;
         let table = table::render(&rules, &patterns, self.type_class)?;
@@ -86,6 +90,29 @@ impl Rulebook<'_> {
         .map_err(|e| RuleError(format!("{e}")))?;
         write(&self.out_dir.join(format!("{}.rs", self.name)), &code)
     }
+}
+
+/// The constructors that the machine's own code has: of each term that is declared and said nothing else of, by its name.
+fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
+    let defined: HashSet<&str> = defs
+        .iter()
+        .filter_map(|def| match def {
+            ast::Def::Rule(rule) => rule.pattern.root_term(),
+            ast::Def::Extractor(extractor) => Some(&extractor.term),
+            ast::Def::Extern(ast::Extern::Extractor { term, .. } | ast::Extern::Constructor { term, .. }) => Some(term),
+            _ => None,
+        })
+        .map(|term| term.0.as_str())
+        .collect();
+    let declared = defs.iter().filter_map(|def| match def {
+        ast::Def::Decl(decl) if !defined.contains(decl.term.0.as_str()) => Some(decl),
+        _ => None,
+    });
+    let constructor = |decl: &ast::Decl| {
+        let (term, func, pos) = (decl.term.clone(), decl.term.clone(), decl.pos);
+        ast::Def::Extern(ast::Extern::Constructor { term, func, pos })
+    };
+    declared.map(constructor).collect()
 }
 
 /// Whether a rule is traced: those of the generated declarations are not.

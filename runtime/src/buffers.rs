@@ -1,6 +1,6 @@
 //! The buffers of a launch, at the addresses that kernels have for them.
 
-use halfbyte_isa::abi;
+use halfbyte_abi as abi;
 use halfbyte_isa::object::Part;
 
 use crate::trap::{Access, Near, Space, TrapKind};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use halfbyte_abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Type};
 use halfbyte_abi::{Exceeded, Target, Watchdog};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Type};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
@@ -324,7 +324,7 @@ pub(crate) fn check_limits(watchdog: &Watchdog, items: u32, bytes: impl Iterator
 impl Kernel {
     /// Runs the kernel's work items.
     ///
-    /// Buffers lie at addresses of their own ([`buffer_base`](halfbyte_isa::abi::buffer_base)), which meet every alignment that a
+    /// Buffers lie at addresses of their own ([`buffer_base`](halfbyte_abi::buffer_base)), which meet every alignment that a
     /// parameter may ask for, wherever the slices are.
     ///
     /// # Errors

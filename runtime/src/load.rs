@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use halfbyte_abi::Signature;
 use halfbyte_abi::Target;
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::isa::Words;
 use halfbyte_isa::object::{
     E_FLAGS, E_MACHINE, HEADER_SECTION, Header, INFO_PREFIX, KernelInfo, LOC_PREFIX, Loc, Part, RecordError,

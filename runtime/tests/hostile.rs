@@ -2,8 +2,8 @@
 
 use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};
+use halfbyte_abi::ParamKind;
 use halfbyte_emit::{Code, ObjectError, write_object};
-use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_FLAGS, E_MACHINE, Header, Loc, Part, RecordError};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LoadError, Program, TrapKind};

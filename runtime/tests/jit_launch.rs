@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::common::{bytes, program, run, trap, words};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
 
-/// Item i takes i modulo 8 turns, which odd items end early; then y[i] = x[i] + turns.
+/// Item i takes i modulo 8 iterations, which odd items end early; then y[i] = x[i] + iterations.
 const TURNS: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -28,7 +28,7 @@ done:
     EXIT ;
 ";
 
-fn turns(item: u32) -> u32 {
+fn iterations(item: u32) -> u32 {
     let all = item % 8;
     if item.is_multiple_of(2) { all } else { 1 }
 }
@@ -60,7 +60,7 @@ fn items_part_and_meet_in_rows_of_any_length() {
         let mut y = vec![0; 4 * items as usize];
         let x_bytes = bytes(&x);
         run(&program, items, &mut [Arg::In(&x_bytes), Arg::Buffer(&mut y)]).unwrap();
-        let expected: Vec<u32> = (0..).zip(&x).map(|(item, x)| x + turns(item)).collect();
+        let expected: Vec<u32> = (0..).zip(&x).map(|(item, x)| x + iterations(item)).collect();
         assert_eq!(words(&y), expected, "{items} items");
     }
 }

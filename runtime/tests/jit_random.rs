@@ -4,8 +4,8 @@ use crate::common::MACHINES;
 use std::num::NonZero;
 
 use crate::common::{object, params};
+use halfbyte_abi::Signature;
 use halfbyte_emit::Code;
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode, disassemble};
 use halfbyte_isa::object::{KernelInfo, Loc};

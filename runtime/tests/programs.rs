@@ -2,7 +2,7 @@
 
 use crate::common::MACHINES;
 use crate::common::{bytes, code, object, program, run, words};
-use halfbyte_isa::abi::{PARAMS_OFFSET, buffer_base};
+use halfbyte_abi::{PARAMS_OFFSET, buffer_base};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_runtime::{Arg, Launch, Program, Stats};
 

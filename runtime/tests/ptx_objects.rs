@@ -2,8 +2,8 @@
 
 use crate::common::MACHINES;
 use halfbyte_abi::Target;
+use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::isa::Isa;
 use halfbyte_isa::object::{Header, KernelInfo, Loc, Part};
 use halfbyte_isa::ptx::Ptx;

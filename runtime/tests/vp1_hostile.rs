@@ -4,8 +4,8 @@ use crate::common::MACHINES;
 use crate::common::vp1::{
     ADD, ADD_SITES, BRIGHTEN, BRIGHTEN_SITES, add, brighten, code, guard, object, param, reads, step, tiles, writes,
 };
+use halfbyte_abi::ParamKind;
 use halfbyte_emit::Code;
-use halfbyte_isa::abi::ParamKind;
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::{Inst, Opcode};

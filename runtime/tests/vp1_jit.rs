@@ -127,7 +127,7 @@ fn rows_by_an_address_that_words_move() {
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-    // The last of 20 turns stores to the row of the word after that.
+    // The last of 20 iterations stores to the row of the word after that.
     let (stored, rest) = y.split_at(16 * 6);
     assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
 }

@@ -222,7 +222,7 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
     }
 }
 
-/// A launch that exceeds its budget is evaluated again with so many times that, and at most [`DEFAULT_BUDGET`]: for a turn of
+/// A launch that exceeds its budget is evaluated again with so many times that, and at most [`DEFAULT_BUDGET`]: for an iteration of
 /// a loop around one that is unrolled words take one backward branch, the text up to this many.
 const PATIENCE: u32 = 64;
 
@@ -388,8 +388,8 @@ mod tests {
 
     use super::*;
 
-    /// A loop of `turns` turns around so many loops of 60.
-    fn nested(turns: u32, inner: usize, budget: u32) -> Result<Tally, Failure> {
+    /// A loop of `iterations` iterations around so many loops of 60.
+    fn nested(iterations: u32, inner: usize, budget: u32) -> Result<Tally, Failure> {
         let mut text =
             "kernel @k(%n: i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %0 = const.i32 0\n  %1 = const.i32 1\n  \
                         %60 = const.i32 60\n  br ^l0(%0, %i)\n^l0(%k: i32, %s0: i32):\n"
@@ -407,7 +407,7 @@ mod tests {
              ^done:\n  store %s{inner}, %y[%i]\n  ret\n}}\n"
         );
         let module = Module::parse(&text).unwrap();
-        let launch = Launch { items: 2, args: vec![turns.to_le_bytes().to_vec(), vec![0; 8]] };
+        let launch = Launch { items: 2, args: vec![iterations.to_le_bytes().to_vec(), vec![0; 8]] };
         let trial = Trial {
             ways: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],

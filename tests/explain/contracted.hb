@@ -15,7 +15,7 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;=   case.hb:10:3, @k, for halu
 ;=
 ;= passes
-;=   contract: computed with a product in one rounding, as `contract` has it
+;=   contract: computed with a product in one rounding, as `contract` allows
 ;=        %r = fsub.contract.f16x2 %c, %m
 ;=     -> %r = ffma.f16x2 %v9, %b, %c
 ;=

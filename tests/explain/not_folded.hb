@@ -32,8 +32,8 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=       line 143: wanted (iconst 0), found `%b = load %n[%i]`
 ;=     zero_shl (lower/rules/simplify.isle:145), priority 0
 ;=       line 145: wanted (iconst 0), found `%a = load %x[%i]`
-;=     shl_constants (lower/rules/idioms.isle:277), priority -10
-;=       line 277: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`
+;=     shl_constants (lower/rules/idioms.isle:267), priority -10
+;=       line 267: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`
 ;=
 ;= refused
 ;=   line 8: halu cannot do `shl.i8x4`: packed lanes shift by one constant for all

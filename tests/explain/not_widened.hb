@@ -24,8 +24,8 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=
 ;= not taken
 ;=   by selection
-;=     narrow_to_low_bits (isel/rules/vp1/wide.isle:57), priority 40
-;=       line 58: wanted plan = (planned inst), found inst = `%r = trunc.i8x16 %s`
+;=     narrow_to_low_bits (isel/rules/vp1/wide.isle:49), priority 40
+;=       line 50: wanted plan = (planned inst), found inst = `%r = trunc.i8x16 %s`
 ;=     word_trunc (isel/rules/vp1/words.isle:220), priority 0
 ;=       line 220: wanted (int_scalar _), found i8x16
 ;=

@@ -36,10 +36,10 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16, %w: out i8x16) {
 ;=
 ;= not taken
 ;=   by selection
-;=     select_by_joined (isel/rules/vp1/wide.isle:215), priority 41
-;=       line 216: wanted (used_once mask), found mask = `%j = and.i1x16 %m, %n`
-;=     select_by_difference (isel/rules/vp1/wide.isle:212), priority 40
-;=       line 212: wanted (compared_difference cc limit x y), found `%j = and.i1x16 %m, %n`
+;=     select_by_joined (isel/rules/vp1/wide.isle:197), priority 41
+;=       line 198: wanted (used_once mask), found mask = `%j = and.i1x16 %m, %n`
+;=     select_by_difference (isel/rules/vp1/wide.isle:194), priority 40
+;=       line 194: wanted (compared_difference cc limit x y), found `%j = and.i1x16 %m, %n`
 ;=     select_by_comparison (isel/rules/vp1/masks.isle:50), priority 13
 ;=       line 50: wanted (Icmp $I8X16 cc x y), found `%j = and.i1x16 %m, %n`
 ;=     select_zero_or (isel/rules/vp1/masks.isle:61), priority 12

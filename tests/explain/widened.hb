@@ -23,4 +23,4 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;= selection
 ;=   %p = mul_wide_u.i8x16 %a, %b
 ;=     no instruction of its own; done in %r = trunc.i8x16 %s
-;=       by narrow_to_low_bits (isel/rules/vp1/wide.isle:57), priority 40: inst @ (Trunc $I8X16 _)
+;=       by narrow_to_low_bits (isel/rules/vp1/wide.isle:49), priority 40: inst @ (Trunc $I8X16 _)

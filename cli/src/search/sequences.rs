@@ -43,7 +43,7 @@ enum Source {
     Register(Reg),
     Number(u32),
     /// A step, by number.
-    Step(usize),
+    Application(usize),
 }
 
 #[derive(Clone)]
@@ -54,7 +54,7 @@ struct Value {
 
 /// A template on values, by number.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct Application<'a> {
     template: &'a Template,
     /// Its number among the templates, and the operands: steps that do not need each other come in this order.
     key: (usize, [usize; 3]),
@@ -142,16 +142,16 @@ impl Search<'_> {
     /// Programs that go on with a step, `left` instructions with it.
     fn with<'a>(
         &'a self,
-        step: Step<'a>,
+        step: Application<'a>,
         left: usize,
         pool: &mut Vec<Value>,
-        steps: &mut Vec<Step<'a>>,
+        steps: &mut Vec<Application<'a>>,
     ) -> Option<Vec<Inst>> {
         let row = self.row(step, pool);
         if pool.iter().any(|value| value.row == row) {
             return None;
         }
-        pool.push(Value { source: Source::Step(steps.len()), row });
+        pool.push(Value { source: Source::Application(steps.len()), row });
         steps.push(step);
         // An instruction takes up three values at most, and makes one.
         let fits = unused(pool, steps).count() <= 1 + 2 * (left - 1);
@@ -166,12 +166,12 @@ impl Search<'_> {
     }
 
     /// The steps that may come next.
-    fn steps<'a>(&'a self, pool: &[Value], steps: &[Step<'a>]) -> Vec<Step<'a>> {
+    fn steps<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Vec<Application<'a>> {
         let mut next = Vec::new();
         let last = steps.last().map(|step| (step.key, pool.len() - 1));
         for (number, template) in self.templates.iter().enumerate() {
             for operands in choices(template, pool) {
-                let step = Step { template, key: (number, operands) };
+                let step = Application { template, key: (number, operands) };
                 let needs_last = |last: usize| operands[..template.arity].contains(&last);
                 if last.is_none_or(|(key, value)| needs_last(value) || key < step.key) {
                     next.push(step);
@@ -182,14 +182,17 @@ impl Search<'_> {
         if let Some((_, value)) = last {
             let tables = self.tables.iter().enumerate();
             next.extend(
-                tables.map(|(table, template)| Step { template, key: (self.templates.len() + table, [0, 1, value]) }),
+                tables.map(|(table, template)| Application {
+                    template,
+                    key: (self.templates.len() + table, [0, 1, value]),
+                }),
             );
         }
         next
     }
 
     /// The program that ends with one instruction more, if one gives the result.
-    fn last<'a>(&'a self, pool: &[Value], steps: &[Step<'a>]) -> Option<Vec<Inst>> {
+    fn last<'a>(&'a self, pool: &[Value], steps: &[Application<'a>]) -> Option<Vec<Inst>> {
         let wanted: Vec<usize> = unused(pool, steps).collect();
         let covers = |operands: &[usize]| wanted.iter().all(|value| operands.contains(value));
         let mut found = None;
@@ -205,7 +208,7 @@ impl Search<'_> {
                         }
                         let table = table(operands.map(|value| &pool[value].row), &self.target);
                         let template = table.and_then(|table| self.tables.get(usize::from(table)));
-                        let step = template.map(|template| Step { template, key: (0, operands) });
+                        let step = template.map(|template| Application { template, key: (0, operands) });
                         found = found.or_else(|| self.accept(pool, steps, step?));
                     }
                 }
@@ -214,7 +217,7 @@ impl Search<'_> {
         found.or_else(|| {
             self.templates.iter().filter(|template| wanted.len() <= template.arity).find_map(|template| {
                 choices(template, pool).find_map(|operands| {
-                    let step = Step { template, key: (0, operands) };
+                    let step = Application { template, key: (0, operands) };
                     let fits = covers(&operands[..template.arity]) && self.row(step, pool) == self.target;
                     if fits { self.accept(pool, steps, step) } else { None }
                 })
@@ -223,11 +226,11 @@ impl Search<'_> {
     }
 
     /// A program as it stands in the table, if it has the bits in all lanes.
-    fn accept<'a>(&'a self, pool: &[Value], steps: &[Step<'a>], last: Step<'a>) -> Option<Vec<Inst>> {
+    fn accept<'a>(&'a self, pool: &[Value], steps: &[Application<'a>], last: Application<'a>) -> Option<Vec<Inst>> {
         let mut program = Vec::new();
         let mut next = TEMPORARY;
         let mut results: Vec<Reg> = Vec::new();
-        let all: Vec<Step<'_>> = steps.iter().copied().chain([last]).collect();
+        let all: Vec<Application<'_>> = steps.iter().copied().chain([last]).collect();
         for (number, step) in all.iter().enumerate() {
             let mut fresh = || {
                 next += 1;
@@ -238,7 +241,7 @@ impl Search<'_> {
             let operands = step.key.1.map(|value| match pool.get(value).map(|value| value.source) {
                 Some(Source::Register(reg)) => Operand::Register(reg),
                 Some(Source::Number(bits)) => Operand::Number(bits.into()),
-                Some(Source::Step(step)) => Operand::Register(results.get(step).copied().unwrap_or(D)),
+                Some(Source::Application(step)) => Operand::Register(results.get(step).copied().unwrap_or(D)),
                 None => Operand::Number(0),
             });
             for inst in &step.template.insts {
@@ -266,7 +269,7 @@ impl Search<'_> {
     }
 
     /// What a step computes.
-    fn row(&self, step: Step<'_>, pool: &[Value]) -> Row<WIDTH> {
+    fn row(&self, step: Application<'_>, pool: &[Value]) -> Row<WIDTH> {
         let mut registers = [[0; WIDTH]; REGISTERS];
         for (reg, value) in OPERANDS.into_iter().zip(step.key.1) {
             registers[reg.0 as usize] = pool[value].row;
@@ -277,10 +280,10 @@ impl Search<'_> {
 }
 
 /// The values computed that nothing reads.
-fn unused<'a>(pool: &'a [Value], steps: &'a [Step<'_>]) -> impl Iterator<Item = usize> + 'a {
+fn unused<'a>(pool: &'a [Value], steps: &'a [Application<'_>]) -> impl Iterator<Item = usize> + 'a {
     let read: BTreeSet<usize> =
         steps.iter().flat_map(|step| step.key.1[..step.template.arity].iter().copied()).collect();
-    (0..pool.len()).filter(move |&value| matches!(pool[value].source, Source::Step(_)) && !read.contains(&value))
+    (0..pool.len()).filter(move |&value| matches!(pool[value].source, Source::Application(_)) && !read.contains(&value))
 }
 
 fn is_number(pool: &[Value], value: usize) -> bool {

@@ -7,7 +7,7 @@ use super::op::{Label, Op, target_field};
 use super::pipeline::{Part, Pipelined};
 use super::schedule::{self, Members, Schedule};
 use super::words::{Planned, Word};
-use crate::straighten::Step;
+use crate::straighten::ControlInst;
 
 /// The code of a function, growing.
 pub(super) struct Builder {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use halfbyte_isa::abi::Signature;
+use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::stream::{Affine, Factor, Stream, Trips, m_words};
 

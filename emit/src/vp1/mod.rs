@@ -34,7 +34,7 @@ use halfbyte_isel::{AllocatedCode, Vp1};
 
 use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
-use crate::straighten::{Step, lengths, straighten};
+use crate::straighten::{ControlInst, lengths, straighten};
 
 pub use op::OpError;
 pub use stats::BlockStats;
@@ -252,7 +252,7 @@ fn check_block(kernel: &str, block: &[Op], blocks: usize) -> Result<(), LayoutEr
     Ok(())
 }
 
-impl Step for Op {
+impl ControlInst for Op {
     fn target(&self) -> Option<BlockIndex> {
         self.target
     }

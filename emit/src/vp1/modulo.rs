@@ -204,7 +204,7 @@ impl<'a> Loop<'a> {
             interval: interval as i32,
             lead: (ahead * interval) as i32,
             times: vec![None; self.nodes.len()],
-            rows: vec![Row::default(); interval as usize],
+            rows: vec![Reservation::default(); interval as usize],
             least: vec![0; self.nodes.len()],
             evicted: Vec::new(),
             branch: self.nodes.len() - 1,
@@ -282,7 +282,7 @@ struct Search<'a> {
     /// When nodes run.
     times: Vec<Option<i32>>,
     /// The bundles of the interval.
-    rows: Vec<Row>,
+    rows: Vec<Reservation>,
     /// For each node when to try next where it has to go somewhere.
     least: Vec<i32>,
     /// Nodes that lost their times, to be placed again.
@@ -292,7 +292,7 @@ struct Search<'a> {
 
 /// What is in a bundle of the interval.
 #[derive(Clone, Default)]
-struct Row {
+struct Reservation {
     /// The units that have a word, a bit each.
     units: u8,
     /// The operations.

@@ -4,7 +4,7 @@ use halfbyte_isa::vp1::footprint::Locations;
 
 use super::live;
 use super::op::{Label, Op};
-use crate::straighten::Step;
+use crate::straighten::ControlInst;
 
 /// For each block whether a branch goes to it.
 fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {

@@ -10,13 +10,13 @@ use halfbyte_ir::{Elem, Type};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
-use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
+use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 
 /// The meaning of a text on operands of these types, or why it has none.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
-    let run = |step: &Step| Run::new(step, files.len());
+    let run = |step: &TemplateItem| Run::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
     // What a call leaves in the state makes no difference to the next, which reads nothing that it has not written.
@@ -84,11 +84,11 @@ enum Run {
 struct Placed {
     bundle: Bundle,
     /// The places of values, and whether their registers are read or written.
-    slots: Vec<(Place, Role)>,
+    slots: Vec<(Slot, Role)>,
 }
 
 /// A register, and the value that it holds.
-struct Place {
+struct Slot {
     file: RegFile,
     number: u8,
     value: usize,
@@ -108,10 +108,10 @@ fn index(placeholder: Placeholder, operands: usize) -> Option<usize> {
 }
 
 impl Run {
-    fn new(step: &Step, operands: usize) -> Result<Run, String> {
+    fn new(step: &TemplateItem, operands: usize) -> Result<Run, String> {
         match step {
-            Step::Bundle(words) => Placed::new(words, operands).map(Run::Bundle),
-            Step::Extra(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
+            TemplateItem::Bundle(words) => Placed::new(words, operands).map(Run::Bundle),
+            TemplateItem::Extra(value) => Ok(Run::Extra(index(*value, operands).unwrap_or_default())),
         }
     }
 
@@ -147,7 +147,7 @@ impl Placed {
                 inst.set(slot.field, u64::from(first));
                 number = first;
             }
-            slots.push((Place { file: slot.file, number, value }, slot.role));
+            slots.push((Slot { file: slot.file, number, value }, slot.role));
         }
         let words: Vec<u32> = insts.iter().map(|inst| inst.word()).collect();
         let bundle = Bundle::new(&words).map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use halfbyte_isa::row::Row;
 
 use super::Refused;
 use super::charts;
-use super::model::{Entry, Line, Places, Shape, Token, View};
+use super::model::{Entry, Line, Origins, Shape, Token, View};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -275,7 +275,7 @@ fn description(out: &mut Html, row: &Row) {
     }
 }
 
-/// Places as text, for people.
-pub(super) fn list_of(places: &Places) -> String {
+/// Origins as text, for people.
+pub(super) fn list_of(places: &Origins) -> String {
     places.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

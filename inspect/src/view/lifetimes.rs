@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use halfbyte_isa::row::RegFile;
 
-use super::model::{Place, Places};
+use super::model::{Origin, Origins};
 use super::registers::{Contents, Held, Node, Register};
 
 /// A stretch of instructions over which a register holds one thing.
@@ -15,7 +15,7 @@ pub(super) struct Stretch {
     /// Where it ends, after the last.
     pub end: usize,
     /// Where what it holds comes from.
-    pub defs: Places,
+    pub defs: Origins,
     /// Something reads it.
     pub is_used: bool,
 }
@@ -26,7 +26,7 @@ pub(super) struct Lifetimes {
     /// Registers with their stretches in order.
     pub rows: Vec<(Register, Vec<Stretch>)>,
     /// Where each instruction comes from.
-    pub columns: Vec<Option<Place>>,
+    pub columns: Vec<Option<Origin>>,
     /// The first instruction of each block.
     pub blocks: Vec<usize>,
 }
@@ -50,10 +50,10 @@ const FILES: [RegFile; 11] = [
 pub(super) fn of_nodes(
     nodes: &[Node],
     contents: &Contents,
-    columns: Vec<Option<Place>>,
+    columns: Vec<Option<Origin>>,
     blocks: Vec<usize>,
 ) -> Lifetimes {
-    let mut rows: HashMap<Register, Row> = HashMap::new();
+    let mut rows: HashMap<Register, Timeline> = HashMap::new();
     for Held { register, start, end, defs } in &contents.held {
         let stretch = Stretch { start: *start, end: *end, defs: (**defs).clone(), is_used: true };
         rows.entry(*register).or_default().held.push(stretch);
@@ -80,7 +80,7 @@ pub(super) fn of_nodes(
 
 /// What is known of a register.
 #[derive(Default)]
-struct Row {
+struct Timeline {
     /// Where it holds what is read later; parts of it may do so at once.
     held: Vec<Stretch>,
     /// Where it is written, in order.
@@ -89,10 +89,10 @@ struct Row {
     starts: Vec<usize>,
 }
 
-impl Row {
+impl Timeline {
     /// The stretches over which it holds one thing each.
     fn stretches(self) -> Vec<Stretch> {
-        let Row { held, written, mut starts } = self;
+        let Timeline { held, written, mut starts } = self;
         starts.dedup();
         let mut pieces: Vec<Stretch> = Vec::with_capacity(held.len() + written.len());
         for mut left in held {
@@ -133,7 +133,7 @@ mod tests {
     const R: fn(u8) -> Cell = |number| ((RegFile::Gpr, number), 0);
 
     fn line(number: usize, reads: &[u8], writes: &[u8]) -> Node {
-        let place = Some(Place { line: number as u32, column: 1 });
+        let place = Some(Origin { line: number as u32, column: 1 });
         Node {
             reads: reads.iter().map(|&register| R(register)).collect(),
             writes: writes.iter().map(|&register| (R(register), place)).collect(),

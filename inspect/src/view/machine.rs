@@ -16,7 +16,7 @@ use halfbyte_isel::machine::Machine;
 use halfbyte_isel::print::Shown;
 use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 
-use super::model::{Entry, Line, Place, Shape, Token};
+use super::model::{Entry, Line, Origin, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
 
 /// Bits of a `$c`.
@@ -45,7 +45,7 @@ pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
 /// The nodes of blocks. `node` also tells whether control never goes on to the next.
 fn blocks<M: Machine>(
     blocks: &[MachBlock<M>],
-    node: impl Fn(&M::Inst, Option<Place>) -> (Node, bool),
+    node: impl Fn(&M::Inst, Option<Origin>) -> (Node, bool),
 ) -> (Vec<Node>, Vec<usize>) {
     let starts: Vec<usize> = blocks
         .iter()
@@ -58,7 +58,7 @@ fn blocks<M: Machine>(
     let start = |block: BlockIndex| starts.get(block as usize).copied();
     let mut nodes: Vec<Node> = Vec::new();
     for inst in blocks.iter().flat_map(|block| &block.insts) {
-        let (mut node, ends) = node(&inst.inst, Place::of_loc(inst.loc));
+        let (mut node, ends) = node(&inst.inst, Origin::of_loc(inst.loc));
         let after = (!ends).then_some(nodes.len() + 1);
         node.successors = after.into_iter().chain(inst.target.and_then(start)).collect();
         nodes.push(node);
@@ -101,13 +101,13 @@ pub(super) fn plain(text: &str) -> Vec<Line> {
 
 /// The line of an instruction of PTX.
 pub(super) fn ptx_line(inst: &ptx::Inst, target: Option<BlockIndex>, names: &ptx::module::Entry, loc: Loc) -> Line {
-    Line::new(Shape::Inst, Place::of_loc(loc), vec![Token::Plain(Ptx::text_to(inst, target, names))])
+    Line::new(Shape::Inst, Origin::of_loc(loc), vec![Token::Plain(Ptx::text_to(inst, target, names))])
 }
 
 fn lines<M: Machine>(
     blocks: &[MachBlock<M>],
     all: &[Touched],
-    tokens: impl Fn(&M::Inst, &Touched, Option<Place>) -> Vec<Token>,
+    tokens: impl Fn(&M::Inst, &Touched, Option<Origin>) -> Vec<Token>,
 ) -> Vec<Line> {
     let none = Touched::default();
     let mut all = all.iter();
@@ -115,7 +115,7 @@ fn lines<M: Machine>(
     for (number, block) in blocks.iter().enumerate() {
         lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));
         for inst in &block.insts {
-            let place = Place::of_loc(inst.loc);
+            let place = Origin::of_loc(inst.loc);
             let mut line = tokens(&inst.inst, all.next().unwrap_or(&none), place);
             line.extend(inst.target.map(|target| Token::Plain(format!(" → b{target}"))));
             lines.push(Line::new(Shape::Inst, place, line));
@@ -147,7 +147,7 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
         let entry = of_halu.as_ref().map(halu_entry).or(of_vp1.as_ref().map(vp1_entry));
         // A nop has the place of its neighbour, but nothing of it.
         let nop = vp1.and_then(|words| words.get(address)).is_some_and(|&word| is_nop(word));
-        let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Place::of_loc(loc)) };
+        let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Origin::of_loc(loc)) };
         let of_node = all.get(node).unwrap_or(&none);
         // Of what a bundle writes, a word writes only its own.
         let of_word = vp1.map(|words| Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) });
@@ -167,7 +167,7 @@ fn vp1_entry(inst: &vp1::Inst) -> Entry {
 }
 
 /// What an instruction of HALU does with registers.
-fn halu_node(inst: &halu::Inst, place: Option<Place>) -> Node {
+fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     let mut node = Node { may_skip: !inst.is_unconditional(), ..Node::default() };
     let mut touch = |file: RegFile, number: u8, role: Role| {
         if file.constant().is_some_and(|(constant, _)| constant == number) {
@@ -206,7 +206,7 @@ fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
             _ => None,
         });
         let after = (!is_end(&inst)).then_some(address + 1);
-        Node { successors: after.into_iter().chain(target).collect(), ..halu_node(&inst, Place::of_loc(loc)) }
+        Node { successors: after.into_iter().chain(target).collect(), ..halu_node(&inst, Origin::of_loc(loc)) }
     };
     words.iter().zip(locs).enumerate().map(node).collect()
 }
@@ -257,7 +257,7 @@ fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
         let writer = |cell: Cell| {
             let mut writers = range.clone().filter(|&address| written_alone(words, address).contains(&cell.0));
             let address = writers.next().unwrap_or(range.start);
-            locs.get(address).and_then(|&loc| Place::of_loc(loc))
+            locs.get(address).and_then(|&loc| Origin::of_loc(loc))
         };
         let goes_on = match pending.0 {
             Next::Jump { taken: None, .. } | Next::Return => false,

@@ -14,17 +14,17 @@ mod slots;
 mod source;
 
 use halfbyte::Module;
-use halfbyte::pipeline::{Compiler, Options, Product, Step};
+use halfbyte::pipeline::{Compiler, Options, Product, Stage};
 use halfbyte_abi::Target;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Span};
-use model::{Place, Snapshot, View};
+use model::{Origin, Snapshot, View};
 
 /// What a target has against a kernel.
 struct Refused<'k> {
     kernel: &'k str,
     target: Target,
-    reasons: Vec<(Place, String)>,
+    reasons: Vec<(Origin, String)>,
 }
 
 /// The page of kernels of a module, for those of the targets that take them: HTML in one piece that needs nothing else. The same
@@ -40,7 +40,7 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
             match view(module, kernel, target, &lines) {
                 Ok(view) => views.push(view),
                 Err(diagnostics) => {
-                    let reason = |of: &Diagnostic| (Place::of_span(&lines, of.span), of.message.clone());
+                    let reason = |of: &Diagnostic| (Origin::of_span(&lines, of.span), of.message.clone());
                     let reasons = diagnostics.iter().map(reason).collect();
                     refused.push(Refused { kernel: &kernel.name, target, reasons });
                     errors.extend(diagnostics);
@@ -64,7 +64,7 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
     let (mut selected, mut allocated, mut words) = (Vec::new(), Vec::new(), Vec::new());
     let (mut lifetimes, mut slots) = (lifetimes::Lifetimes::default(), None);
     let mut pass = 0;
-    let mut watch = |step: &Step<'_>| match step.result {
+    let mut watch = |step: &Stage<'_>| match step.result {
         Product::Lowered(kernel) => {
             pass += 1;
             if step.changed {

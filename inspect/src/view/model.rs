@@ -15,7 +15,7 @@ use super::slots::Slots;
 
 /// A place in the text. It is what things of different stages have in common: an op and all that was made of it carry one place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Place {
+pub(super) struct Origin {
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
@@ -25,19 +25,19 @@ pub(super) struct Place {
 /// Several places, in the order of the text: where something comes from. Of what may come from a great many, some; else a value
 /// that is handed on from branch to branch would come from all that was before, and a page grow as the square of its text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Places(BTreeSet<Place>);
+pub(super) struct Origins(BTreeSet<Origin>);
 
 /// So many places are named of one thing.
 const MOST_PLACES: usize = 32;
 
-impl Places {
+impl Origins {
     /// None.
-    pub fn new() -> Places {
-        Places::default()
+    pub fn new() -> Origins {
+        Origins::default()
     }
 
     /// Adds places; whether any was new.
-    pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) -> bool {
+    pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Origin>) -> bool {
         let before = self.0.len();
         for &place in places {
             if self.0.len() < MOST_PLACES {
@@ -53,14 +53,14 @@ impl Places {
     }
 
     /// In the order of the text.
-    pub fn iter(&self) -> impl Iterator<Item = &Place> {
+    pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter()
     }
 }
 
-impl FromIterator<Place> for Places {
-    fn from_iter<I: IntoIterator<Item = Place>>(places: I) -> Places {
-        let mut all = Places::new();
+impl FromIterator<Origin> for Origins {
+    fn from_iter<I: IntoIterator<Item = Origin>>(places: I) -> Origins {
+        let mut all = Origins::new();
         for place in places {
             all.add([&place]);
         }
@@ -68,29 +68,29 @@ impl FromIterator<Place> for Places {
     }
 }
 
-impl<'p> IntoIterator for &'p Places {
-    type Item = &'p Place;
-    type IntoIter = std::collections::btree_set::Iter<'p, Place>;
+impl<'p> IntoIterator for &'p Origins {
+    type Item = &'p Origin;
+    type IntoIter = std::collections::btree_set::Iter<'p, Origin>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
     }
 }
 
-impl Place {
+impl Origin {
     /// Where an instruction comes from, if that is known.
-    pub fn of_loc(loc: Loc) -> Option<Place> {
-        loc.is_known().then_some(Place { line: loc.line, column: loc.column })
+    pub fn of_loc(loc: Loc) -> Option<Origin> {
+        loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
     /// Where something of the text begins.
-    pub fn of_span(lines: &Lines<'_>, span: Span) -> Place {
+    pub fn of_span(lines: &Lines<'_>, span: Span) -> Origin {
         let position = lines.position(span.start);
-        Place { line: position.line as u32, column: position.column as u32 }
+        Origin { line: position.line as u32, column: position.column as u32 }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -118,7 +118,7 @@ pub(super) enum Token {
         /// As it is written.
         text: String,
         /// Where what it holds comes from.
-        defs: Places,
+        defs: Origins,
         /// It gets its value here.
         is_def: bool,
     },
@@ -140,7 +140,7 @@ pub(super) struct Line {
     /// What it is.
     pub shape: Shape,
     /// Where it comes from.
-    pub place: Option<Place>,
+    pub place: Option<Origin>,
     /// What stands in the margin: the line of the text, or a word's address.
     pub margin: String,
     /// Its parts.
@@ -153,7 +153,7 @@ pub(super) struct Line {
 
 impl Line {
     /// An instruction or a label, with the line of the text in its margin.
-    pub fn new(shape: Shape, place: Option<Place>, tokens: Vec<Token>) -> Line {
+    pub fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
         Line { shape, place, margin, tokens, digits: None, opens: false }
     }

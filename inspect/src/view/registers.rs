@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use halfbyte_isa::row::RegFile;
 
-use super::model::{Entry, Place, Places, Token};
+use super::model::{Entry, Origin, Origins, Token};
 
 /// A hardware register: its file and number.
 pub(super) type Register = (RegFile, u8);
@@ -19,7 +19,7 @@ pub(super) struct Node {
     /// What it reads.
     pub reads: Vec<Cell>,
     /// What it writes, and where the instruction comes from that does.
-    pub writes: Vec<(Cell, Option<Place>)>,
+    pub writes: Vec<(Cell, Option<Origin>)>,
     /// It may also leave what it writes as it was.
     pub may_skip: bool,
     /// What can follow, by number.
@@ -34,7 +34,7 @@ pub(super) struct Use {
     /// By which node.
     pub node: usize,
     /// Where the instructions come from whose results it may find.
-    pub defs: Rc<Places>,
+    pub defs: Rc<Origins>,
 }
 
 /// A register that holds what something reads later.
@@ -47,7 +47,7 @@ pub(super) struct Held {
     /// Where it ends, after the last.
     pub end: usize,
     /// Where what it holds comes from.
-    pub defs: Rc<Places>,
+    pub defs: Rc<Origins>,
 }
 
 /// What registers hold.
@@ -92,7 +92,7 @@ pub(super) fn contents(nodes: &[Node]) -> Contents {
 /// What a part of a register holds at a point where that is read later.
 #[derive(Clone, Default)]
 struct Holds {
-    defs: Rc<Places>,
+    defs: Rc<Origins>,
     /// Whether some node writes it before.
     is_written: bool,
 }
@@ -214,7 +214,7 @@ impl Search<'_> {
 #[derive(Default)]
 pub(super) struct Touched {
     /// What it reads, and where that comes from.
-    pub reads: HashMap<Register, Places>,
+    pub reads: HashMap<Register, Origins>,
     /// What it writes.
     pub writes: Vec<Register>,
 }
@@ -248,7 +248,7 @@ pub(super) fn without_end(assembly: &str) -> &str {
 }
 
 /// A line of assembly in its parts. `place` is where it comes from.
-pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Place>) -> Vec<Token> {
+pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Origin>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut guarded = false;
     let mut has_op = false;
@@ -278,7 +278,7 @@ pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, pl
         let defined = if guarded { Vec::new() } else { meant(&mut new) };
         let read = meant(&mut touched.reads.keys().copied());
         guarded = false;
-        let defs: Places = match defined.is_empty() {
+        let defs: Origins = match defined.is_empty() {
             false => place.into_iter().collect(),
             true => read.iter().filter_map(|register| touched.reads.get(register)).flatten().copied().collect(),
         };
@@ -335,8 +335,8 @@ mod tests {
 
     const R0: Cell = ((RegFile::Gpr, 0), 0);
 
-    fn place(line: u32) -> Option<Place> {
-        Some(Place { line, column: 1 })
+    fn place(line: u32) -> Option<Origin> {
+        Some(Origin { line, column: 1 })
     }
 
     fn lines(found: &Use) -> Vec<u32> {

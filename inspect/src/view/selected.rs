@@ -10,7 +10,7 @@ use halfbyte_isel::vcode::{Access, Edge, Operand, Terminator, VCode, VInst, VReg
 use halfbyte_isel::{Halu, Ptx, SelectedCode, Vp1};
 
 use super::machine::{plain, ptx_line};
-use super::model::{Entry, Line, Place, Places, Shape, Token};
+use super::model::{Entry, Line, Origin, Origins, Shape, Token};
 use super::registers::{parts, without_end};
 
 /// The lines of selected code.
@@ -45,10 +45,10 @@ fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Ent
         let insts = code.insts_of(block);
         for inst in insts {
             let tokens = shown.inst(inst, &entries(&inst.inst));
-            lines.push(Line::new(Shape::Inst, Place::of_loc(inst.loc), tokens));
+            lines.push(Line::new(Shape::Inst, Origin::of_loc(inst.loc), tokens));
         }
         let (tokens, loc) = shown.terminator(&block.terminator, block.loc, &entries);
-        lines.push(Line::new(Shape::Inst, Place::of_loc(loc), tokens));
+        lines.push(Line::new(Shape::Inst, Origin::of_loc(loc), tokens));
     }
     lines
 }
@@ -59,12 +59,12 @@ trait WithOperands: Shown<Place: Into<Field>, Inst: Display> {}
 impl<M: Shown<Place: Into<Field>, Inst: Display>> WithOperands for M {}
 
 /// Where what each virtual register holds comes from. A block parameter holds what its arguments do.
-fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
-    let mut defs = vec![Places::new(); code.vregs.len()];
+fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Origins> {
+    let mut defs = vec![Origins::new(); code.vregs.len()];
     for inst in &code.insts {
         for operand in code.operands(inst).iter().filter(|operand| operand.access != Access::Use) {
             if let Some(defs) = defs.get_mut(operand.reg.0 as usize) {
-                defs.add(&Place::of_loc(inst.loc));
+                defs.add(&Origin::of_loc(inst.loc));
             }
         }
     }
@@ -97,7 +97,7 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Places> {
 /// Shows instructions of some code.
 struct Shower<'c, M: WithOperands> {
     code: &'c VCode<M>,
-    defs: Vec<Places>,
+    defs: Vec<Origins>,
 }
 
 impl<M: WithOperands> Shower<'_, M> {

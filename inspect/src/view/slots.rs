@@ -3,7 +3,7 @@
 use halfbyte_isa::vp1::{self, Unit, bundles};
 
 use super::machine::{is_nop, loops};
-use super::model::Place;
+use super::model::Origin;
 use halfbyte::emit::{BlockStats, Code};
 
 /// A word of a unit.
@@ -14,7 +14,7 @@ pub(super) struct Slot {
     /// Its assembly.
     pub text: String,
     /// Where it comes from, unless it is a nop.
-    pub place: Option<Place>,
+    pub place: Option<Origin>,
     /// It does nothing.
     pub is_nop: bool,
 }
@@ -38,7 +38,7 @@ pub(super) fn of_code(code: &Code) -> Option<Slots> {
             let address = (start..end).find(|&at| words.get(at as usize).is_some_and(|&w| Unit::of_word(w) == unit))?;
             let word = words.get(address as usize).copied()?;
             let is_nop = is_nop(word);
-            let place = code.locs.get(address as usize).and_then(|&loc| Place::of_loc(loc)).filter(|_| !is_nop);
+            let place = code.locs.get(address as usize).and_then(|&loc| Origin::of_loc(loc)).filter(|_| !is_nop);
             Some(Slot { address, text: code.words.text(address as usize), place, is_nop })
         })
     };

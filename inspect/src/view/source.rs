@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::{Kernel, Value, ValueDef};
 
-use super::model::{Line, Place, Places, Shape, Token};
+use super::model::{Line, Origin, Origins, Shape, Token};
 
 /// Where the values of each name come from, without `%`.
-type Defs<'n> = HashMap<&'n str, Places>;
+type Defs<'n> = HashMap<&'n str, Origins>;
 
 /// The lines of a text that a kernel takes, with the comment above it.
 pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
@@ -16,14 +16,14 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let named = values.iter().filter_map(|(&value, places)| Some((kernel.value_name(value)?, places.clone())));
     let defs: Defs<'_> = named.collect();
 
-    let head = Place::of_span(lines, kernel.span);
-    let mut at: BTreeMap<u32, (Shape, Place)> = BTreeMap::from([(head.line, (Shape::Label, head))]);
+    let head = Origin::of_span(lines, kernel.span);
+    let mut at: BTreeMap<u32, (Shape, Origin)> = BTreeMap::from([(head.line, (Shape::Label, head))]);
     let mut last = head.line;
     for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
-        let label = Place::of_span(lines, data.span);
+        let label = Origin::of_span(lines, data.span);
         at.entry(label.line).or_insert((Shape::Label, label));
         for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
-            let place = Place::of_span(lines, inst.span);
+            let place = Origin::of_span(lines, inst.span);
             let end = lines.position(inst.span.end.saturating_sub(1)).line as u32;
             (place.line..=end.max(place.line)).for_each(|line| {
                 at.insert(line, (Shape::Inst, place));
@@ -47,11 +47,11 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
 /// The lines of a kernel that passes made.
 pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let text = kernel.to_string();
-    let mut places: Vec<(Shape, Option<Place>)> = Vec::new();
+    let mut places: Vec<(Shape, Option<Origin>)> = Vec::new();
     for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
-        places.push((Shape::Label, Some(Place::of_span(lines, data.span))));
+        places.push((Shape::Label, Some(Origin::of_span(lines, data.span))));
         for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
-            places.push((Shape::Inst, Some(Place::of_span(lines, inst.span))));
+            places.push((Shape::Inst, Some(Origin::of_span(lines, inst.span))));
         }
     }
     places.push((Shape::Other, None));
@@ -59,9 +59,9 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let above = text.lines().count().saturating_sub(places.len());
     let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);
     let heads =
-        std::iter::once(kernel.span).chain(streams).map(|span| (Shape::Label, Some(Place::of_span(lines, span))));
+        std::iter::once(kernel.span).chain(streams).map(|span| (Shape::Label, Some(Origin::of_span(lines, span))));
     let heads: Vec<_> = heads.chain(std::iter::repeat((Shape::Label, None))).take(above).collect();
-    let placed: Vec<(&str, Shape, Option<Place>)> =
+    let placed: Vec<(&str, Shape, Option<Origin>)> =
         text.lines().zip(heads.into_iter().chain(places)).map(|(line, (shape, place))| (line, shape, place)).collect();
 
     let values = definitions(kernel, lines);
@@ -81,15 +81,15 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
 }
 
 /// Where each value comes from. A block parameter is what its arguments are.
-fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Places> {
-    let mut defs: HashMap<Value, Places> = HashMap::new();
+fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
+    let mut defs: HashMap<Value, Origins> = HashMap::new();
     for (value, data) in kernel.values.iter() {
         let span = match data.def {
             ValueDef::Param(number) => kernel.params.get(number as usize).map(|param| param.span),
             ValueDef::Result(inst) => kernel.insts.get(inst).map(|inst| inst.span),
             ValueDef::BlockParam(..) => None,
         };
-        defs.insert(value, span.map(|span| Place::of_span(lines, span)).into_iter().collect());
+        defs.insert(value, span.map(|span| Origin::of_span(lines, span)).into_iter().collect());
     }
     let insts = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
     let passed: Vec<(Value, Value)> = insts
@@ -262,10 +262,10 @@ mod tests {
         let kernel = module.kernel("b").unwrap();
         let lines = Lines::new(TEXT);
         for shown in [of_text(kernel, &lines), of_kernel(kernel, &lines)] {
-            let store = shown.iter().find(|line| line.place == Some(Place { line: 13, column: 3 })).unwrap();
+            let store = shown.iter().find(|line| line.place == Some(Origin { line: 13, column: 3 })).unwrap();
             let defs: Vec<String> = (store.tokens.iter())
                 .filter_map(|token| match token {
-                    Token::Name { defs, .. } => Some(defs.iter().map(Place::to_string).collect()),
+                    Token::Name { defs, .. } => Some(defs.iter().map(Origin::to_string).collect()),
                     _ => None,
                 })
                 .collect();

@@ -56,7 +56,7 @@ pub(super) enum Refusal {
 
 /// An access: who makes it, and where.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct AccessSite {
     pub(super) who: Who,
     pub(super) address: u64,
     pub(super) align: u32,
@@ -153,19 +153,19 @@ impl<'a> Memory<'a> {
     }
 
     /// Reads a value.
-    pub(super) fn load(&mut self, at: Place, ty: Type, out: &mut [u64]) -> Result<(), Refusal> {
+    pub(super) fn load(&mut self, at: AccessSite, ty: Type, out: &mut [u64]) -> Result<(), Refusal> {
         lanes::read(ty, self.read(at, ty.bytes())?, out);
         Ok(())
     }
 
     /// Writes a value.
-    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), Refusal> {
         lanes::write(ty, value, self.write(at, ty.bytes())?);
         Ok(())
     }
 
     /// The bytes that an item reads.
-    pub(super) fn read(&mut self, at: Place, bytes: u32) -> Result<&[u8], Refusal> {
+    pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], Refusal> {
         let (buffer, range) = self.find(at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
             for (byte, writer, reader) in watch.entries(range.clone()) {
@@ -179,7 +179,7 @@ impl<'a> Memory<'a> {
     }
 
     /// The bytes that an item writes, to change.
-    pub(super) fn write(&mut self, at: Place, bytes: u32) -> Result<&mut [u8], Refusal> {
+    pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], Refusal> {
         let (buffer, range) = self.find(at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
@@ -196,13 +196,13 @@ impl<'a> Memory<'a> {
     }
 
     /// The bytes there, where an item can read them. Nobody has read them then.
-    pub(super) fn peek(&mut self, at: Place, bytes: u32) -> Option<&[u8]> {
+    pub(super) fn peek(&mut self, at: AccessSite, bytes: u32) -> Option<&[u8]> {
         let (buffer, range) = self.find(at, bytes).ok()?;
         buffer.bytes.get().get(range)
     }
 
     /// Why an access cannot be made, whoever makes others.
-    pub(super) fn why_not(&mut self, at: Place, bytes: u32, write: bool) -> Option<TrapKind> {
+    pub(super) fn why_not(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
         match self.find(at, bytes) {
             Ok((buffer, _)) if write && buffer.watch.is_none() => {
                 Some(TrapKind::ReadOnly { address: at.address, param: buffer.param })
@@ -213,8 +213,8 @@ impl<'a> Memory<'a> {
     }
 
     /// The buffer that the whole access lies in, and where in it.
-    fn find(&mut self, at: Place, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
-        let Place { address, align, .. } = at;
+    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
+        let AccessSite { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
             return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
         }

@@ -12,7 +12,7 @@ use crate::attr::MemAttr;
 use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who, Writers};
+use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Span, Value};
@@ -31,7 +31,7 @@ pub struct Prepared<'k> {
     params: Vec<Slot>,
     frame: Vec<u64>,
     blocks: Vec<Range<usize>>,
-    steps: Vec<Step>,
+    steps: Vec<PreparedInst>,
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
@@ -72,7 +72,7 @@ impl Slot {
     }
 }
 
-struct Step {
+struct PreparedInst {
     inst: Inst,
     op: Op,
     attr: Attr,
@@ -155,7 +155,7 @@ impl<'k> Prepared<'k> {
             self.moves.extend(args.zip(params).map(|(&arg, &param)| (slots[arg], slots[param])));
             self.edges.push(Edge { to: places[call.block], case: call.case, moves: moves..self.moves.len() });
         }
-        self.steps.push(Step {
+        self.steps.push(PreparedInst {
             inst,
             op: data.op,
             attr: data.attr,
@@ -221,7 +221,7 @@ impl<'k> Prepared<'k> {
     }
 
     fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {
-        let meaning = |step: &Step| {
+        let meaning = |step: &PreparedInst| {
             let Attr::Intrinsic(intrinsic) = step.attr else {
                 return None;
             };
@@ -236,12 +236,12 @@ impl<'k> Prepared<'k> {
         self.steps.iter().filter_map(meaning).collect()
     }
 
-    fn operands(&self, step: &Step) -> &[Slot] {
+    fn operands(&self, step: &PreparedInst) -> &[Slot] {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
     /// The edge that a terminator takes.
-    fn taken(&self, step: &Step, frame: &[u64]) -> Option<&Edge> {
+    fn taken(&self, step: &PreparedInst, frame: &[u64]) -> Option<&Edge> {
         let edges = self.edges.get(step.edges.clone())?;
         let value = self.operands(step).first().map_or(0, |slot| slot.lane(frame));
         match step.op {
@@ -344,7 +344,7 @@ impl Machine<'_> {
         }
     }
 
-    fn step(&mut self, item: u32, step: &Step) -> Result<(), Fault> {
+    fn step(&mut self, item: u32, step: &PreparedInst) -> Result<(), Fault> {
         let Launch { items, group_size, .. } = *self.launch;
         let mut out = [0; MAX_LANES];
         let out = &mut out[..step.result.ty.lanes()];
@@ -401,17 +401,17 @@ impl Machine<'_> {
     }
 
     /// The operands' lanes; at most sixteen operands but for intrinsics, so on the stack.
-    fn values(&self, step: &Step) -> SmallVec<[Operand<'_>; 16]> {
+    fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
         let operand = |slot: &Slot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
         self.code.operands(step).iter().map(operand).collect()
     }
 
     /// Where a load or store goes, whose base is the operand of that number.
-    fn place(&self, item: u32, step: &Step, mem: MemAttr, base: usize) -> Place {
+    fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
         let steps = (lane(base + 1) as u32).wrapping_mul(mem.scale);
-        Place {
+        AccessSite {
             who: Who::new(item, step.inst),
             address: lane(base).wrapping_add(u64::from(steps)).wrapping_add_signed(i64::from(mem.offset)),
             align: mem.align,
@@ -434,10 +434,10 @@ impl Machine<'_> {
     }
 
     /// The fault of a load or store. One that has taken in others traps as the first of them would have.
-    fn refused_at(&mut self, access: Access, at: Place, refusal: Refusal) -> Fault {
+    fn refused_at(&mut self, access: Access, at: AccessSite, refusal: Refusal) -> Fault {
         if matches!(refusal, Refusal::Trap(_)) {
             for Part { offset, bytes, span } in self.code.kernel.parts(access.inst) {
-                let part = Place { address: at.address.wrapping_add(offset.into()), align: bytes, ..at };
+                let part = AccessSite { address: at.address.wrapping_add(offset.into()), align: bytes, ..at };
                 if let Some(kind) = self.memory.why_not(part, bytes, access.write) {
                     return self.refused(Access { span, ..access }, Refusal::Trap(kind));
                 }

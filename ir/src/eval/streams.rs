@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, Launch, TrapKind};
-use crate::eval::memory::{Memory, Place, Refusal, Who};
+use crate::eval::memory::{AccessSite, Memory, Refusal, Who};
 use crate::kernel::{Inst, Kernel, Param, Span};
 use crate::stream::Stream;
 
@@ -53,7 +53,7 @@ pub(super) struct Streams<'k> {
     /// The first item of the group at hand.
     first: u32,
     sites: Vec<Site<'k>>,
-    turns: Vec<Turn>,
+    visits: Vec<Visit>,
 }
 
 /// A stream in a launch.
@@ -82,12 +82,12 @@ struct Loop {
 
 /// What an item does next, in the order of its execution.
 #[derive(Clone, Copy)]
-enum Turn {
+enum Visit {
     /// The access of that stream.
     Access(usize),
-    /// A loop whose end is that turn.
+    /// A loop whose end is that visit.
     Begin { trips: u32, end: usize },
-    /// The end of the loop that begins at that turn.
+    /// The end of the loop that begins at that visit.
     End { trips: u32, begin: usize },
 }
 
@@ -203,8 +203,8 @@ impl<'k> Streams<'k> {
             accessed: 0,
         };
         let sites: Vec<Site<'k>> = packing.streams.iter().zip(insts).zip(params).map(site).collect();
-        let turns = turns(&sites);
-        Some(Streams { items, count, first: 0, sites, turns })
+        let visits = visits(&sites);
+        Some(Streams { items, count, first: 0, sites, visits })
     }
 
     /// The first item of a group.
@@ -238,7 +238,7 @@ impl<'k> Streams<'k> {
     pub(super) fn load(
         &mut self,
         memory: &mut Memory<'_>,
-        at: Place,
+        at: AccessSite,
         ty: Type,
         out: &mut [u64],
     ) -> Result<(), Refusal> {
@@ -249,7 +249,7 @@ impl<'k> Streams<'k> {
         let mut bytes: SmallVec<[u8; lanes::MAX_BYTES]> = SmallVec::new();
         for element in range.start / size..range.end.div_ceil(size) {
             let (address, in_group) = site.locate(first, element);
-            let at = Place { who: at.who, address, align: site.stream.align };
+            let at = AccessSite { who: at.who, address, align: site.stream.align };
             let present = if in_group < valid { memory.peek(at, size) } else { None };
             bytes.extend_from_slice(present.or(ZEROS.get(..size as usize)).unwrap_or(&[]));
         }
@@ -258,7 +258,7 @@ impl<'k> Streams<'k> {
     }
 
     /// Writes a value for the kernel.
-    pub(super) fn store(&mut self, at: Place, ty: Type, value: &[u64]) -> Result<(), Refusal> {
+    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), Refusal> {
         let (site, range) = self.find(at, ty.bytes())?;
         let mut bytes = [0; lanes::MAX_BYTES];
         lanes::write(ty, value, bytes.get_mut(..range.len()).unwrap_or(&mut []));
@@ -267,8 +267,8 @@ impl<'k> Streams<'k> {
     }
 
     /// The stream that the whole access lies in, and where among the bytes of the group at hand: those that come next.
-    fn find(&mut self, at: Place, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), Refusal> {
-        let Place { address, align, .. } = at;
+    fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), Refusal> {
+        let AccessSite { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
             return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
         }
@@ -316,17 +316,17 @@ impl<'k> Streams<'k> {
         let mut steps: SmallVec<[u32; 4]> = SmallVec::new();
         let mut backward = 0;
         let mut next = 0;
-        while let Some(&turn) = self.turns.get(next) {
+        while let Some(&visit) = self.visits.get(next) {
             next += 1;
-            match turn {
-                Turn::Access(stream) => {
+            match visit {
+                Visit::Access(stream) => {
                     if let Some(site) = self.sites.get(stream) {
                         self.access(memory, site, in_group, &steps)?;
                     }
                 }
-                Turn::Begin { trips: 0, end } => next = end + 1,
-                Turn::Begin { .. } => steps.push(0),
-                Turn::End { trips, begin } => {
+                Visit::Begin { trips: 0, end } => next = end + 1,
+                Visit::Begin { .. } => steps.push(0),
+                Visit::End { trips, begin } => {
                     if let Some(step) = steps.pop().map(|step| step + 1).filter(|&step| step < trips) {
                         if backward == budget {
                             return Ok(());
@@ -360,7 +360,7 @@ impl<'k> Streams<'k> {
         }
         let item = self.first + in_group;
         let address = site.address(item, steps.iter().copied());
-        let at = Place { who: Who::new(item, site.inst), address, align: site.stream.align };
+        let at = AccessSite { who: Who::new(item, site.inst), address, align: site.stream.align };
         let bytes = site.bytes();
         let done = match site.write {
             false => memory.read(at, bytes).map(drop),
@@ -376,31 +376,31 @@ impl<'k> Streams<'k> {
 }
 
 /// The order of an item's accesses: that of the streams' numbers, but all of one loop in each of its trips.
-fn turns(sites: &[Site<'_>]) -> Vec<Turn> {
-    let mut turns = Vec::new();
+fn visits(sites: &[Site<'_>]) -> Vec<Visit> {
+    let mut visits = Vec::new();
     let mut open: Vec<(u32, usize)> = Vec::new();
-    let close = |turns: &mut Vec<Turn>, begin: usize| {
-        let end = turns.len();
-        if let Some(Turn::Begin { trips, end: place }) = turns.get_mut(begin) {
+    let close = |visits: &mut Vec<Visit>, begin: usize| {
+        let end = visits.len();
+        if let Some(Visit::Begin { trips, end: place }) = visits.get_mut(begin) {
             *place = end;
             let trips = *trips;
-            turns.push(Turn::End { trips, begin });
+            visits.push(Visit::End { trips, begin });
         }
     };
     for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.stream.buffer.is_some()) {
         let steps = &site.stream.steps;
         let same = open.iter().zip(steps).take_while(|((open, _), step)| *open == step.loop_number).count();
         for (_, begin) in open.drain(same..).rev() {
-            close(&mut turns, begin);
+            close(&mut visits, begin);
         }
         for (step, around) in steps.iter().zip(&site.loops).skip(same) {
-            open.push((step.loop_number, turns.len()));
-            turns.push(Turn::Begin { trips: around.trips, end: 0 });
+            open.push((step.loop_number, visits.len()));
+            visits.push(Visit::Begin { trips: around.trips, end: 0 });
         }
-        turns.push(Turn::Access(number));
+        visits.push(Visit::Access(number));
     }
     for (_, begin) in open.drain(..).rev() {
-        close(&mut turns, begin);
+        close(&mut visits, begin);
     }
-    turns
+    visits
 }

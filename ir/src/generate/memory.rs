@@ -38,7 +38,7 @@ pub(super) struct Rows {
 
 /// Where a value of a type is loaded or stored.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Location {
     ty: Type,
     mem: MemAttr,
     base: Value,
@@ -59,17 +59,17 @@ impl Generator<'_, '_> {
         self.accesses = self.accesses.saturating_sub(self.cost(count));
     }
 
-    fn load_at(&mut self, place: Place) -> Value {
+    fn load_at(&mut self, place: Location) -> Value {
         self.spend(1);
-        let Place { ty, mem, base, index } = place;
+        let Location { ty, mem, base, index } = place;
         let args = [base, index.unwrap_or(base)];
         let args = args.get(..1 + usize::from(index.is_some())).unwrap_or_default();
         self.builder.value(Op::Load, ty, Attr::Mem(mem), args)
     }
 
-    fn store_at(&mut self, place: Place, value: Value) {
+    fn store_at(&mut self, place: Location, value: Value) {
         self.spend(1);
-        let Place { ty, mem, base, index } = place;
+        let Location { ty, mem, base, index } = place;
         let args = [value, base, index.unwrap_or(base)];
         let args = args.get(..2 + usize::from(index.is_some())).unwrap_or_default();
         self.builder.inst(Op::Store, ty, Attr::Mem(mem), args);
@@ -129,7 +129,7 @@ impl Generator<'_, '_> {
     }
 
     /// A place of an `in` buffer, mostly of elements of the type.
-    fn input_place(&mut self, ty: Type) -> Place {
+    fn input_place(&mut self, ty: Type) -> Location {
         let Input { base, elem } = self.input(ty);
         let bytes = ty.bytes();
         // Wide accesses need no more than the alignment of a word.
@@ -137,7 +137,7 @@ impl Generator<'_, '_> {
         let scale = if elem == ty { bytes } else { align };
         let offset = (scale * self.random.below(4) as u32) as i32;
         let index = self.input_index();
-        Place { ty, mem: MemAttr { scale, offset, align }, base, index }
+        Location { ty, mem: MemAttr { scale, offset, align }, base, index }
     }
 
     /// The number of an element that a launch's arguments have, whatever the type.
@@ -234,10 +234,10 @@ impl Generator<'_, '_> {
 
     /// A place for so many neighbouring values in the item's own row of a buffer that is written; one where something has been
     /// before, or, if addresses are affine, one of its own.
-    fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Place> {
+    fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Location> {
         let bytes = ty.bytes();
         if count == 1 && self.one_in(4) {
-            let before: Vec<Place> = self.visited.iter().copied().filter(|place| place.ty == ty).collect();
+            let before: Vec<Location> = self.visited.iter().copied().filter(|place| place.ty == ty).collect();
             if let Some(place) = self.pick(&before) {
                 return Some(place);
             }
@@ -267,22 +267,22 @@ impl Generator<'_, '_> {
                 (bytes, self.builder.op(Op::Add, Type::I32, &[own, counter]))
             }
         };
-        Some(Place { ty, mem: MemAttr { scale, offset: first as i32, align: bytes }, base, index: Some(index) })
+        Some(Location { ty, mem: MemAttr { scale, offset: first as i32, align: bytes }, base, index: Some(index) })
     }
 
     /// A place in the item's own row, by its address.
-    fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Place {
+    fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Location {
         let (bytes, slots) = (ty.bytes(), ROW / ty.bytes());
         let slot = self.random.below((slots - count + 1) as usize) as u32;
         let mem = MemAttr { scale: bytes, offset: (slot * bytes) as i32, align: bytes };
         if count > 1 || !self.one_in(2) {
-            return Place { ty, mem, base, index: None };
+            return Location { ty, mem, base, index: None };
         }
         let index = self.operand(Type::I32).map(|data| {
             let mask = self.builder.int(Type::I32, i64::from(slots) - 1);
             self.builder.op(Op::And, Type::I32, &[data, mask])
         });
-        Place { ty, mem: MemAttr { offset: if index.is_some() { 0 } else { mem.offset }, ..mem }, base, index }
+        Location { ty, mem: MemAttr { offset: if index.is_some() { 0 } else { mem.offset }, ..mem }, base, index }
     }
 
     /// A buffer whose rows have room for so many bytes, by number.
@@ -340,7 +340,7 @@ impl Generator<'_, '_> {
             true => {
                 let base = self.buffer("y", Direction::Out, ty);
                 let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
-                Place { ty, mem, base, index: self.item }
+                Location { ty, mem, base, index: self.item }
             }
         };
         let Some(item) = self.item else { return };
@@ -373,7 +373,7 @@ impl Generator<'_, '_> {
         let distance = self.builder.int(Type::I64, i64::from(ty.bytes() * self.random.below(4) as u32));
         let base = self.builder.op(Op::PtrAdd, Type::PTR, &[base, distance]);
         let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
-        self.store_at(Place { ty, mem, base, index: self.item }, value);
+        self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
 
     // What is seen of a kernel.

@@ -25,7 +25,7 @@ pub use arguments::{ROW, arguments, elements};
 pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;
-use memory::{Input, Place, Rows};
+use memory::{Input, Location, Rows};
 use palette::{int_of_mask, is_stored};
 
 /// How a kernel is to look.
@@ -73,7 +73,7 @@ struct Generator<'g, 't> {
     /// Buffers of which each item owns a row.
     rows: Vec<Rows>,
     /// Where something has been loaded from or stored to in those, to be accessed again.
-    visited: Vec<Place>,
+    visited: Vec<Location>,
     /// The loops around, the outermost first.
     counters: Vec<Counter>,
     /// The same loops, by what they are left and gone round by.

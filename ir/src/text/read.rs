@@ -10,7 +10,7 @@ use super::names::{Named, Names};
 use crate::diag::Diagnostic;
 use crate::kernel::{Block, BlockData, Inst, Kernel, Span, Value, ValueData, ValueDef};
 use crate::text::suggest::closest;
-use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, Place, StreamPart};
+use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
 /// Says that something was wrong and has been reported.
 pub(super) struct Failed;
@@ -102,18 +102,18 @@ impl<'s> Body<'s> {
         self.header_failed = false;
     }
 
-    fn span(&self, place: Place) -> Span {
+    fn span(&self, place: Subject) -> Span {
         match place {
-            Place::Kernel => self.kernel.span,
-            Place::Groups => self.groups,
-            Place::Param(number) => self.kernel.params.get(number).map_or(self.kernel.span, |param| param.span),
-            Place::Stream(number, part) => {
+            Subject::Kernel => self.kernel.span,
+            Subject::Groups => self.groups,
+            Subject::Param(number) => self.kernel.params.get(number).map_or(self.kernel.span, |param| param.span),
+            Subject::Stream(number, part) => {
                 let mut parts = self.stream_parts.iter();
                 let part = parts.find(|&&(stream, of, _)| (stream, of) == (number, part)).map(|&(_, _, span)| span);
                 part.or(self.kernel.stream_span(number)).unwrap_or(self.kernel.span)
             }
-            Place::Block(block) => self.kernel.blocks.get(block).map_or(self.kernel.span, |data| data.span),
-            Place::Inst(inst, part) => {
+            Subject::Block(block) => self.kernel.blocks.get(block).map_or(self.kernel.span, |data| data.span),
+            Subject::Inst(inst, part) => {
                 let at = self.parts.binary_search_by_key(&(inst, part), |&(inst, part, _)| (inst, part));
                 let part = at.ok().and_then(|at| self.parts.get(at)).map(|&(_, _, span)| span);
                 part.or(self.kernel.insts.get(inst).map(|data| data.span)).unwrap_or_default()

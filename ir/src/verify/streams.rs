@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
 use halfbyte_abi::{Direction, ParamKind, Type};
 
-use super::{Part, Place, StreamPart, Verifier, is_alignment};
+use super::{Part, StreamPart, Subject, Verifier, is_alignment};
 use crate::kernel::{Attr, Block, Inst, Value};
 use crate::op::Op;
 use crate::stream::{Packing, Stream};
@@ -44,12 +44,12 @@ impl Verifier<'_> {
         let Some(packing) = &kernel.packing else { return };
         if !matches!(packing.items, 1 | 4 | 16) {
             let message = format!("groups of {} work items", packing.items);
-            self.found(Place::Groups, message, "1, 4 or 16");
+            self.found(Subject::Groups, message, "1, 4 or 16");
         }
         let (streams, params) = (packing.streams.len(), kernel.params.len());
         if streams > params {
             let message = format!("{streams} streams of @{}, which has {params} parameters", kernel.name);
-            return self.found(Place::Kernel, message, "a parameter a stream");
+            return self.found(Subject::Kernel, message, "a parameter a stream");
         }
         for (number, stream) in packing.streams.iter().enumerate() {
             self.stream(packing, number, stream);
@@ -64,7 +64,7 @@ impl Verifier<'_> {
 
     fn stream(&mut self, packing: &Packing, number: usize, stream: &Stream) {
         let kernel = self.kernel;
-        let place = |part| Place::Stream(number, part);
+        let place = |part| Subject::Stream(number, part);
         let name = self.stream_name(number);
         let Some(param) = kernel.params.get(kernel.launch_params().len() + number) else { return };
         let has_size = matches!(stream.bytes, 1 | 2 | 4 | 8 | 16);
@@ -132,7 +132,7 @@ impl Verifier<'_> {
     /// A stream of no buffer.
     fn guard(&mut self, number: usize, stream: &Stream, kind: ParamKind) {
         let name = self.stream_name(number);
-        let place = |part| Place::Stream(number, part);
+        let place = |part| Subject::Stream(number, part);
         if is_read(kind) {
             self.found(
                 place(StreamPart::Name),
@@ -154,7 +154,7 @@ impl Verifier<'_> {
 
     /// A stream's guard, which has an element for each of the stream's.
     fn guarded(&mut self, packing: &Packing, number: usize, stream: &Stream, guard: u32) {
-        let place = Place::Stream(number, StreamPart::Guard);
+        let place = Subject::Stream(number, StreamPart::Guard);
         let name = self.stream_name(guard as usize);
         let Some(guard) = packing.streams.get(guard as usize) else {
             return self.found(place, format!("the guard is stream {guard}, which does not exist"), "");
@@ -171,7 +171,7 @@ impl Verifier<'_> {
     }
 
     /// A sum of which each factor is known at the launch.
-    fn affine(&mut self, place: Place, sum: &Affine) {
+    fn affine(&mut self, place: Subject, sum: &Affine) {
         let mut seen = HashSet::new();
         for &(factor, by) in &sum.terms {
             let name = match factor {
@@ -202,7 +202,7 @@ impl Verifier<'_> {
         for (number, stream) in packing.streams.iter().enumerate().filter(|(_, stream)| stream.buffer.is_some()) {
             let same = open.iter().zip(&stream.steps).take_while(|(a, b)| a.loop_number == b.loop_number).count();
             for (depth, step) in stream.steps.iter().enumerate() {
-                let place = Place::Stream(number, StreamPart::Loop(depth as u32));
+                let place = Subject::Stream(number, StreamPart::Loop(depth as u32));
                 let outer = open.get(depth).filter(|_| depth < same);
                 if outer.is_some_and(|outer| outer.trips != step.trips) {
                     let message = format!("loop {} has other trips in a stream before", step.loop_number);
@@ -228,7 +228,7 @@ impl Verifier<'_> {
                 let data = &kernel.insts[inst];
                 if matches!(data.op, Op::LocalId | Op::GroupId) {
                     let message = format!("`{}` in a packed kernel", data.op.name());
-                    self.found(Place::Inst(inst, Part::Op), message, "`item_id`, the number of the group of items");
+                    self.found(Subject::Inst(inst, Part::Op), message, "`item_id`, the number of the group of items");
                 }
                 let base = match (data.op, data.attr) {
                     (Op::Load, Attr::Mem(_)) => Some(0),
@@ -244,10 +244,10 @@ impl Verifier<'_> {
                                 && user.replace(block).is_some_and(|user| user != block)
                             {
                                 let message = format!("{} is accessed in another block too", self.stream_name(stream));
-                                self.found(Place::Inst(inst, part), message, "accesses in one block");
+                                self.found(Subject::Inst(inst, part), message, "accesses in one block");
                             }
                         }
-                        (Some(pointer), _) => self.escape(Place::Inst(inst, part), pointer, arg),
+                        (Some(pointer), _) => self.escape(Subject::Inst(inst, part), pointer, arg),
                         (None, _) => {}
                     }
                 }
@@ -255,7 +255,7 @@ impl Verifier<'_> {
                     for (number, &arg) in kernel.call_args(call).iter().enumerate() {
                         if let Some(pointer) = self.pointer(arg) {
                             let part = Part::TargetArg(target as u32, number as u32);
-                            self.escape(Place::Inst(inst, part), pointer, arg);
+                            self.escape(Subject::Inst(inst, part), pointer, arg);
                         }
                     }
                 }
@@ -264,7 +264,7 @@ impl Verifier<'_> {
         if !self.partial.incomplete {
             for number in (0..users.len()).filter(|&number| users.get(number) == Some(&None)) {
                 let message = format!("{} is not accessed", self.stream_name(number));
-                self.found(Place::Stream(number, StreamPart::Name), message, "a load or store of the kernel");
+                self.found(Subject::Stream(number, StreamPart::Name), message, "a load or store of the kernel");
             }
         }
     }
@@ -278,7 +278,7 @@ impl Verifier<'_> {
     }
 
     /// An address where none can be.
-    fn escape(&mut self, place: Place, pointer: Pointer, value: Value) {
+    fn escape(&mut self, place: Subject, pointer: Pointer, value: Value) {
         let name = self.kernel.param(value).map(|param| param.name.as_str()).unwrap_or_default();
         let (message, expected) = match pointer {
             Pointer::Stream(_) => (format!("the address of stream `%{name}` as a value"), "a load or store of it"),
@@ -293,7 +293,7 @@ impl Verifier<'_> {
         // A store into what is read is found with those into any `in` buffer.
         if kernel.insts[inst].op == Op::Load && is_written(param.kind) {
             let message = format!("a load from {}, which is written", self.stream_name(stream));
-            self.related(Place::Inst(inst, Part::Arg(0)), message, "an `in` stream", Some(base));
+            self.related(Subject::Inst(inst, Part::Arg(0)), message, "an `in` stream", Some(base));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! HALU assembly: instructions and programs to text and back.
 
 use super::{Inst, Opcode};
-use crate::text::reader::{self, Candidate, Place};
+use crate::text::reader::{self, Candidate, Position};
 use crate::text::{AsmError, Code, Line, Piece, Syntax, printer, program};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write};
@@ -62,7 +62,7 @@ pub fn read_word(line: &str) -> Result<u128, AsmError> {
         return Err(label.malformed("line", "an instruction, and no label"));
     }
     match code? {
-        Some(code) => code_word(&code, Place::ALONE),
+        Some(code) => code_word(&code, Position::ALONE),
         None => {
             let end = Piece { text: "", start: line.len() };
             Err(end.malformed("line", "an instruction"))
@@ -80,7 +80,7 @@ impl std::str::FromStr for Inst {
     }
 }
 
-fn code_word(code: &Code<'_>, place: Place<'_>) -> Result<u128, AsmError> {
+fn code_word(code: &Code<'_>, place: Position<'_>) -> Result<u128, AsmError> {
     match code {
         Code::Word(word) => Ok(*word),
         Code::Statement(statement) => {
@@ -97,7 +97,7 @@ pub type Program = program::Program<u128>;
 /// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
 /// may end a line. Errors are those of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
-    program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Place { base: at, label }))
+    program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Position { base: at, label }))
 }
 
 /// The text of a program, a line a word, with labels where branches go. [`assemble`] reads it back to the same words.

@@ -141,10 +141,10 @@ impl Fields<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use crate::abi::{Direction, Param, ParamKind, Signature, Type};
     use crate::object::{KernelInfo, RecordError};
     use crate::stream::{Affine, Factor, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
     use crate::{halu, vp1};
+    use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 
     fn read(info: &KernelInfo) -> Result<KernelInfo, RecordError> {
         KernelInfo::from_bytes(vp1::TARGET, &info.to_bytes(vp1::TARGET))

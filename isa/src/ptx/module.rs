@@ -9,7 +9,7 @@ use halfbyte_abi::Sm;
 use super::inst::{Inst, Operand, Reg};
 use super::names::identifier;
 use super::types::{Since, Type};
-use crate::abi::{self, Contents, ParamKind, Signature};
+use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
 /// A file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +133,7 @@ pub fn variables_of(signature: &Signature) -> Variables {
     let mut taken: HashSet<String> = given.iter().map(|param| identifier(&param.name).into_owned()).collect();
     taken.insert(identifier(signature.name()).into_owned());
     let params = signature.params().iter().skip(given.len()).zip(signature.contents());
-    let variable = |(param, bytes): (&abi::Param, &Contents)| {
+    let variable = |(param, bytes): (&halfbyte_abi::Param, &Contents)| {
         let align = match param.kind {
             ParamKind::Buffer { align, .. } => Some(align),
             ParamKind::Scalar(_) => None,

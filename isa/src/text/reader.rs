@@ -26,16 +26,16 @@ pub struct Candidate<T> {
 
 /// Where a statement stands.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct Position<'a> {
     /// The word that branch distances count from.
     pub base: i64,
     /// The word that a label names, if it is one.
     pub label: &'a dyn Fn(&str) -> Option<i64>,
 }
 
-impl Place<'_> {
+impl Position<'_> {
     /// A line on its own, as word 0 and without labels.
-    pub const ALONE: Place<'static> = Place { base: 0, label: &|_| None };
+    pub const ALONE: Position<'static> = Position { base: 0, label: &|_| None };
 }
 
 /// Reads a statement as the candidate that it fits; the candidates are the rows and aliases of its mnemonic.
@@ -44,7 +44,7 @@ impl Place<'_> {
 pub fn read<T>(
     statement: &Statement<'_>,
     candidates: impl Iterator<Item = Candidate<T>>,
-    place: Place<'_>,
+    place: Position<'_>,
 ) -> Result<(T, u128), AsmError> {
     let mut best: Option<Failure> = None;
     for Candidate { key, row, named, alias } in candidates {
@@ -107,7 +107,7 @@ struct Fit<'s, 'a> {
     statement: &'s Statement<'a>,
     row: &'static Row,
     operands: &'static [Operand],
-    place: Place<'s>,
+    place: Position<'s>,
     word: u128,
     /// What the text gives for each field, and where.
     puts: SmallVec<[(Field, u64, Piece<'a>); 16]>,

@@ -2,7 +2,7 @@
 
 use super::{Inst, Opcode};
 use crate::row::{Alias, GROUP};
-use crate::text::reader::{self, Candidate, Place};
+use crate::text::reader::{self, Candidate, Position};
 use crate::text::{AsmError, Code, Line, Names, Piece, Statement, Syntax, printer, program};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
@@ -91,11 +91,11 @@ fn code_word(code: &Code<'_>, at: i64, label: program::Label<'_>) -> Result<u32,
     match code {
         // The syntax holds it to 32 bits.
         Code::Word(word) => Ok(*word as u32),
-        Code::Statement(statement) => instruction(statement, Place { base: group(at), label }).map(|inst| inst.word),
+        Code::Statement(statement) => instruction(statement, Position { base: group(at), label }).map(|inst| inst.word),
     }
 }
 
-fn instruction(statement: &Statement<'_>, place: Place<'_>) -> Result<Inst, AsmError> {
+fn instruction(statement: &Statement<'_>, place: Position<'_>) -> Result<Inst, AsmError> {
     let candidate = |&(key, alias): &Form| Candidate { key, row: key.row(), named: u32::MAX.into(), alias };
     let candidates = forms_of(statement.mnemonic()).iter().map(candidate);
     let (opcode, word) = reader::read(statement, candidates, place)?;
@@ -104,7 +104,7 @@ fn instruction(statement: &Statement<'_>, place: Place<'_>) -> Result<Inst, AsmE
 
 /// Reads an instruction in whose text registers go by names of its own.
 pub(super) fn read_named(text: Piece<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
-    instruction(&Statement::parse_spaced(text, names)?, Place::ALONE)
+    instruction(&Statement::parse_spaced(text, names)?, Position::ALONE)
 }
 
 /// Reads such an instruction when its last register is to have the number that the rest of the text makes of its bits.
@@ -113,7 +113,7 @@ pub(super) fn read_sharing(text: Piece<'_>, names: Names<'_>) -> Option<Inst> {
     // All of the number's bits are other parts' too, so that one number fits.
     (0..32).find_map(|number| {
         statement.renumber_last(number);
-        instruction(&statement, Place::ALONE).ok()
+        instruction(&statement, Position::ALONE).ok()
     })
 }
 

@@ -8,7 +8,7 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Modifier;
 use halfbyte_isa::word::Field;
 
-use super::operands::{Half, Number, Place, Pred, Reg, Src};
+use super::operands::{Half, Number, Pred, Reg, Source, Src};
 use crate::driver::Drafted;
 use crate::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, VInst, VReg};
@@ -178,26 +178,26 @@ impl Builder {
             inst.set(fields.half, half);
         }
         match src.place {
-            Place::Reg(reg) => self.read(fields.reg, reg),
-            Place::Imm(bits) => inst.set(IMM32, bits.into()),
-            Place::Const(offset) => inst.set(CMEM_OFFSET, offset.into()),
+            Source::Reg(reg) => self.read(fields.reg, reg),
+            Source::Imm(bits) => inst.set(IMM32, bits.into()),
+            Source::Const(offset) => inst.set(CMEM_OFFSET, offset.into()),
         }
     }
 
     /// The source in a register, its modifiers kept.
     pub fn in_reg(&mut self, src: Src) -> Src {
         let reg = match src.place {
-            Place::Reg(_) => return src,
-            Place::Imm(bits) => self.word(Inst::new(Opcode::MOV_I).with(IMM32, bits.into())),
-            Place::Const(offset) => self.word(Inst::new(Opcode::MOV_C).with(CMEM_OFFSET, offset.into())),
+            Source::Reg(_) => return src,
+            Source::Imm(bits) => self.word(Inst::new(Opcode::MOV_I).with(IMM32, bits.into())),
+            Source::Const(offset) => self.word(Inst::new(Opcode::MOV_C).with(CMEM_OFFSET, offset.into())),
         };
-        Src { place: Place::Reg(reg), ..src }
+        Src { place: Source::Reg(reg), ..src }
     }
 
     /// A plain source as a register.
     pub fn reg(&mut self, src: Src) -> Reg {
         match self.in_reg(src).place {
-            Place::Reg(reg) => reg,
+            Source::Reg(reg) => reg,
             _ => Reg::ZERO,
         }
     }
@@ -226,9 +226,9 @@ impl Builder {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
         let mut inst = Inst::new(match b.place {
-            Place::Reg(_) => forms.rr,
-            Place::Imm(_) => forms.ri,
-            Place::Const(_) => forms.rc,
+            Source::Reg(_) => forms.rr,
+            Source::Imm(_) => forms.ri,
+            Source::Const(_) => forms.rc,
         });
         self.place(&mut inst, A, a);
         self.place(&mut inst, SLOT_B, b);
@@ -252,10 +252,10 @@ impl Builder {
         let b = b.folded(number);
         let mut c = c.folded(number);
         let third = match c.place {
-            Place::Reg(_) => None,
+            Source::Reg(_) => None,
             _ if !b.is_reg() => None,
-            Place::Imm(_) => forms.rri,
-            Place::Const(_) => forms.rrc,
+            Source::Imm(_) => forms.rri,
+            Source::Const(_) => forms.rrc,
         };
         let mut inst;
         match third {
@@ -268,9 +268,9 @@ impl Builder {
             None => {
                 c = self.in_reg(c);
                 inst = Inst::new(match b.place {
-                    Place::Reg(_) => forms.rrr,
-                    Place::Imm(_) => forms.rir,
-                    Place::Const(_) => forms.rcr,
+                    Source::Reg(_) => forms.rrr,
+                    Source::Imm(_) => forms.rir,
+                    Source::Const(_) => forms.rcr,
                 });
                 self.place(&mut inst, A, a);
                 self.place(&mut inst, SLOT_B, b);
@@ -284,9 +284,9 @@ impl Builder {
     pub fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
         let src = src.folded(Number::Int);
         let mut inst = Inst::new(match src.place {
-            Place::Reg(_) => Opcode::MOV_R,
-            Place::Imm(_) => Opcode::MOV_I,
-            Place::Const(_) => Opcode::MOV_C,
+            Source::Reg(_) => Opcode::MOV_R,
+            Source::Imm(_) => Opcode::MOV_I,
+            Source::Const(_) => Opcode::MOV_C,
         });
         self.place(&mut inst, SLOT_B, src);
         self.put(inst, class, so_far, part)

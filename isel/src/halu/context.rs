@@ -10,7 +10,7 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
 use super::lowering::Lowering;
-use super::operands::{Index, Lanes, Number, Place, Pred, Reg, Src};
+use super::operands::{Index, Lanes, Number, Pred, Reg, Source, Src};
 use crate::classes::type_class;
 use crate::machine::RegClass;
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
@@ -74,7 +74,7 @@ impl Lowering<'_> {
         let word = reg.part((offset / 32) as u8);
         match offset % 32 {
             0 => word,
-            n => rules::Context::shift_right(self, &Sign::U, Src::plain(Place::Reg(word)), Src::imm(n)),
+            n => rules::Context::shift_right(self, &Sign::U, Src::plain(Source::Reg(word)), Src::imm(n)),
         }
     }
 }
@@ -134,11 +134,11 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn from_reg(&mut self, reg: Reg) -> Src {
-        Src::plain(Place::Reg(reg))
+        Src::plain(Source::Reg(reg))
     }
 
     fn const_mem(&mut self, offset: u16) -> Src {
-        Src::plain(Place::Const(offset))
+        Src::plain(Source::Const(offset))
     }
 
     fn truth(&mut self, value: bool) -> Pred {
@@ -308,7 +308,7 @@ impl rules::Context for Lowering<'_> {
 
     fn sign_mask(&mut self, ty: Type, reg: Reg) -> Reg {
         let selector = if lane_bits(ty) == 8 { 0xba98 } else { 0xbb99 };
-        self.prmt(selector, Src::plain(Place::Reg(reg)), Src::ZERO)
+        self.prmt(selector, Src::plain(Source::Reg(reg)), Src::ZERO)
     }
 
     // Integers.
@@ -427,7 +427,7 @@ impl rules::Context for Lowering<'_> {
         let bits = ty.bits();
         match src.place {
             _ if bits >= 32 => src,
-            Place::Imm(imm) => {
+            Source::Imm(imm) => {
                 let unused = 32 - bits;
                 Src::imm(match sign {
                     Sign::U => imm << unused >> unused,
@@ -442,7 +442,7 @@ impl rules::Context for Lowering<'_> {
                     (Sign::S, _) => 0x9910,
                 };
                 let reg = self.prmt(selector, src, Src::ZERO);
-                Src::plain(Place::Reg(reg))
+                Src::plain(Source::Reg(reg))
             }
         }
     }
@@ -541,7 +541,7 @@ impl rules::Context for Lowering<'_> {
         let width = lane_bits(ty);
         let shifted = self.shift_left(a, Src::imm(n));
         let kept = in_lanes(width, (ty.elem().mask() as u32) << n);
-        self.lop3(0xc0, Src::plain(Place::Reg(shifted)), Src::imm(kept), Src::ZERO)
+        self.lop3(0xc0, Src::plain(Source::Reg(shifted)), Src::imm(kept), Src::ZERO)
     }
 
     fn lanes_shr(&mut self, sign: &Sign, ty: Type, n: u32, a: Src) -> Reg {
@@ -550,7 +550,7 @@ impl rules::Context for Lowering<'_> {
         }
         let width = lane_bits(ty);
         let shifted = self.shift_right(&Sign::U, a, Src::imm(n));
-        let shifted = Src::plain(Place::Reg(shifted));
+        let shifted = Src::plain(Source::Reg(shifted));
         let kept = Src::imm(in_lanes(width, ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::ZERO),
@@ -630,7 +630,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn item_count(&mut self) -> Reg {
-        self.out.reg(Src::plain(Place::Const(0)))
+        self.out.reg(Src::plain(Source::Const(0)))
     }
 }
 
@@ -656,7 +656,7 @@ pub(super) fn zero_extended(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     if ty == Type::I1 || ty.bits() >= 32 {
         return reg;
     }
-    let extended = rules::Context::extend(lowering, &Sign::U, ty, Src::plain(Place::Reg(reg)));
+    let extended = rules::Context::extend(lowering, &Sign::U, ty, Src::plain(Source::Reg(reg)));
     lowering.out.reg(extended)
 }
 

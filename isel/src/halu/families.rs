@@ -7,7 +7,7 @@ use halfbyte_isa::row::Modifier;
 
 use super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
 use super::lowering::Lowering;
-use super::operands::{Lanes, Number, Place, Pred, Reg, Src};
+use super::operands::{Lanes, Number, Pred, Reg, Source, Src};
 use crate::classes::type_class;
 use crate::machine::RegClass;
 use crate::threads::{Sign, Video, lane_bits};
@@ -180,16 +180,16 @@ impl Lowering<'_> {
 
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
         let a = self.out.reg(a);
-        let count = if matches!(count.place, Place::Imm(_)) { count } else { self.out.in_reg(count) };
+        let count = if matches!(count.place, Source::Imm(_)) { count } else { self.out.in_reg(count) };
         // A left shift leaves the low word of the shifted pair, a right shift the high one: the other word is RZ.
         let (direction, at) = if left { (choice!(M_DIR, "L"), RA) } else { (choice!(M_DIR, "R"), R64) };
-        let form = if matches!(count.place, Place::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
+        let form = if matches!(count.place, Source::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
         let mut inst = Word::new(form).with(DIR, direction).with(HI, (!left).into());
         inst.set(SIGN, sign_choice!(M_SIGN, sign));
         match count.place {
-            Place::Imm(n) => inst.set(IMM32, n.into()),
-            Place::Reg(reg) => self.out.read(R32, reg),
-            Place::Const(_) => {}
+            Source::Imm(n) => inst.set(IMM32, n.into()),
+            Source::Reg(reg) => self.out.read(R32, reg),
+            Source::Const(_) => {}
         }
         self.out.read(at, a);
         self.out.word(inst)

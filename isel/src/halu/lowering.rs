@@ -2,9 +2,9 @@
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use halfbyte_abi as abi;
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Span, Type, Value, ValueDef};
-use halfbyte_isa::abi;
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -14,7 +14,7 @@ use super::builder::{Builder, choice};
 use super::context;
 use super::in_place::write_in_place;
 use super::intrinsic;
-use super::operands::{Index, Place, Pred, Reg, Src};
+use super::operands::{Index, Pred, Reg, Source, Src};
 use super::predicate::predicate;
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::machine::{Halu, Machine, RegClass};
@@ -334,7 +334,7 @@ impl Lowering<'_> {
     /// A parameter in a register.
     fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
         let offset = self.param_offset(number).unwrap_or(0);
-        let word = |k: u16| Src::plain(Place::Const(offset + 4 * k));
+        let word = |k: u16| Src::plain(Source::Const(offset + 4 * k));
         Ok(match (ty, ty.bits()) {
             (Type::I1, _) => {
                 let byte = self.out.word(Word::new(Opcode::LDC_U8).with(CMEM_OFFSET, offset.into()));
@@ -381,7 +381,7 @@ impl Lowering<'_> {
         let mut base = self.value_reg(base);
         if let Some(index) = index {
             let offset = self.scaled(index, mem.scale);
-            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Place::Reg(offset)), Src::ZERO]);
+            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Source::Reg(offset)), Src::ZERO]);
             base = self.add_words(base, offset, false);
         }
         if near {
@@ -430,7 +430,7 @@ impl Lowering<'_> {
                 Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
             });
             let words = [low, low.part(1), high, high.part(1)];
-            return self.out.wide(class, &words.map(|word| Src::plain(Place::Reg(word))));
+            return self.out.wide(class, &words.map(|word| Src::plain(Source::Reg(word))));
         }
         let mut so_far = None;
         for part in 0..(bytes / 4) as u8 {
@@ -459,7 +459,7 @@ impl Lowering<'_> {
             self.out.push(inst);
         } else if mem.align == 8 {
             for part in [0, 2] {
-                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Place::Reg(word)));
+                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Source::Reg(word)));
                 let pair = self.out.wide(RegClass::Pair, &words);
                 let inst = self.access(Opcode::STG_U_64, Opcode::STG_W_64, &address, 4 * i32::from(part));
                 self.out.read(R64, pair);

@@ -60,7 +60,7 @@ impl Index {
 
 /// Where a word comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Source {
     Reg(Reg),
     Imm(u32),
     /// Constant bank 0, byte offset.
@@ -86,16 +86,16 @@ pub(crate) enum Number {
 /// A word as an operand: selected, then its absolute value, then negated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Src {
-    pub place: Place,
+    pub place: Source,
     pub neg: bool,
     pub abs: bool,
     pub half: Half,
 }
 
 impl Src {
-    pub const ZERO: Src = Src::plain(Place::Reg(Reg::ZERO));
+    pub const ZERO: Src = Src::plain(Source::Reg(Reg::ZERO));
 
-    pub const fn plain(place: Place) -> Src {
+    pub const fn plain(place: Source) -> Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
@@ -103,12 +103,12 @@ impl Src {
     pub const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
-            _ => Src::plain(Place::Imm(bits)),
+            _ => Src::plain(Source::Imm(bits)),
         }
     }
 
     pub const fn is_reg(self) -> bool {
-        matches!(self.place, Place::Reg(_))
+        matches!(self.place, Source::Reg(_))
     }
 
     pub const fn negated(self) -> Src {
@@ -131,7 +131,7 @@ impl Src {
 
     /// The same with the modifiers of an immediate worked into its bits: no instruction has both.
     pub fn folded(self, number: Number) -> Src {
-        let Place::Imm(bits) = self.place else {
+        let Source::Imm(bits) = self.place else {
             return self;
         };
         let bits = match self.half {

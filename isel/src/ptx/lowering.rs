@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
+use halfbyte_abi as abi;
 use halfbyte_abi::Sm;
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Span, Type, Value, ValueDef};
-use halfbyte_isa::abi;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Guard;

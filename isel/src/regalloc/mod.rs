@@ -19,8 +19,8 @@ mod verify;
 mod vp1;
 mod webs;
 
+use halfbyte_abi::MAX_LOCAL_BYTES;
 use halfbyte_abi::{Exceeded, Watchdog};
-use halfbyte_isa::abi::MAX_LOCAL_BYTES;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::stream::MAX_FRAME_BYTES;
 use halfbyte_isa::word::Field;

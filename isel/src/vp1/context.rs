@@ -8,7 +8,7 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 use super::lowering::Lowering;
 use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use super::range::range;
-use super::wide::{self, Chain, Operand, Pair, Plan, Step, wide_methods};
+use super::wide::{self, Addend, Chain, Operand, Pair, Plan, wide_methods};
 use crate::classes::type_class;
 use crate::trace::trace_methods;
 use crate::vcode::VReg;

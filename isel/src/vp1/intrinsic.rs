@@ -4,7 +4,7 @@ use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
-use halfbyte_isa::vp1::template::{Placeholder, Step, Template, Words};
+use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::builder::Builder;
@@ -56,8 +56,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
     };
     for step in &template.steps {
         match step {
-            Step::Bundle(words) => values.bundle(&mut lowering.out, words),
-            Step::Extra(value) => {
+            TemplateItem::Bundle(words) => values.bundle(&mut lowering.out, words),
+            TemplateItem::Extra(value) => {
                 lowering.constants.pass_through_memory();
                 lowering.out.extra(values.get(RegFile::V, *value));
             }

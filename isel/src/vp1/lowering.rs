@@ -5,8 +5,8 @@
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use halfbyte_abi::Signature;
 use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Span, Type, Value};
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles};
 use halfbyte_isa::vp1::TARGET;

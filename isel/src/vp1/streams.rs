@@ -1,7 +1,7 @@
 //! A packed kernel's streams, in the terms of the machine: where their cursors come from, and how these step.
 
+use halfbyte_abi::Signature;
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Refusal, Type, stream as ir};
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 

@@ -4,7 +4,7 @@ pub mod random;
 
 use std::collections::HashMap;
 
-use halfbyte_isa::abi::Signature;
+use halfbyte_abi::Signature;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Access as Memory, Address, Next, Reader, SpecialReg, Write};
 use halfbyte_isa::halu::fields::*;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use halfbyte_isa::abi::Signature;
+use halfbyte_abi::Signature;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::domain::Next;

@@ -77,7 +77,7 @@ struct Numbering<'k> {
     memory: SecondaryMap<Block, u32>,
     states: u32,
     /// Whether a parameter may be equal to others though what a branch gives it has no number yet.
-    is_hopeful: bool,
+    is_optimistic: bool,
     /// Whether there was such a parameter.
     hoped: bool,
     changed: bool,
@@ -94,7 +94,7 @@ impl<'k> Numbering<'k> {
             stores: has_stores(kernel),
             memory: SecondaryMap::new(),
             states: 0,
-            is_hopeful: true,
+            is_optimistic: true,
             hoped: false,
             changed: false,
             poll,
@@ -109,7 +109,7 @@ impl<'k> Numbering<'k> {
                 return numbering.numbers;
             }
         }
-        numbering.is_hopeful = false;
+        numbering.is_optimistic = false;
         numbering.numbers = none_of(kernel);
         numbering.round();
         numbering.numbers
@@ -191,7 +191,7 @@ impl<'k> Numbering<'k> {
             let number = self.numbers[given];
             if number.is_none() {
                 self.hoped = true;
-                if !self.is_hopeful {
+                if !self.is_optimistic {
                     return param;
                 }
             } else {
@@ -281,7 +281,7 @@ fn has_stores(kernel: &Kernel) -> bool {
 }
 
 /// A step of the walk over the dominator tree.
-enum Step {
+enum Visit {
     Enter(Block),
     /// Forget the numbers met since there were so many.
     Leave(usize),
@@ -307,18 +307,18 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
     for param in &kernel.params {
         walk.leaders[param.value] = param.value.into();
     }
-    let mut steps: Vec<Step> = kernel.entry().map(Step::Enter).into_iter().collect();
+    let mut steps: Vec<Visit> = kernel.entry().map(Visit::Enter).into_iter().collect();
     while let Some(step) = steps.pop() {
         match step {
-            Step::Enter(block) => {
+            Visit::Enter(block) => {
                 // What the entry leaves is the end of the walk.
                 if flow.immediate_dominator(block).is_some() {
-                    steps.push(Step::Leave(walk.met.len()));
+                    steps.push(Visit::Leave(walk.met.len()));
                 }
                 walk.block(kernel, block);
-                steps.extend(children[block].as_slice(&pool).iter().rev().map(|&child| Step::Enter(child)));
+                steps.extend(children[block].as_slice(&pool).iter().rev().map(|&child| Visit::Enter(child)));
             }
-            Step::Leave(met) => {
+            Visit::Leave(met) => {
                 for number in walk.met.drain(met..) {
                     walk.leaders[number] = None.into();
                 }

@@ -1,4 +1,4 @@
-//! Loop-invariant code motion: what is the same in every turn of a loop is computed before it.
+//! Loop-invariant code motion: what is the same in every iteration of a loop is hoisted out of it.
 //!
 //! Pure instructions whose operands come from outside of a loop move to the block before it, out of as many loops as they
 //! can; all ops are total, so a loop that is not taken does no harm. Constants and masks move only with what needs them:

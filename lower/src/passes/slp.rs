@@ -122,7 +122,7 @@ struct Word {
 
 /// Where an instruction of the block stands.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Position {
     /// One more than its number in the block; zero elsewhere.
     at: u32,
     /// Its number among the accesses.
@@ -136,7 +136,7 @@ struct Search<'l> {
     /// The block that is looked at, in order.
     insts: Vec<Inst>,
     accesses: Vec<Inst>,
-    places: SecondaryMap<Inst, Place>,
+    places: SecondaryMap<Inst, Position>,
     groups: Vec<Group>,
     /// What is needed elsewhere too and stays as it is.
     kept: Vec<Lanes<Value>>,
@@ -164,12 +164,12 @@ impl<'l> Search<'l> {
     /// Looks at another block.
     fn enter(&mut self, kernel: &Kernel, block: Block) {
         for inst in self.insts.drain(..) {
-            self.places[inst] = Place::default();
+            self.places[inst] = Position::default();
         }
         self.accesses.clear();
         self.insts.extend_from_slice(&kernel.blocks[block].insts);
         for (at, &inst) in (1..).zip(&self.insts) {
-            self.places[inst] = Place { at, access: self.accesses.len() as u32 };
+            self.places[inst] = Position { at, access: self.accesses.len() as u32 };
             if !kernel.insts[inst].op.is_pure() {
                 self.accesses.push(inst);
             }

@@ -1,16 +1,16 @@
-//! Loop unrolling: a loop that is known to take so many turns is written down turn by turn, and branches back no more.
+//! Loop unrolling: a loop with a known number of iterations becomes that many copies of its body.
 //!
-//! The condition on which a loop is left is computed turn by turn, and all that it depends on, by the evaluator's own
-//! functions; where that is constants alone, so many turns there are. What was computed so is a constant in each turn. The
-//! loop itself becomes its last turn, and copies of it, which stand in front of its header, the turns before: so accesses
+//! The condition on which a loop is left is computed iteration by iteration, and all that it depends on, by the evaluator's own
+//! functions; where that is constants alone, so many iterations there are. What was computed so is a constant in each iteration. The
+//! loop itself becomes its last iteration, and copies of it, which stand in front of its header, the iterations before: so accesses
 //! keep their order, what is used behind the loop stays where it is, and no branch turns into a backward one.
 //!
-//! It is done for loops in which there is no other, with one way out, as long as all turns together have at most [`MOST`]
+//! It is done for loops in which there is no other, with one way out, as long as all iterations together have at most [`MOST`]
 //! instructions, those aside that become constants. So many take no more words than a kernel of some length, while a step,
-//! a test and a branch a turn are saved, as much as the body of many a small loop; of much longer turns they would be a
+//! a test and a branch an iteration are saved, as much as the body of many a small loop; of much longer iterations they would be a
 //! small part. A loop around such loops may then be one without a loop in it, and is unrolled in its turn.
 //!
-//! Targets whose items share vectors make streams of the accesses of a loop, one for all turns. There loops with accesses
+//! Targets whose items share vectors make streams of the accesses of a loop, one for all iterations. There loops with accesses
 //! stay.
 
 use cranelift_entity::packed_option::PackedOption;
@@ -37,11 +37,11 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// So many turns may there be, and so many instructions in all of them.
+/// So many iterations may there be, and so many instructions in all of them.
 const MOST: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // A packed kernel's streams say how its loops turn.
+    // A packed kernel's streams say how its loops iteration.
     if kernel.layout.len() < 2 || kernel.packing.is_some() {
         return false;
     }
@@ -101,18 +101,18 @@ type Edge = (Inst, usize);
 /// A loop that is to be unrolled.
 struct Plan {
     header: Block,
-    /// The blocks, each behind those from which it is come to in a turn.
+    /// The blocks, each behind those from which it is come to in an iteration.
     blocks: Vec<Block>,
-    /// Those from which the loop can still be left: they are its last turn.
+    /// Those from which the loop can still be left: they are its last iteration.
     last: EntitySet<Block>,
     /// The ways into the loop.
     entries: Vec<Edge>,
-    /// What the header's parameters are in the next turn.
+    /// What the header's parameters are in the next iteration.
     next: Vec<Value>,
     exit: Inst,
     /// The target of `exit` that stays in the loop.
     stays: usize,
-    turns: u32,
+    iterations: u32,
     clock: Clock,
 }
 
@@ -164,15 +164,15 @@ impl Plan {
         let last = before_exit(kernel, header, from);
         let part = last.iter().map(&mut cost).sum::<Option<u32>>()?;
         clock.start();
-        let mut turns = 1;
-        while clock.turn(kernel, condition)? {
-            turns += 1;
-            if turns > MOST || (turns - 1).saturating_mul(whole).saturating_add(part) > MOST {
+        let mut iterations = 1;
+        while clock.iteration(kernel, condition)? {
+            iterations += 1;
+            if iterations > MOST || (iterations - 1).saturating_mul(whole).saturating_add(part) > MOST {
                 return None;
             }
             clock.next();
         }
-        Some(Plan { header, blocks, last, entries, next, exit, stays: 1 - way, turns, clock })
+        Some(Plan { header, blocks, last, entries, next, exit, stays: 1 - way, iterations, clock })
     }
 }
 
@@ -190,7 +190,7 @@ fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge>
     edges.collect()
 }
 
-/// The blocks of a loop to which a turn comes before the one that leaves it, and that one.
+/// The blocks of a loop to which an iteration comes before the one that leaves it, and that one.
 fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> {
     let mut found = EntitySet::new();
     let mut work = vec![header];
@@ -202,23 +202,23 @@ fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> 
     found
 }
 
-/// What the condition depends on, which says how many turns there are.
+/// What the condition depends on, which says how many iterations there are.
 struct Clock {
     header: Block,
-    /// Whether another turn follows where the condition holds.
+    /// Whether another iteration follows where the condition holds.
     goes_on: bool,
-    /// What is computed in each turn, in order.
+    /// What is computed in each iteration, in order.
     insts: Vec<Inst>,
     params: Vec<Counter>,
-    /// What is known in the turn at hand, by value.
+    /// What is known in the iteration at hand, by value.
     now: SecondaryMap<Value, Option<u64>>,
 }
 
-/// A parameter of the header that is known in each turn.
+/// A parameter of the header that is known in each iteration.
 struct Counter {
     param: Value,
     start: u64,
-    /// What it is in the next turn.
+    /// What it is in the next iteration.
     next: Value,
 }
 
@@ -227,7 +227,7 @@ impl Clock {
         Clock { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
     }
 
-    /// Finds what the condition depends on, in this turn and in the next; none where that is not known.
+    /// Finds what the condition depends on, in this iteration and in the next; none where that is not known.
     fn find(&mut self, kernel: &Kernel, condition: Value, entries: &[Edge], next: &[Value]) -> Option<()> {
         let mut met = 0;
         self.need(kernel, condition, entries, next, MOST)?;
@@ -261,7 +261,7 @@ impl Clock {
                 let depth = depth.checked_sub(1).filter(|_| self.insts.len() < MOST as usize)?;
                 kernel.args(inst).iter().try_for_each(|&arg| self.need(kernel, arg, entries, next, depth))?;
                 self.insts.push(inst);
-                // Computed in each turn.
+                // Computed in each iteration.
                 Some(0)
             }
             _ => return None,
@@ -273,7 +273,7 @@ impl Clock {
         self.now[value].is_some()
     }
 
-    /// What an instruction's result is in this turn, where that is known.
+    /// What an instruction's result is in this iteration, where that is known.
     fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
         self.now[kernel.result(inst)?]
     }
@@ -284,8 +284,8 @@ impl Clock {
         }
     }
 
-    /// Computes what is known in this turn, and whether another one follows.
-    fn turn(&mut self, kernel: &Kernel, condition: Value) -> Option<bool> {
+    /// Computes what is known in this iteration, and whether another one follows.
+    fn iteration(&mut self, kernel: &Kernel, condition: Value) -> Option<bool> {
         for &inst in &self.insts {
             let result = kernel.result(inst)?;
             let (ty, data) = (kernel.ty(result), &kernel.insts[inst]);
@@ -318,12 +318,12 @@ struct Unroller<'k, 'c, 'l> {
     context: &'c mut Context<'l>,
     /// By header, what goes before it.
     copies: SecondaryMap<Block, Vec<Block>>,
-    /// Blocks that no turn comes to.
+    /// Blocks that no iteration comes to.
     gone: EntitySet<Block>,
-    /// What stands for a loop's values in the turn that is being copied.
+    /// What stands for a loop's values in the iteration that is being copied.
     stands_for: SecondaryMap<Value, PackedOption<Value>>,
     /// The values for which something may stand: those of the loop at hand. Behind it they mean what they are in its last
-    /// turn, in the copies of another loop too.
+    /// iteration, in the copies of another loop too.
     standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
@@ -341,15 +341,15 @@ impl Unroller<'_, '_, '_> {
         let params = self.kernel.block_params(plan.header).to_vec();
         let &[condition] = self.kernel.args(plan.exit) else { return };
         plan.clock.start();
-        let mut head = if plan.turns > 1 { self.block(plan.header) } else { plan.header };
+        let mut head = if plan.iterations > 1 { self.block(plan.header) } else { plan.header };
         let mut given = self.enter(&plan, head, &params);
-        for turn in 1..plan.turns {
+        for iteration in 1..plan.iterations {
             // It was computed before.
-            plan.clock.turn(self.kernel, condition);
+            plan.clock.iteration(self.kernel, condition);
             for (&param, &value) in params.iter().zip(&given) {
                 self.stand(param, value);
             }
-            let next = if turn + 1 == plan.turns { plan.header } else { self.block(plan.header) };
+            let next = if iteration + 1 == plan.iterations { plan.header } else { self.block(plan.header) };
             self.copy(&plan, head, next, &mut told);
             given = plan.next.iter().map(|&value| self.mapped(value)).collect();
             plan.clock.next();
@@ -358,7 +358,7 @@ impl Unroller<'_, '_, '_> {
         for value in self.standing.drain(..) {
             self.stands_for[value] = PackedOption::default();
         }
-        plan.clock.turn(self.kernel, condition);
+        plan.clock.iteration(self.kernel, condition);
         self.last(&plan, &params, &given);
         for Told { inst, before, mut copies } in told {
             if !copies.is_empty() {
@@ -399,7 +399,7 @@ impl Unroller<'_, '_, '_> {
         self.stands_for[value].expand().unwrap_or(value)
     }
 
-    /// Lets the ways into the loop lead to its first turn, and says what the header's parameters are in that.
+    /// Lets the ways into the loop lead to its first iteration, and says what the header's parameters are in that.
     fn enter(&mut self, plan: &Plan, head: Block, params: &[Value]) -> Vec<Value> {
         let only = match plan.entries.as_slice() {
             &[(branch, way)] => self.kernel.targets(branch).get(way).copied(),
@@ -421,7 +421,7 @@ impl Unroller<'_, '_, '_> {
         }
     }
 
-    /// Copies a turn that another one follows.
+    /// Copies an iteration that another one follows.
     fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [Told]) {
         let mut blocks: Vec<Block> = Vec::with_capacity(plan.blocks.len());
         for &block in &plan.blocks {
@@ -503,7 +503,7 @@ impl Unroller<'_, '_, '_> {
         self.kernel.make_inst(data.op, data.ty, attr, &args, None, data.span)
     }
 
-    /// Makes the last turn of the loop itself.
+    /// Makes the last iteration of the loop itself.
     fn last(&mut self, plan: &Plan, params: &[Value], given: &[Value]) {
         if params != given {
             for (&param, &value) in params.iter().zip(given) {

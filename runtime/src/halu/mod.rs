@@ -8,7 +8,7 @@ mod state;
 
 use std::sync::{Arc, OnceLock};
 
-use halfbyte_isa::abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
+use halfbyte_abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::{self as isa, Inst};
 use halfbyte_isa::isa::{Isa, Words};

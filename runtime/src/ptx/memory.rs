@@ -1,7 +1,7 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_isa::abi::buffer_of;
-use halfbyte_isa::ptx::meaning::{CONST_SPACE, Place};
+use halfbyte_abi::buffer_of;
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, Location};
 use halfbyte_isa::ptx::module::Space as VariableSpace;
 
 use super::watch::Watch;
@@ -31,9 +31,9 @@ pub(super) struct Bound {
 
 impl Memory<'_> {
     /// The bytes at a place.
-    pub fn load(&mut self, place: Place<u32>, count: usize) -> Result<&[u8], TrapKind> {
+    pub fn load(&mut self, place: Location<u32>, count: usize) -> Result<&[u8], TrapKind> {
         match place {
-            Place::Parameter { number, offset } => {
+            Location::Parameter { number, offset } => {
                 let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
                 // Loading the kernel has seen that they are there.
                 range(held, offset as u64, count).ok_or(TrapKind::OutOfBounds {
@@ -56,7 +56,7 @@ impl Memory<'_> {
     }
 
     /// The bytes at a place, to be written.
-    pub fn store(&mut self, place: Place<u32>, count: usize) -> Result<&mut [u8], TrapKind> {
+    pub fn store(&mut self, place: Location<u32>, count: usize) -> Result<&mut [u8], TrapKind> {
         let address = self.aligned(Access::Store, place, count)?;
         if !self.buffers.allow(Access::Store, address, count) {
             return Err(self.buffers.refusal(Access::Store, address, count));
@@ -72,11 +72,11 @@ impl Memory<'_> {
     }
 
     /// The address of a place in the buffers, a multiple of what is accessed. Constant memory is what variables declare there.
-    fn aligned(&self, access: Access, place: Place<u32>, count: usize) -> Result<u64, TrapKind> {
+    fn aligned(&self, access: Access, place: Location<u32>, count: usize) -> Result<u64, TrapKind> {
         let (space, [low, high], offset) = match place {
-            Place::Global { base, offset } => (Space::Global, base, offset),
-            Place::Constant { base, offset } => (Space::Constant(0), base, offset),
-            Place::Parameter { offset, .. } => (Space::Constant(0), [0, 0], offset),
+            Location::Global { base, offset } => (Space::Global, base, offset),
+            Location::Constant { base, offset } => (Space::Constant(0), base, offset),
+            Location::Parameter { offset, .. } => (Space::Constant(0), [0, 0], offset),
         };
         let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into());
         let bytes = count as u32;

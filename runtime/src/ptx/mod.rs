@@ -11,8 +11,8 @@ mod watch;
 
 use std::sync::Arc;
 
+use halfbyte_abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_abi::{Exceeded, Watchdog};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;

@@ -1,6 +1,6 @@
 //! Looks for items that meet in memory. Items are independent: a byte that one writes no other may access.
 
-use halfbyte_isa::abi::buffer_of;
+use halfbyte_abi::buffer_of;
 
 use crate::trap::{Access, Space, TrapKind};
 
@@ -62,7 +62,7 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halfbyte_isa::abi::buffer_base;
+    use halfbyte_abi::buffer_base;
 
     /// Whether the last of some accesses, by item, kind and byte, meets another item.
     fn races(accesses: &[(u32, Access, u64)]) -> bool {

@@ -1,6 +1,6 @@
 //! The copying engine: what goes between the launch's buffers and the streams of a tile.
 
-use halfbyte_isa::abi::buffer_base;
+use halfbyte_abi::buffer_base;
 use halfbyte_isa::stream::Stream;
 
 use super::tiles::{Plan, Tile, Visit};
@@ -27,7 +27,7 @@ pub(super) struct Stop {
 
 /// Accesses of one visit whose elements stand side by side in the stream.
 #[derive(Clone, Copy)]
-struct Row<'a> {
+struct Run<'a> {
     stream: &'a Stream,
     /// What its offset in the buffer has besides the item, modulo 2^32.
     index: u32,
@@ -39,7 +39,7 @@ struct Row<'a> {
     count: u32,
 }
 
-impl Row<'_> {
+impl Run<'_> {
     fn bytes(&self) -> usize {
         self.stream.bytes as usize
     }
@@ -190,7 +190,7 @@ impl<'a> Copier<'a> {
     }
 
     /// The accesses of a visit, by items from the lowest on.
-    fn rows(&self, visit: &Visit) -> impl Iterator<Item = Row<'a>> + use<'a> {
+    fn rows(&self, visit: &Visit) -> impl Iterator<Item = Run<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams.get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
@@ -203,7 +203,7 @@ impl<'a> Copier<'a> {
                 let round = u64::from(row) * rounds + u64::from(visit.round);
                 let element = if stream.uniform { round } else { round * u64::from(plan.group) };
                 let count = if stream.uniform { 1 } else { step.min(tile.items - done) };
-                Row { stream, index: visit.index, element, first: tile.first + done, count }
+                Run { stream, index: visit.index, element, first: tile.first + done, count }
             })
         })
     }

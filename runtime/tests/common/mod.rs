@@ -2,8 +2,8 @@
 
 pub mod vp1;
 
+use halfbyte_abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{DEFAULT_BUDGET, Direction, Param, ParamKind, Signature, Type};
 use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};

@@ -1,7 +1,7 @@
 //! VP1 kernels from bundles of assembly.
 
+use halfbyte_abi::Signature;
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::{Unit, read_word};

@@ -1,8 +1,8 @@
 //! Kernels of the IR, written so or imported, on the evaluator and as words.
 
 use halfbyte_abi::{Sm, Target};
+use halfbyte_abi::{buffer_base, group_size};
 use halfbyte_ir::{Direction, Op, ParamKind, Type};
-use halfbyte_isa::abi::{buffer_base, group_size};
 use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};

@@ -8,7 +8,7 @@ mod ir;
 mod ptx;
 
 use halfbyte_abi::Watchdog;
-use halfbyte_isa::abi::{DEFAULT_BUDGET, buffer_base};
+use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
 pub use failure::{Failure, Item, Kind};

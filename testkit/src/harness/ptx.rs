@@ -1,6 +1,6 @@
 //! Texts in PTX, as they stand or as what they are imported to.
 
-use halfbyte_isa::abi::buffer_base;
+use halfbyte_abi::buffer_base;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Space, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};

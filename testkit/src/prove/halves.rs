@@ -6,7 +6,7 @@ use rustc_apfloat::ieee::{BFloat, Half};
 
 use super::instruction::{Instruction, Trial};
 use super::oracle::{
-    COMPARES, Clamp, Compare, Halves, LOGICS, Op, Place, ROUNDINGS, Rounding, Source, Spec, narrow, widen,
+    COMPARES, Clamp, Compare, Halves, LOGICS, Op, ROUNDINGS, Rounding, Source, SourceKind, Spec, narrow, widen,
 };
 use super::{Effort, Subject};
 
@@ -269,7 +269,7 @@ fn any_form(effort: Effort) -> Subject {
                 let (low, high) = (triple(trial.spec.bf16, random), triple(trial.spec.bf16, random));
                 let mut words = [0, 1, 2].map(|i: usize| packed(low[i], high[i]));
                 for (word, source) in words.iter_mut().zip(trial.spec.sources) {
-                    if let Place::Immediate(bits) = source.place {
+                    if let SourceKind::Immediate(bits) = source.place {
                         *word = bits;
                     }
                 }
@@ -307,9 +307,9 @@ fn random_spec(random: &mut Random) -> Spec {
     let outside = &mut spec.sources[1 + random.below(arity - 1)];
     match random.below(4) {
         0 => {}
-        1 => outside.place = Place::Uniform,
-        2 => outside.place = Place::Constant,
-        _ => *outside = Source { place: Place::Immediate(random.bits() as u32), ..Source::PLAIN },
+        1 => outside.place = SourceKind::Uniform,
+        2 => outside.place = SourceKind::Constant,
+        _ => *outside = Source { place: SourceKind::Immediate(random.bits() as u32), ..Source::PLAIN },
     }
     spec
 }

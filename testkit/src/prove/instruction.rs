@@ -83,7 +83,7 @@ impl Trial {
     }
 }
 
-/// The locations that [`Place`] names.
+/// The locations that [`SourceKind`] names.
 struct State {
     words: [u32; 3],
     p0: bool,

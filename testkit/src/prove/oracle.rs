@@ -91,23 +91,23 @@ pub(super) enum Halves {
     High,
 }
 
-/// Where a source comes from. Register, uniform register or constant is the one that [`Place::name`] says.
+/// Where a source comes from. Register, uniform register or constant is the one that [`SourceKind::name`] says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum SourceKind {
     Register,
     Uniform,
     Constant,
     Immediate(u32),
 }
 
-impl Place {
+impl SourceKind {
     /// The name of the `number`-th source's location; none for an immediate.
     pub fn name(self, number: usize) -> Option<String> {
         match self {
-            Place::Register => Some(format!("R{}", number + 1)),
-            Place::Uniform => Some(format!("UR{}", number + 1)),
-            Place::Constant => Some(format!("c[0x0][{:#x}]", 4 * (number + 1))),
-            Place::Immediate(_) => None,
+            SourceKind::Register => Some(format!("R{}", number + 1)),
+            SourceKind::Uniform => Some(format!("UR{}", number + 1)),
+            SourceKind::Constant => Some(format!("c[0x0][{:#x}]", 4 * (number + 1))),
+            SourceKind::Immediate(_) => None,
         }
     }
 }
@@ -118,16 +118,16 @@ pub(super) struct Source {
     pub neg: bool,
     pub abs: bool,
     pub halves: Halves,
-    pub place: Place,
+    pub place: SourceKind,
 }
 
 impl Source {
     /// A register as it is.
-    pub const PLAIN: Source = Source { neg: false, abs: false, halves: Halves::Both, place: Place::Register };
+    pub const PLAIN: Source = Source { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
 
     fn text(self, number: usize) -> String {
         let Some(name) = self.place.name(number) else {
-            let Place::Immediate(bits) = self.place else { return String::new() };
+            let SourceKind::Immediate(bits) = self.place else { return String::new() };
             return format!("{:#06x}, {:#06x}", bits >> 16, bits & 0xFFFF);
         };
         let halves = match self.halves {

@@ -43,7 +43,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = Vec::new();
     for target in TARGETS.defaults() {
         for (number, rule) in TARGETS.rules(target).iter().enumerate() {
-            let place = Place { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
+            let place = RuleSite { part: target.name(), name: rule.name, file: rule.file, line: rule.line };
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
                 let mut is_taken = false;
                 let mut programs = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         }
     }
     for (number, rule) in rule_trial::rules() {
-        let place = Place { part: "lower", name: rule.name, file: rule.file, line: rule.line };
+        let place = RuleSite { part: "lower", name: rule.name, file: rule.file, line: rule.line };
         subjects.push(place.subject(rule.checks, effort, move |kernel| {
             let mut after = kernel.clone();
             rule_trial::apply(number, &mut after).map_err(|error| error.to_string())?;
@@ -77,16 +77,16 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
 
 /// Where a rule stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct RuleSite {
     part: &'static str,
     name: &'static str,
     file: &'static str,
     line: u32,
 }
 
-impl Place {
+impl RuleSite {
     fn fail(&self, reason: String, reproduction: Reproduction) -> Box<Counterexample> {
-        let Place { part, name, file, line } = self;
+        let RuleSite { part, name, file, line } = self;
         Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
     }
 
@@ -344,7 +344,7 @@ mod tests {
 
     /// A rule of these checks, for which a translation with faults stands.
     fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {
-        let place = Place { part: "halu", name: "planted", file: "planted.isle", line: 7 };
+        let place = RuleSite { part: "halu", name: "planted", file: "planted.isle", line: 7 };
         place.subject(checks, Effort::Sample, move |kernel| {
             let mut wrong = kernel.clone();
             fault(&mut wrong);

@@ -3,8 +3,8 @@
 //! Both sides run by the meanings of PTX over a domain of many words at once.
 
 use halfbyte::Sm;
+use halfbyte_abi::Signature;
 use halfbyte_ir::witness::Random;
-use halfbyte_isa::abi::Signature;
 use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::Type;

@@ -129,35 +129,35 @@ fn named(location: Location) -> (&'static str, Option<String>) {
 }
 
 /// The place of a name, if there is one.
-fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Place<'a>> {
+fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Slot<'a>> {
     let Some(key) = key else {
         return match file {
-            "vx" => Some(Place::Bytes(&mut state.vx)),
-            "va" => Some(Place::Lanes(&mut state.va)),
-            "uc" => Some(Place::Number(&mut state.uccfg)),
+            "vx" => Some(Slot::Bytes(&mut state.vx)),
+            "va" => Some(Slot::Lanes(&mut state.va)),
+            "uc" => Some(Slot::Number(&mut state.uccfg)),
             _ => None,
         };
     };
     if file == "ds" {
         let cell: u16 = json::digits(key).filter(|&cell| key.len() == 4 && cell < 0x2000)?;
-        return Some(Place::Cell(&mut state.data, cell >> 4, (cell & 15) as u8));
+        return Some(Slot::Cell(&mut state.data, cell >> 4, (cell & 15) as u8));
     }
     let n: usize = key.parse().ok().filter(|n: &usize| n.to_string() == key)?;
     match file {
-        "r" => state.r.get_mut(n).map(Place::Word),
-        "v" => state.v.get_mut(n).map(Place::Bytes),
-        "vc" => state.vc.get_mut(n).map(Place::Word),
-        "a" => state.a.get_mut(n).map(Place::Word),
-        "c" => state.c.get_mut(n).map(Place::Half),
-        "l" => state.l.get_mut(n).map(Place::Half),
-        "m" => state.m.get_mut(n).map(Place::Word),
-        "x" => state.x.get_mut(n).map(Place::Word),
+        "r" => state.r.get_mut(n).map(Slot::Word),
+        "v" => state.v.get_mut(n).map(Slot::Bytes),
+        "vc" => state.vc.get_mut(n).map(Slot::Word),
+        "a" => state.a.get_mut(n).map(Slot::Word),
+        "c" => state.c.get_mut(n).map(Slot::Half),
+        "l" => state.l.get_mut(n).map(Slot::Half),
+        "m" => state.m.get_mut(n).map(Slot::Word),
+        "x" => state.x.get_mut(n).map(Slot::Word),
         _ => None,
     }
 }
 
 /// A place in the state, by what it holds.
-enum Place<'a> {
+enum Slot<'a> {
     Word(&'a mut u32),
     Half(&'a mut u16),
     /// Component 0 is written first.
@@ -167,31 +167,31 @@ enum Place<'a> {
     Cell(&'a mut DataStore, u16, u8),
 }
 
-impl Place<'_> {
+impl Slot<'_> {
     fn value(&self) -> Value {
         match self {
-            Place::Word(word) => json!(format!("{word:08x}")),
-            Place::Half(half) => json!(format!("{half:04x}")),
-            Place::Bytes(bytes) => json!(format!("{:032x}", u128::from_be_bytes(**bytes))),
-            Place::Lanes(lanes) => json!(lanes),
-            Place::Number(number) => json!(number),
-            Place::Cell(data, row, bank) => json!(format!("{:02x}", data.cell(*row, *bank))),
+            Slot::Word(word) => json!(format!("{word:08x}")),
+            Slot::Half(half) => json!(format!("{half:04x}")),
+            Slot::Bytes(bytes) => json!(format!("{:032x}", u128::from_be_bytes(**bytes))),
+            Slot::Lanes(lanes) => json!(lanes),
+            Slot::Number(number) => json!(number),
+            Slot::Cell(data, row, bank) => json!(format!("{:02x}", data.cell(*row, *bank))),
         }
     }
 
     /// Sets it; the error is what the value should be.
     fn set(self, value: &Value) -> Result<(), &'static str> {
         match self {
-            Place::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
-            Place::Half(half) => *half = digits(value).ok_or("a string of 4 hexadecimal digits")?,
-            Place::Bytes(bytes) => {
+            Slot::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
+            Slot::Half(half) => *half = digits(value).ok_or("a string of 4 hexadecimal digits")?,
+            Slot::Bytes(bytes) => {
                 *bytes = digits(value).map(u128::to_be_bytes).ok_or("a string of 32 hexadecimal digits")?;
             }
-            Place::Lanes(lanes) => *lanes = sums(value).ok_or("a list of 16 integers of 28 bits")?,
-            Place::Number(number) => {
+            Slot::Lanes(lanes) => *lanes = sums(value).ok_or("a list of 16 integers of 28 bits")?,
+            Slot::Number(number) => {
                 *number = value.as_u64().and_then(|n| n.try_into().ok()).ok_or("a number of 32 bits")?;
             }
-            Place::Cell(data, row, bank) => {
+            Slot::Cell(data, row, bank) => {
                 data.set_cell(row, bank, digits(value).ok_or("a string of 2 hexadecimal digits")?);
             }
         }

@@ -1,6 +1,6 @@
 //! Programs of HALU words.
 
-use halfbyte_isa::abi::{Direction, Param, ParamKind, Type, buffer_base};
+use halfbyte_abi::{Direction, Param, ParamKind, Type, buffer_base};
 use halfbyte_isa::halu;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
@@ -65,7 +65,7 @@ struct Buffer {
     bytes: usize,
 }
 
-/// A base: a pair of uniform registers with an address in a buffer, however it was come by.
+/// A base: a pair of uniform registers with an address in a buffer, however it was made.
 #[derive(Clone, Copy)]
 struct Base {
     ur: u64,

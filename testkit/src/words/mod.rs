@@ -16,8 +16,8 @@ mod trial;
 mod vp1;
 
 use halfbyte_abi::Target;
+use halfbyte_abi::{Param, ParamKind, Signature};
 use halfbyte_emit::{Code, write_object};
-use halfbyte_isa::abi::{Param, ParamKind, Signature};
 use halfbyte_isa::isa::Words;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_isa::stream::Tiles;

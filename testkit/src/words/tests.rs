@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 use std::num::NonZero;
 
-use halfbyte_isa::abi::{Direction, Type};
+use halfbyte_abi::{Direction, Type};
 use halfbyte_isa::halu::assemble;
 
 use super::*;

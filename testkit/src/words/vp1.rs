@@ -1,6 +1,6 @@
 //! Programs of VP1 words.
 
-use halfbyte_isa::abi::{Direction, Param, ParamKind, Type};
+use halfbyte_abi::{Direction, Param, ParamKind, Type};
 use halfbyte_isa::row::{Class, RegFile};
 use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1;

@@ -360,7 +360,7 @@ kernel @two_parameters_of_different_blocks(%x: in i32, %y: out i32) {
 ;=   ret
 ;= }
 
-; A value that comes a turn later.
+; A value that comes an iteration later.
 kernel @a_value_that_comes_a_turn_later(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id

@@ -47,7 +47,7 @@ kernel @a_test_behind_the_body(%x: in i32, %y: out i32) {
 ;=   ret
 ;= }
 
-; A test before the body, a branch in it, and two ways into it; what is used behind the loop is its last turn's.
+; A test before the body, a branch in it, and two ways into it; what is used behind the loop is its last iteration's.
 kernel @a_test_before_the_body_a_branch_in_it_and_two_ways_into_it_what_is_used_behind_the_loop_is_its_last_turn_s(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -116,7 +116,7 @@ kernel @a_test_before_the_body_a_branch_in_it_and_two_ways_into_it_what_is_used_
 ;=   ret
 ;= }
 
-; One turn, and none.
+; One iteration, and none.
 kernel @one_turn_and_none(%n: i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -230,7 +230,7 @@ kernel @a_loop_in_a_loop(%n: i32, %y: out i32) {
 ;=   ret
 ;= }
 
-; As many turns as an argument says, too many, and two ways out.
+; As many iterations as an argument says, too many, and two ways out.
 kernel @as_many_turns_as_an_argument_says_too_many_and_two_ways_out(%n: i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -319,7 +319,7 @@ kernel @as_many_turns_as_an_argument_says_too_many_and_two_ways_out(%n: i32, %x:
 ;= }
 
 ; test: lower passes=fold,unroll
-; What nothing reaches goes to what only earlier turns did.
+; What nothing reaches goes to what only earlier iterations did.
 kernel @what_nothing_reaches_goes_to_what_only_earlier_turns_did(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id

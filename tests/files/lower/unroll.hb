@@ -1,5 +1,5 @@
 ; test: lower halu
-; A loop of four turns is written down in order, and nothing is left of its counter.
+; A loop of four iterations is written down in order, and nothing is left of its counter.
 kernel @sum(%x: in i32 align 16, %y: out i32) {
 ^entry:
   %i = item_id
@@ -84,7 +84,7 @@ kernel @nest(%n: i32, %y: out i32) {
 ;=   ret
 ;= }
 
-; As many turns as an argument says: it stays a loop.
+; As many iterations as an argument says: it stays a loop.
 kernel @argument(%n: i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -103,7 +103,7 @@ kernel @argument(%n: i32, %x: in i32, %y: out i32) {
 }
 ; check: br_if %more, ^loop
 
-; Two instructions in 32 turns are as many as may be; in 33 they stay a loop.
+; Two instructions in 32 iterations are as many as may be; in 33 they stay a loop.
 kernel @most(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -177,7 +177,7 @@ kernel @squares(%x: in i8x4, %y: out i8x4) {
 ; never: ^loop
 
 ; What a loop leaves behind is used in a loop after it, which is unrolled too: it is what it was in the first loop's last
-; turn.
+; iteration.
 kernel @carried(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id

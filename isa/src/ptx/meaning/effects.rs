@@ -49,7 +49,7 @@ pub enum Access<W: Copy> {
     /// Registers become memory's contents, extended as the type says.
     Load {
         /// Where.
-        place: Place<W>,
+        place: Location<W>,
         /// The type of an element.
         element: Type,
         /// A register an element; `None` keeps it nowhere.
@@ -58,7 +58,7 @@ pub enum Access<W: Copy> {
     /// Memory becomes the low bits of values.
     Store {
         /// Where.
-        place: Place<W>,
+        place: Location<W>,
         /// The type of an element.
         element: Type,
         /// A value an element.
@@ -68,7 +68,7 @@ pub enum Access<W: Copy> {
 
 /// A place in a memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place<W: Copy> {
+pub enum Location<W: Copy> {
     /// Global memory at `base + offset`, modulo 2^64.
     Global {
         /// A 64-bit address, low word first.

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Access, CONST_SPACE, Context, Next, Place, Reader, wide};
+use super::{Access, CONST_SPACE, Context, Location, Next, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::inst::{Base, Operand};
@@ -30,18 +30,22 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::Store { place, element: self.ty(0), data });
     }
 
-    fn place(&mut self, i: usize) -> Option<Place<D::Word>> {
+    fn place(&mut self, i: usize) -> Option<Location<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
         let base = match address.base {
-            Base::Parameter(number) => return Some(Place::Parameter { number, offset }),
+            Base::Parameter(number) => return Some(Location::Parameter { number, offset }),
             Base::Register(reg) => self.read.register(self.d, reg),
             Base::Variable(var) => {
                 let base = self.read.variable(self.d, var);
                 self.in_space(var.space, base)
             }
         };
-        Some(if self.has(Token::Const) { Place::Constant { base, offset } } else { Place::Global { base, offset } })
+        Some(if self.has(Token::Const) {
+            Location::Constant { base, offset }
+        } else {
+            Location::Global { base, offset }
+        })
     }
 
     /// The address in a space of one without, or the other way round.

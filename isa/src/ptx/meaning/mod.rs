@@ -14,7 +14,7 @@ mod wide;
 
 use arrayvec::ArrayVec;
 
-pub use effects::{Access, CONST_SPACE, Effects, Next, Place, Reader, Write};
+pub use effects::{Access, CONST_SPACE, Effects, Location, Next, Reader, Write};
 
 use super::Opcode;
 use super::inst::{Inst, Operand, Reg};

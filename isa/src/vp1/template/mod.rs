@@ -65,7 +65,7 @@ pub struct Slot {
 
 /// A step of a template.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum TemplateItem {
     /// A bundle.
     Bundle(Words),
     /// `$vx` gets this value, which is in a `$v`.
@@ -86,7 +86,7 @@ pub struct Words {
 #[derive(Clone, Debug)]
 pub struct Template {
     /// In order. A bundle that reads `$va` comes right after one that writes it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TemplateItem>,
     /// How many temporaries there are.
     pub temporaries: u8,
 }

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Placeholder, Slot, Step, Template, TemplateError, TemplateErrorKind, Words};
+use super::{Placeholder, Slot, Template, TemplateError, TemplateErrorKind, TemplateItem, Words};
 use crate::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
 use crate::text::{AsmErrorKind, Names, Piece, split, tuple};
 use crate::vp1::domain::{Logic, Unknown};
@@ -185,10 +185,10 @@ impl Parser<'_> {
         }
     }
 
-    fn step(&mut self, text: Piece<'_>) -> Result<Step, TemplateError> {
+    fn step(&mut self, text: Piece<'_>) -> Result<TemplateItem, TemplateError> {
         match extra(text).filter(|value| !value.text.contains('&')) {
-            Some(value) => self.extra(value).map(Step::Extra),
-            None => self.bundle(text).map(Step::Bundle),
+            Some(value) => self.extra(value).map(TemplateItem::Extra),
+            None => self.bundle(text).map(TemplateItem::Bundle),
         }
     }
 

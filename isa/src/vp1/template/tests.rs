@@ -9,8 +9,8 @@ use RegFile::{C, R, V, Vc};
 /// The bundles of a template.
 fn bundles(text: &str, result: RegFile, operands: &[RegFile]) -> Vec<Words> {
     let words = |step| match step {
-        Step::Bundle(words) => Some(words),
-        Step::Extra(_) => None,
+        TemplateItem::Bundle(words) => Some(words),
+        TemplateItem::Extra(_) => None,
     };
     Template::parse(text, result, operands).unwrap().steps.into_iter().filter_map(words).collect()
 }
@@ -130,8 +130,8 @@ fn a_value_goes_to_the_extra_register() {
     for (bit, parts) in [("b20", 4), ("zf", 2), ("true", 2), ("false", 1)] {
         let text = format!("{text} u rn -0x2 $d $0q $c2 $c2 {bit} $vc0 zf");
         let template = Template::parse(&text, V, &[V, V, V, V, V, R]).unwrap();
-        assert!(matches!(template.steps[0], Step::Extra(Operand(4))), "{text}");
-        let Some(Step::Bundle(words)) = template.steps.last() else { panic!() };
+        assert!(matches!(template.steps[0], TemplateItem::Extra(Operand(4))), "{text}");
+        let Some(TemplateItem::Bundle(words)) = template.steps.last() else { panic!() };
         let of_field = |field| words.slots.iter().filter(|slot| slot.inst == 1 && slot.field == field).count();
         assert_eq!(of_field(f::SRC1), parts, "{text}");
         assert_eq!(of_field(f::COND), usize::from(matches!(bit, "b20" | "zf")), "{text}");

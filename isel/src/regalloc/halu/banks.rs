@@ -4,7 +4,7 @@
 //! regalloc2 knows three classes of at most 64 registers, and nothing of pairs and quads. So a class is a bank, a wide
 //! register takes one wide slot, and 32-bit registers are spread over several banks where one is too small.
 
-use halfbyte_isa::abi::MAX_LOCAL_BYTES;
+use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::PReg;
 
 use super::super::adapter::{self, Offer};

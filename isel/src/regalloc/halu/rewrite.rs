@@ -1,6 +1,6 @@
 //! The machine function of what was allocated: register numbers in the words, and words for moves and spills.
 
-use halfbyte_isa::abi::MAX_LOCAL_BYTES;
+use halfbyte_abi::MAX_LOCAL_BYTES;
 use halfbyte_isa::half::Compare;
 use halfbyte_isa::halu::fields::{ICMP, IMM24, IMM32, LUT, PP, PP_NOT, PU, R32, R64, RA, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
@@ -31,14 +31,14 @@ impl<'a> Part<'a> {
         Part { run, assignment, plan: SlotPlan::new(run, assignment), cursor: run.cursor(), local: 0 }
     }
 
-    fn place(&self, place: Allocation) -> Place {
+    fn place(&self, place: Allocation) -> Location {
         match (place.as_reg(), place.as_stack()) {
             (Some(reg), _) => {
                 let number = self.plan.number(reg).into();
-                self.assignment.slot(reg).map_or(Place::None, |slot| Place::Slot(slot, number))
+                self.assignment.slot(reg).map_or(Location::None, |slot| Location::Slot(slot, number))
             }
-            (None, Some(spilled)) => Place::Local(u64::from(4 * (self.local + spilled.index() as u32))),
-            (None, None) => Place::None,
+            (None, Some(spilled)) => Location::Local(u64::from(4 * (self.local + spilled.index() as u32))),
+            (None, None) => Location::None,
         }
     }
 
@@ -60,7 +60,7 @@ pub(super) fn spills_registers(run: &Run, assignment: &Assignment) -> bool {
 }
 
 /// Where a value lies.
-enum Place {
+enum Location {
     /// Nowhere.
     None,
     /// In the slot that begins with this hardware register.
@@ -168,9 +168,9 @@ impl Moves {
         push: &mut dyn FnMut(Inst),
     ) -> Result<(), AllocError> {
         match (part.place(from), part.place(to)) {
-            (Place::Slot(slot, from), Place::Slot(_, to)) => copy(slot, from, to, push),
-            (Place::Slot(slot, from), Place::Local(to)) => self.spill(slot, from, to, push),
-            (Place::Local(from), Place::Slot(slot, to)) => self.reload(slot, from, to, push),
+            (Location::Slot(slot, from), Location::Slot(_, to)) => copy(slot, from, to, push),
+            (Location::Slot(slot, from), Location::Local(to)) => self.spill(slot, from, to, push),
+            (Location::Local(from), Location::Slot(slot, to)) => self.reload(slot, from, to, push),
             _ => return Err(AllocError::Unsound(format!("a move from {from} to {to}"))),
         }
         Ok(())

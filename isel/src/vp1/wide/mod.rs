@@ -18,7 +18,7 @@ use super::operands::{Alu, Factor, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use super::{Class, Group};
 use crate::vcode::VReg;
 
-pub(crate) use plan::{Chain, Operand, Pair, Plan, Step};
+pub(crate) use plan::{Addend, Chain, Operand, Pair, Plan};
 use plan::{Clip, Facts, Scalar, Weights};
 pub(crate) use uses::Uses;
 
@@ -322,28 +322,28 @@ macro_rules! wide_methods {
 
         fn one_product(&mut self, chain: Chain) -> Option<(Operand, Operand)> {
             match chain.split_last()? {
-                (rest, Step::Product(a, b)) if rest.is_empty() => Some((a, b)),
+                (rest, Addend::Product(a, b)) if rest.is_empty() => Some((a, b)),
                 _ => None,
             }
         }
 
         fn and_product(&mut self, chain: Chain) -> Option<(Chain, Operand, Operand)> {
             match chain.split_last()? {
-                (rest, Step::Product(a, b)) if !rest.is_empty() => Some((rest, a, b)),
+                (rest, Addend::Product(a, b)) if !rest.is_empty() => Some((rest, a, b)),
                 _ => None,
             }
         }
 
         fn one_pair(&mut self, chain: Chain) -> Option<(Operand, Pair)> {
             match chain.split_last()? {
-                (rest, Step::Pair(pair)) if rest.is_empty() => Some((chain.base(), pair)),
+                (rest, Addend::Pair(pair)) if rest.is_empty() => Some((chain.base(), pair)),
                 _ => None,
             }
         }
 
         fn and_pair(&mut self, chain: Chain) -> Option<(Chain, Pair)> {
             match chain.split_last()? {
-                (rest, Step::Pair(pair)) if !rest.is_empty() => Some((rest, pair)),
+                (rest, Addend::Pair(pair)) if !rest.is_empty() => Some((rest, pair)),
                 _ => None,
             }
         }

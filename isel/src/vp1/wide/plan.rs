@@ -1,4 +1,4 @@
-//! How the accumulator comes by a quotient: which products are added one after another, and how their sum is read.
+//! How the accumulator gets a quotient: which products are added one after another, and how their sum is read.
 //!
 //! The accumulator holds 256 times a sum, which so has 20 bits with its sign. What is read of it is a byte of the sum times
 //! 2^SHIFT, clipped to 16 bits. The high one is the sum divided by 2^(8 - SHIFT) and clipped to 8 bits. A sum whose divisor is
@@ -55,7 +55,7 @@ pub(crate) struct Scalar {
 
 /// What is added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
+pub(crate) enum Addend {
     Product(Operand, Operand),
     Pair(Pair),
 }
@@ -64,7 +64,7 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {
     base: Operand,
-    steps: [Step; MAX_STEPS],
+    steps: [Addend; MAX_STEPS],
     count: usize,
 }
 
@@ -73,7 +73,7 @@ const NOTHING: Operand = Operand::Number(0);
 
 impl Chain {
     /// All but the last step, and that.
-    pub fn split_last(&self) -> Option<(Chain, Step)> {
+    pub fn split_last(&self) -> Option<(Chain, Addend)> {
         let count = self.count.checked_sub(1)?;
         let last = *self.steps.get(count)?;
         Some((Chain { count, ..*self }, last))
@@ -245,16 +245,16 @@ impl Facts<'_> {
             alone.remove(at);
             pairs.push(Pair::twice(weighted));
         }
-        let mut products = ArrayVec::<Step, MAX_STEPS>::new();
+        let mut products = ArrayVec::<Addend, MAX_STEPS>::new();
         let mut constants = 0;
         for (term, weighted) in alone {
             match (term.by, byte_sign(term.times)) {
                 (None, Some(_)) => {
                     constants += usize::from(!is_immediate(term.times));
-                    products.push(Step::Product(Operand::Byte(term.byte), Operand::Number(term.times)));
+                    products.push(Addend::Product(Operand::Byte(term.byte), Operand::Number(term.times)));
                 }
                 (Some(by), _) if term.times == 1 => {
-                    products.push(Step::Product(Operand::Byte(term.byte), Operand::Byte(by)));
+                    products.push(Addend::Product(Operand::Byte(term.byte), Operand::Byte(by)));
                 }
                 _ => pairs.push(Pair::twice(weighted?)),
             }
@@ -264,19 +264,19 @@ impl Facts<'_> {
             let divisor =
                 divisors.find(|&divisor| way.number % divisor == 0 && byte_sign(way.number / divisor).is_some())?;
             constants += 1 + usize::from(!is_immediate(divisor));
-            products.push(Step::Product(Operand::Number(way.number / divisor), Operand::Number(divisor)));
+            products.push(Addend::Product(Operand::Number(way.number / divisor), Operand::Number(divisor)));
         }
         let pairs_first = way.base != NOTHING || products.is_empty();
         constants += usize::from(pairs_first && !matches!(way.base, Operand::Byte(_)));
-        let pairs = pairs.into_iter().map(Step::Pair);
-        let mut ordered = ArrayVec::<Step, MAX_STEPS>::new();
+        let pairs = pairs.into_iter().map(Addend::Pair);
+        let mut ordered = ArrayVec::<Addend, MAX_STEPS>::new();
         if pairs_first {
             ordered.extend(pairs.chain(products));
         } else {
             ordered.extend(products.into_iter().chain(pairs));
         }
         let count = ordered.len();
-        let mut steps = [Step::Product(NOTHING, NOTHING); MAX_STEPS];
+        let mut steps = [Addend::Product(NOTHING, NOTHING); MAX_STEPS];
         for (place, step) in steps.iter_mut().zip(ordered) {
             *place = step;
         }

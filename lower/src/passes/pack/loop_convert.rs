@@ -397,7 +397,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Whether there are loads or stores up to the end of a node that every iteration comes by, and whether behind it.
+    /// Whether there are loads or stores up to the end of a node that every iteration reaches, and whether behind it.
     fn accesses_around(&self, graph: &Region, node: Node) -> (bool, bool) {
         let any = |mut nodes: std::ops::Range<Node>| nodes.any(|node| self.node_accesses(graph, node));
         (any(0..node + 1), any(node + 1..graph.nodes.len()))

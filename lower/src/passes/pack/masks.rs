@@ -1,4 +1,4 @@
-//! Masks: which items come by, as truth values.
+//! Masks: which items execute a block, as truth values.
 
 use std::collections::HashMap;
 

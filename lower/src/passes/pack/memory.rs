@@ -113,7 +113,7 @@ fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> String {
                 None => format!("`{}`", data.op.name()),
             }
         }
-        None => String::from("a value that depends on the way it is come by"),
+        None => String::from("a value that depends on the path taken"),
     };
     format!("its index is not affine in the item's number, `i32` parameters and loop counters: it depends on {what}")
 }

@@ -2,7 +2,7 @@
 //!
 //! Every load and store of the text becomes a stream ([`memory`]), for which its address must be known when the kernel is
 //! launched ([`affine`], [`trips`]). Control flow that varies from item to item ([`uniformity`]) is converted to selects and
-//! guards ([`if_convert`]), and what is then one line is done for all items of a group ([`widen`]): bytes in vectors,
+//! guards ([`if_convert`]), and what is then one line is done for all items of a group ([`vectorise`]): bytes in vectors,
 //! everything else item by item. What is the same for all items is computed once.
 //!
 //! A kernel that cannot be packed stays as it is, and the reasons are left in the context.
@@ -20,7 +20,7 @@ mod streams;
 mod trips;
 mod uniformity;
 mod values;
-mod widen;
+mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
@@ -36,7 +36,7 @@ use invariants::hoist;
 use memory::{Access, accesses, refusal};
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
-use widen::{Source, check_streams, widen};
+use vectorise::{Source, check_streams, vectorise};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -76,7 +76,7 @@ fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
     let uniformity = &Uniformity::without_branches(kernel, &Flow::new(kernel), &varying_load);
     let packed = Source { kernel, accesses: &accesses, uniformity, gates: &converted.gates };
-    widen(packed, lanes, target)
+    vectorise(packed, lanes, target)
 }
 
 /// Refuses what no packed kernel can have.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::memory::{Access, guard_of};
 use super::values::{Values, WORD};
-use super::widen::Source;
+use super::vectorise::Source;
 
 /// How a group accesses a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

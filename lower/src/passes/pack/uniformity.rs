@@ -14,22 +14,22 @@ use super::region::{Edge, Node, Region};
 pub(super) struct Varying {
     /// Loads.
     pub loads: EntitySet<Inst>,
-    /// Blocks at whose end items go different ways.
+    /// Blocks at whose end items may diverge.
     pub branches: EntitySet<Block>,
     /// Loops that items leave in different iterations.
     pub loops: Vec<LoopId>,
 }
 
-/// What varies in a kernel. Everything else is uniform: the same for all items that come by.
+/// What varies in a kernel. Everything else is uniform: the same for all items that reach it.
 pub(super) struct Uniformity {
     values: EntitySet<Value>,
-    /// Blocks whose parameters vary because items come by different ways.
+    /// Blocks whose parameters vary because items come from different predecessors.
     joins: EntitySet<Block>,
     /// Loops that items leave in different iterations, so that what they compute varies outside.
     leaving: EntitySet<LoopId>,
-    /// Blocks at whose end items go different ways, whatever the branch depends on.
+    /// Blocks at whose end items diverge, whatever the branch depends on.
     parting: EntitySet<Block>,
-    /// By region, nodes that lie between one at which items go different ways and where these meet again.
+    /// By region, nodes that lie between one at which items diverge and where these reconverge.
     apart: FxHashSet<(Option<LoopId>, Node)>,
     /// Blocks that define each value.
     home: SecondaryMap<Value, Option<Block>>,
@@ -106,7 +106,7 @@ impl Uniformity {
             })
     }
 
-    /// Whether items go different ways at the end of a block.
+    /// Whether items may diverge at the end of a block.
     pub fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
         self.parting.contains(block) || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
@@ -150,7 +150,7 @@ impl Uniformity {
         changed
     }
 
-    /// Notes what it means that items go different ways at the end of a block.
+    /// Notes what it means that items diverge at the end of a block.
     fn diverge(&mut self, loops: &Loops, regions: &Regions, block: Block) {
         let region = loops.around(block);
         let graph = regions.get(region);

@@ -4,7 +4,7 @@
 //! An item that may not make an access faults. It and all after it then leave the row, so that the fault that is left in the
 //! end is the lowest item's first.
 
-use halfbyte_isa::abi::buffer_of;
+use halfbyte_abi::buffer_of;
 use halfbyte_isa::halu::domain::Width;
 
 use super::context::{CHUNK, Header};
@@ -117,7 +117,7 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
         let header = &mut *header;
         header.fault = Some(RowFault { address, kind });
         header.set_items(item);
-        // Where nobody is left, loops end at their next turn.
+        // Where nobody is left, loops end at their next iteration.
         if item == 0 {
             header.headroom = 0;
         }

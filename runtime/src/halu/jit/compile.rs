@@ -9,11 +9,11 @@ use cranelift_frontend::FunctionBuilder;
 
 use super::cells::Cells;
 use super::context::{Field, Header, Map};
+use super::dataflow::Shape;
 use super::emit::{BlockEmitter, Condition, Constants, Emitter};
 use super::flow::Flow;
 use super::graph::{Block, BlockId, Next, Target};
 use super::schedule::{Schedule, schedule};
-use super::trace::Shape;
 use super::unit::{Items, Kernel, Unit};
 use crate::launch::Work;
 use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
@@ -26,7 +26,7 @@ pub(super) enum Leave {
     Go = 0,
     /// All items are done.
     Done = 1,
-    /// Items part at the end of the block, by the row of conditions.
+    /// Items diverge at the end of the block, by the row of conditions.
     Part = 2,
     /// No item may go where the block leads, or where it does if the guard at its end holds.
     Fault = 3,
@@ -46,7 +46,7 @@ impl Leave {
         (self as u32) << BLOCK_BITS | block.0
     }
 
-    /// Takes what code returned apart.
+    /// Takes apart what code returned.
     pub fn of(code: u32) -> (Leave, BlockId) {
         let leave = Leave::ALL.get((code >> BLOCK_BITS) as usize).copied().unwrap_or(Leave::Done);
         (leave, BlockId(code & ((1 << BLOCK_BITS) - 1)))
@@ -186,13 +186,13 @@ fn function(
     let mut at = first.index();
     for (id, block) in (0..).map(BlockId).zip(blocks).skip(first.index()) {
         at = id.index() + 1;
-        let apart;
+        let divergent;
         let unit = match form {
             Form::All(units) => units.get(id.index()).and_then(Option::as_ref),
-            Form::Masked if !flow.reaches_apart(id) => None,
+            Form::Masked if !flow.reaches_diverged(id) => None,
             Form::Masked => {
-                apart = Unit::new(kernel, block, cells, Items::Masked(&flow.apart));
-                Some(&apart)
+                divergent = Unit::new(kernel, block, cells, Items::Masked(&flow.divergent));
+                Some(&divergent)
             }
         };
         let Some(unit) = unit else { continue };
@@ -255,7 +255,7 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(block, unit): (&Block, &Option<Unit>)| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.trace))
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.dataflow))
     };
     let short = source.kernel.words.len() <= SHORT && !source.flow.has_loop;
     short && source.blocks.iter().zip(units).all(streams)

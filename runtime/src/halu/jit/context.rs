@@ -49,16 +49,16 @@ pub(super) enum Field {
 
 /// A row by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Row(pub u32);
+pub(super) struct VectorId(pub u32);
 
 /// The items that run a block: all ones or zero each. Set by the driver.
-pub(super) const MASK: Row = Row(0);
+pub(super) const MASK: VectorId = VectorId(0);
 /// The items for which the condition at the end of a block holds.
-pub(super) const CONDITION: Row = Row(1);
+pub(super) const CONDITION: VectorId = VectorId(1);
 /// The items that there are in the row.
-pub(super) const VALID: Row = Row(2);
+pub(super) const VALID: VectorId = VectorId(2);
 /// For what a call reads and writes that is the same for all items: three operands and the result.
-pub(super) const SCRATCH: [Row; 4] = [Row(3), Row(4), Row(5), Row(6)];
+pub(super) const SCRATCH: [VectorId; 4] = [VectorId(3), VectorId(4), VectorId(5), VectorId(6)];
 const FIRST_CELL: u32 = 7;
 
 /// Where everything is in a context.
@@ -89,8 +89,8 @@ impl Map {
     }
 
     /// The row of a cell.
-    pub fn cell(&self, cell: Cell) -> Row {
-        Row(FIRST_CELL + cell.0)
+    pub fn cell(&self, cell: Cell) -> VectorId {
+        VectorId(FIRST_CELL + cell.0)
     }
 
     /// Makes room for so many rows of no cell.
@@ -99,9 +99,9 @@ impl Map {
     }
 
     /// A row of no cell, of those reserved.
-    pub fn temporary(&self, number: u32) -> Row {
+    pub fn temporary(&self, number: u32) -> VectorId {
         debug_assert!(FIRST_CELL + self.cells + number < self.rows);
-        Row(FIRST_CELL + self.cells + number)
+        VectorId(FIRST_CELL + self.cells + number)
     }
 
     /// The offset of the word where a cell is held that has the same value, or the same but for a stride, in all items.
@@ -114,7 +114,7 @@ impl Map {
         4 * self.width + Self::ALIGN as u32
     }
 
-    pub fn row(&self, row: Row) -> i32 {
+    pub fn row(&self, row: VectorId) -> i32 {
         (self.rows_start() + row.0 as usize * self.row_bytes() as usize) as i32
     }
 
@@ -178,7 +178,7 @@ impl Context {
     }
 
     /// The words of a row.
-    pub fn row(&mut self, row: Row) -> &mut [u32] {
+    pub fn row(&mut self, row: VectorId) -> &mut [u32] {
         debug_assert!(row.0 < self.map.rows);
         // SAFETY: rows lie within the context, apart from each other, aligned, and any bits are words.
         unsafe {

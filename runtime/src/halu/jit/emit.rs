@@ -11,9 +11,9 @@ use halfbyte_isa::halu::domain::{Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
-use super::context::{CHUNK, CONDITION, Field, MASK, Map, Row, SCRATCH, VALID};
+use super::context::{CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
+use super::dataflow::{Action, Dataflow, Id, Location, Op, Shape};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
-use super::trace::{Action, Id, Op, Place, Shape, Trace};
 use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};
@@ -36,7 +36,7 @@ pub(super) struct Emitter<'a, 'f> {
     /// The context.
     pub context: Value,
     pub call_conv: CallConv,
-    /// Turns of a loop's body, of four items each, that are made one at most; a power of two.
+    /// Iterations of a loop's body, of four items each, that are made one at most; a power of two.
     pub max_unroll: u32,
 }
 
@@ -66,7 +66,7 @@ impl Emitter<'_, '_> {
         self.b.ins().load(I32, here(), self.context, slot)
     }
 
-    fn row_address(&mut self, row: Row) -> Value {
+    fn row_address(&mut self, row: VectorId) -> Value {
         let offset = self.map.row(row);
         self.b.ins().iadd_imm_s(self.context, i64::from(offset))
     }
@@ -83,14 +83,14 @@ impl Emitter<'_, '_> {
     }
 
     /// An address, in a register from here on: it is put into memory and taken out again. The allocator does not part what
-    /// was found before a call from what a loop uses, and would reload it in every turn.
+    /// was found before a call from what a loop uses, and would reload it in every iteration.
     fn fresh(&mut self, address: Value) -> Value {
         let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3));
         self.b.ins().stack_store(I64, address, slot, 0);
         self.b.ins().stack_load(I64, I64, slot, 0)
     }
 
-    /// Begins a loop over the items: its offset in a row, and values that go from turn to turn.
+    /// Begins a loop over the items: its offset in a row, and values that go from iteration to iteration.
     fn begin_loop(&mut self, carried: &[Value]) -> Loop {
         let bytes = self.field(I64, Field::Bytes);
         let body = self.b.create_block();
@@ -107,16 +107,16 @@ impl Emitter<'_, '_> {
         Loop { body, bytes, offset, carried: carried_in }
     }
 
-    /// Ends a loop whose turns do so many items.
-    fn end_loop(&mut self, turns: &Loop, items: u32, carried: &[Value]) -> Vec<Value> {
-        let next = self.b.ins().iadd_imm_s(turns.offset, i64::from(4 * items));
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, turns.bytes);
+    /// Ends a loop whose iterations do so many items.
+    fn end_loop(&mut self, around: &Loop, items: u32, carried: &[Value]) -> Vec<Value> {
+        let next = self.b.ins().iadd_imm_s(around.offset, i64::from(4 * items));
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, around.bytes);
         let done = self.b.create_block();
         let types: Vec<Type> = carried.iter().map(|&value| self.b.func.dfg.value_type(value)).collect();
         let results = types.into_iter().map(|ty| self.b.append_block_param(done, ty)).collect();
         let again: Vec<_> = std::iter::once(next).chain(carried.iter().copied()).map(Into::into).collect();
         let leave: Vec<_> = carried.iter().copied().map(Into::into).collect();
-        self.b.ins().brif(more, turns.body, &again, done, &leave);
+        self.b.ins().brif(more, around.body, &again, done, &leave);
         self.b.switch_to_block(done);
         results
     }
@@ -128,10 +128,10 @@ impl Emitter<'_, '_> {
             start = self.b.ins().ineg(start);
         }
         let start = self.ramp(start, stride);
-        let turns = self.begin_loop(&[start]);
-        let at = self.b.ins().iadd(self.context, turns.offset);
+        let around = self.begin_loop(&[start]);
+        let at = self.b.ins().iadd(self.context, around.offset);
         let row = self.map.row(self.map.cell(cell));
-        let mut value = turns.carried[0];
+        let mut value = around.carried[0];
         let step = constant(self.b, I32X4, stride.wrapping_mul(4));
         for u in 0..CHUNK / 4 {
             self.b.ins().store(here(), value, at, row + 16 * u as i32);
@@ -139,7 +139,7 @@ impl Emitter<'_, '_> {
                 value = self.b.ins().iadd(value, step);
             }
         }
-        self.end_loop(&turns, CHUNK, &[value]);
+        self.end_loop(&around, CHUNK, &[value]);
     }
 
     /// Four words from a first one on.
@@ -177,7 +177,7 @@ pub(super) enum Condition {
 pub(super) struct BlockEmitter<'e, 'a, 'f> {
     e: &'e mut Emitter<'a, 'f>,
     unit: &'e Unit,
-    trace: &'e Trace,
+    dataflow: &'e Dataflow,
     plan: &'e Schedule,
     masked: bool,
     /// Values that are the same for all items, or those of the first.
@@ -195,13 +195,13 @@ struct Found {
     offset: Value,
 }
 
-/// The values of a turn of a loop: of each four items its own.
-struct Turn {
+/// The values of an iteration of a loop: of each four items its own.
+struct Iteration {
     stage: u32,
     /// The rows that loads found, moved on, and the type to load.
     loaded: Vec<Option<(Value, Type)>>,
     values: Vec<[Option<Value>; 4]>,
-    /// How far the turn's items are into a row.
+    /// How far the iteration's items are into a row.
     offset: Value,
     /// The context, moved on to them.
     context: Value,
@@ -214,16 +214,16 @@ struct Turn {
 impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     /// Translates all stages.
     pub fn emit(e: &'e mut Emitter<'a, 'f>, unit: &'e Unit, plan: &'e Schedule, masked: bool) -> Condition {
-        let count = unit.trace.nodes.len();
+        let count = unit.dataflow.nodes.len();
         e.map.reserve(plan.temporaries);
         let mut this = BlockEmitter {
             e,
             unit,
-            trace: &unit.trace,
+            dataflow: &unit.dataflow,
             plan,
             masked,
             scalars: vec![None; count],
-            accesses: vec![None; unit.trace.accesses.len()],
+            accesses: vec![None; unit.dataflow.accesses.len()],
             condition: None,
         };
         for (number, stage) in (0..).zip(&plan.stages) {
@@ -266,7 +266,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     fn start(&mut self, id: Id) {
-        if let Op::Access(number) = self.trace.op(id) {
+        if let Op::Access(number) = self.dataflow.op(id) {
             self.begin_access(number);
             return;
         }
@@ -319,7 +319,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// The address of the row of a value that has one.
     fn row(&mut self, id: Id) -> Value {
-        let k = if let Op::Loaded(_, k) = self.trace.op(id) { k } else { 0 };
+        let k = if let Op::Loaded(_, k) = self.dataflow.op(id) { k } else { 0 };
         match self.plan.rows[id.index()] {
             Some(home) => self.home(home, k),
             None => self.e.row_address(SCRATCH[3]),
@@ -327,7 +327,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     fn scalar_args(&mut self, id: Id) -> [Value; 3] {
-        let args = self.trace.args(id);
+        let args = self.dataflow.args(id);
         let mut values: Vec<Value> = args.iter().map(|&arg| self.scalar(arg)).collect();
         let fill = values.first().copied().unwrap_or(self.e.context);
         values.resize(3, fill);
@@ -335,7 +335,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     fn compute(&mut self, id: Id) -> Value {
-        let op = self.trace.op(id);
+        let op = self.dataflow.op(id);
         match op {
             Op::Const(value) => return self.e.b.ins().iconst(I32, i64::from(value)),
             Op::Truth(truth) => return self.e.b.ins().iconst(I8, i64::from(truth)),
@@ -387,7 +387,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
             Op::Select | Op::Choose => b.ins().select(x, y, z),
             op => {
-                let args: Vec<Value> = self.trace.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();
+                let args: Vec<Value> = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();
                 let word = if let Some(op) = op.row_op([Shape::Uniform; 3], self.plan.fma) {
                     for (&words, row) in args.iter().zip(SCRATCH) {
                         let row = self.e.row_address(row);
@@ -430,7 +430,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// Makes a load, or prepares a store.
     fn begin_access(&mut self, number: u32) {
-        let access = &self.trace.accesses[number as usize];
+        let access = &self.dataflow.accesses[number as usize];
         let method = self.plan.methods[number as usize];
         let site = self.site(number);
         let context = self.e.context;
@@ -463,24 +463,24 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     /// Base and offset of the first item.
-    fn address(&mut self, place: &Place) -> (Value, Value) {
+    fn address(&mut self, place: &Location) -> (Value, Value) {
         match *place {
-            Place::Global { offset, base: [low, high], .. } => {
+            Location::Global { offset, base: [low, high], .. } => {
                 let (low, high) = (self.scalar(low), self.scalar(high));
                 let low = self.e.b.ins().uextend(I64, low);
                 let high = self.e.b.ins().uextend(I64, high);
                 let high = self.e.b.ins().ishl_imm_s(high, 32);
                 (self.e.b.ins().bor(high, low), self.scalar(offset))
             }
-            Place::Constant { offset, .. } => (self.e.b.ins().iconst(I64, 0), self.scalar(offset)),
+            Location::Constant { offset, .. } => (self.e.b.ins().iconst(I64, 0), self.scalar(offset)),
         }
     }
 
     /// The rows of offset and base.
-    fn place_rows(&mut self, place: &Place) -> [Value; 3] {
+    fn place_rows(&mut self, place: &Location) -> [Value; 3] {
         match *place {
-            Place::Global { offset, base: [low, high], .. } => [offset, low, high].map(|id| self.row(id)),
-            Place::Constant { offset, .. } => {
+            Location::Global { offset, base: [low, high], .. } => [offset, low, high].map(|id| self.row(id)),
+            Location::Constant { offset, .. } => {
                 let offset = self.row(offset);
                 [offset; 3]
             }
@@ -503,9 +503,9 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     fn site(&mut self, number: u32) -> Value {
-        let trace = self.trace;
-        let access = &trace.accesses[number as usize];
-        let each = |id: Id| trace.shape(id) != Shape::Uniform;
+        let dataflow = self.dataflow;
+        let access = &dataflow.accesses[number as usize];
+        let each = |id: Id| dataflow.shape(id) != Shape::Uniform;
         let own = self.plan.access_rows.get(number as usize).copied().flatten();
         let row = match own {
             Some(row) => self.e.map.temporary(row),
@@ -544,16 +544,16 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         };
         match place {
             None => {}
-            Some(&Place::Global { offset, base, imm }) => {
+            Some(&Location::Global { offset, base, imm }) => {
                 site.imm = imm;
-                site.stride = stride(trace.shape(offset));
+                site.stride = stride(dataflow.shape(offset));
                 site.steps.offset = each(offset);
                 site.steps.base = base.map(each);
             }
-            Some(&Place::Constant { bank, offset, imm }) => {
+            Some(&Location::Constant { bank, offset, imm }) => {
                 site.space = Space::Constant(bank);
                 site.imm = imm as i32;
-                site.stride = stride(trace.shape(offset));
+                site.stride = stride(dataflow.shape(offset));
                 site.steps.offset = each(offset);
             }
         }
@@ -565,29 +565,29 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// Calls, and stores that are calls.
     fn end(&mut self, id: Id) {
-        if let Op::Access(number) = self.trace.op(id) {
+        if let Op::Access(number) = self.dataflow.op(id) {
             self.end_store(number);
             return;
         }
         let result = self.row(id);
-        let args = self.trace.args(id);
+        let args = self.dataflow.args(id);
         let mut rows = [result; 3];
         let mut steps = 0;
         for (k, (place, &arg)) in rows.iter_mut().zip(&args).enumerate() {
             *place = self.row(arg);
-            steps |= i64::from(self.trace.shape(arg) != Shape::Uniform) << k;
+            steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }
         let bytes = self.e.field(I64, Field::Bytes);
         let span = self.e.b.ins().bor_imm_s(bytes, steps);
-        let shapes = self.trace.node(id).args.map(|arg| self.trace.shape(arg));
-        let op = self.trace.op(id);
+        let shapes = self.dataflow.node(id).args.map(|arg| self.dataflow.shape(arg));
+        let op = self.dataflow.op(id);
         if let Some(op) = op.row_op(shapes, self.plan.fma).or_else(|| op.wide_row_op()) {
             self.call_row(op, result, rows, span);
         }
     }
 
     fn end_store(&mut self, number: u32) {
-        let access = &self.trace.accesses[number as usize];
+        let access = &self.dataflow.accesses[number as usize];
         let Action::Store { place, data, .. } = &access.action else { return };
         let context = self.e.context;
         match self.plan.methods[number as usize] {
@@ -637,12 +637,12 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let mut pointers: Vec<(Id, Value)> = Vec::new();
         for id in self.read_by(stage) {
             match self.plan.class[id.index()] {
-                Class::Uniform if self.trace.constant(id).is_none() => {
+                Class::Uniform if self.dataflow.constant(id).is_none() => {
                     splats[id.index()] = Some(self.scalar_vector(id));
                 }
                 Class::Affine => {
                     let first = self.scalar(id);
-                    splats[id.index()] = Some(self.e.ramp(first, stride(self.trace.shape(id))));
+                    splats[id.index()] = Some(self.e.ramp(first, stride(self.dataflow.shape(id))));
                 }
                 Class::Loaded => pointers.push((id, self.row(id))),
                 _ => {}
@@ -659,60 +659,60 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 rows.push((row, self.e.fresh(row)));
             }
         }
-        let turns = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
-        let mut sums = turns.carried.clone();
-        rows.iter_mut().for_each(|(_, row)| *row = self.e.b.ins().iadd(*row, turns.offset));
-        let context = self.e.b.ins().iadd(self.e.context, turns.offset);
+        let around = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
+        let mut sums = around.carried.clone();
+        rows.iter_mut().for_each(|(_, row)| *row = self.e.b.ins().iadd(*row, around.offset));
+        let context = self.e.b.ins().iadd(self.e.context, around.offset);
         let count = self.scalars.len();
-        let mut turn = Turn {
+        let mut iteration = Iteration {
             stage: number,
             loaded: vec![None; count],
             values: vec![[None; 4]; count],
-            offset: turns.offset,
+            offset: around.offset,
             context,
             splats,
             rows,
         };
         for (id, row) in pointers {
-            turn.loaded[id.index()] = turn.moved(row).map(|row| (row, self.lanes(stage, id)));
+            iteration.loaded[id.index()] = iteration.moved(row).map(|row| (row, self.lanes(stage, id)));
         }
         for u in 0..unroll {
             for &id in &stage.body {
-                self.vector(&mut turn, id, u);
+                self.vector(&mut iteration, id, u);
             }
             let kept: Vec<(Home, Value)> =
-                stage.keeps.iter().map(|&(id, home)| (home, self.vector(&mut turn, id, u))).collect();
+                stage.keeps.iter().map(|&(id, home)| (home, self.vector(&mut iteration, id, u))).collect();
             let stored: Vec<(Value, Value)> =
-                stores.iter().map(|&(id, row)| (row, self.vector(&mut turn, id, u))).collect();
-            let held = condition.map(|id| self.vector(&mut turn, id, u));
+                stores.iter().map(|&(id, row)| (row, self.vector(&mut iteration, id, u))).collect();
+            let held = condition.map(|id| self.vector(&mut iteration, id, u));
             for (home, value) in kept {
                 match home {
-                    Home::Cell(cell) => self.keep(&turn, self.e.map.cell(cell), value, u),
+                    Home::Cell(cell) => self.keep(&iteration, self.e.map.cell(cell), value, u),
                     Home::Temporary(number) => {
                         let row = self.e.map.temporary(number);
-                        self.keep(&turn, row, value, u);
+                        self.keep(&iteration, row, value, u);
                     }
                     Home::Mask | Home::Loaded(_) | Home::Stored(_) => {}
                 }
             }
             for (row, value) in stored {
-                if let Some(at) = turn.moved(row) {
+                if let Some(at) = iteration.moved(row) {
                     self.e.b.ins().store(anywhere(), value, at, 16 * u as i32);
                 }
             }
             if let Some(held) = held {
-                self.keep(&turn, CONDITION, held, u);
+                self.keep(&iteration, CONDITION, held, u);
                 if let [any, other] = &mut sums[..] {
                     let offset = self.e.map.row(VALID) + 16 * u as i32;
                     let b = &mut self.e.b;
-                    let valid = b.ins().load(I32X4, here(), turn.context, offset);
+                    let valid = b.ins().load(I32X4, here(), iteration.context, offset);
                     let (yes, no) = (b.ins().band(held, valid), b.ins().band_not(valid, held));
                     *any = b.ins().bor(*any, yes);
                     *other = b.ins().bor(*other, no);
                 }
             }
         }
-        let sums = self.e.end_loop(&turns, 4 * unroll, &sums);
+        let sums = self.e.end_loop(&around, 4 * unroll, &sums);
         if let [any, other] = sums[..] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
@@ -720,7 +720,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// What a loop reads that was there before it.
     fn read_by(&self, stage: &Stage) -> Vec<Id> {
-        let mut read: Vec<Id> = stage.body.iter().flat_map(|&id| self.trace.args(id)).collect();
+        let mut read: Vec<Id> = stage.body.iter().flat_map(|&id| self.dataflow.args(id)).collect();
         read.extend(stage.keeps.iter().map(|&(id, _)| id));
         read.extend(stage.stores.iter().map(|&(_, id)| id));
         read.extend(self.unit.condition.filter(|_| stage.condition));
@@ -731,49 +731,49 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// The lanes that a loop's operations take a value as: what is loaded as them may be an operand in memory.
     fn lanes(&self, stage: &Stage, id: Id) -> Type {
-        let mut users = stage.body.iter().filter(|&&user| self.trace.args(user).contains(&id));
-        let bytes = |&user: &Id| matches!(self.trace.op(user), Op::Video(VideoOp { lanes: Lanes::Four, .. }));
+        let mut users = stage.body.iter().filter(|&&user| self.dataflow.args(user).contains(&id));
+        let bytes = |&user: &Id| matches!(self.dataflow.op(user), Op::Video(VideoOp { lanes: Lanes::Four, .. }));
         if users.all(bytes) { I8X16 } else { I32X4 }
     }
 
-    fn keep(&mut self, turn: &Turn, row: Row, value: Value, u: u32) {
+    fn keep(&mut self, iteration: &Iteration, row: VectorId, value: Value, u: u32) {
         let offset = self.e.map.row(row) + 16 * u as i32;
-        self.e.b.ins().store(here(), value, turn.context, offset);
+        self.e.b.ins().store(here(), value, iteration.context, offset);
     }
 
     /// Four items' values.
-    fn vector(&mut self, turn: &mut Turn, id: Id, u: u32) -> Value {
-        if let Some(value) = turn.values[id.index()][u as usize] {
+    fn vector(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> Value {
+        if let Some(value) = iteration.values[id.index()][u as usize] {
             return value;
         }
         let at = 16 * u as i32;
-        let op = self.trace.op(id);
+        let op = self.dataflow.op(id);
         let value = match (self.plan.class[id.index()], op) {
             (_, Op::Const(word)) => constant(self.e.b, I32X4, word),
             (_, Op::Truth(truth)) => constant(self.e.b, I32X4, u32::from(truth).wrapping_neg()),
-            (Class::Uniform, _) => match turn.splats[id.index()] {
+            (Class::Uniform, _) => match iteration.splats[id.index()] {
                 Some(splat) => splat,
                 None => self.scalar_vector(id),
             },
             (Class::Affine, _) => {
-                let stride = stride(self.trace.shape(id));
-                let start = turn.splats[id.index()].unwrap_or(self.e.context);
+                let stride = stride(self.dataflow.shape(id));
+                let start = iteration.splats[id.index()].unwrap_or(self.e.context);
                 let b = &mut self.e.b;
-                let moved = b.ins().ireduce(I32, turn.offset);
+                let moved = b.ins().ireduce(I32, iteration.offset);
                 let moved = b.ins().ushr_imm_s(moved, 2);
                 let moved = b.ins().iadd_imm_s(moved, i64::from(4 * u));
                 let moved = b.ins().imul_imm_s(moved, i64::from(stride as i32));
                 let moved = b.ins().splat(I32X4, moved);
                 b.ins().iadd(start, moved)
             }
-            (Class::Loaded, _) => match turn.loaded[id.index()] {
+            (Class::Loaded, _) => match iteration.loaded[id.index()] {
                 Some((row, ty)) => self.e.b.ins().load(ty, anywhere(), row, at),
                 None => constant(self.e.b, I32X4, 0),
             },
-            (Class::Inline, op) if self.plan.stage_of[id.index()] == turn.stage => {
-                let args = self.trace.args(id);
+            (Class::Inline, op) if self.plan.stage_of[id.index()] == iteration.stage => {
+                let args = self.dataflow.args(id);
                 if let Op::Shl | Op::Shr | Op::Sar = op {
-                    let (x, count) = (self.vector(turn, args[0], u), self.scalar(args[1]));
+                    let (x, count) = (self.vector(iteration, args[0], u), self.scalar(args[1]));
                     let b = &mut self.e.b;
                     match op {
                         Op::Shl => b.ins().ishl(x, count),
@@ -781,7 +781,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                         _ => b.ins().sshr(x, count),
                     }
                 } else {
-                    let mut values: Vec<Value> = args.iter().map(|&arg| self.vector(turn, arg, u)).collect();
+                    let mut values: Vec<Value> = args.iter().map(|&arg| self.vector(iteration, arg, u)).collect();
                     let fill = values.first().copied().unwrap_or(self.e.context);
                     values.resize(3, fill);
                     vector::compute(self.e.b, op, [values[0], values[1], values[2]])
@@ -795,10 +795,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                     Some(Home::Loaded(_) | Home::Stored(_)) | None => SCRATCH[3],
                 };
                 let offset = self.e.map.row(row) + at;
-                self.e.b.ins().load(I32X4, here(), turn.context, offset)
+                self.e.b.ins().load(I32X4, here(), iteration.context, offset)
             }
         };
-        turn.values[id.index()][u as usize] = Some(value);
+        iteration.values[id.index()][u as usize] = Some(value);
         value
     }
 }
@@ -810,8 +810,8 @@ fn stride(shape: Shape) -> u32 {
     }
 }
 
-impl Turn {
-    /// A row that the loop reads or writes, moved on to the items of the turn.
+impl Iteration {
+    /// A row that the loop reads or writes, moved on to the items of the iteration.
     fn moved(&self, row: Value) -> Option<Value> {
         self.rows.iter().find(|(from, _)| *from == row).map(|&(_, moved)| moved)
     }

@@ -1,12 +1,12 @@
-//! What holds between blocks: which cells are alive, the shapes of what they hold, and where items that parted meet again.
+//! What holds between blocks: which cells are alive, the shapes of what they hold, and where items that diverged reconverge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
 
 use super::cells::{Cell, Cells};
+use super::dataflow::Shape;
 use super::graph::{Block, BlockId, Next};
-use super::trace::Shape;
 use super::unit::{Items, Kernel, Unit};
 use crate::native::NativeError;
 
@@ -52,23 +52,23 @@ pub(super) struct Flow {
     pub live: CellSets,
     /// Whether any branch goes backward.
     pub has_loop: bool,
-    /// The blocks whose end items may leave apart.
-    pub partings: BTreeMap<BlockId, Parting>,
-    /// What the cells hold wherever items are apart. Cells that are written there are rows.
-    pub apart: Vec<Shape>,
-    /// The blocks that items may be at apart.
-    reached_apart: Vec<bool>,
+    /// The blocks at whose end items may diverge.
+    pub divergences: BTreeMap<BlockId, Divergence>,
+    /// What the cells hold wherever items have diverged. Cells that are written there are rows.
+    pub divergent: Vec<Shape>,
+    /// The blocks that diverged items may be at.
+    reached_diverged: Vec<bool>,
     /// Cells that are alive at the start as rows.
     pub entry_rows: Vec<Cell>,
 }
 
-/// What there is to do where items part at the end of a block.
-pub(super) struct Parting {
-    /// Where they all come together again, if that is known.
-    pub meeting: Option<BlockId>,
+/// What there is to do where items diverge at the end of a block.
+pub(super) struct Divergence {
+    /// The block at which all reconverge, if that is known.
+    pub reconvergence: Option<BlockId>,
     /// Cells that must become rows, with the stride from item to item that they have.
     pub spread: Vec<(Cell, u32)>,
-    /// Those that must where items come together.
+    /// Those that must where items reconverge.
     pub rejoin: Vec<(Cell, u32)>,
 }
 
@@ -81,9 +81,9 @@ struct Summary {
 
 /// Facts of cells at blocks, of which there may be no more.
 const MAX_FACTS: usize = 1 << 24;
-/// Blocks that are looked at for one meeting point at most; where there are more, items stay parted.
+/// Blocks that are looked at for one point of reconvergence at most; where there are more, items stay diverged.
 const MAX_REGION: usize = 256;
-/// Candidates for a meeting point at most.
+/// Candidates for a point of reconvergence at most.
 const MAX_MEETINGS: usize = 16;
 
 impl Flow {
@@ -112,11 +112,11 @@ impl Flow {
             units: blocks.iter().map(|_| None).collect(),
             before: blocks.iter().map(|_| Vec::new()).collect(),
             reached: vec![false; blocks.len()],
-            partings: BTreeMap::new(),
+            divergences: BTreeMap::new(),
         };
         solver.solve(&order, cells);
-        let Solver { units, before, partings, summaries, .. } = solver;
-        let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.trace.shape(id))).collect();
+        let Solver { units, before, divergences, summaries, .. } = solver;
+        let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.dataflow.shape(id))).collect();
         let after = units.iter().map(|unit| unit.as_ref().map(shapes)).collect();
         let has_loop = blocks.iter().any(Block::goes_back);
         let mut flow = Flow {
@@ -124,65 +124,73 @@ impl Flow {
             after,
             live,
             has_loop,
-            partings: BTreeMap::new(),
-            apart: vec![Shape::Varying; cells.len()],
-            reached_apart: vec![false; blocks.len()],
+            divergences: BTreeMap::new(),
+            divergent: vec![Shape::Varying; cells.len()],
+            reached_diverged: vec![false; blocks.len()],
             entry_rows: Vec::new(),
         };
-        flow.take_apart(blocks, &summaries, &partings);
+        flow.diverge(blocks, &summaries, &divergences);
         let is_row = |&cell: &Cell| flow.shape_before(BlockId(0), cell).is_varying();
         flow.entry_rows = flow.live.iter(BlockId(0)).filter(is_row).collect();
         Ok((flow, units))
     }
 
-    /// Fills in what is to be known of items that are apart.
-    fn take_apart(&mut self, blocks: &[Block], summaries: &[Summary], meetings: &BTreeMap<BlockId, Option<Meeting>>) {
+    /// Fills in what is to be known of items that have diverged.
+    fn diverge(
+        &mut self,
+        blocks: &[Block],
+        summaries: &[Summary],
+        reconvergences: &BTreeMap<BlockId, Option<Reconvergence>>,
+    ) {
         let successors = |id: BlockId| blocks.get(id.index()).into_iter().flat_map(Block::successors);
-        // Without a meeting point items may go anywhere.
+        // Without a point of reconvergence items may go anywhere.
         let mut open: Vec<BlockId> = Vec::new();
-        for (&from, meeting) in meetings {
-            match meeting {
-                Some(meeting) => meeting.region.iter().for_each(|id| self.reached_apart[id.index()] = true),
+        for (&from, reconvergence) in reconvergences {
+            match reconvergence {
+                Some(reconvergence) => {
+                    reconvergence.region.iter().for_each(|id| self.reached_diverged[id.index()] = true)
+                }
                 None => open.extend(successors(from)),
             }
         }
         let mut seen = vec![false; blocks.len()];
         while let Some(id) = open.pop() {
             if !std::mem::replace(&mut seen[id.index()], true) {
-                self.reached_apart[id.index()] = true;
+                self.reached_diverged[id.index()] = true;
                 open.extend(successors(id));
             }
         }
-        let mut written = vec![false; self.apart.len()];
-        for (summary, _) in summaries.iter().zip(&self.reached_apart).filter(|(_, reached)| **reached) {
+        let mut written = vec![false; self.divergent.len()];
+        for (summary, _) in summaries.iter().zip(&self.reached_diverged).filter(|(_, reached)| **reached) {
             summary.writes.iter().for_each(|cell| written[cell.index()] = true);
         }
         let alive =
             |from: BlockId| -> BTreeSet<Cell> { successors(from).flat_map(|next| self.live.iter(next)).collect() };
-        let mut shapes: Vec<Option<Shape>> = vec![None; self.apart.len()];
-        let partings: Vec<(BlockId, BTreeSet<Cell>)> = meetings.keys().map(|&from| (from, alive(from))).collect();
-        for (from, alive) in &partings {
+        let mut shapes: Vec<Option<Shape>> = vec![None; self.divergent.len()];
+        let divergences: Vec<(BlockId, BTreeSet<Cell>)> =
+            reconvergences.keys().map(|&from| (from, alive(from))).collect();
+        for (from, alive) in &divergences {
             for &cell in alive.iter().filter(|cell| !written[cell.index()]) {
                 let shape = self.shape_after(*from, cell);
                 let known = &mut shapes[cell.index()];
                 *known = Some(known.map_or(shape, |known| known.meet(shape)));
             }
         }
-        self.apart = shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Varying)).collect();
-        for ((from, alive), meeting) in partings.into_iter().zip(meetings.values()) {
-            let rows = alive.into_iter().filter(|cell| self.apart[cell.index()].is_varying());
+        self.divergent = shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Varying)).collect();
+        for ((from, alive), reconvergence) in divergences.into_iter().zip(reconvergences.values()) {
+            let rows = alive.into_iter().filter(|cell| self.divergent[cell.index()].is_varying());
             let spread = rows.filter_map(|cell| Some((cell, self.shape_after(from, cell).stride()?))).collect();
-            let meeting = meeting.as_ref().map(|meeting| meeting.at);
-            let kept = meeting.into_iter().flat_map(|at| self.live.iter(at).map(move |cell| (at, cell)));
+            let reconvergence = reconvergence.as_ref().map(|reconvergence| reconvergence.at);
+            let kept = reconvergence.into_iter().flat_map(|at| self.live.iter(at).map(move |cell| (at, cell)));
             let rows = kept.filter(|&(at, cell)| self.shape_before(at, cell).is_varying());
-            let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.apart[cell.index()].stride()?))).collect();
-            self.partings.insert(from, Parting { meeting, spread, rejoin });
+            let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.divergent[cell.index()].stride()?))).collect();
+            self.divergences.insert(from, Divergence { reconvergence, spread, rejoin });
         }
     }
 
-    /// Whether items may come to a block while they are apart.
-    pub fn reaches_apart(&self, block: BlockId) -> bool {
-        self.reached_apart.get(block.index()).is_some_and(|&reached| reached)
+    /// Whether items may come to a block while they are diverged.
+    pub fn reaches_diverged(&self, block: BlockId) -> bool {
+        self.reached_diverged.get(block.index()).is_some_and(|&reached| reached)
     }
 
     /// How many cells are rows somewhere.
@@ -335,8 +343,8 @@ fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
     parent.iter().take(end).map(|&block| (block < end).then_some(BlockId(block as u32))).collect()
 }
 
-/// Where items that part at the end of a block all come together again.
-struct Meeting {
+/// Where items that diverge at the end of a block all reconverge.
+struct Reconvergence {
     at: BlockId,
     /// The blocks on the way there.
     region: BTreeSet<BlockId>,
@@ -352,7 +360,7 @@ struct Solver<'a> {
     before: Vec<Vec<Shape>>,
     /// The blocks that shapes have come to.
     reached: Vec<bool>,
-    partings: BTreeMap<BlockId, Option<Meeting>>,
+    divergences: BTreeMap<BlockId, Option<Reconvergence>>,
 }
 
 impl Solver<'_> {
@@ -380,21 +388,21 @@ impl Solver<'_> {
         let unit = Unit::new(self.kernel, block, cells, Items::All(&self.before[id.index()]));
         let mut out = self.before[id.index()].clone();
         for (cell, &value) in &unit.finals {
-            out[cell.index()] = unit.trace.shape(value);
+            out[cell.index()] = unit.dataflow.shape(value);
         }
         if !unit.dead {
             for next in block.successors() {
                 self.flow_into(next, &out, pending);
             }
-            let varies = unit.condition.is_some_and(|condition| unit.trace.shape(condition).is_varying());
-            if varies && !self.partings.contains_key(&id) {
-                let meeting = match block.next {
+            let varies = unit.condition.is_some_and(|condition| unit.dataflow.shape(condition).is_varying());
+            if varies && !self.divergences.contains_key(&id) {
+                let reconvergence = match block.next {
                     Next::ExitIf { .. } => None,
-                    _ => self.meeting(id, block),
+                    _ => self.reconvergence(id, block),
                 };
-                self.partings.insert(id, meeting);
+                self.divergences.insert(id, reconvergence);
             }
-            if varies && let Some(Some(Meeting { at, region })) = self.partings.get(&id) {
+            if varies && let Some(Some(Reconvergence { at, region })) = self.divergences.get(&id) {
                 for written in region.iter().flat_map(|id| &self.summaries[id.index()].writes) {
                     out[written.index()] = Shape::Varying;
                 }
@@ -421,8 +429,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Where all items are again that part at the end of a block and then go on lowest address first.
-    fn meeting(&self, id: BlockId, block: &Block) -> Option<Meeting> {
+    /// Where all items reconverge that diverge at the end of a block and then go on lowest address first.
+    fn reconvergence(&self, id: BlockId, block: &Block) -> Option<Reconvergence> {
         let mut at = self.post_dominators[id.index()]?;
         for _ in 0..MAX_MEETINGS {
             let mut region = BTreeSet::new();
@@ -436,7 +444,7 @@ impl Solver<'_> {
                 }
             }
             if region.last().is_none_or(|&last| last < at) {
-                return Some(Meeting { at, region });
+                return Some(Reconvergence { at, region });
             }
             at = self.post_dominators[at.index()]?;
         }

@@ -5,10 +5,11 @@
 //! mask, until all are together again.
 
 mod access;
-mod apart;
 mod cells;
 mod compile;
 mod context;
+mod dataflow;
+mod divergence;
 mod emit;
 mod flow;
 mod graph;
@@ -18,7 +19,6 @@ mod schedule;
 mod step;
 #[cfg(test)]
 mod tests;
-mod trace;
 mod unit;
 mod vector;
 mod video;
@@ -58,8 +58,8 @@ impl Jit {
     pub fn translation(&self) -> Option<Translation> {
         let compiled = self.0.get()?.as_ref().ok()?;
         let mut translation = compiled.translation;
-        if let Some(Ok(apart)) = compiled.apart.get() {
-            translation += apart.translation;
+        if let Some(Ok(divergent)) = compiled.divergent.get() {
+            translation += divergent.translation;
         }
         Some(translation)
     }
@@ -73,13 +73,13 @@ pub(super) struct Compiled {
     map: Map,
     together: Code,
     translation: Translation,
-    apart: OnceLock<Result<Apart, NativeError>>,
+    divergent: OnceLock<Result<DivergentCode, NativeError>>,
     /// Contexts of launches that are over.
     spare: Mutex<Vec<Context>>,
 }
 
 /// The code for items that are not all at the same place.
-struct Apart {
+struct DivergentCode {
     code: Code,
     map: Map,
     translation: Translation,
@@ -105,22 +105,22 @@ impl Compiled {
             map,
             together,
             translation,
-            apart: OnceLock::new(),
+            divergent: OnceLock::new(),
             spare: Mutex::default(),
         })
     }
 
     /// The code for items that are not all at the same place, made now if it is not there yet.
-    fn apart(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&Apart, NativeError> {
+    fn divergent(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&DivergentCode, NativeError> {
         let make = || {
             let begun = Instant::now();
             let (mut cells, mut map) = (self.cells.clone(), self.map);
             let source = Source { kernel, blocks: &self.blocks, flow: &self.flow, form: Form::Masked };
             let code = compile(&source, &mut cells, &mut map, work)?;
             let translation = code.translation(begun);
-            Ok(Apart { code, map, translation })
+            Ok(DivergentCode { code, map, translation })
         };
-        once(&self.apart, make)
+        once(&self.divergent, make)
     }
 
     /// A context for a map. What its rows hold is anything.

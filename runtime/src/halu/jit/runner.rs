@@ -2,10 +2,10 @@
 
 use super::Compiled;
 use super::access::{FaultKind, RowFault, Shared, leave};
-use super::apart::Groups;
 use super::cells::Cell;
 use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
+use super::divergence::Groups;
 use super::graph::{BlockId, Next, Target};
 use super::unit::Kernel;
 use crate::launch::{Order, Stats, Work};
@@ -46,8 +46,8 @@ impl<'a> Runner<'a> {
         shared: &Shared,
         order: &Order<'a>,
     ) -> Result<Runner<'a>, NativeError> {
-        let map = match compiled.apart.get() {
-            Some(Ok(apart)) => apart.map,
+        let map = match compiled.divergent.get() {
+            Some(Ok(divergent)) => divergent.map,
             _ => compiled.map,
         };
         let mut context = compiled.context(map)?;
@@ -111,7 +111,7 @@ impl<'a> Runner<'a> {
                         None => break,
                     }
                 }
-                Leave::Part => match self.apart(block)? {
+                Leave::Part => match self.divergent(block)? {
                     Some(at) => at,
                     None => break,
                 },
@@ -146,7 +146,7 @@ impl<'a> Runner<'a> {
         }
         self.grant();
         // Only code that parts items reads the row.
-        if self.valid != Some(count) && !self.compiled.flow.partings.is_empty() {
+        if self.valid != Some(count) && !self.compiled.flow.divergences.is_empty() {
             let (yes, no) = self.context.row(VALID).split_at_mut(count as usize);
             yes.fill(u32::MAX);
             no.fill(0);

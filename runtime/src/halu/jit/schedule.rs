@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use halfbyte_isa::halu::domain::Width;
 
 use super::cells::{Cell, Cells};
-use super::trace::{Access, Action, Id, Node, Op, Place, Shape, Trace};
+use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Shape};
 use super::unit::{Kernel, Unit};
 
 /// How a value is computed.
@@ -102,11 +102,11 @@ pub(super) struct Schedule {
 impl Schedule {
     /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
     /// place.
-    pub fn streams(&self, trace: &Trace) -> bool {
+    pub fn streams(&self, dataflow: &Dataflow) -> bool {
         let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
             (_, Method::LoadSame | Method::StoreDirect) => true,
             (Action::Load { place, width: Width::B32, .. }, Method::LoadAffine) => {
-                let words = place.words().next().is_some_and(|offset| trace.shape(offset) == Shape::Affine(4));
+                let words = place.words().next().is_some_and(|offset| dataflow.shape(offset) == Shape::Affine(4));
                 words && access.guard.is_none() && self.in_place[number]
             }
             _ => false,
@@ -116,7 +116,7 @@ impl Schedule {
             (_, row) => matches!(row, Some(Home::Stored(_))),
         });
         let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && !stage.condition);
-        rows && in_loops && trace.accesses.iter().enumerate().all(passes)
+        rows && in_loops && dataflow.accesses.iter().enumerate().all(passes)
     }
 }
 
@@ -145,7 +145,7 @@ impl Stage {
 
 struct Scheduler<'a> {
     kernel: &'a Kernel<'a>,
-    trace: &'a Trace,
+    dataflow: &'a Dataflow,
     class: Vec<Class>,
     used: Vec<bool>,
     /// Users of each value.
@@ -167,22 +167,22 @@ pub(super) fn schedule(
     fma: bool,
     masked: bool,
 ) -> Schedule {
-    let trace = &unit.trace;
-    let count = trace.nodes.len();
+    let dataflow = &unit.dataflow;
+    let count = dataflow.nodes.len();
     let mut s = Scheduler {
         kernel,
-        trace,
-        class: (0..count as u32).map(|id| class(trace, Id(id), fma)).collect(),
+        dataflow,
+        class: (0..count as u32).map(|id| class(dataflow, Id(id), fma)).collect(),
         used: vec![false; count],
         users: vec![0; count],
         stage: vec![0; count],
         methods: Vec::new(),
-        access_stage: vec![0; trace.accesses.len()],
+        access_stage: vec![0; dataflow.accesses.len()],
         stored: BTreeMap::new(),
     };
-    s.methods = (0..trace.accesses.len()).map(|number| s.method(number)).collect();
+    s.methods = (0..dataflow.accesses.len()).map(|number| s.method(number)).collect();
     let finals: Vec<(Cell, Id)> = unit.finals.iter().map(|(&cell, &id)| (cell, id)).filter(|x| live(x.0)).collect();
-    let condition = unit.condition.filter(|&id| masked || trace.shape(id).is_varying());
+    let condition = unit.condition.filter(|&id| masked || dataflow.shape(id).is_varying());
     s.mark(&finals, unit.condition);
     s.call_between_buffers();
     s.place_stages();
@@ -190,19 +190,19 @@ pub(super) fn schedule(
         Op::Input(cell) => cells.is_pred(cell),
         op => op.is_truth(),
     };
-    let truths = trace.nodes.iter().map(truth).collect();
+    let truths = dataflow.nodes.iter().map(truth).collect();
     Schedule { truths, fma, ..s.finish(&finals, condition) }
 }
 
-fn class(trace: &Trace, id: Id, fma: bool) -> Class {
-    let node = trace.node(id);
+fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
+    let node = dataflow.node(id);
     match (node.op, node.shape) {
         (Op::Access(_), _) => Class::Access,
         (_, Shape::Uniform) => Class::Uniform,
         (_, Shape::Affine(_)) => Class::Affine,
         (Op::Input(_) | Op::Mask, Shape::Varying) => Class::Leaf,
         (Op::Loaded(..), Shape::Varying) => Class::Loaded,
-        (op, Shape::Varying) if op.row_op(node.args.map(|arg| trace.shape(arg)), fma).is_some() => Class::Call,
+        (op, Shape::Varying) if op.row_op(node.args.map(|arg| dataflow.shape(arg)), fma).is_some() => Class::Call,
         (_, Shape::Varying) => Class::Inline,
     }
 }
@@ -213,14 +213,14 @@ impl Scheduler<'_> {
     }
 
     fn method(&self, number: usize) -> Method {
-        let access = &self.trace.accesses[number];
-        let affine = |place: &Place| match *place {
-            Place::Global { offset, base, .. } => {
-                let even = !self.trace.shape(offset).is_varying();
-                (base.iter().all(|&word| self.trace.shape(word) == Shape::Uniform) && even)
-                    .then(|| self.trace.shape(offset))
+        let access = &self.dataflow.accesses[number];
+        let affine = |place: &Location| match *place {
+            Location::Global { offset, base, .. } => {
+                let even = !self.dataflow.shape(offset).is_varying();
+                (base.iter().all(|&word| self.dataflow.shape(word) == Shape::Uniform) && even)
+                    .then(|| self.dataflow.shape(offset))
             }
-            Place::Constant { offset, .. } => Some(self.trace.shape(offset)).filter(|shape| !shape.is_varying()),
+            Location::Constant { offset, .. } => Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying()),
         };
         match &access.action {
             Action::Fault(_) => Method::Fault,
@@ -239,7 +239,7 @@ impl Scheduler<'_> {
 
     /// What an access needs: each word, and whether as a row rather than where the loop has it.
     fn needs(&self, number: usize) -> Vec<Id> {
-        let access = &self.trace.accesses[number];
+        let access = &self.dataflow.accesses[number];
         let mut needs: Vec<Id> = access.guard.into_iter().collect();
         match &access.action {
             Action::Fault(_) => {}
@@ -259,12 +259,12 @@ impl Scheduler<'_> {
             self.users[id.index()] += 1;
         }
         for id in (0..self.used.len() as u32).rev().map(Id) {
-            let args = match self.trace.op(id) {
+            let args = match self.dataflow.op(id) {
                 Op::Access(number) => {
                     self.used[id.index()] = true;
                     self.needs(number as usize)
                 }
-                _ if self.used[id.index()] => self.trace.args(id).to_vec(),
+                _ if self.used[id.index()] => self.dataflow.args(id).to_vec(),
                 _ => continue,
             };
             for arg in args {
@@ -276,15 +276,15 @@ impl Scheduler<'_> {
 
     /// Makes calls of operations on what is loaded at a stride that are for a store alone.
     fn call_between_buffers(&mut self) {
-        for (access, &method) in self.trace.accesses.iter().zip(&self.methods) {
+        for (access, &method) in self.dataflow.accesses.iter().zip(&self.methods) {
             let (Action::Store { data, .. }, Method::StoreDirect) = (&access.action, method) else { continue };
             let Some(&id) = data.first() else { continue };
-            let from_buffer = |arg: &Id| match (self.class(*arg), self.trace.op(*arg)) {
+            let from_buffer = |arg: &Id| match (self.class(*arg), self.dataflow.op(*arg)) {
                 (Class::Loaded, Op::Loaded(number, _)) => self.methods[number as usize] == Method::LoadAffine,
                 (class, _) => class == Class::Uniform,
             };
             let alone = self.class(id) == Class::Inline && self.users[id.index()] == 1;
-            if alone && self.trace.op(id).wide_row_op().is_some() && self.trace.args(id).iter().all(from_buffer) {
+            if alone && self.dataflow.op(id).wide_row_op().is_some() && self.dataflow.args(id).iter().all(from_buffer) {
                 self.class[id.index()] = Class::Call;
             }
         }
@@ -309,9 +309,9 @@ impl Scheduler<'_> {
             if !self.used[id.index()] {
                 continue;
             }
-            let args = self.trace.args(id);
+            let args = self.dataflow.args(id);
             let args = args.iter().copied();
-            let stage = match (self.class(id), self.trace.op(id)) {
+            let stage = match (self.class(id), self.dataflow.op(id)) {
                 (_, Op::Access(number)) => self.access(number as usize),
                 (_, Op::Loaded(number, _)) => self.access_stage[number as usize],
                 (Class::Inline, _) => args.map(|arg| self.in_loop(arg)).max().unwrap_or(0),
@@ -322,8 +322,8 @@ impl Scheduler<'_> {
     }
 
     fn access(&mut self, number: usize) -> u32 {
-        let trace = self.trace;
-        let access = &trace.accesses[number];
+        let dataflow = self.dataflow;
+        let access = &dataflow.accesses[number];
         let method = self.methods[number];
         let mut stage = 0;
         let guard = access.guard.into_iter();
@@ -349,7 +349,7 @@ impl Scheduler<'_> {
             }
         }
         for before in 0..number {
-            let apart = match (self.methods[before], method) {
+            let distance = match (self.methods[before], method) {
                 // A call at the end of its stage.
                 (Method::StoreAffine | Method::StoreEach, Method::StoreAffine | Method::StoreEach) => 0,
                 (Method::StoreAffine | Method::StoreEach, _) => 1,
@@ -357,7 +357,7 @@ impl Scheduler<'_> {
                 (Method::StoreDirect, _) if !self.disjoint(before, number) => 1,
                 _ => 0,
             };
-            stage = stage.max(self.access_stage[before] + apart);
+            stage = stage.max(self.access_stage[before] + distance);
         }
         if method == Method::StoreDirect
             && let Action::Store { data, .. } = &access.action
@@ -382,9 +382,9 @@ impl Scheduler<'_> {
 
     /// Whether two accesses of an item never touch the same byte.
     fn disjoint(&self, a: usize, b: usize) -> bool {
-        let place = |number: usize| match &self.trace.accesses[number].action {
-            Action::Load { place: Place::Global { offset, base, imm }, width, .. }
-            | Action::Store { place: Place::Global { offset, base, imm }, width, .. } => {
+        let place = |number: usize| match &self.dataflow.accesses[number].action {
+            Action::Load { place: Location::Global { offset, base, imm }, width, .. }
+            | Action::Store { place: Location::Global { offset, base, imm }, width, .. } => {
                 Some((*offset, *base, i64::from(*imm), i64::from(width.bytes())))
             }
             _ => None,
@@ -392,7 +392,7 @@ impl Scheduler<'_> {
         let (Some(a), Some(b)) = (place(a), place(b)) else { return true };
         // The bases of buffers are so far apart that an offset does not lead from one to another. A base is known where both of
         // its words are loaded whole from where the parameter is: part of a word may be another parameter's.
-        let whole = |word: Id| match self.trace.op(word) {
+        let whole = |word: Id| match self.dataflow.op(word) {
             Op::Bank { offset, width: Width::B32, .. } => Some(offset),
             _ => None,
         };
@@ -410,16 +410,16 @@ impl Scheduler<'_> {
     /// Which loads may leave what they load where it is. `last` is when values are read last, by which operation; `stored` are
     /// values that calls write to where they are stored.
     fn in_place(&self, last: &[Option<(Time, Id)>]) -> Vec<bool> {
-        let trace = self.trace;
-        let access = |id: Id| if let Op::Access(number) = trace.op(id) { Some((id, number as usize)) } else { None };
+        let dataflow = self.dataflow;
+        let access = |id: Id| if let Op::Access(number) = dataflow.op(id) { Some((id, number as usize)) } else { None };
         let accesses: Vec<(Id, usize)> = (0..self.used.len() as u32).filter_map(|id| access(Id(id))).collect();
         let written = |&(id, number): &(Id, usize)| {
             let stage = self.access_stage[number];
-            let Action::Store { data, .. } = &trace.accesses[number].action else { return None };
+            let Action::Store { data, .. } = &dataflow.accesses[number].action else { return None };
             let time = match self.methods[number] {
                 Method::StoreDirect => match data.iter().find(|word| self.stored.get(word) == Some(&(number as u32))) {
                     Some(&word) => (Time::end(stage), word),
-                    // Each turn of a loop reads before it writes.
+                    // Each iteration of a loop reads before it writes.
                     None => (Time::body(stage), Id(u32::MAX)),
                 },
                 _ => (Time::end(stage), id),
@@ -431,7 +431,7 @@ impl Scheduler<'_> {
         let mut addresses = vec![false; self.used.len()];
         for &(_, number) in &accesses {
             if let (Method::LoadEach | Method::StoreEach, Action::Load { place, .. } | Action::Store { place, .. }) =
-                (self.methods[number], &trace.accesses[number].action)
+                (self.methods[number], &dataflow.accesses[number].action)
             {
                 place.words().for_each(|word| addresses[word.index()] = true);
             }
@@ -452,7 +452,7 @@ impl Scheduler<'_> {
     }
 
     fn finish(self, finals: &[(Cell, Id)], condition: Option<Id>) -> Schedule {
-        let Scheduler { trace, class, used, stage, methods, stored, .. } = &self;
+        let Scheduler { dataflow, class, used, stage, methods, stored, .. } = &self;
         let ids = || (0..used.len() as u32).map(Id).filter(|id| used[id.index()]);
         let class_of = |id: Id| class[id.index()];
         let stage_of = |id: Id| stage[id.index()];
@@ -469,9 +469,9 @@ impl Scheduler<'_> {
         let mut top = 0;
         for id in ids() {
             top = top.max(stage_of(id));
-            match (class_of(id), trace.op(id)) {
+            match (class_of(id), dataflow.op(id)) {
                 (_, Op::Access(number)) => {
-                    let (method, access) = (methods[number as usize], &trace.accesses[number as usize]);
+                    let (method, access) = (methods[number as usize], &dataflow.accesses[number as usize]);
                     let stage = stage_of(id);
                     let at = match method {
                         Method::StoreAffine | Method::StoreEach => Time::end(stage),
@@ -499,10 +499,10 @@ impl Scheduler<'_> {
                     }
                 }
                 (Class::Call, _) => {
-                    trace.args(id).into_iter().for_each(|arg| read(arg, Time::end(stage_of(id)), id));
+                    dataflow.args(id).into_iter().for_each(|arg| read(arg, Time::end(stage_of(id)), id));
                 }
                 (Class::Inline, _) => {
-                    for arg in trace.args(id) {
+                    for arg in dataflow.args(id) {
                         if class_of(arg) != Class::Inline || stage_of(arg) != stage_of(id) {
                             read(arg, Time::body(stage_of(id)), id);
                         }
@@ -521,14 +521,14 @@ impl Scheduler<'_> {
         // Values that a copy at the very end moves between cells: those that were in other cells before.
         let copies = top + 1;
         for &(cell, id) in finals {
-            if class_of(id) == Class::Leaf && trace.op(id) != Op::Input(cell) {
+            if class_of(id) == Class::Leaf && dataflow.op(id) != Op::Input(cell) {
                 read(id, Time::body(copies), id);
             }
         }
         // When a cell's row is last read for what was in it before.
         let mut old: BTreeMap<Cell, (Time, Id)> = BTreeMap::new();
         for id in ids() {
-            if let (Class::Leaf, Op::Input(cell), Some(time)) = (class_of(id), trace.op(id), last[id.index()]) {
+            if let (Class::Leaf, Op::Input(cell), Some(time)) = (class_of(id), dataflow.op(id), last[id.index()]) {
                 let entry = old.entry(cell).or_insert(time);
                 *entry = time.max(*entry);
             }
@@ -545,7 +545,7 @@ impl Scheduler<'_> {
             let taken = rows[id.index()].is_some();
             match class_of(id) {
                 Class::Uniform | Class::Affine => slots.push((cell, id)),
-                Class::Leaf if trace.op(id) == Op::Input(cell) => {}
+                Class::Leaf if dataflow.op(id) == Op::Input(cell) => {}
                 Class::Inline if !taken && free(Time::body(stage)) => rows[id.index()] = Some(Home::Cell(cell)),
                 Class::Call if !taken && before.is_none_or(|read| read <= (Time::end(stage), id)) => {
                     rows[id.index()] = Some(Home::Cell(cell));
@@ -573,7 +573,7 @@ impl Scheduler<'_> {
         let until = |id: Id| last.get(id.index()).copied().flatten().map(|(time, _)| time);
         for id in ids() {
             let stage = stage_of(id);
-            match (class_of(id), trace.op(id)) {
+            match (class_of(id), dataflow.op(id)) {
                 (Class::Leaf, Op::Input(cell)) => rows[id.index()] = Some(Home::Cell(cell)),
                 (Class::Leaf, _) => rows[id.index()] = Some(Home::Mask),
                 (Class::Loaded, Op::Loaded(number, _)) => rows[id.index()] = Some(Home::Loaded(number)),
@@ -594,15 +594,16 @@ impl Scheduler<'_> {
                     wanted.push((Time::start(stage), until(id).unwrap_or(Time::start(stage)), id, 1));
                 }
                 (_, Op::Access(number)) => {
-                    let (words, time, end) = match (&trace.accesses[number as usize].action, methods[number as usize]) {
-                        (Action::Load { width, .. }, Method::LoadAffine | Method::LoadEach) => {
-                            let loaded = (1..=u32::from(width.registers())).map(|k| Id(id.0 + k));
-                            let last = loaded.filter_map(until).max();
-                            (width.registers(), Time::start(stage), last.unwrap_or(Time::start(stage)))
-                        }
-                        (_, Method::StoreDirect) => (1, Time::start(stage), Time::end(stage)),
-                        _ => continue,
-                    };
+                    let (words, time, end) =
+                        match (&dataflow.accesses[number as usize].action, methods[number as usize]) {
+                            (Action::Load { width, .. }, Method::LoadAffine | Method::LoadEach) => {
+                                let loaded = (1..=u32::from(width.registers())).map(|k| Id(id.0 + k));
+                                let last = loaded.filter_map(until).max();
+                                (width.registers(), Time::start(stage), last.unwrap_or(Time::start(stage)))
+                            }
+                            (_, Method::StoreDirect) => (1, Time::start(stage), Time::end(stage)),
+                            _ => continue,
+                        };
                     wanted.push((time, end, id, words.into()));
                 }
                 _ => {}
@@ -636,8 +637,8 @@ impl Scheduler<'_> {
                 Class::Call => stage.end.push(id),
                 Class::Leaf | Class::Loaded => {}
                 Class::Access => {
-                    let Op::Access(number) = trace.op(id) else { continue };
-                    match (methods[number as usize], &trace.accesses[number as usize].action) {
+                    let Op::Access(number) = dataflow.op(id) else { continue };
+                    match (methods[number as usize], &dataflow.accesses[number as usize].action) {
                         (Method::StoreAffine | Method::StoreEach, _) => stage.end.push(id),
                         (Method::StoreDirect, Action::Store { data, .. }) => {
                             stage.start.push(id);
@@ -669,7 +670,7 @@ impl Scheduler<'_> {
         }
         let mut access_rows = vec![None; methods.len()];
         for id in ids() {
-            if let (Op::Access(number), Some(Home::Temporary(row))) = (trace.op(id), rows[id.index()]) {
+            if let (Op::Access(number), Some(Home::Temporary(row))) = (dataflow.op(id), rows[id.index()]) {
                 access_rows[number as usize] = Some(row);
             }
         }

@@ -14,9 +14,9 @@ use halfbyte_isa::halu::meaning::{guard, meaning};
 use super::cells::{Cell, Cells};
 use super::compile::{Entry, has_fma};
 use super::context::{Context, Map};
+use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::emit::{BlockEmitter, Constants, Emitter};
 use super::schedule::schedule;
-use super::trace::{Id, Op, Shape, Trace};
 use super::unit::{Kernel, Unit};
 use crate::native::{Allocation, NativeBuilder, NativeError};
 
@@ -31,9 +31,9 @@ pub fn native_effects(
     reader: &mut impl Reader<Concrete>,
 ) -> Result<Option<Effects<u32, bool>>, NativeError> {
     let mut inputs = Inputs { reader, cells: Cells::default(), words: Vec::new() };
-    let mut trace = Trace::default();
-    let holds = guard(inst, &mut trace, &mut inputs);
-    let effects = meaning(inst, &mut trace, &mut inputs);
+    let mut dataflow = Dataflow::default();
+    let holds = guard(inst, &mut dataflow, &mut inputs);
+    let effects = meaning(inst, &mut dataflow, &mut inputs);
     let Inputs { cells, words, .. } = inputs;
     // A value may be wanted in more than one place; each has a cell of its own.
     let outputs = RefCell::new((cells, BTreeMap::new()));
@@ -46,7 +46,7 @@ pub fn native_effects(
     let holds = holds.map(|holds| output(holds, true));
     let effects = map(&effects, &mut |word| output(*word, false), &mut |truth| output(*truth, true));
     let (cells, finals) = outputs.into_inner();
-    let unit = Unit { trace, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
+    let unit = Unit { dataflow, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
     let results = compute(&unit, &cells, &words)?;
     let mut word = |cell: &Cell| results.get(cell).copied().unwrap_or(0);
     let holds = holds.is_none_or(|holds| word(&holds) != 0);
@@ -85,7 +85,7 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         // what it calls is told where in the context to work.
         unsafe { std::mem::transmute::<*const u8, Entry>(address)(context.as_ptr(), 0) };
     }
-    let mut result = |(&cell, &id): (&Cell, &Id)| match unit.trace.shape(id) {
+    let mut result = |(&cell, &id): (&Cell, &Id)| match unit.dataflow.shape(id) {
         Shape::Varying => (cell, context.row(map.cell(cell)).first().copied().unwrap_or(0)),
         Shape::Uniform | Shape::Affine(_) => (cell, *context.slot(cell)),
     };
@@ -101,36 +101,36 @@ struct Inputs<'a, R> {
 }
 
 impl<R> Inputs<'_, R> {
-    fn input(&mut self, trace: &mut Trace, word: u32, truth: bool) -> Id {
+    fn input(&mut self, dataflow: &mut Dataflow, word: u32, truth: bool) -> Id {
         self.words.push(word);
-        trace.push(Op::Input(self.cells.add(truth)), &[], Shape::Varying)
+        dataflow.push(Op::Input(self.cells.add(truth)), &[], Shape::Varying)
     }
 }
 
-impl<R: Reader<Concrete>> Reader<Trace> for Inputs<'_, R> {
-    fn gpr(&mut self, trace: &mut Trace, n: u8) -> Id {
+impl<R: Reader<Concrete>> Reader<Dataflow> for Inputs<'_, R> {
+    fn gpr(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
         let word = self.reader.gpr(&mut Concrete, n);
-        self.input(trace, word, false)
+        self.input(dataflow, word, false)
     }
 
-    fn ur(&mut self, trace: &mut Trace, n: u8) -> Id {
+    fn ur(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
         let word = self.reader.ur(&mut Concrete, n);
-        self.input(trace, word, false)
+        self.input(dataflow, word, false)
     }
 
-    fn pred(&mut self, trace: &mut Trace, n: u8) -> Id {
+    fn pred(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
         let word = u32::from(self.reader.pred(&mut Concrete, n)).wrapping_neg();
-        self.input(trace, word, true)
+        self.input(dataflow, word, true)
     }
 
-    fn constant(&mut self, trace: &mut Trace, bank: u8, offset: u16) -> Id {
+    fn constant(&mut self, dataflow: &mut Dataflow, bank: u8, offset: u16) -> Id {
         let word = self.reader.constant(&mut Concrete, bank, offset);
-        self.input(trace, word, false)
+        self.input(dataflow, word, false)
     }
 
-    fn special(&mut self, trace: &mut Trace, register: SpecialReg) -> Id {
+    fn special(&mut self, dataflow: &mut Dataflow, register: SpecialReg) -> Id {
         let word = self.reader.special(&mut Concrete, register);
-        self.input(trace, word, false)
+        self.input(dataflow, word, false)
     }
 }
 

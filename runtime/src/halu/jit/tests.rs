@@ -2,14 +2,14 @@
 //! that is taken for aligned ends the test; Miri finds it too, and those outside a buffer.
 #![allow(clippy::unwrap_used)]
 
-use halfbyte_isa::abi::buffer_base;
+use halfbyte_abi::buffer_base;
 use halfbyte_isa::halu::domain::Width;
 
 use super::access::{
     Kind, RawBuffer, Shared, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows,
     store_each, store_row,
 };
-use super::context::{CHUNK, Context, Map, Row, VALID};
+use super::context::{CHUNK, Context, Map, VALID, VectorId};
 use crate::trap::{Access, Space};
 
 const ITEMS: u32 = 2 * CHUNK;
@@ -24,7 +24,7 @@ const WIDTHS: [(Width, bool); 7] = [
 ];
 
 /// A context, and two buffers with `start` bytes before them.
-struct Place {
+struct Setup {
     map: Map,
     context: Context,
     memory: [Vec<u8>; 2],
@@ -32,8 +32,8 @@ struct Place {
     shared: Box<Shared>,
 }
 
-impl Place {
-    fn new(start: usize, items: u32) -> Place {
+impl Setup {
+    fn new(start: usize, items: u32) -> Setup {
         let mut map = Map::new(1, 1);
         map.reserve(16);
         let mut memory =
@@ -50,7 +50,7 @@ impl Place {
         context.header().shared = &raw const *shared;
         context.header().set_items(items);
         context.row(VALID)[..items as usize].fill(u32::MAX);
-        Place { map, context, memory, start, shared }
+        Setup { map, context, memory, start, shared }
     }
 
     fn bytes(&self, number: usize) -> &[u8] {
@@ -58,7 +58,7 @@ impl Place {
         &self.memory[number][first..first + 16 * ITEMS as usize]
     }
 
-    fn row(&self, k: u32) -> Row {
+    fn row(&self, k: u32) -> VectorId {
         self.map.temporary(k)
     }
 
@@ -97,7 +97,7 @@ fn loads_and_stores_at_a_stride() {
     for start in 0..5 {
         for (width, signed) in WIDTHS {
             for items in [ITEMS, ITEMS - 3] {
-                let mut place = Place::new(start, items);
+                let mut place = Setup::new(start, items);
                 let registers = u32::from(width.registers());
                 let (load, store) =
                     (place.site(Access::Load, (width, signed), 0), place.site(Access::Store, (width, signed), 8));
@@ -129,7 +129,7 @@ fn loads_and_stores_at_a_stride() {
 fn words_stored_where_they_belong() {
     for start in 0..5 {
         for items in [ITEMS, ITEMS - 3] {
-            let mut place = Place::new(start, items);
+            let mut place = Setup::new(start, items);
             let site = place.site(Access::Store, (Width::B32, false), 0);
             let header = place.context.as_ptr();
             // SAFETY: as above.
@@ -151,7 +151,7 @@ fn words_stored_where_they_belong() {
 fn loads_and_stores_anywhere() {
     for start in 0..5 {
         for (width, signed) in WIDTHS {
-            let mut place = Place::new(start, ITEMS);
+            let mut place = Setup::new(start, ITEMS);
             let (load, store) =
                 (place.site(Access::Load, (width, signed), 0), place.site(Access::Store, (width, signed), 4));
             // Backwards, and the mask leaves out every third.
@@ -192,7 +192,7 @@ fn loads_and_stores_anywhere() {
 fn one_place_for_all() {
     for start in 0..5 {
         for (width, signed) in WIDTHS {
-            let mut place = Place::new(start, ITEMS);
+            let mut place = Setup::new(start, ITEMS);
             let site = place.site(Access::Load, (width, signed), 0);
             let expected = loaded(place.bytes(0), 3, (width, signed));
             let header = place.context.as_ptr();

@@ -1,4 +1,4 @@
-//! A block as a trace, and what it leaves in the cells.
+//! A block as a dataflow, and what it leaves in the cells.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{guard, meaning};
 
 use super::cells::{Cell, Cells, Name};
+use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
 use super::graph::{Block, Next};
-use super::trace::{Access, Action, Id, Op, Place, Shape, Trace};
 use crate::halu::Word;
 use crate::trap::{self, Space, TrapKind};
 
@@ -36,7 +36,7 @@ pub(super) enum Items<'a> {
 /// A block, traced.
 #[derive(Debug)]
 pub(super) struct Unit {
-    pub trace: Trace,
+    pub dataflow: Dataflow,
     /// The cells that it writes and what they become.
     pub finals: BTreeMap<Cell, Id>,
     /// The cells whose value before the block it reads.
@@ -60,26 +60,26 @@ impl Unit {
             written: BTreeMap::new(),
             fault: None,
         };
-        let mut trace = Trace::default();
+        let mut dataflow = Dataflow::default();
         let mask = match items {
             Items::All(_) => None,
-            Items::Masked(_) => Some(trace.push(Op::Mask, &[], Shape::Varying)),
+            Items::Masked(_) => Some(dataflow.push(Op::Mask, &[], Shape::Varying)),
         };
         let words = kernel.words.get(block.start as usize..block.end as usize).unwrap_or_default();
         let mut condition = None;
         let mut dead = false;
         for (address, word) in (block.start..).zip(words) {
             let Word::Inst(inst) = word else { continue };
-            let holds = guard(inst, &mut trace, &mut builder);
+            let holds = guard(inst, &mut dataflow, &mut builder);
             if address == block.last() && matches!(block.next, Next::Branch { .. } | Next::ExitIf { .. }) {
                 condition = holds;
                 break;
             }
-            if holds.is_some_and(|holds| trace.constant(holds) == Some(0)) {
+            if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
                 continue;
             }
-            let holds = holds.filter(|&holds| trace.constant(holds).is_none());
-            if !builder.step(&mut trace, address, inst, holds, mask) {
+            let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
+            if !builder.step(&mut dataflow, address, inst, holds, mask) {
                 dead = true;
                 break;
             }
@@ -93,13 +93,16 @@ impl Unit {
             for (&cell, value) in &mut finals {
                 let old = match inputs.get(&cell) {
                     Some(&old) => old,
-                    None => trace.push(Op::Input(cell), &[], Shape::Varying),
+                    None => dataflow.push(Op::Input(cell), &[], Shape::Varying),
                 };
-                *value =
-                    if cells.is_pred(cell) { trace.choose(mask, *value, old) } else { trace.select(mask, *value, old) };
+                *value = if cells.is_pred(cell) {
+                    dataflow.choose(mask, *value, old)
+                } else {
+                    dataflow.select(mask, *value, old)
+                };
             }
         }
-        Unit { trace, finals, reads, kills, condition, dead }
+        Unit { dataflow, finals, reads, kills, condition, dead }
     }
 }
 
@@ -119,28 +122,28 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn read(&mut self, trace: &mut Trace, name: Name) -> Id {
+    fn read(&mut self, dataflow: &mut Dataflow, name: Name) -> Id {
         let cell = self.cells.get(name);
         if let Some(&value) = self.now.get(&cell) {
             return value;
         }
         let (Items::All(shapes) | Items::Masked(shapes)) = self.items;
         let shape = shapes.get(cell.index()).copied().unwrap_or(Shape::Varying);
-        let value = trace.push(Op::Input(cell), &[], shape);
+        let value = dataflow.push(Op::Input(cell), &[], shape);
         self.now.insert(cell, value);
         self.inputs.insert(cell, value);
         value
     }
 
-    fn write(&mut self, trace: &mut Trace, name: Name, value: Id, holds: Option<Id>) {
+    fn write(&mut self, dataflow: &mut Dataflow, name: Name, value: Id, holds: Option<Id>) {
         let value = match holds {
             None => value,
             Some(holds) => {
-                let old = self.read(trace, name);
+                let old = self.read(dataflow, name);
                 if matches!(name, Name::Pred(_)) {
-                    trace.choose(holds, value, old)
+                    dataflow.choose(holds, value, old)
                 } else {
-                    trace.select(holds, value, old)
+                    dataflow.select(holds, value, old)
                 }
             }
         };
@@ -150,42 +153,49 @@ impl Builder<'_> {
     }
 
     /// Adds an instruction that acts where `holds`; whether any item gets past it.
-    fn step(&mut self, trace: &mut Trace, address: u32, inst: &Inst, holds: Option<Id>, mask: Option<Id>) -> bool {
-        let Effects { writes, access, .. } = meaning(inst, trace, self);
+    fn step(
+        &mut self,
+        dataflow: &mut Dataflow,
+        address: u32,
+        inst: &Inst,
+        holds: Option<Id>,
+        mask: Option<Id>,
+    ) -> bool {
+        let Effects { writes, access, .. } = meaning(inst, dataflow, self);
         let guard = match (mask, holds) {
-            (Some(mask), Some(holds)) => Some(trace.both(mask, holds)),
+            (Some(mask), Some(holds)) => Some(dataflow.both(mask, holds)),
             (one, other) => one.or(other),
         };
-        let fault = |trace: &mut Trace, kind| {
-            trace.access(Access { address, guard, action: Action::Fault(kind) }, 0, Shape::Uniform);
+        let fault = |dataflow: &mut Dataflow, kind| {
+            dataflow.access(Access { address, guard, action: Action::Fault(kind) }, 0, Shape::Uniform);
             holds.is_some()
         };
         if let Some(kind) = self.fault.take() {
-            return fault(trace, kind);
+            return fault(dataflow, kind);
         }
         for write in writes {
             match write {
-                Write::Gpr(n, word) => self.write(trace, Name::Gpr(n), word, holds),
-                Write::Ur(n, word) => self.write(trace, Name::Ur(n & 63), word, holds),
-                Write::Pred(n, truth) => self.write(trace, Name::Pred(n & 7), truth, holds),
+                Write::Gpr(n, word) => self.write(dataflow, Name::Gpr(n), word, holds),
+                Write::Ur(n, word) => self.write(dataflow, Name::Ur(n & 63), word, holds),
+                Write::Pred(n, truth) => self.write(dataflow, Name::Pred(n & 7), truth, holds),
             }
         }
         let words = match access {
             None => return true,
             Some(domain::Access::Load { address: at, width, signed, dst }) => {
-                match self.load(trace, at, width, signed, address, guard) {
+                match self.load(dataflow, at, width, signed, address, guard) {
                     Ok(words) => (dst, words),
-                    Err(kind) => return fault(trace, kind),
+                    Err(kind) => return fault(dataflow, kind),
                 }
             }
             Some(domain::Access::Store { address: at, width, data }) => {
                 let local = self.kernel.local_bytes;
-                let action = match locate(trace, at) {
+                let action = match locate(dataflow, at) {
                     Where::Local(imm) => match outside(trap::Access::Store, Space::Local, imm, width, local) {
-                        Some(kind) => return fault(trace, kind),
+                        Some(kind) => return fault(dataflow, kind),
                         None => {
                             for (word, value) in (imm / 4..).zip(data) {
-                                self.write(trace, Name::Local(word), value, holds);
+                                self.write(dataflow, Name::Local(word), value, holds);
                             }
                             return true;
                         }
@@ -194,13 +204,13 @@ impl Builder<'_> {
                     Where::Constant { .. } => return true,
                     Where::At(place) => Action::Store { place, width, data },
                 };
-                trace.access(Access { address, guard, action }, 0, Shape::Uniform);
+                dataflow.access(Access { address, guard, action }, 0, Shape::Uniform);
                 return true;
             }
         };
         let (dst, words) = words;
         for (n, word) in (dst..RZ).zip(words) {
-            self.write(trace, Name::Gpr(n), word, holds);
+            self.write(dataflow, Name::Gpr(n), word, holds);
         }
         true
     }
@@ -208,18 +218,18 @@ impl Builder<'_> {
     /// The words of a load.
     fn load(
         &mut self,
-        trace: &mut Trace,
+        dataflow: &mut Dataflow,
         at: Address<Id>,
         width: Width,
         signed: bool,
         address: u32,
         guard: Option<Id>,
     ) -> Result<Vec<Id>, TrapKind> {
-        match locate(trace, at) {
+        match locate(dataflow, at) {
             Where::Local(imm) => {
                 let kind = outside(trap::Access::Load, Space::Local, imm, width, self.kernel.local_bytes);
                 let words = imm / 4..imm / 4 + u32::from(width.registers());
-                kind.map_or_else(|| Ok(words.map(|word| self.read(trace, Name::Local(word))).collect()), Err)
+                kind.map_or_else(|| Ok(words.map(|word| self.read(dataflow, Name::Local(word))).collect()), Err)
             }
             Where::Constant { bank, address } => {
                 let held = if bank == 0 { self.kernel.constant_bytes } else { 0 };
@@ -228,13 +238,13 @@ impl Builder<'_> {
                 }
                 let part = if width.registers() > 1 { Width::B32 } else { width };
                 let word = |k: u8| Op::Bank { offset: address + 4 * u32::from(k), width: part, signed };
-                Ok((0..width.registers()).map(|k| trace.push(word(k), &[], Shape::Uniform)).collect())
+                Ok((0..width.registers()).map(|k| dataflow.push(word(k), &[], Shape::Uniform)).collect())
             }
             Where::At(place) => {
-                let same = guard.is_none() && place.words().all(|word| trace.shape(word) == Shape::Uniform);
+                let same = guard.is_none() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
                 let shape = if same { Shape::Uniform } else { Shape::Varying };
                 let access = Access { address, guard, action: Action::Load { place, width, signed } };
-                Ok(trace.access(access, width.registers(), shape).to_vec())
+                Ok(dataflow.access(access, width.registers(), shape).to_vec())
             }
         }
     }
@@ -249,17 +259,17 @@ enum Where {
         bank: u8,
         address: u32,
     },
-    At(Place),
+    At(Location),
 }
 
-fn locate(trace: &mut Trace, at: Address<Id>) -> Where {
+fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     match at {
-        Address::Uniform { offset, base, imm } => Where::At(Place::Global { offset, base, imm }),
-        Address::Wide { base, imm } => Where::At(Place::Global { offset: trace.word(0), base, imm }),
+        Address::Uniform { offset, base, imm } => Where::At(Location::Global { offset, base, imm }),
+        Address::Wide { base, imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
         Address::Local { imm } => Where::Local(imm),
-        Address::Constant { bank, offset, imm } => match trace.constant(offset) {
+        Address::Constant { bank, offset, imm } => match dataflow.constant(offset) {
             Some(offset) => Where::Constant { bank, address: offset.wrapping_add(imm) },
-            None => Where::At(Place::Constant { bank, offset, imm }),
+            None => Where::At(Location::Constant { bank, offset, imm }),
         },
     }
 }
@@ -276,36 +286,36 @@ fn outside(access: trap::Access, space: Space, address: u32, width: Width, held:
     }
 }
 
-impl Reader<Trace> for Builder<'_> {
-    fn gpr(&mut self, trace: &mut Trace, n: u8) -> Id {
-        self.read(trace, Name::Gpr(n))
+impl Reader<Dataflow> for Builder<'_> {
+    fn gpr(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Gpr(n))
     }
 
-    fn ur(&mut self, trace: &mut Trace, n: u8) -> Id {
-        self.read(trace, Name::Ur(n & 63))
+    fn ur(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Ur(n & 63))
     }
 
-    fn pred(&mut self, trace: &mut Trace, n: u8) -> Id {
-        self.read(trace, Name::Pred(n & 7))
+    fn pred(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Pred(n & 7))
     }
 
-    fn constant(&mut self, trace: &mut Trace, bank: u8, offset: u16) -> Id {
+    fn constant(&mut self, dataflow: &mut Dataflow, bank: u8, offset: u16) -> Id {
         let held = if bank == 0 { self.kernel.constant_bytes } else { 0 };
         match outside(trap::Access::Load, Space::Constant(bank), offset.into(), Width::B32, held) {
             None => {
                 let op = Op::Bank { offset: offset.into(), width: Width::B32, signed: false };
-                trace.push(op, &[], Shape::Uniform)
+                dataflow.push(op, &[], Shape::Uniform)
             }
             Some(kind) => {
                 self.fault.get_or_insert(kind);
-                trace.word(0)
+                dataflow.word(0)
             }
         }
     }
 
-    fn special(&mut self, trace: &mut Trace, register: SpecialReg) -> Id {
+    fn special(&mut self, dataflow: &mut Dataflow, register: SpecialReg) -> Id {
         match register {
-            SpecialReg::Item => trace.push(Op::Item, &[], Shape::Affine(1)),
+            SpecialReg::Item => dataflow.push(Op::Item, &[], Shape::Affine(1)),
         }
     }
 }

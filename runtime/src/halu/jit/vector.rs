@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value};
 use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::half::{Compare, NAN_F32};
 
-use super::trace::Op;
+use super::dataflow::Op;
 use super::video;
 
 /// Looks at the same bits as lanes of another width.

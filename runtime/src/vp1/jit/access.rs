@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
     /// Where the bytes around an address are under stride code 0, of which there are a power of two: from where on, and how far.
     fn place(&mut self, address: Word, bytes: u32) -> (Value, i32) {
         // What moves by words stands anywhere in the row that a vector is.
-        if let Word::Place { pointer, plus, align } = self.and_mask(address, 0xffff)
+        if let Word::Storage { pointer, plus, align } = self.and_mask(address, 0xffff)
             && align >= bytes
         {
             return (pointer, (at::STORE + plus as usize) as i32);

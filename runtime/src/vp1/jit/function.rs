@@ -17,7 +17,7 @@ use super::host::HostFunctions;
 use super::liveness::{self, Liveness};
 use super::loops::{End, Loop};
 use super::machine::at;
-use super::registers::{Place, Registers, inside};
+use super::registers::{Registers, Storage, inside};
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
 
@@ -101,7 +101,7 @@ struct Function<'a, 'b, 'f> {
     again: Option<(u32, Block)>,
 }
 
-/// Makes the function of bundles from one on to another. It takes the machine and which of its entries control comes by; these are
+/// Makes the function of bundles from one on to another. It takes the machine and which of its entries control comes in by; these are
 /// returned.
 pub(super) fn build(
     b: &mut FunctionBuilder<'_>,
@@ -170,7 +170,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.switch_to_block(stay);
     }
 
-    fn count(&mut self, place: Place, by: i64) {
+    fn count(&mut self, place: Storage, by: i64) {
         let old = self.registers.get(&mut self.e, place);
         let new = self.e.b.ins().iadd_imm_s(old, by);
         self.registers.set(&mut self.e, place, new);
@@ -180,7 +180,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     fn count_issued(&mut self) {
         let issued = std::mem::take(&mut self.issued);
         if issued > 0 {
-            self.count(Place::Issued, issued.into());
+            self.count(Storage::Issued, issued.into());
         }
     }
 
@@ -283,7 +283,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
         let bundles = i64::from(found.jump + 2 - first);
         let issued = self.e.b.ins().imul_imm_u(times, bundles);
-        self.add(Place::Issued, issued);
+        self.add(Storage::Issued, issued);
         self.count_rounds(found, times);
         self.jump_to(again);
         self.e.b.switch_to_block(again);
@@ -325,7 +325,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.switch_to_block(after);
     }
 
-    fn add(&mut self, place: Place, value: Value) {
+    fn add(&mut self, place: Storage, value: Value) {
         let old = self.registers.get(&mut self.e, place);
         let new = self.e.b.ins().iadd(old, value);
         self.registers.set(&mut self.e, place, new);
@@ -333,9 +333,9 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
 
     /// How many rounds a loop is sure to make, at the end of which it is still not done.
     fn sure_rounds(&mut self, found: &Loop) -> Value {
-        let mut most = self.registers.get(&mut self.e, Place::Left);
+        let mut most = self.registers.get(&mut self.e, Storage::Left);
         if found.group {
-            let rest = self.registers.get(&mut self.e, Place::Rest);
+            let rest = self.registers.get(&mut self.e, Storage::Rest);
             let wide = self.e.b.ins().uextend(I64, rest);
             most = self.e.b.ins().select(rest, wide, most);
         }
@@ -349,8 +349,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             rules_out = or(self, rules_out, flag);
         }
         for (number, pointer) in found.pointers.iter().enumerate() {
-            let low = self.registers.get(&mut self.e, Place::ALow(pointer.register));
-            let high = self.registers.get(&mut self.e, Place::AHigh(pointer.register));
+            let low = self.registers.get(&mut self.e, Storage::ALow(pointer.register));
+            let high = self.registers.get(&mut self.e, Storage::AHigh(pointer.register));
             let odd = self.e.b.ins().band_imm_u(low, i64::from(pointer.align - 1));
             let stride = self.e.b.ins().band_imm_u(high, 3 << 30);
             let wrong = self.e.b.ins().bor(odd, stride);
@@ -372,7 +372,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             }
         }
         if let End::Zero(r) = found.end {
-            let r = self.registers.get(&mut self.e, Place::R(r));
+            let r = self.registers.get(&mut self.e, Storage::R(r));
             let before = self.e.b.ins().iadd_imm_s(r, -1);
             let before = self.e.b.ins().uextend(I64, before);
             most = self.e.b.ins().umin(most, before);
@@ -410,18 +410,22 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     fn count_rounds(&mut self, found: &Loop, times: Value) {
         let negative = self.e.b.ins().ineg(times);
         if !found.group {
-            self.add(Place::Left, negative);
-            return self.add(Place::Counted, times);
+            self.add(Storage::Left, negative);
+            return self.add(Storage::Counted, times);
         }
-        let (rest, left) = (self.registers.get(&mut self.e, Place::Rest), self.registers.get(&mut self.e, Place::Left));
-        let counted = self.registers.get(&mut self.e, Place::Counted);
+        let (rest, left) =
+            (self.registers.get(&mut self.e, Storage::Rest), self.registers.get(&mut self.e, Storage::Left));
+        let counted = self.registers.get(&mut self.e, Storage::Counted);
         let narrow = self.e.b.ins().ireduce(I32, times);
         let (less_rest, less_left) = (self.e.b.ins().isub(rest, narrow), self.e.b.ins().isub(left, times));
         let more_counted = self.e.b.ins().iadd(counted, times);
         let budget = self.load(I64, at::BUDGET);
         let none = self.e.b.ins().iconst(I32, 0);
-        let new =
-            [(Place::Rest, less_rest, none), (Place::Left, budget, less_left), (Place::Counted, counted, more_counted)];
+        let new = [
+            (Storage::Rest, less_rest, none),
+            (Storage::Left, budget, less_left),
+            (Storage::Counted, counted, more_counted),
+        ];
         for (place, yes, no) in new {
             let value = self.e.b.ins().select(rest, yes, no);
             self.registers.set(&mut self.e, place, value);
@@ -458,21 +462,21 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             _ => self.label(to),
         };
         if group {
-            let rest = self.registers.get(&mut self.e, Place::Rest);
+            let rest = self.registers.get(&mut self.e, Storage::Rest);
             let [more, none] = [(); 2].map(|()| self.e.b.create_block());
             self.e.b.ins().brif(rest, more, &[], none, &[]);
             self.e.b.seal_block(more);
             self.e.b.seal_block(none);
             self.e.b.switch_to_block(more);
-            self.count(Place::Rest, -1);
+            self.count(Storage::Rest, -1);
             let budget = self.load(I64, at::BUDGET);
-            self.registers.set(&mut self.e, Place::Left, budget);
+            self.registers.set(&mut self.e, Storage::Left, budget);
             self.jump_to(label);
             self.e.b.switch_to_block(none);
         }
         if backward {
-            self.count(Place::Left, -1);
-            self.count(Place::Counted, 1);
+            self.count(Storage::Left, -1);
+            self.count(Storage::Counted, 1);
         }
         self.jump_to(label);
     }
@@ -493,12 +497,12 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().store(inside(), depth, self.e.machine, at::DEPTH as i32);
         let backward = self.e.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, to, i64::from(at));
         let backward = self.e.b.ins().uextend(I64, backward);
-        let left = self.registers.get(&mut self.e, Place::Left);
+        let left = self.registers.get(&mut self.e, Storage::Left);
         let left = self.e.b.ins().isub(left, backward);
-        self.registers.set(&mut self.e, Place::Left, left);
-        let counted = self.registers.get(&mut self.e, Place::Counted);
+        self.registers.set(&mut self.e, Storage::Left, left);
+        let counted = self.registers.get(&mut self.e, Storage::Counted);
         let counted = self.e.b.ins().iadd(counted, backward);
-        self.registers.set(&mut self.e, Place::Counted, counted);
+        self.registers.set(&mut self.e, Storage::Counted, counted);
         let (dispatch, _) = *self.returns.get_or_insert_with(|| {
             let block = self.e.b.create_block();
             (block, self.e.b.append_block_param(block, I32))
@@ -524,7 +528,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
     }
 
     fn leave_without_budget(&mut self, at: u32) {
-        let left = self.registers.get(&mut self.e, Place::Left);
+        let left = self.registers.get(&mut self.e, Storage::Left);
         let none = self.e.b.ins().icmp_imm_u(IntCC::Equal, left, 0);
         self.leave_if(none, at);
     }

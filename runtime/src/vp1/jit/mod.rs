@@ -80,7 +80,7 @@ pub(super) enum Purpose {
     Step,
 }
 
-/// A function: which of its entries control comes by is its last argument.
+/// A function: which of its entries control comes in by is its last argument.
 type Function = unsafe extern "C" fn(*mut Machine, u32) -> u64;
 
 /// Native code of a program.

@@ -17,7 +17,7 @@ use super::words::{Known, Word};
 
 /// A variable's place in the machine, or a part of one that is written by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Storage {
     R(u8),
     V(u8),
     Vx,
@@ -46,32 +46,32 @@ pub(super) const PARTS: [u32; 12] =
 /// Numbers of places.
 const PLACES: usize = 256;
 
-impl Place {
+impl Storage {
     fn number(self) -> usize {
         usize::from(match self {
-            Place::R(n) => n & 31,
-            Place::V(n) => 32 + (n & 31),
-            Place::AHigh(n) => 64 + (n & 31),
-            Place::ALow(n) => 96 + (n & 31),
-            Place::Va(k) => 128 + (k & 3),
-            Place::Vc(n, zero) => 132 + 2 * (n & 3) + u8::from(zero),
-            Place::L(n) => 140 + (n & 3),
-            Place::C(n, part) => 144 + 16 * (n & 3) + (part & 15),
-            Place::Vx => 208,
-            Place::Uccfg => 209,
-            Place::Issued => 210,
-            Place::Left => 211,
-            Place::Counted => 212,
-            Place::Rest => 213,
+            Storage::R(n) => n & 31,
+            Storage::V(n) => 32 + (n & 31),
+            Storage::AHigh(n) => 64 + (n & 31),
+            Storage::ALow(n) => 96 + (n & 31),
+            Storage::Va(k) => 128 + (k & 3),
+            Storage::Vc(n, zero) => 132 + 2 * (n & 3) + u8::from(zero),
+            Storage::L(n) => 140 + (n & 3),
+            Storage::C(n, part) => 144 + 16 * (n & 3) + (part & 15),
+            Storage::Vx => 208,
+            Storage::Uccfg => 209,
+            Storage::Issued => 210,
+            Storage::Left => 211,
+            Storage::Counted => 212,
+            Storage::Rest => 213,
         })
     }
 
     fn ty(self) -> Type {
         match self {
-            Place::V(_) | Place::Vx | Place::Vc(..) => I8X16,
-            Place::Va(_) => I32X4,
-            Place::C(_, part) if part_bits(part).is_power_of_two() => I8,
-            Place::Issued | Place::Left | Place::Counted => I64,
+            Storage::V(_) | Storage::Vx | Storage::Vc(..) => I8X16,
+            Storage::Va(_) => I32X4,
+            Storage::C(_, part) if part_bits(part).is_power_of_two() => I8,
+            Storage::Issued | Storage::Left | Storage::Counted => I64,
             _ => I32,
         }
     }
@@ -79,16 +79,16 @@ impl Place {
     /// The registers that it is part of; none of what native code counts.
     fn locations(self) -> Option<Locations> {
         let (file, n) = match self {
-            Place::R(n) => (RegFile::R, n),
-            Place::V(n) => (RegFile::V, n),
-            Place::Vx => (RegFile::Vx, 0),
-            Place::Va(_) => (RegFile::Va, 0),
-            Place::Vc(n, _) => (RegFile::Vc, n),
-            Place::AHigh(n) | Place::ALow(n) => (RegFile::A, n),
-            Place::C(n, part) => return Some(Locations::flags(n, part_bits(part))),
-            Place::L(n) => (RegFile::L, n),
-            Place::Uccfg => (RegFile::Uc, 0),
-            Place::Issued | Place::Left | Place::Counted | Place::Rest => return None,
+            Storage::R(n) => (RegFile::R, n),
+            Storage::V(n) => (RegFile::V, n),
+            Storage::Vx => (RegFile::Vx, 0),
+            Storage::Va(_) => (RegFile::Va, 0),
+            Storage::Vc(n, _) => (RegFile::Vc, n),
+            Storage::AHigh(n) | Storage::ALow(n) => (RegFile::A, n),
+            Storage::C(n, part) => return Some(Locations::flags(n, part_bits(part))),
+            Storage::L(n) => (RegFile::L, n),
+            Storage::Uccfg => (RegFile::Uc, 0),
+            Storage::Issued | Storage::Left | Storage::Counted | Storage::Rest => return None,
         };
         Some(Locations::register(file, n))
     }
@@ -101,19 +101,19 @@ impl Place {
     /// The offset in the machine.
     fn offset(self) -> i32 {
         let (base, size, n) = match self {
-            Place::R(n) => (at::R, 4, n),
-            Place::V(n) => (at::V, 16, n),
-            Place::Vx => (at::VX, 0, 0),
-            Place::Va(k) => (at::VA, 16, k),
-            Place::Vc(n, _) => (at::VC, 4, n),
-            Place::AHigh(n) | Place::ALow(n) => (at::A, 4, n),
-            Place::C(n, _) => (at::C, 4, n),
-            Place::L(n) => (at::L, 4, n),
-            Place::Uccfg => (at::UCCFG, 0, 0),
-            Place::Issued => (at::ISSUED, 0, 0),
-            Place::Left => (at::LEFT, 0, 0),
-            Place::Counted => (at::COUNTED, 0, 0),
-            Place::Rest => (at::REST, 0, 0),
+            Storage::R(n) => (at::R, 4, n),
+            Storage::V(n) => (at::V, 16, n),
+            Storage::Vx => (at::VX, 0, 0),
+            Storage::Va(k) => (at::VA, 16, k),
+            Storage::Vc(n, _) => (at::VC, 4, n),
+            Storage::AHigh(n) | Storage::ALow(n) => (at::A, 4, n),
+            Storage::C(n, _) => (at::C, 4, n),
+            Storage::L(n) => (at::L, 4, n),
+            Storage::Uccfg => (at::UCCFG, 0, 0),
+            Storage::Issued => (at::ISSUED, 0, 0),
+            Storage::Left => (at::LEFT, 0, 0),
+            Storage::Counted => (at::COUNTED, 0, 0),
+            Storage::Rest => (at::REST, 0, 0),
         };
         (base + size * usize::from(n)) as i32
     }
@@ -148,7 +148,7 @@ struct Pointer {
 pub(super) struct Registers {
     variables: [Option<Variable>; PLACES],
     /// Those that there are.
-    touched: Vec<Place>,
+    touched: Vec<Storage>,
     written: [bool; PLACES],
     /// Registers that hold 0 all the time.
     zero: Locations,
@@ -174,7 +174,7 @@ impl Registers {
     /// From here on the low half of an address register, which is within the data store and a multiple of `align`, is a pointer
     /// into it.
     pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
-        let low = self.get(e, Place::ALow(register));
+        let low = self.get(e, Storage::ALow(register));
         let low = e.b.ins().uextend(I64, low);
         let pointer = e.b.ins().iadd(e.machine, low);
         let variable = e.b.declare_var(I64);
@@ -184,7 +184,7 @@ impl Registers {
 
     /// From here to the end of the round sums of products are not added up before they have to be.
     pub fn start_round(&mut self, e: &mut Emitter<'_, '_>) {
-        self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Place::Va(k)))));
+        self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Storage::Va(k)))));
     }
 
     /// Adds up sums, and moves the pointers to where they have come to.
@@ -203,12 +203,12 @@ impl Registers {
     pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
-            let low = e.value(Word::Place { pointer, plus, align });
-            self.set(e, Place::ALow(register), low);
+            let low = e.value(Word::Storage { pointer, plus, align });
+            self.set(e, Storage::ALow(register), low);
         }
     }
 
-    fn variable(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Variable {
+    fn variable(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Variable {
         let Some(variable) = self.variables.get_mut(place.number()) else { return Variable::from_u32(0) };
         *variable.get_or_insert_with(|| {
             self.touched.push(place);
@@ -216,12 +216,12 @@ impl Registers {
         })
     }
 
-    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Value {
+    pub fn get(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Value {
         let variable = self.variable(e, place);
         e.b.use_var(variable)
     }
 
-    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: Place, value: Value) {
+    pub fn set(&mut self, e: &mut Emitter<'_, '_>, place: Storage, value: Value) {
         let variable = self.variable(e, place);
         if let Some(written) = self.written.get_mut(place.number()) {
             *written = true;
@@ -229,7 +229,7 @@ impl Registers {
         e.b.def_var(variable, value);
     }
 
-    fn is_written(&self, place: Place) -> bool {
+    fn is_written(&self, place: Storage) -> bool {
         self.written.get(place.number()).copied().unwrap_or(false)
     }
 
@@ -238,7 +238,7 @@ impl Registers {
         for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
             let value = match place {
-                Place::Vc(_, zero) => {
+                Storage::Vc(_, zero) => {
                     let mut bits = e.b.ins().load(I32, inside(), e.machine, offset);
                     if zero {
                         bits = e.b.ins().ushr_imm_u(bits, 16);
@@ -246,12 +246,12 @@ impl Registers {
                     let bits = e.any(bits);
                     e.mask_bytes(Mask::Bits(bits))
                 }
-                Place::AHigh(_) | Place::ALow(_) => {
+                Storage::AHigh(_) | Storage::ALow(_) => {
                     let word = e.b.ins().load(I32, inside(), e.machine, offset);
-                    let mask = if let Place::ALow(_) = place { 0xffff } else { 0xffff_0000 };
+                    let mask = if let Storage::ALow(_) = place { 0xffff } else { 0xffff_0000 };
                     e.b.ins().band_imm_u(word, mask)
                 }
-                Place::C(_, part) => {
+                Storage::C(_, part) => {
                     let word = e.b.ins().load(I32, inside(), e.machine, offset);
                     let bits = part_bits(part);
                     let bits_set = e.b.ins().band_imm_u(word, i64::from(bits));
@@ -271,25 +271,25 @@ impl Registers {
                 continue;
             }
             let value = match place {
-                Place::Va(_) => {
+                Storage::Va(_) => {
                     let value = self.get(e, place);
                     let value = e.b.ins().ishl_imm_u(value, 4);
                     e.b.ins().sshr_imm_u(value, 4)
                 }
-                Place::Vc(_, true) | Place::ALow(_) => continue,
-                Place::Vc(n, false) => {
+                Storage::Vc(_, true) | Storage::ALow(_) => continue,
+                Storage::Vc(n, false) => {
                     let [sign, zero] = [false, true].map(|zero| {
-                        let mask = self.get(e, Place::Vc(n, zero));
+                        let mask = self.get(e, Storage::Vc(n, zero));
                         e.b.ins().vhigh_bits(I32, mask)
                     });
                     let zero = e.b.ins().ishl_imm_u(zero, 16);
                     e.b.ins().bor(sign, zero)
                 }
-                Place::AHigh(n) => {
-                    let (high, low) = (self.get(e, place), self.get(e, Place::ALow(n)));
+                Storage::AHigh(n) => {
+                    let (high, low) = (self.get(e, place), self.get(e, Storage::ALow(n)));
                     e.b.ins().bor(high, low)
                 }
-                Place::C(n, part) => {
+                Storage::C(n, part) => {
                     let flags = self.get(e, place);
                     let bits = part_bits(part);
                     let word = if place.ty() == I8 {
@@ -298,7 +298,7 @@ impl Registers {
                         Word::Value(flags, Known::within(bits))
                     };
                     let flags = e.value(word);
-                    let old = e.b.ins().load(I32, inside(), e.machine, Place::C(n, part).offset());
+                    let old = e.b.ins().load(I32, inside(), e.machine, Storage::C(n, part).offset());
                     let kept = e.b.ins().band_imm_u(old, i64::from(!bits & 0xffff));
                     e.b.ins().bor(kept, flags)
                 }
@@ -311,14 +311,14 @@ impl Registers {
     /// A bit of a `$c` that is a part by itself, as a truth value.
     pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = PARTS.iter().position(|&part| part == bit)?;
-        Some(self.get(e, Place::C(n, part as u8)))
+        Some(self.get(e, Storage::C(n, part as u8)))
     }
 
     /// Clears it.
     pub fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
         let Some(part) = PARTS.iter().position(|&part| part == bit) else { return };
         let clear = e.b.ins().iconst(I8, 0);
-        self.set(e, Place::C(n, part as u8), clear);
+        self.set(e, Storage::C(n, part as u8), clear);
     }
 
     /// One of up to four, chosen by an index.
@@ -342,7 +342,7 @@ impl Registers {
         e.b.ins().select(high, top, low)
     }
 
-    fn word(&mut self, e: &mut Emitter<'_, '_>, place: Place) -> Word {
+    fn word(&mut self, e: &mut Emitter<'_, '_>, place: Storage) -> Word {
         let value = self.get(e, place);
         e.any(value)
     }
@@ -354,31 +354,31 @@ impl Registers {
         }
         if let Some(&Pointer { variable, plus, align, .. }) = self.pointers.iter().find(|pointer| pointer.register == n)
         {
-            let (high, pointer) = (self.get(e, Place::AHigh(n)), e.b.use_var(variable));
+            let (high, pointer) = (self.get(e, Storage::AHigh(n)), e.b.use_var(variable));
             // The stride code is 0.
-            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Place { pointer, plus, align });
+            return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Storage { pointer, plus, align });
         }
-        let (high, low) = (self.get(e, Place::AHigh(n)), self.get(e, Place::ALow(n)));
+        let (high, low) = (self.get(e, Storage::AHigh(n)), self.get(e, Storage::ALow(n)));
         let high = Word::Value(high, Known::within(0xffff_0000));
         e.union(high, Word::Value(low, Known::within(0xffff)))
     }
 
     fn set_sums(&mut self, e: &mut Emitter<'_, '_>, wide: Wide) {
         for (k, words) in (0..).zip(e.words(wide)) {
-            self.set(e, Place::Va(k), words);
+            self.set(e, Storage::Va(k), words);
         }
     }
 
     fn set_address(&mut self, e: &mut Emitter<'_, '_>, n: u8, word: Word) {
         if let Some(at) = self.pointers.iter().position(|pointer| pointer.register == n)
-            && let Word::Place { plus, .. } = e.and_mask(word, 0xffff)
+            && let Word::Storage { plus, .. } = e.and_mask(word, 0xffff)
         {
             if let Some(pointer) = self.pointers.get_mut(at) {
                 pointer.plus = plus;
             }
             return;
         }
-        for (place, mask) in [(Place::AHigh(n), 0xffff_0000), (Place::ALow(n), 0xffff)] {
+        for (place, mask) in [(Storage::AHigh(n), 0xffff_0000), (Storage::ALow(n), 0xffff)] {
             let half = e.and_mask(word, mask);
             let half = e.value(half);
             self.set(e, place, half);
@@ -387,7 +387,7 @@ impl Registers {
 
     fn set_flags(&mut self, e: &mut Emitter<'_, '_>, n: u8, group: u32, bits: Word) {
         for (part, mask) in (0..).zip(PARTS) {
-            let place = Place::C(n, part);
+            let place = Storage::C(n, part);
             if mask & !group == 0 {
                 let word = e.and_mask(bits, mask);
                 let value = if mask.is_power_of_two() { e.truth(word) } else { e.value(word) };
@@ -408,12 +408,12 @@ impl Registers {
         match *write {
             Write::R(n, word) if n < R_ZERO => {
                 let value = e.value(word);
-                self.set(e, Place::R(n), value);
+                self.set(e, Storage::R(n), value);
             }
             Write::R(..) => {}
             Write::V(n, bytes) => {
                 let value = e.bytes_value(bytes);
-                self.set(e, Place::V(n), value);
+                self.set(e, Storage::V(n), value);
             }
             Write::VWhere { when: Word::Const(0), .. } => {}
             Write::VWhere { when, index, value } => {
@@ -422,14 +422,14 @@ impl Registers {
             }
             Write::Vx(bytes) => {
                 let value = e.bytes_value(bytes);
-                self.set(e, Place::Vx, value);
+                self.set(e, Storage::Vx, value);
             }
             Write::Va(wide) if self.sums.is_some() => self.sums = Some(e.sums(wide)),
             Write::Va(wide) => self.set_sums(e, wide),
             Write::Vc(n, flags) => {
                 for (zero, mask) in [false, true].into_iter().zip(flags) {
                     let value = e.mask_bytes(mask);
-                    self.set(e, Place::Vc(n, zero), value);
+                    self.set(e, Storage::Vc(n, zero), value);
                 }
             }
             Write::A(n, word) => self.set_address(e, n, word),
@@ -437,13 +437,13 @@ impl Registers {
             Write::L(n, word) => {
                 let word = e.and_mask(word, 0xffff);
                 let value = e.value(word);
-                self.set(e, Place::L(n), value);
+                self.set(e, Storage::L(n), value);
             }
             Write::M(n, word) => e.set_field(at::M + 4 * usize::from(n & 63), word),
             Write::X(n, word) => e.set_field(at::X + 4 * usize::from(n & 15), word),
             Write::Uccfg(word) => {
                 let value = e.value(word);
-                self.set(e, Place::Uccfg, value);
+                self.set(e, Storage::Uccfg, value);
             }
             Write::Store(shape, address, value) => e.store_vector(shape, address, value),
             Write::StoreWord(address, word) => e.store_word(address, word),
@@ -458,7 +458,7 @@ impl Registers {
         for n in registers {
             let here = e.word_equal(element, Word::Const((n & 3).into()));
             let here = e.word_select(here, when, Word::Const(0));
-            let old = self.get(e, Place::V(n));
+            let old = self.get(e, Storage::V(n));
             let new = match here {
                 Word::Const(0) => continue,
                 Word::Const(_) => value,
@@ -467,7 +467,7 @@ impl Registers {
                     e.b.ins().select(here, value, old)
                 }
             };
-            self.set(e, Place::V(n), new);
+            self.set(e, Storage::V(n), new);
         }
     }
 }
@@ -479,19 +479,19 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
             return Word::Const(0);
         }
         let value = self.chosen(e, n, |registers, e, n| {
-            if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, Place::R(n)) }
+            if n == R_ZERO { e.value(Word::Const(0)) } else { registers.get(e, Storage::R(n)) }
         });
         e.any(value)
     }
     fn v(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Bytes {
-        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, Place::V(n))))
+        Bytes::Value(self.chosen(e, n, |registers, e, n| registers.get(e, Storage::V(n))))
     }
-    fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, Place::Vx)) }
+    fn vx(&mut self, e: &mut Emitter<'a, 'f>) -> Bytes { Bytes::Value(self.get(e, Storage::Vx)) }
     fn va(&mut self, e: &mut Emitter<'a, 'f>) -> Wide {
-        self.sums.unwrap_or_else(|| Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Place::Va(k)))))
+        self.sums.unwrap_or_else(|| Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Storage::Va(k)))))
     }
     fn vc(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> [Mask; 2] {
-        [false, true].map(|zero| Mask::Bytes(self.get(e, Place::Vc(n, zero))))
+        [false, true].map(|zero| Mask::Bytes(self.get(e, Storage::Vc(n, zero))))
     }
     fn a(&mut self, e: &mut Emitter<'a, 'f>, n: Index<Word>) -> Word {
         if let Index::Fixed(n) = n {
@@ -505,14 +505,14 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
     }
     fn c(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
         let mut part = 0..;
-        let parts = PARTS.map(|_| self.variable(e, Place::C(n, part.next().unwrap_or(0))));
+        let parts = PARTS.map(|_| self.variable(e, Storage::C(n, part.next().unwrap_or(0))));
         if let Some(variables) = e.flag_variables.get_mut(usize::from(n & 3)) {
             *variables = parts;
         }
         Word::Flags { n, down: 0 }
     }
     fn l(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word {
-        let value = self.get(e, Place::L(n));
+        let value = self.get(e, Storage::L(n));
         Word::Value(value, Known::within(0xffff))
     }
     fn m(&mut self, e: &mut Emitter<'a, 'f>, n: u8) -> Word { e.field(at::M + 4 * usize::from(n & 63)) }
@@ -520,7 +520,7 @@ impl<'a, 'f> Reader<Emitter<'a, 'f>> for Registers {
     fn uccfg(&mut self, e: &mut Emitter<'a, 'f>) -> Word {
         match Locations::register(RegFile::Uc, 0).is_subset(self.zero) {
             true => Word::Const(0),
-            false => self.word(e, Place::Uccfg),
+            false => self.word(e, Storage::Uccfg),
         }
     }
     fn load(&mut self, e: &mut Emitter<'a, 'f>, shape: Shape, address: Word) -> Bytes { e.load_vector(shape, address) }

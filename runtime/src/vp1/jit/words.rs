@@ -25,7 +25,7 @@ pub(super) enum Word {
     /// An `i32`.
     Value(Value, Known),
     /// An address in the data store that a pointer has, from [`Emitter::machine`] on, plus a constant.
-    Place {
+    Storage {
         /// The pointer, an `i64`.
         pointer: Value,
         /// The constant.
@@ -103,7 +103,7 @@ impl Emitter<'_, '_> {
             Word::Const(value) => value,
             Word::Truth { at, .. } => 1 << at,
             Word::Value(_, known) => known.mask,
-            Word::Place { .. } => PLACE,
+            Word::Storage { .. } => PLACE,
             Word::Flags { down, .. } => 0xffff >> down,
             Word::Union { .. } => self.pieces_of(word).iter().fold(0, |mask, &piece| mask | self.mask_of(piece)),
         }
@@ -114,7 +114,7 @@ impl Emitter<'_, '_> {
         let known = match word {
             Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
             Word::Value(_, known) => known,
-            Word::Truth { .. } | Word::Place { .. } | Word::Flags { .. } | Word::Union { .. } => {
+            Word::Truth { .. } | Word::Storage { .. } | Word::Flags { .. } | Word::Union { .. } => {
                 Known::within(self.mask_of(word))
             }
         };
@@ -134,7 +134,7 @@ impl Emitter<'_, '_> {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
             Word::Value(value, _) => value,
-            Word::Place { pointer, plus, .. } => {
+            Word::Storage { pointer, plus, .. } => {
                 let offset = self.b.ins().isub(pointer, self.machine);
                 let offset = self.b.ins().ireduce(I32, offset);
                 self.b.ins().iadd_imm_u(offset, i64::from(plus))
@@ -223,7 +223,7 @@ impl Emitter<'_, '_> {
             Word::Const(value) => Word::Const(value & mask),
             Word::Truth { .. } => word,
             Word::Union { .. } => self.each_piece(word, |e, piece| e.and_mask(piece, mask)),
-            Word::Place { .. } => {
+            Word::Storage { .. } => {
                 let value = self.value(word);
                 Word::Value(self.b.ins().band_imm_u(value, i64::from(mask)), Known::within(may & mask))
             }
@@ -234,9 +234,9 @@ impl Emitter<'_, '_> {
                     && mask <= 0xffff
                 {
                     // Pointers do not leave the data store.
-                    if let (Word::Place { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask) {
+                    if let (Word::Storage { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask) {
                         let align = (align | step) & (align | step).wrapping_neg();
-                        return Word::Place { pointer, plus: plus + step, align };
+                        return Word::Storage { pointer, plus: plus + step, align };
                     }
                     let (low, added) = (self.value(low), self.value(added));
                     value = self.b.ins().iadd(low, added);

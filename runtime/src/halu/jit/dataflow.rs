@@ -14,7 +14,7 @@ use super::cells::Cell;
 use crate::halu::rows::RowOp;
 use crate::trap::TrapKind;
 
-/// An operation by its number in the trace.
+/// An operation by its number in the dataflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Id(pub u32);
 
@@ -59,7 +59,7 @@ impl Shape {
     }
 }
 
-/// An operation of a trace.
+/// An operation of a dataflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub op: Op,
@@ -203,26 +203,26 @@ pub(super) struct Access {
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    Load { place: Place, width: Width, signed: bool },
-    Store { place: Place, width: Width, data: ArrayVec<Id, 4> },
+    Load { place: Location, width: Width, signed: bool },
+    Store { place: Location, width: Width, data: ArrayVec<Id, 4> },
     Fault(TrapKind),
 }
 
 /// Where an access is made.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// Global memory at `base + offset + imm`.
     Global { offset: Id, base: [Id; 2], imm: i32 },
     /// A constant bank at `offset + imm`.
     Constant { bank: u8, offset: Id, imm: u32 },
 }
 
-impl Place {
+impl Location {
     /// The words it depends on.
     pub fn words(&self) -> impl Iterator<Item = Id> + use<> {
         match *self {
-            Place::Global { offset, base: [low, high], .. } => [Some(offset), Some(low), Some(high)],
-            Place::Constant { offset, .. } => [Some(offset), None, None],
+            Location::Global { offset, base: [low, high], .. } => [Some(offset), Some(low), Some(high)],
+            Location::Constant { offset, .. } => [Some(offset), None, None],
         }
         .into_iter()
         .flatten()
@@ -231,14 +231,14 @@ impl Place {
 
 /// Operations in order: each uses earlier ones only.
 #[derive(Debug, Default)]
-pub(super) struct Trace {
+pub(super) struct Dataflow {
     pub nodes: Vec<Node>,
     pub accesses: Vec<Access>,
 }
 
-impl Trace {
+impl Dataflow {
     pub fn node(&self, id: Id) -> Node {
-        // Numbers come from this trace only.
+        // Numbers come from this dataflow only.
         self.nodes[id.index()]
     }
 
@@ -313,7 +313,7 @@ impl Trace {
     }
 }
 
-impl Domain for Trace {
+impl Domain for Dataflow {
     type Word = Id;
     type Pred = Id;
 

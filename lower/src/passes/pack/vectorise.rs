@@ -1,4 +1,4 @@
-//! Widening: a converted kernel of one work item becomes one of a group of items.
+//! Vectorising: a converted kernel of one work item becomes one of a group of items.
 //!
 //! Lanewise ops on bytes, words of bytes and their masks are done on vectors, lanes that change places within a word do so
 //! in all words of a vector. Every other op is done for each item. What is uniform is done once.
@@ -43,7 +43,7 @@ pub(super) fn check_streams<'a>(
 ///
 /// # Errors
 /// More streams than the target has room for.
-pub(super) fn widen(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
+pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
     let Source { kernel: from, accesses, uniformity, .. } = source;
     check_streams(from, accesses.iter(), lanes, target)?;
     let flow = Flow::new(from);
@@ -97,7 +97,7 @@ pub(super) fn widen(source: Source<'_>, lanes: Lanes, target: &'static str) -> R
         }
     }
     if let Some(inst) = widener.refused {
-        return Err(vec![refusal(from, inst, target, "work items go different ways here")]);
+        return Err(vec![refusal(from, inst, target, "work items diverge here")]);
     }
     let Widener { values: Values { code, head, .. }, streams, .. } = widener;
     let mut packed = code.kernel;

@@ -1,10 +1,10 @@
-//! The items of a row that are not all at the same place. Blocks run for those at the lowest address, by a mask, until all are
-//! together again.
+//! Divergence: the items of a row have taken different branches. Blocks run for those at the lowest address, by a mask, until all
+//! have reconverged.
 
-use super::Apart;
+use super::DivergentCode;
 use super::compile::Code;
 use super::context::{CONDITION, MASK};
-use super::flow::Parting;
+use super::flow::Divergence;
 use super::graph::{BlockId, Next, Target};
 use super::runner::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::native::NativeError;
@@ -85,19 +85,19 @@ fn count(mask: &[u32]) -> u32 {
 }
 
 impl Runner<'_> {
-    /// Items part at the end of a block. Runs them until all are together again, at the block that is returned, or done.
-    pub fn apart(&mut self, from: BlockId) -> Result<Option<BlockId>, NativeError> {
+    /// Items diverge at the end of a block. Runs them until all have reconverged, at the block that is returned, or are done.
+    pub fn divergent(&mut self, from: BlockId) -> Result<Option<BlockId>, NativeError> {
         let compiled = self.compiled;
-        let Apart { code, map, .. } = compiled.apart(self.kernel, &mut self.work)?;
+        let DivergentCode { code, map, .. } = compiled.divergent(self.kernel, &mut self.work)?;
         self.context.grow(*map).ok_or(NativeError::TooLarge)?;
         self.sync();
-        let Some(parting) = compiled.flow.partings.get(&from) else { return Ok(None) };
-        parting.spread.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+        let Some(divergence) = compiled.flow.divergences.get(&from) else { return Ok(None) };
+        divergence.spread.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
         let mut groups = std::mem::take(&mut self.groups);
         let items = self.context.header().items;
         let all = groups.all(from, items);
         self.send(all, &mut groups);
-        let met = self.run_groups(code, parting, items, &mut groups);
+        let met = self.run_groups(code, divergence, items, &mut groups);
         self.groups = groups;
         met
     }
@@ -106,7 +106,7 @@ impl Runner<'_> {
     fn run_groups(
         &mut self,
         code: &Code,
-        parting: &Parting,
+        divergence: &Divergence,
         mut items: u32,
         groups: &mut Groups,
     ) -> Result<Option<BlockId>, NativeError> {
@@ -122,11 +122,11 @@ impl Runner<'_> {
                 groups.recycle(group);
                 continue;
             }
-            if group.items == items && parting.meeting == Some(group.block) {
+            if group.items == items && divergence.reconvergence == Some(group.block) {
                 groups.recycle(group);
-                parting.rejoin.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+                divergence.rejoin.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
                 self.grant();
-                return Ok(parting.meeting);
+                return Ok(divergence.reconvergence);
             }
             self.context.row(MASK)[..group.mask.len()].copy_from_slice(&group.mask);
             self.call(start_of(code, group.block)?);
