@@ -51,7 +51,7 @@ kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%j]
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the way it is come by
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the path taken
 
 ; A buffer has no address where the kernel runs.
 kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
