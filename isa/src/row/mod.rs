@@ -1,0 +1,378 @@
+//! The form in which an instruction is described. A [`Row`] is `const` data; encoding, decoding, assembly text, register
+//! roles, documents and random instructions all follow from it.
+
+mod modifier;
+mod operand;
+mod registers;
+
+pub use modifier::{Modifier, ModifierOrder};
+pub use operand::{Address, GROUP, Kind, LAST_FLAGS, Operand, ROTATE, Suffix};
+pub use registers::{Class, RegFile, RegSlot, Role};
+
+use crate::check::Check;
+use crate::word::Field;
+use thiserror::Error;
+
+/// A test of one field's value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Is {
+    /// Holds this value.
+    Eq(u64),
+    /// Holds another value.
+    Not(u64),
+    /// Holds what this other field holds.
+    Same(Field),
+}
+
+/// A combination of values that is no instruction: all of the tests hold at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Forbid {
+    /// The tests; an error points at the first of their fields that the text gives.
+    pub all: &'static [(Field, Is)],
+    /// Why.
+    pub why: &'static str,
+}
+
+/// The predicate under which an instruction acts: `@P0`, `@!P0`.
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    /// Predicate number; PT is always.
+    pub pred: Field,
+    /// Acts where the predicate is false.
+    pub not: Field,
+}
+
+/// Another way to write an instruction, or a special case of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias {
+    /// The name that it goes by.
+    pub mnemonic: &'static str,
+    /// The values that it stands for. Where they hold the instruction is printed so; without any it is only read.
+    pub when: &'static [(Field, u64)],
+    /// Operands, in the order of the text.
+    pub operands: &'static [Operand],
+}
+
+/// One instruction in one form. One row, one way to lay out the bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name it goes by in text. Several rows may share it. Empty where the set's text has no name for it.
+    pub mnemonic: &'static str,
+    /// Fixed words after the mnemonic, which tell this row from others of the mnemonic: `U8` in `LDG.U8`.
+    pub tags: &'static [&'static str],
+    /// The guard, where the instruction set has one.
+    pub guard: Option<Guard>,
+    /// Bits that make a word this instruction.
+    pub fixed: &'static [(Field, u64)],
+    /// Other values of the last fixed field that make the same instruction.
+    pub twins: &'static [u64],
+    /// Modifiers, in the order in which they are printed.
+    pub modifiers: &'static [Modifier],
+    /// The order in which they may be read.
+    pub order: ModifierOrder,
+    /// Operands, in the order of the text.
+    pub operands: &'static [Operand],
+    /// Fields that lie over others: both act.
+    pub overlaps: &'static [Field],
+    /// Other ways to write the instruction.
+    pub aliases: &'static [Alias],
+    /// Defaults that differ from the usual: zero registers, PT, 0.
+    pub defaults: &'static [(Field, u64)],
+    /// Combinations that are no instruction.
+    pub forbids: &'static [Forbid],
+    /// What it is for.
+    pub class: Class,
+    /// Its meaning, in words; Markdown.
+    pub doc: &'static str,
+    /// Lines of assembly.
+    pub examples: &'static [&'static str],
+}
+
+/// Why a word is not an instruction of its row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum EncodeError {
+    /// A bit that no field names is 1.
+    #[error("bit {0} is reserved and must be 0")]
+    Reserved(u8),
+    /// A field holds a value that means nothing.
+    #[error("{} does not take the value {value}", field.name)]
+    Value {
+        /// The field.
+        field: Field,
+        /// Its value.
+        value: u64,
+    },
+    /// A mask selects no lane.
+    #[error("{} selects no lane", .0.name)]
+    EmptyMask(Field),
+    /// The first of several registers is not a multiple of their number, or they run into the constant register.
+    #[error("{} is the first of {span} registers: it must be a multiple of {span}, all of them below the constant register", field.name)]
+    Misaligned {
+        /// The register field.
+        field: Field,
+        /// The number of registers.
+        span: u8,
+    },
+    /// A constant offset is not a multiple of its size.
+    #[error("{} must be a multiple of {align}", field.name)]
+    Offset {
+        /// The offset field.
+        field: Field,
+        /// What it must be a multiple of.
+        align: u8,
+    },
+    /// The row forbids the combination.
+    #[error("{}", .0.why)]
+    Forbidden(&'static Forbid),
+}
+
+impl Row {
+    /// Every field of the row: fixed ones, guard, modifiers, operands. A field that two operands share is named twice.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        self.fixed
+            .iter()
+            .map(|f| f.0)
+            .chain(self.guard.into_iter().flat_map(|g| [g.pred, g.not]))
+            .chain(self.modifiers.iter().map(|m| m.field))
+            .chain(self.operands.iter().flat_map(Operand::fields))
+    }
+
+    /// What makes a word this instruction, as masks and the values under them: the fixed bits, once for each twin.
+    pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
+        let set =
+            |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));
+        let first = self.fixed.iter().fold((0, 0), set);
+        let last = self.fixed.last().map(|f| f.0);
+        let twin = move |&value: &u64| Some(set(first, &(last?, value)));
+        std::iter::once(first).chain(self.twins.iter().filter_map(twin))
+    }
+
+    /// Every register position of the row, the guard first.
+    pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
+        let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: Role::Use, span: 1 });
+        guard.into_iter().chain(self.operands.iter().flat_map(Operand::registers))
+    }
+
+    /// The word of a fresh instruction: fixed bits, constant registers, default modifiers.
+    pub fn template(&self) -> u128 {
+        let mut word = 0;
+        for slot in self.registers() {
+            word = slot.field.set(word, slot.file.constant().map_or(0, |c| c.0).into());
+        }
+        for m in self.modifiers {
+            word = m.field.set(word, m.initial());
+        }
+        for op in self.operands {
+            match op.kind {
+                Kind::Name(m) | Kind::Condition { bit: m, .. } | Kind::Selected { bit: m, .. } => {
+                    word = m.field.set(word, m.initial());
+                }
+                Kind::FlagDef { field, .. } => word = field.set(word, field.max()),
+                _ => {}
+            }
+            word = match op.suffix {
+                Suffix::None => word,
+                Suffix::Choice(m) => m.field.set(word, m.initial()),
+                Suffix::Lanes { field, default, .. } => field.set(word, default),
+                Suffix::Mask { field, .. } => field.set(word, field.max()),
+            };
+        }
+        for &(field, value) in self.fixed.iter().chain(self.defaults) {
+            word = field.set(word, value);
+        }
+        word
+    }
+
+    /// What a word of the row must be, in the order in which it is found out.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = Check> {
+        let of_operand = |op: &'static Operand| {
+            let kind = match op.kind {
+                Kind::Name(m) => Some(Check::Value(m)),
+                Kind::Const { offset, align, .. } => Some(Check::Offset { field: offset, align }),
+                _ => None,
+            };
+            let suffix = match op.suffix {
+                Suffix::Choice(m) => Some(Check::Value(m)),
+                Suffix::Mask { field, .. } => Some(Check::Mask(field)),
+                _ => None,
+            };
+            let spans = op.registers().filter_map(|RegSlot { field, file, span, .. }| {
+                let end = file.constant().filter(|_| file.is_aligned() && span > 1)?;
+                Some(Check::Span { field, span, end: end.0.into() })
+            });
+            kind.into_iter().chain(suffix).chain(spans)
+        };
+        self.modifiers.iter().copied().map(Check::Value).chain(self.operands.iter().flat_map(of_operand))
+    }
+
+    /// Whether `word`, which holds the row's fixed bits, is an instruction of the row. `named` is the union of the row's fields.
+    pub fn validate(&self, word: u128, named: u128) -> Result<(), EncodeError> {
+        self.validate_by(self.checks(), word, named)
+    }
+
+    /// The same with those of the row's checks that can fail.
+    pub(crate) fn validate_by(
+        &self,
+        mut checks: impl Iterator<Item = Check>,
+        word: u128,
+        named: u128,
+    ) -> Result<(), EncodeError> {
+        let stray = word & !named;
+        if stray != 0 {
+            return Err(EncodeError::Reserved(stray.trailing_zeros() as u8));
+        }
+        checks.try_for_each(|check| check.pass(word))?;
+        let broken = |f: &&Forbid| {
+            f.all.iter().all(|&(field, is)| match is {
+                Is::Eq(v) => field.get(word) == v,
+                Is::Not(v) => field.get(word) != v,
+                Is::Same(other) => field.get(word) == other.get(word),
+            })
+        };
+        match self.forbids.iter().find(broken) {
+            None => Ok(()),
+            Some(forbid) => Err(EncodeError::Forbidden(forbid)),
+        }
+    }
+}
+
+/// A mistake in the description of an instruction set.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{row}: {mistake}")]
+pub struct RowError {
+    /// The row's name.
+    pub row: String,
+    /// What is wrong with it.
+    pub mistake: String,
+}
+
+/// Checks the description of an instruction set of `width`-bit words whose `reserved` bits must be 0: no two fields of a row
+/// share a bit unless declared, none reaches into the reserved bits or past the word, no word is of two rows, every template is an
+/// instruction, no two modifiers of a row share a spelling unless their order is fixed, and forbidden combinations and aliases
+/// speak of fields of the row.
+pub fn self_check<'a>(
+    rows: impl Iterator<Item = (&'a str, &'static Row)> + Clone,
+    width: u8,
+    reserved: u128,
+) -> Result<(), Vec<RowError>> {
+    let mut errors = Vec::new();
+    let mut wrong = |row: &str, mistake: String| errors.push(RowError { row: row.to_owned(), mistake });
+    for (name, row) in rows.clone() {
+        let mut named = 0;
+        for field in row.fields() {
+            if field.width == 0 || u16::from(field.lo) + u16::from(field.width) > u16::from(width) {
+                wrong(name, format!("{field:?} does not lie in the word"));
+                continue;
+            }
+            if named & field.mask() != 0 && !row.overlaps.contains(&field) {
+                wrong(name, format!("{field:?} overlaps another field"));
+            }
+            if reserved & field.mask() != 0 {
+                wrong(name, format!("{field:?} reaches into reserved bits"));
+            }
+            named |= field.mask();
+        }
+        if let Err(e) = row.validate(row.template(), named) {
+            wrong(name, format!("its template is no instruction: {e}"));
+        }
+        let tested = row.forbids.iter().flat_map(|f| f.all);
+        for &(field, is) in tested {
+            let other = if let Is::Same(o) = is { o } else { field };
+            if row.fields().all(|f| f != field) || row.fields().all(|f| f != other) {
+                wrong(name, format!("a forbidden combination tests {field:?}, which the row does not have"));
+            }
+        }
+        for alias in row.aliases {
+            let given = alias.when.iter().map(|w| w.0).chain(alias.operands.iter().flat_map(Operand::fields));
+            for field in given.filter(|&f| row.fields().all(|g| g != f)) {
+                wrong(name, format!("its alias {} has {field:?}, which the row does not have", alias.mnemonic));
+            }
+        }
+        if row.order == ModifierOrder::Free {
+            let mut texts: Vec<_> = row.modifiers.iter().flat_map(|m| m.choices).map(|c| c.0).collect();
+            texts.extend(row.tags);
+            texts.sort_unstable();
+            if let Some(pair) = texts.windows(2).find(|p| p[0] == p[1]) {
+                wrong(name, format!(".{} is spelled twice", pair[0]));
+            }
+        }
+        if row.doc.is_empty() || row.examples.is_empty() && !row.mnemonic.is_empty() {
+            wrong(name, "it has no meaning text or no example".to_owned());
+        }
+    }
+    for (i, (name, row)) in rows.clone().enumerate() {
+        for (other, second) in rows.clone().skip(i + 1) {
+            let meet = |a: (u128, u128)| second.patterns().any(|b| (a.1 ^ b.1) & a.0 & b.0 == 0);
+            if row.patterns().any(meet) {
+                wrong(name, format!("its words are {other}'s too"));
+            }
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const CODE: Field = Field::new(0, 4, "code");
+    const D: Field = Field::new(4, 8, "rd");
+    const GOOD: Row = Row {
+        mnemonic: "OP",
+        tags: &[],
+        guard: None,
+        fixed: &[(CODE, 1)],
+        twins: &[],
+        modifiers: &[Modifier { field: Field::new(12, 1, "m"), choices: &[("M", 1)], default: Some(0) }],
+        order: ModifierOrder::Free,
+        operands: &[Operand::reg("rd", Role::Def, RegFile::Gpr, D)],
+        overlaps: &[],
+        aliases: &[],
+        defaults: &[],
+        forbids: &[],
+        class: Class::Compute,
+        doc: "Does.",
+        examples: &["OP R0"],
+    };
+
+    fn mistakes(rows: &[(&'static str, &'static Row)]) -> Vec<String> {
+        let errors = self_check(rows.iter().copied(), 16, 1 << 15).err().unwrap_or_default();
+        errors.into_iter().map(|e| e.to_string()).collect()
+    }
+
+    #[test]
+    fn mistakes_in_a_description_are_found() {
+        const OTHER: Row = Row { fixed: &[(CODE, 2)], ..GOOD };
+        assert_eq!(mistakes(&[("A", &GOOD), ("B", &OTHER)]), [""; 0]);
+        assert_eq!(mistakes(&[("A", &GOOD), ("B", &GOOD)]), ["A: its words are B's too"]);
+        const OVERLAP: Row = Row {
+            operands: &[GOOD.operands[0], Operand::new("i", Role::Use, Kind::Bits(Field::new(11, 1, "i")))],
+            ..GOOD
+        };
+        assert_eq!(mistakes(&[("A", &OVERLAP)]), ["A: i@11+1 overlaps another field"]);
+        const RESERVED: Row =
+            Row { operands: &[Operand::new("i", Role::Use, Kind::Bits(Field::new(14, 2, "i")))], ..GOOD };
+        assert_eq!(mistakes(&[("A", &RESERVED)]), ["A: i@14+2 reaches into reserved bits"]);
+        const OUTSIDE: Row =
+            Row { operands: &[Operand::new("i", Role::Use, Kind::Bits(Field::new(13, 8, "i")))], ..GOOD };
+        assert!(mistakes(&[("A", &OUTSIDE)])[0].ends_with("does not lie in the word"));
+        const UNDEFINED: Row =
+            Row { defaults: &[(D, 0)], forbids: &[Forbid { all: &[(D, Is::Eq(0))], why: "zero" }], ..GOOD };
+        assert_eq!(mistakes(&[("A", &UNDEFINED)]), ["A: its template is no instruction: zero"]);
+        const STRAY: Row = Row { forbids: &[Forbid { all: &[(Field::new(13, 1, "x"), Is::Eq(1))], why: "x" }], ..GOOD };
+        assert_eq!(
+            mistakes(&[("A", &STRAY)]),
+            ["A: a forbidden combination tests x@13+1, which the row does not have"]
+        );
+        const ALIAS: Row =
+            Row { aliases: &[Alias { mnemonic: "ALSO", when: &[(Field::new(13, 1, "x"), 1)], operands: &[] }], ..GOOD };
+        assert_eq!(mistakes(&[("A", &ALIAS)]), ["A: its alias ALSO has x@13+1, which the row does not have"]);
+        const TWIN: Row = Row { twins: &[3, 2], ..GOOD };
+        assert_eq!(mistakes(&[("A", &TWIN), ("B", &OTHER)]), ["A: its words are B's too"]);
+        const OVER: Row = Row { overlaps: &[Field::new(11, 1, "i")], ..OVERLAP };
+        assert_eq!(mistakes(&[("A", &OVER)]), [""; 0]);
+        const TWICE: Row = Row { tags: &["M"], ..GOOD };
+        assert_eq!(mistakes(&[("A", &TWICE)]), ["A: .M is spelled twice"]);
+    }
+}
