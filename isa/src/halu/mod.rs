@@ -5,6 +5,7 @@ pub mod concrete;
 pub mod domain;
 pub mod fields;
 pub mod meaning;
+pub(crate) mod opcodes;
 mod rows;
 pub mod template;
 mod text;
@@ -19,70 +20,35 @@ use fields::{GUARD, GUARD_NOT, OPTYPE, PT, STYPE};
 use std::sync::LazyLock;
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
-macro_rules! opcodes {
-    ($($module:ident: $($name:ident)*;)*) => {
+macro_rules! define {
+    ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         /// A HALU instruction in one form: its mnemonic, then the sources in text order, `R` a GPR, `I` an immediate,
         /// `U` a uniform register, `C` constant memory, or what else tells it apart.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u16)]
         #[allow(non_camel_case_types, missing_docs)]
-        pub enum Opcode { $($($name,)*)* }
+        pub enum Opcode { $($($($name,)+)*)* }
 
         impl Opcode {
             /// Every opcode, in order.
-            pub const ALL: &'static [Opcode] = &[$($(Opcode::$name,)*)*];
+            pub const ALL: &'static [Opcode] = &[$($($(Opcode::$name,)+)*)*];
 
             /// The opcode's name, `HADD2_RR`.
             pub const fn name(self) -> &'static str {
-                const NAMES: &[&str] = &[$($(stringify!($name),)*)*];
+                const NAMES: &[&str] = &[$($($(stringify!($name),)+)*)*];
                 NAMES[self as usize]
             }
 
             /// The description that everything else follows from.
             pub const fn row(self) -> &'static Row {
-                static ROWS: &[Row] = &[$($(rows::$module::$name,)*)*];
+                static ROWS: &[Row] = &[$($($(rows::$module::$name,)+)*)*];
                 &ROWS[self as usize]
             }
         }
     };
 }
 
-opcodes! {
-    half:
-        HADD2_RR HADD2_RU HADD2_RI HADD2_RC
-        HMUL2_RR HMUL2_RU HMUL2_RI HMUL2_RC
-        HFMA2_RRR HFMA2_RRI HFMA2_RIR HFMA2_RRU HFMA2_RUR HFMA2_RRC HFMA2_RCR
-        HMNMX2_RR HMNMX2_RU HMNMX2_RI HMNMX2_RC
-        HSETP2_RR HSETP2_RU HSETP2_RI HSETP2_RC
-        HSET2_RR HSET2_RU HSET2_RI HSET2_RC;
-    video:
-        VADD2 VSUB2 VAVRG2 VABSDIFF2 VMIN2 VMAX2
-        VADD4 VSUB4 VAVRG4 VABSDIFF4 VMIN4 VMAX4;
-    base:
-        MOV_R MOV_I MOV_U MOV_C SEL_RR SEL_RI SEL_RU SEL_RC S2R R2UR
-        PLOP3 P2R R2P BRA EXIT NOP;
-    integer:
-        IADD3_RRR IADD3_RIR IADD3_RUR IADD3_RCR
-        IMAD_RRR IMAD_RIR IMAD_RRI IMAD_RUR IMAD_RCR
-        IMAD_WIDE_RRR IMAD_WIDE_RIR IMAD_WIDE_RUR IMAD_WIDE_RCR
-        LEA LOP3_RRR LOP3_RIR LOP3_RUR LOP3_RCR
-        SHF_RRR SHF_RIR PRMT_RRR PRMT_RIR
-        ISETP_RR ISETP_RI ISETP_RU ISETP_RC;
-    float:
-        FADD_RR FADD_RI FADD_RU FADD_RC
-        FMUL_RR FMUL_RI FMUL_RU FMUL_RC
-        FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR
-        FSETP_RR FSETP_RI FSETP_RU FSETP_RC
-        FDIV_RR FSQRT_R I2F_R F2I_R
-        F2F_F16_F32 F2F_BF16_F32 F2F_F32_F16 F2F_F32_BF16 F2FP_RR;
-    memory:
-        LDG_U_U8 LDG_U_S8 LDG_U_U16 LDG_U_S16 LDG_U_32 LDG_U_64 LDG_U_128
-        LDG_W_U8 LDG_W_S8 LDG_W_U16 LDG_W_S16 LDG_W_32 LDG_W_64 LDG_W_128
-        STG_U_8 STG_U_16 STG_U_32 STG_U_64 STG_U_128
-        STG_W_8 STG_W_16 STG_W_32 STG_W_64 STG_W_128
-        LDL_32 LDL_64 LDL_128 STL_32 STL_64 STL_128
-        LDC_U8 LDC_S8 LDC_U16 LDC_S16 LDC_32 LDC_64 ULDC_32 ULDC_64;
-}
+opcodes::opcodes!(define);
 
 /// What follows from the rows and is asked for at every word.
 struct Derived {

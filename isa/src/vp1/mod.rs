@@ -8,6 +8,7 @@ pub mod domain;
 pub mod fields;
 pub mod footprint;
 pub mod meaning;
+pub(crate) mod opcodes;
 mod rows;
 pub mod state;
 pub mod template;
@@ -52,62 +53,36 @@ impl Unit {
 }
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
-macro_rules! opcodes {
-    ($($module:ident: $($name:ident)*;)*) => {
+macro_rules! define {
+    ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         /// A VP1 instruction in one form: its mnemonic; `S` or `U` where results are signed or unsigned; `R` or `I` for
         /// sources that are registers or immediates, where there are both; `VA` where only the accumulator is written;
         /// destination and source of a move.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(u16)]
         #[allow(non_camel_case_types, missing_docs)]
-        pub enum Opcode { $($($name,)*)* }
+        pub enum Opcode { $($($($name,)+)*)* }
 
         impl Opcode {
             /// Every opcode, in order.
-            pub const ALL: &'static [Opcode] = &[$($(Opcode::$name,)*)*];
+            pub const ALL: &'static [Opcode] = &[$($($(Opcode::$name,)+)*)*];
 
             /// The opcode's name, `VADD_S_RR`.
             pub const fn name(self) -> &'static str {
-                const NAMES: &[&str] = &[$($(stringify!($name),)*)*];
+                const NAMES: &[&str] = &[$($($(stringify!($name),)+)*)*];
                 NAMES[self as usize]
             }
 
             /// The description that everything else follows from.
             pub const fn row(self) -> &'static Row {
-                static ROWS: &[Row] = &[$($(rows::$module::$name,)*)*];
+                static ROWS: &[Row] = &[$($($(rows::$module::$name,)+)*)*];
                 &ROWS[self as usize]
             }
         }
     };
 }
 
-opcodes! {
-    scalar:
-        MUL_RR MUL_RI MIN_RR MIN_RI MAX_RR MAX_RI ABS NEG ADD_RR ADD_RI SUB_RR SUB_RI SAR_RR SAR_RI SHR_RR SHR_RI
-        BITOP_RR AND_RI XOR_RI OR_RI MOV_I SETHI
-        BMIN_S_RR BMIN_S_RI BMIN_U_RR BMIN_U_RI BMAX_S_RR BMAX_S_RI BMAX_U_RR BMAX_U_RI BABS_S BABS_U BNEG_S BNEG_U
-        BADD_S_RR BADD_S_RI BADD_U_RR BADD_U_RI BSUB_S_RR BSUB_S_RI BSUB_U_RR BSUB_U_RI
-        BSHR_S_RR BSHR_S_RI BSHR_U_RR BSHR_U_RI BAND_RI BOR_RI BXOR_RI
-        BMUL_S_RR BMUL_S_RI BMUL_U_RR BMUL_U_RI BMULA_S_RR BMULA_S_RI BMULA_U_RR BMULA_U_RI
-        BVECMAD BVECMADSEL BVEC VEC VECMS SNOP S_CLEAR S_NONE;
-    transfer:
-        MOV_V_R MOV_SR_R MOV_MI_R MOV_UC_R MOV_L_R MOV_A_R MOV_M_R MOV_D_R MOV_F_R MOV_X_R MOV_V2_R MOV_NONE_R
-        MOV_R_V MOV_R_SR MOV_R_MI MOV_R_UC MOV_R_L MOV_R_A MOV_R_C MOV_R_M MOV_R_D MOV_R_F MOV_R_X MOV_R_NONE;
-    vector:
-        VMIN_S_RR VMIN_S_RI VMIN_U_RR VMIN_U_RI VMAX_S_RR VMAX_S_RI VMAX_U_RR VMAX_U_RI VABS_S VABS_U VNEG_S
-        VADD_S_RR VADD_S_RI VADD_U_RR VADD_U_RI VSUB_S_RR VSUB_U_RR VSUB_U_RI VADD9 VCLIP VMINABS
-        VSHR_S_RR VSHR_S_RI VSHR_U_RR VSHR_U_RI VBITOP_RR VAND_RI VXOR_RI VOR_RI VMOV_I MOV_V MOV_VC VSWZ VCMPAD
-        VMUL_S_RR VMUL_S_RI VMUL_U_RR VMUL_U_RI VMUL_S_RR_VA VMUL_S_RI_VA VMUL_U_RI_VA
-        VMAC_S_RR VMAC_S_RI VMAC_U_RR VMAC_U_RI VMAC_S_RR_VA VMAC_U_RR_VA VMAC_S_RI_VA
-        VMAD2_S VMAD2_U VMAD2_S_VA VMAC2_S VMAC2_U VMAC2_S_VA VMAC2_S_RR VMAC2_S_RR_VA VMAC2_U_RR_VA
-        VLRP VLRP2 VLRP4A VLRPF VLRP4B_U VLRP4B_S VNOP;
-    address:
-        LDAVH_R LDAVV_R LDAS_R LDAVH_I LDAVV_I LDAS_I STAVH_R STAVV_R STAS_R STAVH_I STAVV_I STAS_I
-        LDVH LDVV LDS STVH STVV STS LDAXH LDAXV LDR STAR
-        AADD ADD_A BITOP_A SETLO_A SETHI_A XDLD_I XDLD XDST_I XDST XDBAR_R XDBAR_I XDWAIT_R XDWAIT_I ANOP;
-    branch:
-        BRA BRA_LOOP BRA_NOT BRA_LOOP_NOT CALL CALL_LOOP CALL_NOT CALL_LOOP_NOT RET ABRA MOV_L_I EXIT BNOP B_NONE;
-}
+opcodes::opcodes!(define);
 
 /// What follows from the rows and is asked for at every word.
 struct Derived {

@@ -11,6 +11,7 @@ pub(super) mod video;
 
 pub use integer::permute;
 
+use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
 use super::domain::{Domain, Effects, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
@@ -117,77 +118,13 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
     /// Dispatches. Forms of one mnemonic differ only in where their sources are.
     #[rustfmt::skip]
     fn execute(&mut self) {
-        use Opcode::*;
-        match self.inst.opcode() {
-            HADD2_RR | HADD2_RU | HADD2_RI | HADD2_RC => self.half(HalfKind::Add),
-            HMUL2_RR | HMUL2_RU | HMUL2_RI | HMUL2_RC => self.half(HalfKind::Mul),
-            HFMA2_RRR | HFMA2_RRI | HFMA2_RIR | HFMA2_RRU | HFMA2_RUR | HFMA2_RRC | HFMA2_RCR => self.half(HalfKind::Fma),
-            HMNMX2_RR | HMNMX2_RU | HMNMX2_RI | HMNMX2_RC => self.half_minmax(),
-            HSETP2_RR | HSETP2_RU | HSETP2_RI | HSETP2_RC => self.half_set_pred(),
-            HSET2_RR | HSET2_RU | HSET2_RI | HSET2_RC => self.half_set(),
-
-            VADD2 => self.video(VideoKind::Add, Lanes::Two),
-            VSUB2 => self.video(VideoKind::Sub, Lanes::Two),
-            VAVRG2 => self.video(VideoKind::Avrg, Lanes::Two),
-            VABSDIFF2 => self.video(VideoKind::AbsDiff, Lanes::Two),
-            VMIN2 => self.video(VideoKind::Min, Lanes::Two),
-            VMAX2 => self.video(VideoKind::Max, Lanes::Two),
-            VADD4 => self.video(VideoKind::Add, Lanes::Four),
-            VSUB4 => self.video(VideoKind::Sub, Lanes::Four),
-            VAVRG4 => self.video(VideoKind::Avrg, Lanes::Four),
-            VABSDIFF4 => self.video(VideoKind::AbsDiff, Lanes::Four),
-            VMIN4 => self.video(VideoKind::Min, Lanes::Four),
-            VMAX4 => self.video(VideoKind::Max, Lanes::Four),
-
-            MOV_R | MOV_I | MOV_U | MOV_C => self.mov(),
-            SEL_RR | SEL_RI | SEL_RU | SEL_RC => self.sel(),
-            S2R => self.s2r(),
-            R2UR => self.r2ur(),
-            PLOP3 => self.plop3(),
-            P2R => self.p2r(),
-            R2P => self.r2p(),
-            BRA => self.effects.next = Next::Branch(self.inst.get_signed(f::IMM32) as i32),
-            EXIT => self.effects.next = Next::Exit,
-            NOP => {}
-
-            IADD3_RRR | IADD3_RIR | IADD3_RUR | IADD3_RCR => self.iadd3(),
-            IMAD_RRR | IMAD_RIR | IMAD_RRI | IMAD_RUR | IMAD_RCR => self.imad(),
-            IMAD_WIDE_RRR | IMAD_WIDE_RIR | IMAD_WIDE_RUR | IMAD_WIDE_RCR => self.imad_wide(),
-            LEA => self.lea(),
-            LOP3_RRR | LOP3_RIR | LOP3_RUR | LOP3_RCR => self.lop3(),
-            SHF_RRR | SHF_RIR => self.shf(),
-            PRMT_RRR | PRMT_RIR => self.prmt(),
-            ISETP_RR | ISETP_RI | ISETP_RU | ISETP_RC => self.isetp(),
-
-            FADD_RR | FADD_RI | FADD_RU | FADD_RC => self.float_binary(D::fadd),
-            FMUL_RR | FMUL_RI | FMUL_RU | FMUL_RC => self.float_binary(D::fmul),
-            FFMA_RRR | FFMA_RIR | FFMA_RRI | FFMA_RUR | FFMA_RCR => self.ffma(),
-            FSETP_RR | FSETP_RI | FSETP_RU | FSETP_RC => self.fsetp(),
-            FDIV_RR => self.float_binary(D::fdiv),
-            FSQRT_R => self.fsqrt(),
-            I2F_R => self.i2f(),
-            F2I_R => self.f2i(),
-            F2F_F16_F32 => self.narrow(Format::F16),
-            F2F_BF16_F32 => self.narrow(Format::Bf16),
-            F2F_F32_F16 => self.widen(Format::F16),
-            F2F_F32_BF16 => self.widen(Format::Bf16),
-            F2FP_RR => self.f2fp(),
-
-            LDG_U_U8 | LDG_W_U8 | LDC_U8 => self.load(Width::B8, false),
-            LDG_U_S8 | LDG_W_S8 | LDC_S8 => self.load(Width::B8, true),
-            LDG_U_U16 | LDG_W_U16 | LDC_U16 => self.load(Width::B16, false),
-            LDG_U_S16 | LDG_W_S16 | LDC_S16 => self.load(Width::B16, true),
-            LDG_U_32 | LDG_W_32 | LDL_32 | LDC_32 => self.load(Width::B32, false),
-            LDG_U_64 | LDG_W_64 | LDL_64 | LDC_64 => self.load(Width::B64, false),
-            LDG_U_128 | LDG_W_128 | LDL_128 => self.load(Width::B128, false),
-            STG_U_8 | STG_W_8 => self.store(Width::B8),
-            STG_U_16 | STG_W_16 => self.store(Width::B16),
-            STG_U_32 | STG_W_32 | STL_32 => self.store(Width::B32),
-            STG_U_64 | STG_W_64 | STL_64 => self.store(Width::B64),
-            STG_U_128 | STG_W_128 | STL_128 => self.store(Width::B128),
-            ULDC_32 => self.uldc::<1>(),
-            ULDC_64 => self.uldc::<2>(),
+        macro_rules! dispatch {
+            ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {{
+                let $m = self;
+                match $m.inst.opcode() { $($($(Opcode::$name)|+ => $meaning,)*)* }
+            }};
         }
+        opcodes!(dispatch)
     }
 
     /// A source without modifiers.

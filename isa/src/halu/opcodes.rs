@@ -1,0 +1,111 @@
+//! The opcodes of HALU: by the file of their rows, each with its meaning, a method of the context in [`super::meaning`]. Forms of
+//! one mnemonic differ only in where their sources are.
+
+/// Hands the list to a macro. `m` is the context.
+macro_rules! opcodes {
+    ($with:ident) => {
+        $with! {
+            m:
+                half {
+                    HADD2_RR HADD2_RU HADD2_RI HADD2_RC => m.half(HalfKind::Add);
+                    HMUL2_RR HMUL2_RU HMUL2_RI HMUL2_RC => m.half(HalfKind::Mul);
+                    HFMA2_RRR HFMA2_RRI HFMA2_RIR HFMA2_RRU HFMA2_RUR HFMA2_RRC HFMA2_RCR => m.half(HalfKind::Fma);
+                    HMNMX2_RR HMNMX2_RU HMNMX2_RI HMNMX2_RC => m.half_minmax();
+                    HSETP2_RR HSETP2_RU HSETP2_RI HSETP2_RC => m.half_set_pred();
+                    HSET2_RR HSET2_RU HSET2_RI HSET2_RC => m.half_set();
+                }
+                video {
+                    VADD2 => m.video(VideoKind::Add, Lanes::Two);
+                    VSUB2 => m.video(VideoKind::Sub, Lanes::Two);
+                    VAVRG2 => m.video(VideoKind::Avrg, Lanes::Two);
+                    VABSDIFF2 => m.video(VideoKind::AbsDiff, Lanes::Two);
+                    VMIN2 => m.video(VideoKind::Min, Lanes::Two);
+                    VMAX2 => m.video(VideoKind::Max, Lanes::Two);
+                    VADD4 => m.video(VideoKind::Add, Lanes::Four);
+                    VSUB4 => m.video(VideoKind::Sub, Lanes::Four);
+                    VAVRG4 => m.video(VideoKind::Avrg, Lanes::Four);
+                    VABSDIFF4 => m.video(VideoKind::AbsDiff, Lanes::Four);
+                    VMIN4 => m.video(VideoKind::Min, Lanes::Four);
+                    VMAX4 => m.video(VideoKind::Max, Lanes::Four);
+                }
+                base {
+                    MOV_R MOV_I MOV_U MOV_C => m.mov();
+                    SEL_RR SEL_RI SEL_RU SEL_RC => m.sel();
+                    S2R => m.s2r();
+                    R2UR => m.r2ur();
+                    PLOP3 => m.plop3();
+                    P2R => m.p2r();
+                    R2P => m.r2p();
+                    BRA => m.effects.next = Next::Branch(m.inst.get_signed(f::IMM32) as i32);
+                    EXIT => m.effects.next = Next::Exit;
+                    NOP => {};
+                }
+                integer {
+                    IADD3_RRR IADD3_RIR IADD3_RUR IADD3_RCR => m.iadd3();
+                    IMAD_RRR IMAD_RIR IMAD_RRI IMAD_RUR IMAD_RCR => m.imad();
+                    IMAD_WIDE_RRR IMAD_WIDE_RIR IMAD_WIDE_RUR IMAD_WIDE_RCR => m.imad_wide();
+                    LEA => m.lea();
+                    LOP3_RRR LOP3_RIR LOP3_RUR LOP3_RCR => m.lop3();
+                    SHF_RRR SHF_RIR => m.shf();
+                    PRMT_RRR PRMT_RIR => m.prmt();
+                    ISETP_RR ISETP_RI ISETP_RU ISETP_RC => m.isetp();
+                }
+                float {
+                    FADD_RR FADD_RI FADD_RU FADD_RC => m.float_binary(D::fadd);
+                    FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_binary(D::fmul);
+                    FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.ffma();
+                    FSETP_RR FSETP_RI FSETP_RU FSETP_RC => m.fsetp();
+                    FDIV_RR => m.float_binary(D::fdiv);
+                    FSQRT_R => m.fsqrt();
+                    I2F_R => m.i2f();
+                    F2I_R => m.f2i();
+                    F2F_F16_F32 => m.narrow(Format::F16);
+                    F2F_BF16_F32 => m.narrow(Format::Bf16);
+                    F2F_F32_F16 => m.widen(Format::F16);
+                    F2F_F32_BF16 => m.widen(Format::Bf16);
+                    F2FP_RR => m.f2fp();
+                }
+                memory {
+                    LDG_U_U8 => m.load(Width::B8, false);
+                    LDG_U_S8 => m.load(Width::B8, true);
+                    LDG_U_U16 => m.load(Width::B16, false);
+                    LDG_U_S16 => m.load(Width::B16, true);
+                    LDG_U_32 => m.load(Width::B32, false);
+                    LDG_U_64 => m.load(Width::B64, false);
+                    LDG_U_128 => m.load(Width::B128, false);
+                    LDG_W_U8 => m.load(Width::B8, false);
+                    LDG_W_S8 => m.load(Width::B8, true);
+                    LDG_W_U16 => m.load(Width::B16, false);
+                    LDG_W_S16 => m.load(Width::B16, true);
+                    LDG_W_32 => m.load(Width::B32, false);
+                    LDG_W_64 => m.load(Width::B64, false);
+                    LDG_W_128 => m.load(Width::B128, false);
+                    STG_U_8 => m.store(Width::B8);
+                    STG_U_16 => m.store(Width::B16);
+                    STG_U_32 => m.store(Width::B32);
+                    STG_U_64 => m.store(Width::B64);
+                    STG_U_128 => m.store(Width::B128);
+                    STG_W_8 => m.store(Width::B8);
+                    STG_W_16 => m.store(Width::B16);
+                    STG_W_32 => m.store(Width::B32);
+                    STG_W_64 => m.store(Width::B64);
+                    STG_W_128 => m.store(Width::B128);
+                    LDL_32 => m.load(Width::B32, false);
+                    LDL_64 => m.load(Width::B64, false);
+                    LDL_128 => m.load(Width::B128, false);
+                    STL_32 => m.store(Width::B32);
+                    STL_64 => m.store(Width::B64);
+                    STL_128 => m.store(Width::B128);
+                    LDC_U8 => m.load(Width::B8, false);
+                    LDC_S8 => m.load(Width::B8, true);
+                    LDC_U16 => m.load(Width::B16, false);
+                    LDC_S16 => m.load(Width::B16, true);
+                    LDC_32 => m.load(Width::B32, false);
+                    LDC_64 => m.load(Width::B64, false);
+                    ULDC_32 => m.uldc::<1>();
+                    ULDC_64 => m.uldc::<2>();
+                }
+        }
+    };
+}
+pub(crate) use opcodes;

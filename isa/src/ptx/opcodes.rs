@@ -1,0 +1,146 @@
+//! The opcodes of PTX: by the file of their rows, each with its meaning, a method of the context in [`super::meaning`]. Forms of
+//! one mnemonic differ only in where their sources are.
+
+/// Hands the list to a macro. `m` is the context.
+macro_rules! opcodes {
+    ($with:ident) => {
+        $with! {
+            m:
+                integer {
+                    ADD => m.integer(D::add, wide::add);
+                    ADD_SAT => m.saturating(false);
+                    SUB => m.integer(D::sub, wide::sub);
+                    SUB_SAT => m.saturating(true);
+                    MUL => m.mul(false);
+                    MUL_WIDE => m.mul_wide(false);
+                    MAD => m.mul(true);
+                    MAD_WIDE => m.mul_wide(true);
+                    MIN => m.extremum(true);
+                    MAX => m.extremum(false);
+                    ABS => m.abs();
+                    NEG => m.neg();
+                    SAD => m.sad();
+                    DP4A => m.dp4a();
+                    DP2A => m.dp2a();
+                    ADD_X2 => m.packed(VideoKind::Add, Lanes::Two);
+                    MIN_X2 => m.packed(VideoKind::Min, Lanes::Two);
+                    MIN_RELU_X2 => m.packed_relu(VideoKind::Min);
+                    MAX_X2 => m.packed(VideoKind::Max, Lanes::Two);
+                    MAX_RELU_X2 => m.packed_relu(VideoKind::Max);
+                    ADD_X4 => m.packed(VideoKind::Add, Lanes::Four);
+                    SUB_X4 => m.packed(VideoKind::Sub, Lanes::Four);
+                    MIN_X4 => m.packed(VideoKind::Min, Lanes::Four);
+                    MAX_X4 => m.packed(VideoKind::Max, Lanes::Four);
+                }
+                bits {
+                    AND => m.logic(D::both, D::and);
+                    OR => m.logic(D::either, D::or);
+                    XOR => m.logic(D::differ, D::xor);
+                    NOT => m.not();
+                    SHL => m.shl();
+                    SHR => m.shr();
+                    SHF => m.shf();
+                    LOP3 => m.lop3();
+                    PRMT => m.prmt();
+                    BFE => m.bfe();
+                    BFI => m.bfi();
+                }
+                compare {
+                    SETP_BITS SETP_INT SETP_UNSIGNED => m.set_pred_int();
+                    SETP_F32 => m.set_pred_float();
+                    SETP_F16 => m.set_pred_half(Format::F16);
+                    SETP_BF16 => m.set_pred_half(Format::Bf16);
+                    SETP_F16X2 => m.set_pred_halves(Format::F16);
+                    SETP_BF16X2 => m.set_pred_halves(Format::Bf16);
+                    SET_BITS SET_INT SET_UNSIGNED => m.set_int();
+                    SET_F32 => m.set_float();
+                    SET_F16 => m.set_half(Format::F16);
+                    SET_BF16 => m.set_half(Format::Bf16);
+                    SET_F16X2 => m.set_halves(Format::F16);
+                    SET_BF16X2 => m.set_halves(Format::Bf16);
+                    SELP => m.selp();
+                    SLCT_INT => m.slct_int();
+                    SLCT_F32 => m.slct_float();
+                }
+                video {
+                    VADD2 => m.video(VideoKind::Add, Lanes::Two);
+                    VSUB2 => m.video(VideoKind::Sub, Lanes::Two);
+                    VAVRG2 => m.video(VideoKind::Avrg, Lanes::Two);
+                    VABSDIFF2 => m.video(VideoKind::AbsDiff, Lanes::Two);
+                    VMIN2 => m.video(VideoKind::Min, Lanes::Two);
+                    VMAX2 => m.video(VideoKind::Max, Lanes::Two);
+                    VADD4 => m.video(VideoKind::Add, Lanes::Four);
+                    VSUB4 => m.video(VideoKind::Sub, Lanes::Four);
+                    VAVRG4 => m.video(VideoKind::Avrg, Lanes::Four);
+                    VABSDIFF4 => m.video(VideoKind::AbsDiff, Lanes::Four);
+                    VMIN4 => m.video(VideoKind::Min, Lanes::Four);
+                    VMAX4 => m.video(VideoKind::Max, Lanes::Four);
+                }
+                half {
+                    ADD_F16 => m.half(HalfKind::Add, Format::F16);
+                    ADD_BF16 => m.half(HalfKind::Add, Format::Bf16);
+                    SUB_F16 => m.half_sub(Format::F16);
+                    SUB_BF16 => m.half_sub(Format::Bf16);
+                    MUL_F16 => m.half(HalfKind::Mul, Format::F16);
+                    MUL_BF16 => m.half(HalfKind::Mul, Format::Bf16);
+                    FMA_F16 => m.half(HalfKind::Fma, Format::F16);
+                    FMA_BF16 => m.half(HalfKind::Fma, Format::Bf16);
+                    MIN_F16 => m.half_minmax(true, Format::F16);
+                    MIN_BF16 => m.half_minmax(true, Format::Bf16);
+                    MAX_F16 => m.half_minmax(false, Format::F16);
+                    MAX_BF16 => m.half_minmax(false, Format::Bf16);
+                    NEG_F16 => m.half_sign(true, Format::F16);
+                    NEG_BF16 => m.half_sign(true, Format::Bf16);
+                    ABS_F16 => m.half_sign(false, Format::F16);
+                    ABS_BF16 => m.half_sign(false, Format::Bf16);
+                }
+                float {
+                    ADD_F32 => m.float_binary(D::fadd);
+                    SUB_F32 => m.float_sub();
+                    MUL_F32 => m.float_binary(D::fmul);
+                    FMA_F32 => m.float_fma();
+                    DIV_F32 => m.float_binary(D::fdiv);
+                    SQRT_F32 => m.float_sqrt();
+                    MIN_F32 => m.float_minmax(true);
+                    MAX_F32 => m.float_minmax(false);
+                    NEG_F32 => m.float_sign(true);
+                    ABS_F32 => m.float_sign(false);
+                }
+                convert {
+                    CVT_INT => m.int_to_int();
+                    CVT_INT_SAT => m.int_to_int_saturating();
+                    CVT_PACK => m.pack_clamped(16);
+                    CVT_PACK_BYTES => m.pack_clamped(8);
+                    CVT_F32_INT => m.int_to_float();
+                    CVT_F16_INT => m.int_to_half(Format::F16);
+                    CVT_BF16_INT => m.int_to_half(Format::Bf16);
+                    CVT_INT_F32 => m.float_to_int();
+                    CVT_INT_F16 => m.half_to_int(Format::F16);
+                    CVT_INT_BF16 => m.half_to_int(Format::Bf16);
+                    CVT_F16_F32 CVT_F16_F32_RELU => m.narrow(Format::F16);
+                    CVT_BF16_F32 => m.narrow(Format::Bf16);
+                    CVT_F32_F16 => m.widen(Format::F16);
+                    CVT_F32_BF16 => m.widen(Format::Bf16);
+                    CVT_F32_F32 => m.float_to_float();
+                    CVT_F16_F16 => m.half_to_half(Format::F16);
+                    CVT_F16X2_F32 => m.narrow_pair();
+                    MOV => m.mov();
+                    MOV_SPECIAL => m.mov_special();
+                    MOV_PACK => m.pack();
+                    MOV_UNPACK => m.unpack();
+                    MOV_ADDRESS => m.address_of(true);
+                }
+                memory {
+                    LD_PARAM LD_PARAM_V2 LD_PARAM_V4 LD LD_V2 LD_V4 LD_NC LD_NC_V2 LD_NC_V4 => m.load();
+                    ST ST_V2 ST_V4 => m.store();
+                    CVTA => m.convert_address();
+                    CVTA_ADDRESS => m.address_of(false);
+                }
+                control {
+                    BRA => m.branch();
+                    RET EXIT => m.effects.next = Next::Exit;
+                }
+        }
+    };
+}
+pub(crate) use opcodes;
