@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use halfbyte::Module;
-use halfbyte::intrinsics::Meanings;
 use halfbyte::ir::eval::{Intrinsics, Operand};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{IntrinsicData, Type};
@@ -12,6 +11,7 @@ use halfbyte::isa::row::RegFile;
 use halfbyte::isa::vp1::state::State;
 use halfbyte::isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, read_word};
 use halfbyte::launch::Engine;
+use halfbyte::targets::Meanings;
 use halfbyte_testkit::check::check;
 
 use crate::sequences::{Sequence, kernel, reason, register, sequences, template};

@@ -10,11 +10,10 @@ use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte::isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand, Reg};
 use halfbyte::runtime::{Arg, Launch, Program};
 use halfbyte::{TARGETS, isa};
-use halfbyte_isel::Ptx;
 use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::machine::{Machine, PtxExtra};
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
-use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst, VReg};
+use halfbyte_isel::vcode::{Edge, Machine, Terminator, VCode, VInst, VReg};
+use halfbyte_isel::{Ptx, PtxExtra};
 
 type Code = VCode<Ptx>;
 

@@ -16,10 +16,9 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Type;
-use halfbyte_isel::Ptx;
-use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{Form, expand};
 use halfbyte_isel::vcode::{Terminator, VCode, VInst};
+use halfbyte_isel::{Ptx, PtxExtra};
 use sass::{Sass, Tools};
 
 const SMS: [u16; 3] = [75, 90, 120];

@@ -3,10 +3,21 @@
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::MAX_REGISTERS;
 use halfbyte_isa::row::EncodeError;
-use halfbyte_isel::mach::BlockIndex;
+use halfbyte_isa::vp1::BundleError;
+use halfbyte_isa::vp1::domain::Unknown;
+use halfbyte_isel::vcode::BlockIndex;
 use thiserror::Error;
 
-use crate::vp1::OpError;
+/// Why instructions are no operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum OpError {
+    /// They cannot be one bundle.
+    #[error("the instructions cannot be in one bundle: {0}")]
+    Bundle(#[from] BundleError),
+    /// The effect of one is not known.
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+}
 
 /// Why a machine function has no words: it is not one that selection and allocation should have made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

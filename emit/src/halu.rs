@@ -5,9 +5,9 @@ use std::fmt::{self, Write};
 use halfbyte_isa::halu;
 use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::object::{KernelInfo, Part};
-use halfbyte_isel::AllocatedCode;
-use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
-use halfbyte_isel::machine::{Halu, Machine};
+use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
+use halfbyte_isel::vcode::{BlockIndex, Machine};
+use halfbyte_isel::{AllocatedCode, Halu};
 
 use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;

@@ -12,7 +12,7 @@ mod vp1;
 
 pub use elf::{ObjectError, ObjectWriter, write_object};
 pub use emitter::{Code, Emitter, WORD};
-pub use error::LayoutError;
+pub use error::{LayoutError, OpError};
 pub use listing::listing;
 pub use ptx::{PtxWriter, ptx_text};
-pub use vp1::{BlockStats, OpError};
+pub use vp1::BlockStats;

@@ -9,9 +9,9 @@ use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{self, Inst, Label, Opcode, Operand, Reg};
-use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc, MachInst};
-use halfbyte_isel::machine::{Machine, PtxExtra};
-use halfbyte_isel::{AllocatedCode, Ptx};
+use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
+use halfbyte_isel::vcode::{BlockIndex, Machine};
+use halfbyte_isel::{AllocatedCode, Ptx, PtxExtra};
 
 use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;

@@ -2,7 +2,7 @@
 //!
 //! A launch limits the backward branches that an item takes, so a way stays as it is where the shorter one has fewer.
 
-use halfbyte_isel::mach::BlockIndex;
+use halfbyte_isel::vcode::BlockIndex;
 
 /// An instruction, as far as control goes by it. Branches are the last ones of a block.
 pub(crate) trait ControlInst: Clone {

@@ -30,7 +30,7 @@ fn stream() -> Stream {
 
 /// A function from lines by block: instructions with `;` between those that must share a bundle, then `@ 1` for stream 1 and
 /// `-> 2` for a branch to block 2. The location of a line is its number, from 1.
-fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::machine::Vp1> {
+fn func(streams: usize, blocks: &[&[&str]]) -> MachFunc<halfbyte_isel::Vp1> {
     let mut line = 0;
     let mut group = |text: &&str| {
         line += 1;

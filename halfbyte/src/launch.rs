@@ -10,7 +10,7 @@ use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
 
-use crate::intrinsics::Meanings;
+use crate::targets::Meanings;
 use crate::targets::TARGETS;
 
 /// What intrinsics mean on the evaluator.

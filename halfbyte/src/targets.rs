@@ -2,8 +2,8 @@
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_emit::{Code, Emitter, LayoutError, listing};
-use halfbyte_ir::eval::IntrinsicFn;
-use halfbyte_ir::{Kernel, Legality, Refusal, Rule, Type};
+use halfbyte_ir::eval::{IntrinsicFn, Intrinsics};
+use halfbyte_ir::{IntrinsicData, Kernel, Legality, Refusal, Rule, Type};
 use halfbyte_isa::isa::Isa;
 use halfbyte_isel::{AllocatedCode, Backend, Request, Scratch, Selected};
 use halfbyte_runtime::{Engine, LoadError, Machine, Program};
@@ -151,6 +151,29 @@ impl TargetSet {
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         let of_name = |support: &&Support| support.isa.targets().iter().any(|target| target.name() == name);
         self.0.iter().find(of_name)?.intrinsics
+    }
+}
+
+/// The meanings of all instructions that words of these targets stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Meanings(pub &'static TargetSet);
+
+impl Default for Meanings {
+    fn default() -> Meanings {
+        Meanings(&TARGETS)
+    }
+}
+
+impl Intrinsics for Meanings {
+    fn resolve<'a>(
+        &'a self,
+        intrinsic: &'a IntrinsicData,
+        args: &[Type],
+        result: Type,
+    ) -> Result<IntrinsicFn<'a>, String> {
+        let IntrinsicData { target, text } = intrinsic;
+        let meaning = self.0.meaning(target);
+        meaning.ok_or_else(|| format!("instructions of `{target}` have no meaning here"))?(text, args, result)
     }
 }
 

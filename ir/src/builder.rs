@@ -26,8 +26,9 @@ use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Direction, ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
-use crate::kernel::{Attr, Block, BlockCall, Inst, IntrinsicData, Kernel, Span, Value, ValueList};
+use crate::kernel::{Attr, Block, BlockCall, Inst, IntrinsicData, Kernel, Value, ValueList};
 use crate::op::{AttrKind, Op};
+use crate::span::Span;
 
 /// A kernel in the making. Instructions go to the end of the current block.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::kernel::Span;
+use crate::span::Span;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

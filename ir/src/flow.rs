@@ -354,8 +354,9 @@ impl Forest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Attr, BlockCall, Span, ValueList};
+    use crate::kernel::{Attr, BlockCall, ValueList};
     use crate::op::Op;
+    use crate::span::Span;
     use halfbyte_abi::Type;
 
     /// A kernel of blocks with these successors, of no other sense.

@@ -8,6 +8,7 @@ use halfbyte_abi::{ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
+use crate::span::Span;
 use crate::stream::Packing;
 
 /// An SSA value of a kernel.
@@ -37,27 +38,6 @@ entity_impl!(IntrinsicRef, "intrinsic");
 
 /// A list of values in a kernel's pool.
 pub type ValueList = EntityList<Value>;
-
-/// A place in the source text: a run of bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub struct Span {
-    /// The first byte.
-    pub start: u32,
-    /// The byte after the last.
-    pub end: u32,
-}
-
-impl Span {
-    /// The number of bytes.
-    pub const fn len(self) -> usize {
-        (self.end - self.start) as usize
-    }
-
-    /// Whether there is no byte in it.
-    pub const fn is_empty(self) -> bool {
-        self.end == self.start
-    }
-}
 
 /// A branch target with the values for the block's parameters.
 #[derive(Clone, Copy, Debug)]

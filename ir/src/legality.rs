@@ -4,8 +4,8 @@ use std::fmt;
 
 use halfbyte_abi::Type;
 
-use crate::kernel::Span;
 use crate::op::Op;
+use crate::span::Span;
 
 /// How a target has neighbouring work items share a vector, a lane or more each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

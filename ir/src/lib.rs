@@ -13,6 +13,7 @@ pub mod kernel;
 pub mod legality;
 pub mod op;
 pub mod rule;
+mod span;
 pub mod stream;
 pub mod text;
 pub mod verify;
@@ -25,10 +26,11 @@ pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
 pub use halfbyte_abi::{Direction, Elem, ParamKind, Type};
 pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
-    Part, Span, Value, ValueData, ValueDef, ValueList, WideConst,
+    Part, Value, ValueData, ValueDef, ValueList, WideConst,
 };
 pub use legality::{Lanes, Legality, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
 pub use rule::Rule;
+pub use span::Span;
 pub use stream::{Packing, Stream};
 pub use verify::verify;

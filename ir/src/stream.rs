@@ -11,7 +11,7 @@
 
 use halfbyte_abi::stream;
 
-use crate::kernel::Span;
+use crate::span::Span;
 
 /// How a kernel was packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,8 +11,9 @@ use halfbyte_abi::{Direction, ParamKind, Type};
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::diag::Diagnostic;
 use crate::flow::Flow;
-use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, Param, Span, Value, ValueDef};
+use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, Param, Value, ValueDef};
 use crate::op::{ArgType, AttrKind, Op, OpRow};
+use crate::span::Span;
 use crate::text;
 
 mod streams;

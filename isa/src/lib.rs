@@ -1,7 +1,6 @@
 //! What machine words mean: for every target one description (a row) of each instruction, from which encoding, decoding,
 //! assembly text and documents follow, and one meaning, generic over the values it computes with.
 
-mod check;
 pub mod docs;
 pub mod half;
 pub mod halu;

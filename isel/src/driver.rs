@@ -8,9 +8,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Refusal, Span, Value};
 use halfbyte_isa::object::{Loc, Part};
 
-use crate::mach::BlockIndex;
-use crate::machine::Machine;
-use crate::vcode::{Edge, Terminator, VCode, VInst, VReg};
+use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 
 /// An instruction on its way to code.
 #[derive(Clone, Debug)]

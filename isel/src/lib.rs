@@ -9,7 +9,6 @@ mod classes;
 mod driver;
 mod halu;
 pub mod mach;
-pub mod machine;
 pub mod print;
 pub mod ptx;
 pub mod regalloc;
@@ -22,6 +21,8 @@ pub mod vp1;
 
 pub use backend::{AllocatedCode, Backend, Request, Scratch, Selected, SelectedCode};
 pub use halfbyte_ir::Refusal;
-pub use machine::{Halu, Ptx, Vp1};
+pub use halu::machine::{Halu, RegClass};
+pub use ptx::machine::{Ptx, PtxExtra};
 pub use rules::Rule;
 pub use signature::signature;
+pub use vp1::machine::Vp1;

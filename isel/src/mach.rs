@@ -6,10 +6,7 @@
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::{Loc, Part};
 
-use crate::machine::Machine;
-
-/// A block of a machine function, by its place in the layout.
-pub type BlockIndex = u32;
+use crate::vcode::{BlockIndex, Machine};
 
 /// A machine instruction.
 #[derive(Clone, Debug)]

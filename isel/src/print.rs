@@ -13,10 +13,12 @@ use halfbyte_isa::word::Field;
 use halfbyte_isa::{halu, ptx};
 
 use crate::backend::{AllocatedCode, SelectedCode};
-use crate::mach::{BlockIndex, MachFunc};
-use crate::machine::{Halu, Machine, Ptx, RegClass, Vp1};
+use crate::halu::machine::{Halu, RegClass};
+use crate::mach::MachFunc;
+use crate::ptx::machine::Ptx;
 use crate::regalloc::{self, AllocError, Allocator, Each};
-use crate::vcode::{Access, Edge, Terminator, VCode, VInst, VReg};
+use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
+use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group, Place};
 
 /// How a machine's own things are shown.

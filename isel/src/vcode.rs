@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
@@ -11,8 +13,49 @@ use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx;
 
-use crate::mach::BlockIndex;
-use crate::machine::Machine;
+/// A machine that code is selected for.
+pub trait Machine: Copy + Eq + Debug + Default + 'static {
+    /// An instruction, or several that must stay together.
+    type Inst: Clone + Debug;
+    /// Where in it the number of a register stands.
+    type Place: Copy + Eq + Debug;
+    /// What a virtual register holds.
+    type Class: Copy + Eq + Hash + Debug;
+    /// What emission must know of a function beside its instructions.
+    type Extra: Clone + Debug;
+
+    /// A branch that is always taken.
+    fn jump() -> Self::Inst;
+    /// The end of the program, or of the work item.
+    fn exit() -> Self::Inst;
+    /// Lets a conditional branch be taken where it was not, and the other way round.
+    fn invert(branch: &mut Self::Inst);
+    /// Writes a register's number to its place.
+    fn set(inst: &mut Self::Inst, place: Self::Place, number: u64);
+
+    /// Shows each register that an instruction with these operands touches, and how.
+    fn visit(inst: &Self::Inst, operands: &[Operand<Self>], mut each: impl FnMut(Access, VReg)) {
+        let _ = inst;
+        operands.iter().for_each(|operand| each(operand.access, operand.reg));
+    }
+
+    /// Puts sequences in the place of instructions that stand for them, on machines that have such.
+    ///
+    /// # Errors
+    /// What is wrong with the table of sequences.
+    fn expand(code: &mut VCode<Self>) -> Result<(), String> {
+        let _ = code;
+        Ok(())
+    }
+
+    /// Whether a register of one class can hold what one of the other does, as an edge hands it on.
+    fn holds(param: Self::Class, arg: Self::Class) -> bool {
+        param == arg
+    }
+}
+
+/// A block of a machine function, by its place in the layout.
+pub type BlockIndex = u32;
 
 /// A virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

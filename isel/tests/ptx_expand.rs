@@ -11,10 +11,9 @@ use halfbyte_isa::ptx::row::Lanes;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::{Special, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Var};
-use halfbyte_isel::Ptx;
-use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{Form, expand, sequence};
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
+use halfbyte_isel::{Ptx, PtxExtra};
 
 type Code = VCode<Ptx>;
 

@@ -4,7 +4,7 @@ use crate::regalloc_support::random::{Random, Shape, generate};
 use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isel::machine::RegClass;
+use halfbyte_isel::RegClass;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Access, Terminator, VReg};
 

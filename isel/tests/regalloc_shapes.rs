@@ -3,7 +3,7 @@
 use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isel::machine::RegClass;
+use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
 /// So many values that are live at once: all are made, then all are read in order.

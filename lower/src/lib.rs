@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod idioms;
+mod manager;
 mod pass;
 mod passes;
 mod range;
@@ -13,6 +14,7 @@ mod rewrite;
 pub mod trace;
 pub mod trial;
 
-pub use pass::{Context, LowerError, Observer, Order, Pass, UnknownPass, find, run};
+pub use manager::{LowerError, Observer, UnknownPass, find, run};
+pub use pass::{Context, Order, Pass};
 pub use passes::{ORDER, PASSES, documentation};
 pub use rewrite::RULES;

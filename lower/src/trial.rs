@@ -2,7 +2,8 @@
 
 use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
-use crate::pass::{Context, LowerError, find, run};
+use crate::manager::{LowerError, find, run};
+use crate::pass::Context;
 use crate::rewrite::RULES;
 
 /// Why a witness kernel does not show its rule at work.

@@ -4,10 +4,11 @@
 //! buffers, traps) is at the top; each has a folder for how its words run.
 
 mod buffers;
+mod device;
 mod halu;
+mod kernel;
 mod launch;
 mod load;
-mod machine;
 mod native;
 pub mod ptx;
 mod trap;
@@ -15,9 +16,9 @@ mod vp1;
 
 pub use buffers::{Buffer, Buffers, Bytes};
 pub use halu::{Halu, native_effects, rows};
+pub use kernel::{Executable, Kernel, Machine};
 pub use launch::{Arg, Engine, Launch, LaunchError, Order, Stats, TooLarge, Work};
-pub use load::{Kernel, LoadError, Program};
-pub use machine::{Executable, Machine};
+pub use load::{LoadError, Program};
 pub use native::{NativeError, Translation};
 pub use ptx::Ptx;
 pub use trap::{Access, Fault, Near, Space, Trap, TrapKind};

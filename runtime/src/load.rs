@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use halfbyte_abi::Signature;
 use halfbyte_abi::Target;
 use halfbyte_isa::isa::Words;
 use halfbyte_isa::object::{
@@ -16,26 +15,13 @@ use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use thiserror::Error;
 
-use crate::launch::Engine;
-use crate::machine::{self, Executable, Machine};
+use crate::kernel::{Kernel, Machine, of_code};
 
 /// The kernels of an object.
 #[derive(Clone, Debug)]
 pub struct Program {
     header: Header,
     kernels: Vec<Kernel>,
-}
-
-/// A kernel, ready to be launched.
-#[derive(Clone, Debug)]
-pub struct Kernel {
-    pub(crate) info: KernelInfo,
-    pub(crate) source: Arc<str>,
-    pub(crate) words: Words,
-    pub(crate) locs: Vec<Loc>,
-    pub(crate) parts: Vec<Part>,
-    pub(crate) code: Arc<dyn Executable>,
-    pub(crate) machine: &'static dyn Machine,
 }
 
 /// Why bytes are no object that can be run here.
@@ -152,7 +138,7 @@ impl Program {
         let (section, data) = find(HEADER_SECTION.to_owned())?;
         let code = Header::code_of(data).map_err(|error| LoadError::Record { section: section.clone(), error })?;
         let unknown = || LoadError::Record { section: section.clone(), error: RecordError::Target(code.0, code.1) };
-        let (machine, target) = machine::of_code(machines, code).ok_or_else(unknown)?;
+        let (machine, target) = of_code(machines, code).ok_or_else(unknown)?;
         let header = Header::from_bytes(data, &[target]).map_err(|error| LoadError::Record { section, error })?;
 
         let source: Arc<str> = header.source.as_str().into();
@@ -197,38 +183,6 @@ impl Program {
     /// The kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.signature().name() == name)
-    }
-}
-
-impl Kernel {
-    /// Its name and parameters.
-    pub fn signature(&self) -> &Signature {
-        &self.info.signature
-    }
-
-    /// What the object says of it besides its words.
-    pub fn info(&self) -> &KernelInfo {
-        &self.info
-    }
-
-    /// Whether an engine runs it.
-    pub fn runs_on(&self, engine: Engine) -> bool {
-        self.machine.runs(engine)
-    }
-
-    /// Its words, instructions or not.
-    pub fn words(&self) -> &Words {
-        &self.words
-    }
-
-    /// Where each word comes from.
-    pub fn locs(&self) -> &[Loc] {
-        &self.locs
-    }
-
-    /// What words stand for that access more than one thing of the text, in the order of their addresses.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
     }
 }
 

@@ -29,14 +29,14 @@ use halfbyte_isa::vp1::domain::{Jump, Next};
 use halfbyte_isa::vp1::fields::R_ZERO;
 use halfbyte_isa::vp1::footprint::Locations;
 use halfbyte_isa::vp1::{self, bundles};
-use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
+use halfbyte_isel::mach::{MachBlock, MachFunc};
+use halfbyte_isel::vcode::BlockIndex;
 use halfbyte_isel::{AllocatedCode, Vp1};
 
 use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
-pub use op::OpError;
 pub use stats::BlockStats;
 
 use builder::Builder;

@@ -5,24 +5,15 @@ use std::rc::Rc;
 use arrayvec::ArrayVec;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Kind;
-use halfbyte_isa::vp1::domain::{Next, Unknown};
+use halfbyte_isa::vp1::domain::Next;
 use halfbyte_isa::vp1::footprint::{Footprint, Profile};
-use halfbyte_isa::vp1::{Bundle, BundleError, Inst, Unit};
+use halfbyte_isa::vp1::{Bundle, Inst, Unit};
 use halfbyte_isa::word::Field;
-use halfbyte_isel::machine::{Machine, Vp1};
+use halfbyte_isel::Vp1;
+use halfbyte_isel::vcode::Machine;
 use halfbyte_isel::vp1::Group;
-use thiserror::Error;
 
-/// Why instructions are no operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum OpError {
-    /// They cannot be one bundle.
-    #[error("the instructions cannot be in one bundle: {0}")]
-    Bundle(#[from] BundleError),
-    /// The effect of one is not known.
-    #[error(transparent)]
-    Unknown(#[from] Unknown),
-}
+use crate::error::OpError;
 
 /// A place that branches go to: a block of the function, or one that the scheduler made.
 pub(crate) type Label = u32;

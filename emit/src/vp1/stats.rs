@@ -1,6 +1,6 @@
 //! How dense bundles are.
 
-use halfbyte_isel::mach::BlockIndex;
+use halfbyte_isel::vcode::BlockIndex;
 
 /// The bundles of a block, and how few they could be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -3,39 +3,13 @@
 pub(crate) mod halu;
 pub(crate) mod vp1;
 
-use halfbyte_ir::eval::{IntrinsicFn, Intrinsics};
-use halfbyte_ir::{IntrinsicData, Type};
-
-use crate::targets::{TARGETS, TargetSet};
-
-/// The meanings of all instructions that words of these targets stand for.
-#[derive(Clone, Copy, Debug)]
-pub struct Meanings(pub &'static TargetSet);
-
-impl Default for Meanings {
-    fn default() -> Meanings {
-        Meanings(&TARGETS)
-    }
-}
-
-impl Intrinsics for Meanings {
-    fn resolve<'a>(
-        &'a self,
-        intrinsic: &'a IntrinsicData,
-        args: &[Type],
-        result: Type,
-    ) -> Result<IntrinsicFn<'a>, String> {
-        let IntrinsicData { target, text } = intrinsic;
-        let meaning = self.0.meaning(target);
-        meaning.ok_or_else(|| format!("instructions of `{target}` have no meaning here"))?(text, args, result)
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
-    use halfbyte_ir::eval::Operand;
+    use halfbyte_ir::eval::{Intrinsics, Operand};
+    use halfbyte_ir::{IntrinsicData, Type};
+
+    use crate::targets::Meanings;
 
     fn run(text: &str, args: &[(Type, &[u64])], result: Type) -> Result<Vec<u64>, String> {
         run_on("halu", text, args, result)

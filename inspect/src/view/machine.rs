@@ -11,9 +11,9 @@ use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::domain::{Next, Target};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::{self, Bundle, Unit, bundles, fields::R_ZERO};
-use halfbyte_isel::mach::{BlockIndex, MachBlock, MachFunc};
-use halfbyte_isel::machine::Machine;
+use halfbyte_isel::mach::{MachBlock, MachFunc};
 use halfbyte_isel::print::Shown;
+use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 
 use super::model::{Entry, Line, Origin, Shape, Token};

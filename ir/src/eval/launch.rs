@@ -6,7 +6,8 @@ use halfbyte_abi::{Exceeded, Type, Watchdog};
 use thiserror::Error;
 
 use crate::eval::Operand;
-use crate::kernel::{Inst, IntrinsicData, Span};
+use crate::kernel::{Inst, IntrinsicData};
+use crate::span::Span;
 
 /// Backward branches that an item may take unless the launch says otherwise.
 pub const DEFAULT_BUDGET: u32 = halfbyte_abi::DEFAULT_BUDGET as u32;

@@ -15,8 +15,9 @@ use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Rac
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
-use crate::kernel::{Attr, Block, Inst, Kernel, Part, Span, Value};
+use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
 use crate::op::Op;
+use crate::span::Span;
 
 /// No type has more lanes.
 const MAX_LANES: usize = 16;

@@ -13,7 +13,8 @@ use smallvec::SmallVec;
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, Launch, TrapKind};
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who};
-use crate::kernel::{Inst, Kernel, Param, Span};
+use crate::kernel::{Inst, Kernel, Param};
+use crate::span::Span;
 use crate::stream::Stream;
 
 /// Address bits of a stream. Its number is above them, and its first byte is in the middle.

@@ -9,8 +9,9 @@ use super::read::{Failed, Reader, Reading};
 use super::suggest::closest;
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
-use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Span, Value, ValueDef, ValueList};
+use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Value, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
+use crate::span::Span;
 use crate::verify::{self, Part};
 
 /// The operands of a statement.

@@ -4,7 +4,8 @@ use hashbrown::HashMap;
 
 use super::read::Reader;
 use crate::diag::Diagnostic;
-use crate::kernel::{Kernel, Module, Span};
+use crate::kernel::{Kernel, Module};
+use crate::span::Span;
 use crate::verify::MAX_DIAGNOSTICS;
 
 /// Reads a module and verifies its kernels.

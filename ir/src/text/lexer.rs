@@ -1,7 +1,7 @@
 //! Tokens. Of the next one the kind is known, by its first bytes; how long it is, when it is taken. A line break ends a
 //! statement.
 
-use crate::kernel::Span;
+use crate::span::Span;
 
 /// The kind of a token; its text is the source under its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::lexer::Name;
-use crate::kernel::Span;
+use crate::span::Span;
 
 /// What a name stands for. One that is used first gets its definition later.
 #[derive(Clone, Copy)]

@@ -8,7 +8,8 @@ use halfbyte_abi::{Direction, ParamKind, Type};
 use super::lexer::{Lexer, Name, Tok};
 use super::names::{Named, Names};
 use crate::diag::Diagnostic;
-use crate::kernel::{Block, BlockData, Inst, Kernel, Span, Value, ValueData, ValueDef};
+use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
+use crate::span::Span;
 use crate::text::suggest::closest;
 use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 

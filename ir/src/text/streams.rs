@@ -8,7 +8,7 @@ use halfbyte_abi::{Direction, ParamKind};
 use super::lexer::Tok;
 use super::print::Printer;
 use super::read::{Reader, Reading};
-use crate::kernel::Span;
+use crate::span::Span;
 use crate::stream::{Packing, Stream};
 use crate::verify::StreamPart;
 

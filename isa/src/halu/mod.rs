@@ -10,7 +10,7 @@ mod rows;
 pub mod template;
 mod text;
 
-use crate::check::Check;
+use crate::row::Check;
 use crate::row::{EncodeError, Kind, RegSlot, Row};
 use crate::word::Field;
 pub use code::{Code, Halu, TARGET};

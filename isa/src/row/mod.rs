@@ -1,6 +1,7 @@
 //! The form in which an instruction is described. A [`Row`] is `const` data; encoding, decoding, assembly text, register
 //! roles, documents and random instructions all follow from it.
 
+mod check;
 mod modifier;
 mod operand;
 mod registers;
@@ -9,8 +10,8 @@ pub use modifier::{Modifier, ModifierOrder};
 pub use operand::{Address, GROUP, Kind, LAST_FLAGS, Operand, ROTATE, Suffix};
 pub use registers::{Class, RegFile, RegSlot, Role};
 
-use crate::check::Check;
 use crate::word::Field;
+pub(crate) use check::Check;
 use thiserror::Error;
 
 /// A test of one field's value.

@@ -8,9 +8,9 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Modifier;
 use halfbyte_isa::word::Field;
 
+use super::machine::{Halu, RegClass};
 use super::operands::{Half, Number, Pred, Reg, Source, Src};
 use crate::driver::Drafted;
-use crate::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// The value of a modifier's spelling; see [`choice!`].

@@ -10,9 +10,9 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use super::builder::{TwoForms, choice, rounding};
 use super::families::*;
 use super::lowering::Lowering;
+use super::machine::RegClass;
 use super::operands::{Index, Lanes, Number, Pred, Reg, Source, Src};
 use crate::classes::type_class;
-use crate::machine::RegClass;
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::trace_methods;
 

@@ -7,9 +7,9 @@ use halfbyte_isa::row::Modifier;
 
 use super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
 use super::lowering::Lowering;
+use super::machine::RegClass;
 use super::operands::{Lanes, Number, Pred, Reg, Source, Src};
 use crate::classes::type_class;
-use crate::machine::RegClass;
 use crate::threads::{Sign, Video, lane_bits};
 
 macro_rules! two_forms {

@@ -7,7 +7,7 @@
 use halfbyte_isa::halu::fields::{GUARD, R32};
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 
-use crate::machine::{Halu, RegClass};
+use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
 /// No instruction, no chain.

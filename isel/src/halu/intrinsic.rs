@@ -7,9 +7,9 @@ use halfbyte_isa::row::RegFile;
 
 use super::context;
 use super::lowering::{Lowering, class_of};
+use super::machine::RegClass;
 use super::operands::Reg;
 use crate::Refusal;
-use crate::machine::RegClass;
 
 /// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), String> {

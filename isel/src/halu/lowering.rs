@@ -14,12 +14,12 @@ use super::builder::{Builder, choice};
 use super::context;
 use super::in_place::write_in_place;
 use super::intrinsic;
+use super::machine::{Halu, RegClass};
 use super::operands::{Index, Pred, Reg, Source, Src};
 use super::predicate::predicate;
 use crate::driver::{Condition, Draft, Drafted, Selector};
-use crate::machine::{Halu, Machine, RegClass};
 use crate::trace::Trace;
-use crate::vcode::{Access, Operand, VCode, VInst, VReg};
+use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected};
 
 /// Buffers that have a pair of uniform registers for their address; those after them use general ones.

@@ -6,6 +6,7 @@ mod families;
 mod in_place;
 mod intrinsic;
 mod lowering;
+pub(crate) mod machine;
 mod operands;
 mod predicate;
 

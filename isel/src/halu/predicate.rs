@@ -18,9 +18,8 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::row::Class;
 
-use crate::mach::BlockIndex;
-use crate::machine::{Halu, RegClass};
-use crate::vcode::{Access, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
+use super::machine::{Halu, RegClass};
+use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
 /// So many instructions may be executed more than on the longer way.
 const EXTRA: u32 = 4;

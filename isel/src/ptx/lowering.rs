@@ -17,13 +17,13 @@ use halfbyte_isa::ptx::row::Class;
 
 use super::builder::Builder;
 use super::context;
+use super::machine::PtxExtra;
 use super::memory::Addresses;
 use super::operands::{Pred, Reg};
 use crate::driver::{Condition, Draft, Drafted, Selector};
-use crate::machine::{Machine, PtxExtra};
 use crate::threads::register_bits;
 use crate::trace::Trace;
-use crate::vcode::{VCode, VInst, VReg};
+use crate::vcode::{Machine, VCode, VInst, VReg};
 use crate::{Ptx, Refusal, Selected};
 
 pub(super) struct Lowering<'k> {

@@ -5,6 +5,7 @@ mod context;
 pub mod expand;
 mod families;
 mod lowering;
+pub(crate) mod machine;
 mod memory;
 mod operands;
 

@@ -12,8 +12,7 @@ use super::liveness::Liveness;
 use super::pressure::Pressure;
 use super::ragged::Ragged;
 use super::{AllocError, Options};
-use crate::machine::Machine;
-use crate::vcode::{Access, Terminator, VCode, VInst, VReg};
+use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
 
 /// regalloc2's name for each bank of registers.
 pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];

@@ -1,9 +1,8 @@
 //! What each machine does by itself.
 
 use super::{AllocError, Allocator, Options};
-use crate::mach::{BlockIndex, MachFunc};
-use crate::machine::Machine;
-use crate::vcode::{VBlock, VCode, VInst};
+use crate::mach::MachFunc;
+use crate::vcode::{BlockIndex, Machine, VBlock, VCode, VInst};
 
 /// A machine whose registers can be allocated.
 pub trait Each: Machine {

@@ -7,9 +7,7 @@ use regalloc2::{Block, Inst, InstRange};
 
 use super::AllocError;
 use super::ragged::Ragged;
-use crate::mach::BlockIndex;
-use crate::machine::Machine;
-use crate::vcode::{Operand, Terminator, VBlock, VCode};
+use crate::vcode::{BlockIndex, Machine, Operand, Terminator, VBlock, VCode};
 
 /// The graph. Blocks go by rank, their place in the order, unless called otherwise.
 #[derive(Default)]

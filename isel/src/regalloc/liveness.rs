@@ -4,8 +4,7 @@ use super::AllocError;
 use super::flow::Flow;
 use super::ragged::Ragged;
 use super::verify::Sites;
-use crate::machine::Machine;
-use crate::vcode::{Access, VCode, VReg};
+use crate::vcode::{Access, Machine, VCode, VReg};
 
 /// Registers that are live at the start of a block are no more than these, over all blocks: some 100 MB of them.
 const MAX_FOUND: usize = 1 << 23;

@@ -26,8 +26,8 @@ use halfbyte_isa::stream::MAX_FRAME_BYTES;
 use halfbyte_isa::word::Field;
 use thiserror::Error;
 
-use crate::mach::{BlockIndex, MachFunc};
-use crate::vcode::{VCode, VReg};
+use crate::mach::MachFunc;
+use crate::vcode::{BlockIndex, VCode, VReg};
 use adapter::Run;
 pub use each::Each;
 use flow::Flow;

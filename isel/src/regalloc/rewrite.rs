@@ -5,9 +5,8 @@ use regalloc2::ProgPoint;
 
 use super::AllocError;
 use super::flow::Flow;
-use crate::mach::{BlockIndex, MachBlock, MachInst};
-use crate::machine::Machine;
-use crate::vcode::{Terminator, VCode, VInst};
+use crate::mach::{MachBlock, MachInst};
+use crate::vcode::{BlockIndex, Machine, Terminator, VCode, VInst};
 
 /// Puts registers into instructions, and makes instructions of the allocator's moves. It is asked in the order of the code.
 pub(super) trait Rewriter<M: Machine> {

@@ -3,8 +3,7 @@
 use super::AllocError;
 use super::each::Each;
 use super::flow::Flow;
-use crate::machine::Machine;
-use crate::vcode::{Access, Terminator, VCode, VReg};
+use crate::vcode::{Access, Machine, Terminator, VCode, VReg};
 
 /// No block has this rank.
 const NOWHERE: u32 = u32::MAX;

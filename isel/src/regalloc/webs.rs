@@ -1,8 +1,7 @@
 //! Webs: registers that block parameters or updates in place join, and that are best in one place.
 
 use super::flow::Flow;
-use crate::machine::Machine;
-use crate::vcode::{Access, VCode};
+use crate::vcode::{Access, Machine, VCode};
 
 /// Registers by web. A union-find forest.
 pub(super) struct Webs(Vec<u32>);

@@ -5,10 +5,10 @@ use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
 
+use super::machine::Vp1;
 use super::operands::Reg;
 use super::{Class, Group, Place};
 use crate::driver::Drafted;
-use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
 /// Collects instructions on virtual registers.

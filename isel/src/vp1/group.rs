@@ -8,7 +8,7 @@ use halfbyte_isa::vp1::fields::OP;
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
 
-use crate::mach::BlockIndex;
+use crate::vcode::BlockIndex;
 
 /// What a virtual register of VP1 holds. Address registers and loop counters are named by number, and `$va` and `$vx` are one
 /// each: none of them is virtual.

@@ -7,6 +7,7 @@ mod families;
 mod group;
 mod intrinsic;
 mod lowering;
+pub(crate) mod machine;
 mod needed;
 mod operands;
 mod range;

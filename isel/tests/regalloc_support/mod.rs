@@ -13,10 +13,10 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::word::Field;
-use halfbyte_isel::mach::{self, BlockIndex};
-use halfbyte_isel::machine::{Halu, RegClass};
+use halfbyte_isel::mach;
 use halfbyte_isel::regalloc::{AllocError, Allocator, Options, allocate};
-use halfbyte_isel::vcode::{Access, Edge, Terminator, VBlock, VInst, VReg};
+use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
+use halfbyte_isel::{Halu, RegClass};
 
 /// Selected code, an operand of it, and allocated code.
 pub type VCode = halfbyte_isel::vcode::VCode<Halu>;

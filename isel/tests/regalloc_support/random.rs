@@ -3,7 +3,7 @@
 use super::*;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst, Opcode};
-use halfbyte_isel::machine::RegClass;
+use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
 /// SplitMix64.

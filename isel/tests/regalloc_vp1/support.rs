@@ -9,10 +9,10 @@ use halfbyte_isa::vp1::domain::Next;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode};
-use halfbyte_isel::mach::{self, BlockIndex};
-use halfbyte_isel::machine::Vp1;
+use halfbyte_isel::Vp1;
+use halfbyte_isel::mach;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
-use halfbyte_isel::vcode::{self, Access, Edge, Terminator, VBlock, VInst, VReg};
+use halfbyte_isel::vcode::{self, Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
 use halfbyte_isel::vp1::{Class, Extra, Group, Place};
 
 pub type VCode = vcode::VCode<Vp1>;

@@ -8,9 +8,8 @@ use halfbyte_isa::vp1::domain::Next;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, TARGET};
 use halfbyte_isel::mach::MachFunc;
-use halfbyte_isel::machine::Vp1;
 use halfbyte_isel::regalloc::{Allocator, Options};
-use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected};
+use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected, Vp1};
 
 /// Work items of a tile: their streams fit the data store.
 const TILE: usize = 64;

@@ -3,7 +3,7 @@
 use halfbyte_isa::stream::{M_TILE_ITEMS, Stream};
 use halfbyte_isa::vp1::Opcode;
 use halfbyte_isa::vp1::fields::*;
-use halfbyte_isel::machine::Vp1;
+use halfbyte_isel::Vp1;
 use halfbyte_isel::vcode::{Terminator, VCode};
 
 use super::machine::{both, on_vectors, read, selected, taken};

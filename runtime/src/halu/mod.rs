@@ -15,9 +15,9 @@ use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::RegFile;
 
+use crate::kernel::Kernel;
+use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
-use crate::load::Kernel;
-use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::native::{NativeError, Translation};
 use crate::trap::Halt;
 use interp::run_item;

@@ -23,11 +23,12 @@ use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
+pub use crate::device::{CudaError, Failed, Unavailable};
+use crate::kernel;
+use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{self, Engine, Order, Stats, Work, check_limits};
-use crate::load;
-use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::trap::{Fault, Halt, Trap};
-pub use cuda::{CudaError, Failed, Unavailable, device};
+pub use cuda::device;
 use interp::{Item, Registers};
 use memory::{Bound, Memory};
 use watch::Watch;
@@ -258,7 +259,7 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
 impl Executable for isa::Code {
     fn launch(
         &self,
-        kernel: &load::Kernel,
+        kernel: &kernel::Kernel,
         order: Order<'_>,
         args: &mut [launch::Arg<'_>],
     ) -> Result<Stats, launch::LaunchError> {
@@ -268,7 +269,7 @@ impl Executable for isa::Code {
 
 /// Launches an object's kernel, whose arguments fit.
 fn launch(
-    kernel: &load::Kernel,
+    kernel: &kernel::Kernel,
     code: &module::Kernel,
     order: Order<'_>,
     args: &mut [launch::Arg<'_>],

@@ -21,9 +21,9 @@ use halfbyte_isa::vp1::domain::Shape;
 use halfbyte_isa::vp1::state::State;
 
 use crate::buffers::Buffers;
+use crate::kernel::Kernel;
+use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
-use crate::load::Kernel;
-use crate::machine::{Executable, Machine, OTHER_CODE};
 use crate::native::Translation;
 use crate::trap::{Fault, Halt};
 use copy::{Copier, Stop};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
+use crate::kernel::Kernel;
 use crate::launch::{Arg, TooLarge};
-use crate::load::Kernel;
 
 /// What streams start at a multiple of.
 const STREAM_ALIGN: u64 = 16;

@@ -9,10 +9,9 @@ use halfbyte_isa::halu::domain::Lanes;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
-use halfbyte_isel::Ptx;
-use halfbyte_isel::machine::PtxExtra;
 use halfbyte_isel::ptx::expand::{D, Form, OPERANDS, expand, sequence};
 use halfbyte_isel::vcode::{Edge, Terminator, VCode, VInst};
+use halfbyte_isel::{Ptx, PtxExtra};
 
 use crate::rows::{Row, execute};
 

@@ -13,8 +13,7 @@ use rustc_hash::FxHashMap;
 use super::registers::Registers;
 use super::uses::{pure, read, remove_unused, uses};
 use crate::Ptx;
-use crate::mach::BlockIndex;
-use crate::vcode::{VCode, VInst};
+use crate::vcode::{BlockIndex, VCode, VInst};
 
 /// Copies what fuses at each of its uses.
 pub fn fuse(code: &mut VCode<Ptx>) {

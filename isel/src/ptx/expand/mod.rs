@@ -21,8 +21,7 @@ pub use table::{D, OPERANDS, Sequence, TableError, assemble, lines, sequence};
 use registers::Registers;
 
 use crate::Ptx;
-use crate::mach::BlockIndex;
-use crate::vcode::VCode;
+use crate::vcode::{BlockIndex, VCode};
 
 /// Expands all video instructions and extrema of halves that are under no guard.
 ///

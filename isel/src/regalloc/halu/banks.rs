@@ -11,7 +11,7 @@ use super::super::adapter::{self, Offer};
 use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::super::webs::Webs;
-use crate::machine::{Halu, RegClass};
+use crate::halu::machine::{Halu, RegClass};
 use crate::vcode::{VCode, VReg};
 
 /// Predicates that can be allocated, P0 to P6.

@@ -16,9 +16,9 @@ use halfbyte_isa::row::{RegFile, RegSlot, Role};
 use super::each::Each;
 use super::verify::class;
 use super::{AllocError, Allocator, Options};
-use crate::mach::{BlockIndex, MachFunc};
-use crate::machine::{Halu, RegClass};
-use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
+use crate::halu::machine::{Halu, RegClass};
+use crate::mach::MachFunc;
+use crate::vcode::{Access, BlockIndex, Operand, VBlock, VCode, VInst};
 use banks::Effort;
 use rewrite::{Part, machine_function, spills_registers};
 

@@ -12,8 +12,8 @@ use super::super::flow::Flow;
 use super::super::rewrite::{Rewriter, rewrite};
 use super::banks::{Assignment, Slot};
 use super::slots::SlotPlan;
+use crate::halu::machine::Halu;
 use crate::mach::MachFunc;
-use crate::machine::Halu;
 use crate::vcode::{Access, VCode, VInst, VReg};
 
 /// A run's result on the way into words, in the order of the code.

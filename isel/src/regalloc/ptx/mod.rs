@@ -19,9 +19,9 @@ use super::flow::Flow;
 use super::rewrite::{Rewriter, rewrite};
 use super::{AllocError, Allocator, Options};
 use crate::Ptx;
-use crate::mach::{BlockIndex, MachFunc};
-use crate::machine::PtxExtra;
-use crate::vcode::{Edge, Terminator, VBlock, VCode, VInst};
+use crate::mach::MachFunc;
+use crate::ptx::machine::PtxExtra;
+use crate::vcode::{BlockIndex, Edge, Terminator, VBlock, VCode, VInst};
 use coalesce::{Ranges, coalesce};
 use moves::sequence;
 

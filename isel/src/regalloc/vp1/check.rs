@@ -7,8 +7,8 @@ use halfbyte_isa::word::Field;
 use super::super::AllocError;
 use super::super::verify::class;
 use super::shape::{Slot, accumulates, class_of, is_optional, slot_at, slots};
-use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
+use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Place};
 
 /// What is wrong with an instruction's operands: one that does not belong where it is, or one that lacks.

@@ -11,9 +11,8 @@ use super::super::flow::{Flow, branch_operands};
 use super::super::liveness::Liveness;
 use super::check::{by_place, is_clobber};
 use super::shape::slots;
-use crate::mach::BlockIndex;
-use crate::machine::Vp1;
-use crate::vcode::{Access, Operand, VCode, VInst, VReg};
+use crate::vcode::{Access, BlockIndex, Operand, VCode, VInst, VReg};
+use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Place};
 
 /// Registers of each file.

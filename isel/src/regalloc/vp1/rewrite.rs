@@ -14,8 +14,8 @@ use super::check::by_place;
 use super::flags::Flags;
 use super::shape::{Shape, slot_at};
 use crate::mach::MachBlock;
-use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
+use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group};
 
 /// The `$a` that is 0, from which the frame is addressed.

@@ -17,9 +17,9 @@ use super::super::webs::Webs;
 use super::check::by_place;
 use super::shape::{Shape, slot_at};
 use super::{R_COUNT, V_COUNT};
-use crate::machine::Vp1;
 use crate::vcode::{Access, Operand, VCode, VReg};
 use crate::vp1::Class;
+use crate::vp1::machine::Vp1;
 
 /// No register.
 const NONE: u8 = u8::MAX;

@@ -34,9 +34,10 @@ use affine::Sums;
 use if_convert::{Analyses, Converted, Count, convert};
 use invariants::hoist;
 use memory::{Access, accesses, refusal};
+use streams::Source;
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
-use vectorise::{Source, check_streams, vectorise};
+use vectorise::{check_streams, vectorise};
 
 /// The pass.
 pub const PASS: Pass = Pass {

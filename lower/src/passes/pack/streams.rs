@@ -1,12 +1,12 @@
 //! The streams of a packed kernel: their parameters, and the places of their elements.
 
 use cranelift_entity::SecondaryMap;
-use halfbyte_ir::{Affine, Attr, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
+use halfbyte_ir::{Affine, Attr, Block, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
 use smallvec::SmallVec;
 
 use super::memory::{Access, guard_of};
+use super::uniformity::Uniformity;
 use super::values::{Values, WORD};
-use super::vectorise::Source;
 
 /// How a group accesses a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +15,16 @@ pub(super) enum Shape {
     Vectors(Type),
     /// A value an item.
     Items,
+}
+
+/// A converted kernel, with what is known of it.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub kernel: &'a Kernel,
+    pub accesses: &'a [Access],
+    pub uniformity: &'a Uniformity,
+    /// Blocks that end with a test that a loop goes on, for which one item is enough.
+    pub gates: &'a [Block],
 }
 
 /// Where an access goes.

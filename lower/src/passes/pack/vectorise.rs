@@ -11,19 +11,8 @@ use halfbyte_ir::{
 
 use super::code::Code;
 use super::memory::{Access, refusal};
-use super::streams::{Shape, Streams};
-use super::uniformity::Uniformity;
+use super::streams::{Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
-
-/// A converted kernel, with what is known of it.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
-    pub kernel: &'a Kernel,
-    pub accesses: &'a [Access],
-    pub uniformity: &'a Uniformity,
-    /// Blocks that end with a test that a loop goes on, for which one item is enough.
-    pub gates: &'a [Block],
-}
 
 /// Refuses accesses that need more streams than there are.
 pub(super) fn check_streams<'a>(

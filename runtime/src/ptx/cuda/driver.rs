@@ -9,48 +9,13 @@ use std::time::{Duration, Instant};
 
 use halfbyte_isa::ptx::module::{Suffix, TargetName};
 use libloading::Library;
-use thiserror::Error;
+
+use crate::device::{Failed, Unavailable};
 
 /// Names the library, where it is not found by the name that it usually has.
 const LIBRARY_VARIABLE: &str = "HALFBYTE_CUDA_LIBRARY";
 
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
-
-/// Why there is no GPU to run on.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum Unavailable {
-    /// The driver's library is not there, or cannot be loaded.
-    #[error("there is no CUDA driver: {0}")]
-    Library(String),
-    /// A library that is no driver's, or an old one's.
-    #[error("the CUDA driver has no function `{0}`")]
-    Function(&'static str),
-    /// The driver does not start, or has no device that it can use.
-    #[error("the CUDA driver has no device: {0}")]
-    Start(Failed),
-    /// A device that does not run what is for an SM.
-    #[error("{device} has compute capability {}.{}, which does not run what is for {target}", capability.0, capability.1)]
-    Capability {
-        /// The device's name.
-        device: String,
-        /// Its compute capability, major and minor.
-        capability: (u16, u16),
-        /// What the kernel is for.
-        target: TargetName,
-    },
-}
-
-/// A call to the driver that failed.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("{call}: {text} ({code})")]
-pub struct Failed {
-    /// The function.
-    pub call: &'static str,
-    /// What the driver says of the code.
-    pub text: String,
-    /// The code that it returned.
-    pub code: i32,
-}
 
 /// What the driver knows a context, a module, a function or a stream by.
 #[derive(Clone, Copy, Debug)]

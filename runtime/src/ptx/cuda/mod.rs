@@ -8,56 +8,18 @@
 mod driver;
 
 use std::mem::forget;
-use std::time::Duration;
 
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
-use thiserror::Error;
 
 use super::memory::Memory;
 use crate::buffers::Bytes;
+use crate::device::{CudaError, PATIENCE, Unavailable};
 use driver::{Device, End, c_string};
-pub use driver::{Failed, Unavailable};
 
-/// How long a kernel may run.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes that are watched, on each side of a buffer.
 const MARGIN: usize = 256;
 /// What they hold.
 const UNTOUCHED: u8 = 0xA5;
-
-/// Why nothing came of a launch on a GPU.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum CudaError {
-    /// There is none that could.
-    #[error(transparent)]
-    Unavailable(#[from] Unavailable),
-    /// The driver does not take the text.
-    #[error("the CUDA driver does not assemble it: {failed}\n{log}")]
-    Assembly {
-        /// The call.
-        failed: Failed,
-        /// What the driver says of the text.
-        log: String,
-    },
-    /// A call failed, because of what the kernel did or before it ran.
-    #[error(transparent)]
-    Call(#[from] Failed),
-    /// A store to no buffer.
-    #[error("it stores next to buffer `{param}`")]
-    Outside {
-        /// The buffer.
-        param: String,
-    },
-    /// A store to an `in` buffer.
-    #[error("it stores to `{param}`, which is only read")]
-    ReadOnly {
-        /// The buffer.
-        param: String,
-    },
-    /// It still runs.
-    #[error("it has not ended after {} seconds on the GPU, which knows no budget", PATIENCE.as_secs())]
-    Time,
-}
 
 /// What GPU there is for kernels that are for an SM, by its name and compute capability.
 ///

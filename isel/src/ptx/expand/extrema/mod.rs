@@ -16,8 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::registers::Registers;
 use super::uses::{read, uses};
 use crate::Ptx;
-use crate::mach::BlockIndex;
-use crate::vcode::{VCode, VInst};
+use crate::vcode::{BlockIndex, VCode, VInst};
 
 /// A minimum or maximum of pairs of halves that takes numbers over NaN.
 #[derive(Clone, Copy)]

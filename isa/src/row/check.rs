@@ -1,6 +1,6 @@
 //! What can be wrong with a word whose fixed bits are a row's.
 
-use crate::row::{EncodeError, Modifier};
+use super::{EncodeError, Modifier};
 use crate::word::Field;
 
 /// Something that a word of a row must be.

@@ -1,0 +1,33 @@
+//! VP1 as a machine that code is selected for.
+
+use halfbyte_isa::vp1 as isa_vp1;
+
+use super::{Class, Extra, Group, Place};
+use crate::vcode::Machine;
+
+/// VP1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Vp1;
+
+impl Machine for Vp1 {
+    type Inst = Group;
+    type Place = Place;
+    type Class = Class;
+    type Extra = Extra;
+
+    fn jump() -> Group {
+        isa_vp1::Inst::new(isa_vp1::Opcode::BRA).into()
+    }
+
+    fn exit() -> Group {
+        isa_vp1::Inst::new(isa_vp1::Opcode::EXIT).into()
+    }
+
+    fn invert(branch: &mut Group) {
+        branch.invert();
+    }
+
+    fn set(group: &mut Group, place: Place, number: u64) {
+        group.set(place, number);
+    }
+}
