@@ -11,7 +11,8 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 use halfbyte_isa::row::Class;
 
 use crate::emit::Import;
-use crate::sources::{Source, loaded, loads_parameter};
+use crate::flow::loads_parameter;
+use crate::sources::{Source, loaded};
 use crate::ssa::{Def, Val};
 use crate::{MAX_BLOCK, MAX_ITEMS};
 

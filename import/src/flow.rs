@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Lists, Node as GraphNode, reverse_postorder};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
-
-use crate::sources::loads_parameter;
 
 /// A block.
 #[derive(Clone, Debug)]
@@ -188,29 +188,17 @@ fn run_of(insts: &[Inst], start: usize, leads: &[bool]) -> usize {
 
 /// The blocks that are reached, so that all that lead to one but by going back come before it.
 pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
-    let mut seen = vec![false; nodes.len()];
-    let mut order = Vec::with_capacity(nodes.len());
-    let targets = |node: usize| nodes.get(node).map_or_else(Vec::new, |node| node.end.targets().collect::<Vec<_>>());
-    // A block goes to the order when all that it goes to has.
-    let mut path = Vec::new();
-    if let Some(first) = seen.first_mut() {
-        *first = true;
-        path.push((0, targets(0)));
-    }
-    while let Some((node, rest)) = path.last_mut() {
-        match rest.pop() {
-            Some(next) => {
-                if let Some(seen) = seen.get_mut(next).filter(|seen| !**seen) {
-                    *seen = true;
-                    path.push((next, targets(next)));
-                }
-            }
-            None => {
-                order.push(*node);
-                path.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
+    // What is visited last comes first.
+    let targets = |node: &Node| {
+        let mut targets: Vec<_> = node.end.targets().map(GraphNode::new).collect();
+        targets.reverse();
+        targets
+    };
+    let graph = Lists { entry: GraphNode::new(0), successors: nodes.iter().map(targets).collect() };
+    reverse_postorder(&graph).into_iter().map(EntityRef::index).collect()
+}
+
+/// Whether an instruction loads from a parameter.
+pub(crate) fn loads_parameter(inst: &Inst) -> bool {
+    matches!(inst.opcode, Opcode::LD_PARAM | Opcode::LD_PARAM_V2 | Opcode::LD_PARAM_V4)
 }

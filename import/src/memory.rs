@@ -7,7 +7,8 @@ use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
 use crate::emit::Import;
-use crate::sources::{Of, Parameter, is_store, loaded, loads_parameter, reached};
+use crate::flow::loads_parameter;
+use crate::sources::{Of, Parameter, is_store, loaded, reached};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 

@@ -12,6 +12,7 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{Class, Role};
 use smallvec::SmallVec;
 
+use crate::flow::loads_parameter;
 use crate::ssa::{Def, Function, Val};
 
 /// A parameter of the IR, by number.
@@ -431,11 +432,6 @@ fn moves_address(inst: &Inst, operand: usize) -> bool {
             | (Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32, 1 | 2)
             | (Opcode::MAD | Opcode::MAD_WIDE, 3)
     )
-}
-
-/// Whether an instruction loads from a parameter.
-pub(crate) fn loads_parameter(inst: &Inst) -> bool {
-    matches!(inst.opcode, Opcode::LD_PARAM | Opcode::LD_PARAM_V2 | Opcode::LD_PARAM_V4)
 }
 
 /// Whether it loads within its parameter, at a multiple of what it loads.

@@ -15,6 +15,7 @@
 mod declare;
 mod patterns;
 mod table;
+mod text;
 
 pub use declare::{Terms, ir_declarations, ir_methods};
 

@@ -9,7 +9,7 @@ use cranelift_isle::files::Files;
 use cranelift_isle::lexer::Pos;
 
 use crate::RuleError;
-use crate::table::{expr_text, pattern_text};
+use crate::text::{expr_text, pattern_text};
 
 /// The types of which messages say what was found.
 const SHOWN: [&str; 13] =

@@ -1,7 +1,7 @@
 //! Registers over time, and bundles over units, as SVG.
 
-use super::html::{Html, list_of};
 use super::lifetimes::Lifetimes;
+use super::markup::{Html, list_of};
 use super::registers::name;
 use super::slots::Slots;
 

@@ -1,66 +1,19 @@
-//! The page as HTML. Everything that comes from a text goes through [`Html::text`].
-
-use std::fmt::{Display, Write};
+//! The page as HTML.
 
 use halfbyte_abi::Target;
 use halfbyte_isa::row::Row;
 
 use super::Refused;
 use super::charts;
-use super::model::{Entry, Line, Origins, Shape, Token, View};
+use super::markup::Html;
+use super::model::{Entry, Line, Shape, Token};
+use super::whole::View;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The page may load nothing, and runs only what it holds.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-
-/// A page that is being written.
-#[derive(Default)]
-pub(super) struct Html(String);
-
-impl Html {
-    /// Adds markup as it is.
-    pub fn raw(&mut self, markup: impl Display) -> &mut Html {
-        // Writing to a string succeeds.
-        let _ = write!(self.0, "{markup}");
-        self
-    }
-
-    /// Adds text, in an element or in an attribute in double quotes. Characters that cannot be seen are shown by their numbers.
-    pub fn text(&mut self, text: &str) -> &mut Html {
-        for c in text.chars() {
-            match c {
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
-                '\t' => self.0.push(c),
-                c if is_unseen(c) => self.0.extend(c.escape_unicode()),
-                c => self.0.push(c),
-            }
-        }
-        self
-    }
-
-    /// Adds an attribute that names places, unless there are none.
-    pub fn places(&mut self, name: &str, places: impl IntoIterator<Item = impl Display>) -> &mut Html {
-        let mut places = places.into_iter().peekable();
-        if places.peek().is_none() {
-            return self;
-        }
-        let list = places.map(|place| place.to_string()).collect::<Vec<_>>().join(" ");
-        self.raw(format_args!(" {name}=\"{list}\""))
-    }
-}
-
-/// Whether a character has no shape of its own, or changes the direction of others.
-fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
-}
 
 /// The page of a file.
 pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> String {
@@ -83,7 +36,7 @@ pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> Strin
     .raw("A click holds it; Escape lets go. Arrow keys go from line to line and from stage to stage.</p></aside>\n");
     docs(&mut out, views);
     out.raw("<script>\n").raw(SCRIPT).raw("</script>\n</body>\n</html>\n");
-    out.0
+    out.finish()
 }
 
 /// The title, and the kernels and targets to choose from.
@@ -273,9 +226,4 @@ fn description(out: &mut Html, row: &Row) {
         let (open, close) = if number % 2 == 1 { ("<code>", "</code>") } else { ("", "") };
         out.raw(open).text(part).raw(close);
     }
-}
-
-/// Origins as text, for people.
-pub(super) fn list_of(places: &Origins) -> String {
-    places.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -7,18 +7,21 @@ mod charts;
 mod html;
 mod lifetimes;
 mod machine;
+mod markup;
 mod model;
 mod registers;
 mod selected;
 mod slots;
 mod source;
+mod whole;
 
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage};
 use halfbyte_abi::Target;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Span};
-use model::{Origin, Snapshot, View};
+use model::{Origin, Snapshot};
+use whole::View;
 
 /// What a target has against a kernel.
 struct Refused<'k> {

@@ -3,15 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use halfbyte::pipeline::Stats;
-use halfbyte_abi::Target;
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Row;
-
-use super::lifetimes::Lifetimes;
-use super::slots::Slots;
 
 /// A place in the text. It is what things of different stages have in common: an op and all that was made of it carry one place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -165,28 +160,4 @@ pub(super) struct Snapshot {
     pub name: String,
     /// Its lines.
     pub lines: Vec<Line>,
-}
-
-/// A kernel on its way to the words of one target.
-pub(super) struct View {
-    /// The kernel, without `@`.
-    pub kernel: String,
-    /// The target.
-    pub target: Target,
-    /// The kernel in the text.
-    pub text: Vec<Line>,
-    /// The kernel after passes, the last of them after all.
-    pub passes: Vec<Snapshot>,
-    /// Instructions on virtual registers.
-    pub selected: Vec<Line>,
-    /// Instructions on hardware registers.
-    pub allocated: Vec<Line>,
-    /// Words.
-    pub words: Vec<Line>,
-    /// When registers of the allocated instructions hold what.
-    pub lifetimes: Lifetimes,
-    /// The units of bundles, where there are any.
-    pub slots: Option<Slots>,
-    /// Counts.
-    pub stats: Stats,
 }

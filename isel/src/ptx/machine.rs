@@ -1,13 +1,9 @@
 //! PTX as a machine that code is selected for.
 
-use std::convert::Infallible;
-
 use halfbyte_abi::Sm;
 use halfbyte_isa::ptx;
-use halfbyte_isa::row::Role;
 
-use super::expand::expand;
-use crate::vcode::{Access, BlockIndex, Machine, Operand, VCode, VReg};
+use crate::vcode::BlockIndex;
 
 /// PTX, whose registers are those that its text names: its instructions have them in them from the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,44 +26,5 @@ impl Ptx {
         if let Some(ptx::Operand::Label(label)) = branch.operands.first_mut() {
             *label = ptx::Label(target);
         }
-    }
-}
-
-impl Machine for Ptx {
-    type Inst = ptx::Inst;
-    type Place = Infallible;
-    type Class = ptx::types::Type;
-    type Extra = PtxExtra;
-
-    fn jump() -> ptx::Inst {
-        let operands = [ptx::Operand::Label(ptx::Label(0))].into_iter().collect();
-        ptx::Inst { opcode: ptx::Opcode::BRA, words: Default::default(), guard: None, operands }
-    }
-
-    fn exit() -> ptx::Inst {
-        ptx::Inst { opcode: ptx::Opcode::RET, words: Default::default(), guard: None, operands: Default::default() }
-    }
-
-    fn invert(branch: &mut ptx::Inst) {
-        branch.guard.iter_mut().for_each(|guard| guard.not = !guard.not);
-    }
-
-    fn set(_: &mut ptx::Inst, place: Infallible, _: u64) {
-        match place {}
-    }
-
-    fn visit(inst: &ptx::Inst, _: &[Operand<Ptx>], mut each: impl FnMut(Access, VReg)) {
-        inst.visit_registers(|role, reg| match role {
-            Role::Def => each(Access::Def, reg.into()),
-            Role::Use | Role::Update => each(Access::Use, reg.into()),
-        });
-    }
-
-    fn expand(code: &mut VCode<Ptx>) -> Result<(), String> {
-        expand(code).map_err(|error| error.to_string())
-    }
-
-    fn holds(param: ptx::types::Type, arg: ptx::types::Type) -> bool {
-        param.bits() == arg.bits()
     }
 }

@@ -9,12 +9,16 @@ pub(crate) mod machine;
 mod memory;
 mod operands;
 
+use std::convert::Infallible;
+
 use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Rounding, Type};
-use halfbyte_isa::ptx::NAME;
+use halfbyte_isa::ptx::{self, NAME};
+use halfbyte_isa::row::Role;
 
 use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
-use crate::{Backend, Ptx, Refusal, Request, Scratch, Selected};
+use crate::vcode::{Access, Machine, Operand, VCode, VReg};
+use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected};
 
 fn is_bf16(ty: Type) -> bool {
     families::is_bf16(ty)
@@ -91,5 +95,44 @@ impl Backend for Ptx {
 
     fn expands(&self) -> bool {
         true
+    }
+}
+
+impl Machine for Ptx {
+    type Inst = ptx::Inst;
+    type Place = Infallible;
+    type Class = ptx::types::Type;
+    type Extra = PtxExtra;
+
+    fn jump() -> ptx::Inst {
+        let operands = [ptx::Operand::Label(ptx::Label(0))].into_iter().collect();
+        ptx::Inst { opcode: ptx::Opcode::BRA, words: Default::default(), guard: None, operands }
+    }
+
+    fn exit() -> ptx::Inst {
+        ptx::Inst { opcode: ptx::Opcode::RET, words: Default::default(), guard: None, operands: Default::default() }
+    }
+
+    fn invert(branch: &mut ptx::Inst) {
+        branch.guard.iter_mut().for_each(|guard| guard.not = !guard.not);
+    }
+
+    fn set(_: &mut ptx::Inst, place: Infallible, _: u64) {
+        match place {}
+    }
+
+    fn visit(inst: &ptx::Inst, _: &[Operand<Ptx>], mut each: impl FnMut(Access, VReg)) {
+        inst.visit_registers(|role, reg| match role {
+            Role::Def => each(Access::Def, reg.into()),
+            Role::Use | Role::Update => each(Access::Use, reg.into()),
+        });
+    }
+
+    fn expand(code: &mut VCode<Ptx>) -> Result<(), String> {
+        expand::expand(code).map_err(|error| error.to_string())
+    }
+
+    fn holds(param: ptx::types::Type, arg: ptx::types::Type) -> bool {
+        param.bits() == arg.bits()
     }
 }

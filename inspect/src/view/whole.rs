@@ -1,0 +1,32 @@
+//! All that the page shows of a kernel.
+
+use halfbyte::pipeline::Stats;
+use halfbyte_abi::Target;
+
+use super::lifetimes::Lifetimes;
+use super::model::{Line, Snapshot};
+use super::slots::Slots;
+
+/// A kernel on its way to the words of one target.
+pub(super) struct View {
+    /// The kernel, without `@`.
+    pub kernel: String,
+    /// The target.
+    pub target: Target,
+    /// The kernel in the text.
+    pub text: Vec<Line>,
+    /// The kernel after passes, the last of them after all.
+    pub passes: Vec<Snapshot>,
+    /// Instructions on virtual registers.
+    pub selected: Vec<Line>,
+    /// Instructions on hardware registers.
+    pub allocated: Vec<Line>,
+    /// Words.
+    pub words: Vec<Line>,
+    /// When registers of the allocated instructions hold what.
+    pub lifetimes: Lifetimes,
+    /// The units of bundles, where there are any.
+    pub slots: Option<Slots>,
+    /// Counts.
+    pub stats: Stats,
+}
