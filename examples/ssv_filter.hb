@@ -8,7 +8,7 @@
 ; above its own; in the lowest byte begins a new one.
 ;
 ; Item i follows the diagonals that begin in word i, through `length` letters, at least one. All items are at the same
-; letter, of which the scores lie in a row of `stride` words: those of the family, and behind them the first `length` once
+; letter, of which the scores lie in a row of `stride` words: those of the family, and after them the first `length` once
 ; more.
 kernel @ssv_filter(%words: i32, %length: i32, %stride: i32, %scores: in i8x4, %best: out i8x4) {
 ^entry:

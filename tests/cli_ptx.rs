@@ -155,7 +155,7 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
     let tables = tables.split("```").find(|text| text.contains("kernel @squares")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tables.hb").display().to_string();
-    // A name that the table would have, and a kernel without one behind it.
+    // A name that the table would have, and a kernel without one after it.
     let twice = tables.replace("@squares", "@table");
     fs::write(&path, format!("{tables}{twice}kernel @table_1() {{\n^entry:\n  ret\n}}\n")).unwrap();
     for file in [&path, "examples/brighten.hb"] {

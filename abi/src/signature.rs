@@ -168,7 +168,7 @@ impl Signature {
         self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
     }
 
-    /// What the parameters behind those hold.
+    /// What the parameters after those hold.
     pub fn contents(&self) -> &[Contents] {
         &self.contents
     }

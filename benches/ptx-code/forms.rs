@@ -1,6 +1,6 @@
 //! What NVIDIA's assembler makes of each form of video instruction, as it is and expanded, in machine instructions.
 //!
-//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`; with names of forms behind `--` it prints
+//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`; with names of forms after `--` it prints
 //! their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5: on the path, or as Python packages.
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -234,7 +234,7 @@ mod tests {
     fn branches_to_what_follows_are_left_out() {
         let blocks = [vec![Plain, Unless(1), Jump(2)], vec![Jump(2)], vec![Exit]];
         assert_eq!(lengths(&blocks), [1, 0, 1]);
-        // Not one that has something behind it.
+        // Not one that has something after it.
         assert_eq!(lengths(&[vec![Jump(1), Plain], vec![Exit]]), [2, 1]);
     }
 }

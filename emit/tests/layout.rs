@@ -71,7 +71,7 @@ fn branches_to_what_follows_are_left_out() {
     let blocks: &[&[&str]] =
         &[&["NOP ;", "@P0 BRA 1", "BRA 4"], &["BRA 2"], &[], &["@!P0 BRA 4"], &["NOP ;", "BRA 5"], &["BRA 5"]];
     assert_eq!(text(blocks), "    NOP ;\n    NOP ;\nL2:\n    BRA L2 ;\n");
-    // Not one that has something behind it, nor one over something.
+    // Not one that has something after it, nor one over something.
     let blocks: &[&[&str]] = &[&["BRA 1", "NOP ;", "BRA 2"], &["NOP ;"], &["EXIT ;"]];
     let expected = "    BRA L3 ;\n    NOP ;\n    BRA L4 ;\nL3:\n    NOP ;\nL4:\n    EXIT ;\n";
     assert_eq!(text(blocks), expected);

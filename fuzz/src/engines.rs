@@ -27,7 +27,7 @@ struct Outcome {
     buffers: Vec<Vec<u8>>,
 }
 
-/// Launches over so many items. Slices begin at `offset` bytes behind what is aligned.
+/// Launches over so many items. Slices begin at `offset` bytes after what is aligned.
 fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offset: usize) -> Outcome {
     let given = kernel.signature().given();
     let mut memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| [vec![0; offset], bytes.clone()].concat()).collect();

@@ -248,7 +248,7 @@ impl<'a> Import<'a> {
         found + usize::from(to == 0)
     }
 
-    /// The values of a block's phis on one of the ways that lead there.
+    /// The values of a block's phis on one of the edges that lead there.
     fn arguments(&mut self, to: usize, edge: usize) -> Vec<Value> {
         let function = self.function;
         let phis = function.phis.get(to).into_iter().flatten();

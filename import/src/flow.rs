@@ -80,7 +80,7 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
         })
         .collect();
     let last: usize = runs.iter().map(Run::nodes).sum();
-    // The block that starts at an instruction; the last one is behind them all.
+    // The block that starts at an instruction; the last one is after them all.
     let at = |place: usize| {
         let found = runs.binary_search_by_key(&place, |run| run.insts.start).ok();
         found.and_then(|run| firsts.get(run)).copied().unwrap_or(last)

@@ -1,4 +1,4 @@
-//! A kernel in PTX as values: each register that an instruction writes is a value of its own, and where ways meet with
+//! A kernel in PTX as values: each register that an instruction writes is a value of its own, and where paths meet with
 //! different values of a register there is a phi.
 //!
 //! Phis are made where a register that is still read meets, and those that choose between a value and themselves are taken
@@ -23,7 +23,7 @@ pub(crate) enum Def {
     Zero,
     /// The instruction of that number; where its guard is false the value is the other one.
     Inst(usize, Option<Val>),
-    /// Where ways meet: a value by each block that leads there, in the order of [`Function::preds`].
+    /// Where paths meet: a value by each block that leads there, in the order of [`Function::preds`].
     Phi(Vec<Val>),
 }
 

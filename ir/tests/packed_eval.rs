@@ -692,7 +692,7 @@ kernel @k(%x: in i8x4, %y: out i8x4) groups 4 {
     assert_eq!(run(20), (4, budget));
     assert_eq!(run(16), (4, TrapKind::OutOfBounds { address: BASE + 16, bytes: 4 }));
     assert_eq!(run(8), (2, TrapKind::OutOfBounds { address: BASE + 8, bytes: 4 }));
-    // The stores stand behind the loop, and so do not trap for the group that stays in it.
+    // The stores stand after the loop, and so do not trap for the group that stays in it.
     let store = "  store %v, %y_s[%g]\n";
     let kernel = self::kernel(&source.replace(store, "").replace("^end:\n", &format!("^end:\n{store}")));
     let run = |y| outcome(&kernel, &Launch::new(12), &[Bytes(48, 0), Bytes(y, 0)]).trap().unwrap();

@@ -123,7 +123,7 @@ pub enum RecordError {
         /// The type's name.
         ty: String,
     },
-    /// A parameter without contents behind one that has some.
+    /// A parameter without contents after one that has some.
     #[error("parameter `{0}` stands behind one with contents and has none")]
     Behind(String),
     /// More local memory than instructions can reach.

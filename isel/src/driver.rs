@@ -218,7 +218,7 @@ pub(crate) trait Selector<'k>: Sized {
         drafts: Vec<Draft<Self::Machine>>,
         flow: &Flow,
     ) -> SecondaryMap<Block, BlockIndex> {
-        // Edges between a branch and a block with several ways in get a block of their own, right after the branch.
+        // Edges between a branch and a block with several predecessors get a block of their own, right after the branch.
         let is_split = |way: &Way| flow.predecessors(way.to).len() > 1;
         let mut index = SecondaryMap::<Block, BlockIndex>::new();
         let mut next = 0;

@@ -120,7 +120,7 @@ impl<M: Machine> VInst<M> {
     }
 }
 
-/// A way out of a block.
+/// An edge.
 #[derive(Clone, Debug)]
 pub struct Edge {
     /// Where to.
@@ -129,7 +129,7 @@ pub struct Edge {
     pub args: Range<u32>,
 }
 
-/// How a block ends. No edge is critical: a block with several ways out has only targets with one way in.
+/// How a block ends. No edge is critical: a block with several successors has only successors with one predecessor.
 #[derive(Clone, Debug)]
 pub enum Terminator<M: Machine> {
     /// The work item, or on VP1 the program, ends.
@@ -148,7 +148,7 @@ pub enum Terminator<M: Machine> {
 }
 
 impl<M: Machine> Terminator<M> {
-    /// The ways out, in order.
+    /// The edges, in order.
     pub fn edges(&self) -> impl DoubleEndedIterator<Item = &Edge> {
         let [first, second] = match self {
             Terminator::Exit => [None, None],

@@ -148,7 +148,7 @@ pub fn ir_declarations(terms: Terms) -> String {
     out
 }
 
-/// What stands behind these declarations: constants for the types, and the methods as a macro `ir_methods!()` for the
+/// What stands after these declarations: constants for the types, and the methods as a macro `ir_methods!()` for the
 /// `impl` of the generated `Context`.
 ///
 /// They ask `self.kernel()` for the `&Kernel` and, to construct, `self.make(op, ty, attr, &[args]) -> Value`.

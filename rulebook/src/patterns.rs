@@ -285,7 +285,7 @@ impl<'f> Patterns<'f> {
         out
     }
 
-    /// What stands behind the numbers: `Datum`, and `Terms`, which asks the rules' `Context`.
+    /// What stands after the numbers: `Datum`, and `Terms`, which asks the rules' `Context`.
     pub fn vocabulary(&self) -> Result<String, RuleError> {
         let mut out = String::from(
             "/// What rules pass about.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",

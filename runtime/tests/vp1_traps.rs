@@ -290,7 +290,7 @@ fn memory_and_program() {
         let trap = trap(run(&program, 12, &mut [Arg::In(&x)]));
         (trap.item, trap.address)
     };
-    // The return without a call is in the second group, behind its loads.
+    // The return without a call is in the second group, after its loads.
     let loads = |words| item("ldas $r2 $c0 $a0 0x10", words);
     assert_eq!(loads(12), (4, 31));
     assert_eq!(loads(5), (4, 31));

@@ -340,7 +340,7 @@ impl Reference<'_> {
     }
 
     /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, which their
-    /// first one exceeds whoever does. What is accessed at will comes before a loop without end though it stands behind. The
+    /// first one exceeds whoever does. What is accessed at will comes before a loop without end though it stands after. The
     /// branch that is one too many may be another, where words have fewer of them.
     fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
         let tiles = words.info().tiles.as_ref();

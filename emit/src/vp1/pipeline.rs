@@ -184,7 +184,7 @@ impl Pipelined {
     }
 
     /// The parts in the order in which they lie. What ends the loop goes forward; what goes on goes backward if that is to count,
-    /// and then starts lie behind the parts that they go to.
+    /// and then starts lie after the parts that they go to.
     pub fn order(&self) -> Vec<Part> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();

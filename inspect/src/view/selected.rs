@@ -148,7 +148,7 @@ impl<M: WithOperands> Shower<'_, M> {
         }
     }
 
-    /// An instruction. An operand stands where its number would, and behind the others if it cannot be told where that is.
+    /// An instruction. An operand stands where its number would, and after the others if it cannot be told where that is.
     fn inst(&self, inst: &VInst<M>, entries: &[Entry]) -> Vec<Token> {
         let operands = self.code.operands(inst);
         let mut plain = inst.inst.clone();

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use halfbyte::Module;
 
-    /// Blocks lie one behind the other, and a loop's bracket is as wide as its iterations are far apart.
+    /// Blocks lie one after the other, and a loop's bracket is as wide as its iterations are far apart.
     #[test]
     fn blocks_and_loops_are_where_they_are_said_to_be() {
         let module = Module::parse(include_str!("../../../examples/median.hb")).unwrap();

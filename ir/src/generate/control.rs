@@ -223,7 +223,7 @@ impl Generator<'_, '_> {
             self.way_out();
         }
         self.region(ops.div_ceil(ways + 1), depth);
-        // What a way out in the middle passes over cannot be used behind the loop.
+        // What a way out in the middle passes over cannot be used after the loop.
         let left = self.around.pop().is_some_and(|around| around.left);
         let mut again = vec![self.next(counter, count.step)];
         again.extend(self.passed(&types));

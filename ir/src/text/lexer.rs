@@ -33,7 +33,7 @@ pub(super) enum Tok {
 pub(super) struct Name {
     /// Where it stands, with its sigil.
     pub span: Span,
-    /// Its first eight bytes, the first one lowest; zeros behind a shorter one.
+    /// Its first eight bytes, the first one lowest; zeros after a shorter one.
     pub head: u64,
 }
 
@@ -273,7 +273,7 @@ impl<'s> Lexer<'s> {
         Span { start, end: self.end() }
     }
 
-    /// Takes the next token, which is so long. Most have another behind them, or one space and another.
+    /// Takes the next token, which is so long. Most have another after them, or one space and another.
     pub fn skip(&mut self, len: usize) {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));

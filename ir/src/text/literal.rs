@@ -15,7 +15,7 @@ pub struct BadNumber {
 }
 
 /// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits
-/// behind its point.
+/// after its point.
 const MAX_LENGTH: usize = 256;
 
 fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {

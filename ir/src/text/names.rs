@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn names_of_every_length_are_told_apart() {
-        // One that is the start of all that come behind it, and for each one with another last letter.
+        // One that is the start of all that come after it, and for each one with another last letter.
         let text: String = (1..40).map(|len| format!("%{} %{}b ", "a".repeat(len), "a".repeat(len - 1))).collect();
         let mut table = Names::new(&text);
         for (number, name) in names(&text).into_iter().enumerate() {

@@ -17,7 +17,7 @@ pub struct Reg(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(pub u32);
 
-/// Words that a mnemonic has behind it at most.
+/// Words that a mnemonic has after it at most.
 pub const MAX_WORDS: usize = 8;
 
 /// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
@@ -25,7 +25,7 @@ pub const MAX_WORDS: usize = 8;
 pub struct Inst {
     /// The form.
     pub opcode: Opcode,
-    /// The words behind the mnemonic, as written.
+    /// The words after the mnemonic, as written.
     pub words: ArrayVec<Token, MAX_WORDS>,
     /// The guard, if there is one.
     pub guard: Option<Guard>,
@@ -183,7 +183,7 @@ impl Inst {
         self.opcode.row()
     }
 
-    /// Whether a word stands behind the mnemonic.
+    /// Whether a word stands after the mnemonic.
     pub fn has(&self, token: Token) -> bool {
         self.words.contains(&token)
     }

@@ -207,7 +207,7 @@ const MACHINES: [u16; 27] =
     [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 
 impl TargetName {
-    /// By what stands behind `sm_`: `90`, `90a`, `120f`. There need not be such a machine.
+    /// By what stands after `sm_`: `90`, `90a`, `120f`. There need not be such a machine.
     pub fn from_number(number: &str) -> Option<TargetName> {
         let (number, suffix) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
             (Some(number), _) => (number, Some(Suffix::Architecture)),

@@ -8,7 +8,7 @@ use super::types::Type;
 /// The constant that every program has.
 const RESERVED: &str = "WARP_SZ";
 
-/// What the registers of a type are called, with a number behind it.
+/// What the registers of a type are called, with a number after it.
 pub const fn register_prefix(ty: Type) -> &'static str {
     match ty {
         Type::Pred => "%p",
@@ -30,7 +30,7 @@ pub const fn register_prefix(ty: Type) -> &'static str {
     }
 }
 
-/// A name as a PTX identifier: as it is where it can be one, otherwise behind a `$`, what cannot stand in it by its number
+/// A name as a PTX identifier: as it is where it can be one, otherwise after a `$`, what cannot stand in it by its number
 /// between two more. Different names stay different.
 pub fn identifier(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -15,7 +15,7 @@ pub use crate::row::{Class, Role};
 pub struct Row {
     /// What the line starts with, up to the first dot.
     pub mnemonic: &'static str,
-    /// The words behind it, in the order in which they must stand.
+    /// The words after it, in the order in which they must stand.
     pub slots: &'static [Slot],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
@@ -29,7 +29,7 @@ pub struct Row {
     pub examples: &'static [&'static str],
 }
 
-/// A place behind the mnemonic for one of several words.
+/// A place after the mnemonic for one of several words.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// What the words say.
@@ -228,7 +228,7 @@ impl Row {
         (rest.is_empty() && keeps_order).then_some(arranged)
     }
 
-    /// Whether assemblers take a word anywhere behind the mnemonic.
+    /// Whether assemblers take a word anywhere after the mnemonic.
     fn is_free(&self, token: Token) -> bool {
         use Token::*;
         match token {

@@ -128,7 +128,7 @@ impl fmt::Display for Type {
 
 macro_rules! tokens {
     ($($name:ident $text:literal)*) => {
-        /// A word of a mnemonic behind a dot.
+        /// A word of a mnemonic after a dot.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)] // The names are the words' own; rows say what they do.
         pub enum Token { Type(Type), $($name,)* }

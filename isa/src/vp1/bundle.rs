@@ -72,7 +72,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// The bundle that begins at word `start` of a program, which is cut off where the program ends; `None` behind it.
+    /// The bundle that begins at word `start` of a program, which is cut off where the program ends; `None` after it.
     pub fn at(program: &[u32], start: u32) -> Option<Bundle> {
         let words = program.get(start as usize..)?;
         Bundle::new(words.get(..len(words, start))?).ok()

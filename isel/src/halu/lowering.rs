@@ -310,7 +310,7 @@ impl Lowering<'_> {
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
         for (number, param) in kernel.params.iter().enumerate() {
-            // What is computed from parameters stands behind all of them.
+            // What is computed from parameters stands after all of them.
             let before = std::mem::take(&mut self.out.insts);
             self.scale(param.value);
             after.append(&mut self.out.insts);

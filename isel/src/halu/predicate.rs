@@ -1,8 +1,8 @@
 //! If-conversion to predicates: a branch around a few instructions becomes a guard on those that must not be done for nothing.
 //!
-//! The IR's `if_convert` makes selects of branches whose ways only compute. What is left are ways that load, store or divide:
-//! each such instruction gets the branch's condition as its guard, what else there is on the ways is done for all, and what
-//! the ways give the block where they meet is selected. An item makes the accesses that it made before, in that order, so it
+//! The IR's `if_convert` makes selects of branches whose sides only compute. What is left are sides that load, store or divide:
+//! each such instruction gets the branch's condition as its guard, what else there is on the sides is done for all, and what
+//! the sides give the block where they meet is selected. An item makes the accesses that it made before, in that order, so it
 //! traps as it did. A guarded instruction is an ordinary definition: where its guard is false the register holds anything,
 //! and what was computed from that is neither stored nor selected.
 //!
@@ -50,7 +50,7 @@ struct Body {
     next: Option<BlockIndex>,
     /// The last block of those that follow one another so.
     last: BlockIndex,
-    /// How many ways there are to the block.
+    /// How many predecessors the block has.
     ways_in: u32,
     is_gone: bool,
 }
@@ -58,7 +58,7 @@ struct Body {
 /// A branch that can be converted.
 struct Fork {
     guard: Guard,
-    /// The blocks on its two ways, which nothing else goes to.
+    /// The blocks on its two sides, which nothing else goes to.
     ways: [BlockIndex; 2],
     /// Where each way goes; nowhere where both end the item.
     ends: Option<[Edge; 2]>,
@@ -84,7 +84,7 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
     }
     let stands_for = (0..code.vregs.len() as u32).map(VReg).collect();
     let mut converter = Converter { code, bodies, stands_for, changed: false };
-    // What is on a branch's ways mostly comes after it.
+    // What is on a branch's sides mostly comes after it.
     for block in (0..converter.bodies.len() as BlockIndex).rev() {
         while let Some(fork) = converter.fork(block) {
             converter.convert(block, fork);
@@ -95,7 +95,7 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
     }
 }
 
-/// The ways out of a block.
+/// The edges out of a block.
 fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
     let [first, second] = match terminator {
         Terminator::Exit => [None, None],
@@ -191,7 +191,7 @@ impl Converter<'_> {
         Some(cost)
     }
 
-    /// The instructions that select what the ways give.
+    /// The instructions that select what the sides give.
     fn selects(&self, fork: &Fork) -> u32 {
         let Some([a, b]) = &fork.ends else { return 0 };
         let given = self.code.list(&a.args).iter().zip(self.code.list(&b.args)).filter(|(a, b)| a != b);
@@ -268,7 +268,7 @@ impl Converter<'_> {
         Guard { reg, not: false }
     }
 
-    /// Selects what the two ways give.
+    /// Selects what the two sides give.
     fn select(&mut self, guard: Guard, a: &Edge, b: &Edge, loc: Loc) -> Range<u32> {
         let start = self.code.pool.len() as u32;
         for (a, b) in a.args.clone().zip(b.args.clone()) {

@@ -108,7 +108,7 @@ pub enum AllocError {
     /// A block's branch cannot be one, or has operands that do not belong there.
     #[error("block {0} does not end in a branch that reads what it may")]
     Branch(BlockIndex),
-    /// An edge from a block with several ways out to one with several ways in.
+    /// An edge from a block with several successors to one with several predecessors.
     #[error("the edge from block {from} to block {to} is critical")]
     CriticalEdge {
         /// From.

@@ -92,7 +92,7 @@ fn constants_are_shared() {
     assert_eq!((loads(Opcode::LDVH), loads(Opcode::VMOV_I)), (1, 1));
 }
 
-/// A comparison that selects leaves no mask behind, whoever else selects by it.
+/// A comparison that selects leaves no mask after, whoever else selects by it.
 #[test]
 fn comparisons_are_folded() {
     let kernel = on_vectors(

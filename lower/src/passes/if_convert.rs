@@ -1,10 +1,10 @@
-//! If-conversion: a branch whose ways do little, and meet again, becomes selects.
+//! If-conversion: a branch whose sides do little, and meet again, becomes selects.
 //!
-//! Both ways are computed, and each parameter of the block where they meet is selected by the condition. All ops are
-//! total, so what is computed for nothing does no harm; ways that load or store stay, for selection where instructions have
-//! guards. It is done where computing both ways takes at most [`EXTRA`] instructions more than the longer one, for so much
-//! the two branches and the moves of arguments take, and items that go apart go both ways in turn in any case; and where the
-//! longer one is short, since items that all go the other way would have been spared it.
+//! Both sides are computed, and each parameter of the block where they meet is selected by the condition. All ops are
+//! total, so what is computed for nothing does no harm; sides that load or store stay, for selection where instructions have
+//! guards. It is done where computing both sides takes at most [`EXTRA`] instructions more than the longer one, for so much
+//! the two branches and the moves of arguments take, and items that diverge take both sides in any case; and where the
+//! longer one is short, since items that all take the other side would have been spared it.
 //!
 //! Targets whose items share vectors are left to `pack`, which knows the branches on which items agree.
 
@@ -84,7 +84,7 @@ fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &Ent
 /// taken in the rest of the kernel would be moved again with each branch before it.
 #[derive(Clone, Copy, Default)]
 struct Line {
-    /// The block that stands behind this one.
+    /// The block that stands after this one.
     next: PackedOption<Block>,
     /// Of a first block, the last one if that is another.
     last: PackedOption<Block>,
@@ -118,7 +118,7 @@ impl Converter<'_, '_, '_> {
         self.lines[block].last.expand().unwrap_or(block)
     }
 
-    /// Puts a block that is gone behind those that another has become.
+    /// Puts a block that is gone after those that another has become.
     fn join(&mut self, to: Block, from: Block) {
         let (end, last) = (self.last(to), self.last(from));
         self.lines[end].next = from.into();

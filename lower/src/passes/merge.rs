@@ -1,6 +1,6 @@
 //! Straight lines: a block that is gone to from the block before it only, by `br`, becomes part of that.
 //!
-//! Folded branches leave such blocks behind; passes that look at one block at a time see more in a longer one. Only
+//! Folded branches leave such blocks after; passes that look at one block at a time see more in a longer one. Only
 //! neighbours are merged, unreachable blocks between them left out: so no other branch turns into a backward one or stops
 //! being one, and the count of backward branches, which a launch limits, stays.
 

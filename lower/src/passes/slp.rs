@@ -361,7 +361,7 @@ impl<'l> Search<'l> {
                         Made::Splat => (Op::Splat, group.values.get(..1).unwrap_or(&[])),
                         _ => (Op::Concat, &group.values[..]),
                     };
-                    // Behind the last of its lanes.
+                    // After the last of its lanes.
                     let defs = group.values.iter().filter_map(|&value| kernel.def_inst(value));
                     let place = defs.map(|def| self.places[def].at).max();
                     (place, kernel.make_inst(op, word.ty, Attr::None, lanes, Some(word.ty), span))

@@ -15,7 +15,7 @@ pub(super) fn expand(kernel: &mut Kernel) -> bool {
         layout.push(block);
         let is_switch = kernel.terminator(block).is_some_and(|inst| kernel.insts[inst].op == Op::Switch);
         if is_switch {
-            // Behind the block, so that no branch turns into a backward one.
+            // After the block, so that no branch turns into a backward one.
             layout.extend(chain(kernel, block));
             changed = true;
         }

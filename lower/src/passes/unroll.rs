@@ -3,7 +3,7 @@
 //! The condition on which a loop is left is computed iteration by iteration, and all that it depends on, by the evaluator's own
 //! functions; where that is constants alone, so many iterations there are. What was computed so is a constant in each iteration. The
 //! loop itself becomes its last iteration, and copies of it, which stand in front of its header, the iterations before: so accesses
-//! keep their order, what is used behind the loop stays where it is, and no branch turns into a backward one.
+//! keep their order, what is used after the loop stays where it is, and no branch turns into a backward one.
 //!
 //! It is done for loops in which there is no other, with one way out, as long as all iterations together have at most [`MOST`]
 //! instructions, those aside that become constants. So many take no more words than a kernel of some length, while a step,
@@ -101,7 +101,7 @@ type Edge = (Inst, usize);
 /// A loop that is to be unrolled.
 struct Plan {
     header: Block,
-    /// The blocks, each behind those from which it is come to in an iteration.
+    /// The blocks, each after those from which it is come to in an iteration.
     blocks: Vec<Block>,
     /// Those from which the loop can still be left: they are its last iteration.
     last: EntitySet<Block>,
@@ -322,7 +322,7 @@ struct Unroller<'k, 'c, 'l> {
     gone: EntitySet<Block>,
     /// What stands for a loop's values in the iteration that is being copied.
     stands_for: SecondaryMap<Value, PackedOption<Value>>,
-    /// The values for which something may stand: those of the loop at hand. Behind it they mean what they are in its last
+    /// The values for which something may stand: those of the loop at hand. After it they mean what they are in its last
     /// iteration, in the copies of another loop too.
     standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,

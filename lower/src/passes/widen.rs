@@ -115,7 +115,7 @@ impl Search<'_> {
         (bytes == self.part_bytes && mem.align == bytes).then_some(Narrow { inst, at, mem, span })
     }
 
-    /// Whether an access lies right behind another.
+    /// Whether an access lies right after another.
     fn is_next(&self, kernel: &Kernel, last: Narrow, next: Narrow) -> bool {
         let (before, data) = (&kernel.insts[last.inst], &kernel.insts[next.inst]);
         let same_type = data.op == Op::Load || value_type(kernel, last.inst) == value_type(kernel, next.inst);

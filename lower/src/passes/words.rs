@@ -1,6 +1,6 @@
 //! Vectors of sixteen bytes as four words of four, for targets whose packed ops work on a word.
 //!
-//! Lane-wise ops are done word by word. The vector is put together again behind, for whoever needs it whole; that goes
+//! Lane-wise ops are done word by word. The vector is put together again after, for whoever needs it whole; that goes
 //! with the dead code where nobody does. A mask of sixteen lanes has no whole but what the compare gives, so a mask stays
 //! beside its words. Lanes that change places do so by shuffles of two words.
 
@@ -71,7 +71,7 @@ fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value;
     Some(words)
 }
 
-/// Records the words of an instruction's result and puts the vector together behind them.
+/// Records the words of an instruction's result and puts the vector together after them.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, words: [Value; 4]) -> Option<()> {
     let result = legaliser.kernel().result(inst)?;
     if legaliser.kernel().ty(result) == Type::I8X16 {

@@ -14,7 +14,7 @@ pub(super) struct Memory<'a> {
     pub params: Vec<Vec<u8>>,
     /// Global memory.
     pub buffers: Buffers<'a>,
-    /// Where the file's variables lie, by number: in buffers behind those of the parameters.
+    /// Where the file's variables lie, by number: in buffers after those of the parameters.
     pub variables: Vec<Bound>,
     /// Looks for races, where the launch asks for that.
     pub watch: Option<Watch>,

@@ -210,7 +210,7 @@ pub enum LaunchError {
     },
 }
 
-/// Where the variables of a kernel's file lie: those that are bound, by number, in buffers behind the parameters.
+/// Where the variables of a kernel's file lie: those that are bound, by number, in buffers after the parameters.
 fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
     let address = |number: u32| match bound.binary_search(&number) {
         Ok(place) => buffer_base(entry.params.len() + place),
@@ -307,7 +307,7 @@ pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
     source: String,
-    /// The variables that the kernel names, which lie behind the parameters.
+    /// The variables that the kernel names, which lie after the parameters.
     variables: Vec<u32>,
 }
 
@@ -338,7 +338,7 @@ impl Kernel {
 
     /// Runs the kernel's work items.
     ///
-    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are, and the variables that the kernel names behind
+    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are, and the variables that the kernel names after
     /// it, as they are in the text. An access is made where it is aligned
     /// to its size and within one argument's memory, and traps otherwise.
     ///

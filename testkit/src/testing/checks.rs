@@ -248,7 +248,7 @@ struct Search<'o> {
 }
 
 impl Search<'_> {
-    /// Finds a check's text, and goes on behind it; gives its line.
+    /// Finds a check's text, and goes on after it; gives its line.
     fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
         let failed = |message: String, notes: String| Box::new(Diagnostic::new(check.span, message).note(None, notes));
         let regex = regex(&check.parts, &self.names).map_err(|error| failed(reason(&error), String::new()))?;

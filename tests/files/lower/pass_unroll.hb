@@ -1,5 +1,5 @@
 ; test: lower passes=unroll
-; A test behind the body.
+; A test after the body.
 kernel @a_test_behind_the_body(%x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
@@ -47,7 +47,7 @@ kernel @a_test_behind_the_body(%x: in i32, %y: out i32) {
 ;=   ret
 ;= }
 
-; A test before the body, a branch in it, and two ways into it; what is used behind the loop is its last iteration's.
+; A test before the body, a branch in it, and two ways into it; what is used after the loop is its last iteration's.
 kernel @a_test_before_the_body_a_branch_in_it_and_two_ways_into_it_what_is_used_behind_the_loop_is_its_last_turn_s(%n: i32, %y: out i32) {
 ^entry:
   %i = item_id

@@ -176,7 +176,7 @@ kernel @squares(%x: in i8x4, %y: out i8x4) {
 ; never: br_if
 ; never: ^loop
 
-; What a loop leaves behind is used in a loop after it, which is unrolled too: it is what it was in the first loop's last
+; What a loop leaves after is used in a loop after it, which is unrolled too: it is what it was in the first loop's last
 ; iteration.
 kernel @carried(%x: in i32, %y: out i32) {
 ^entry:

@@ -39,7 +39,7 @@ enum Raw<'a> {
     Variable(&'a str, Var, i32),
     /// The same in brackets.
     AtVariable(&'a str, Address),
-    /// A register, and what stands behind its dot.
+    /// A register, and what stands after its dot.
     Dotted(Reg, &'a str),
 }
 
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         Ok(Guard { reg, not })
     }
 
-    /// The rest of an instruction behind its mnemonic.
+    /// The rest of an instruction after its mnemonic.
     pub(super) fn instruction(
         &mut self,
         mnemonic: &str,
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         self.register(names).map(Some)
     }
 
-    /// Where something is wrong in it, reading goes on behind its `}`.
+    /// Where something is wrong in it, reading goes on after its `}`.
     fn vector(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
         self.elements(names).inspect_err(|_| {
             while !matches!(self.ahead.token, Lexeme::Punct(';' | '}') | Lexeme::End) {

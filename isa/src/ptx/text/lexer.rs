@@ -8,7 +8,7 @@ use crate::object::Loc;
 pub(super) enum Token<'a> {
     /// `add`, `%r1`, `_`
     Name(&'a str),
-    /// A word behind a dot, without it: `s32` of `.s32`.
+    /// A word after a dot, without it: `s32` of `.s32`.
     Dotted(&'a str),
     /// A number, as written.
     Number(&'a str),

@@ -35,7 +35,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
 }
 
-/// What a word behind a mnemonic asks for that there is none of here.
+/// What a word after a mnemonic asks for that there is none of here.
 pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
         "shared" => "shared memory",

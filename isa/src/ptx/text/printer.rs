@@ -83,7 +83,7 @@ impl Printer {
         self.out.push_str(self.digits.format(number));
     }
 
-    /// Variables, a line each, behind an empty line.
+    /// Variables, a line each, after an empty line.
     pub fn variables(&mut self, variables: &Variables) {
         if !variables.is_empty() {
             self.out.push('\n');
@@ -132,7 +132,7 @@ impl Printer {
         }
     }
 
-    /// A kernel behind an empty line.
+    /// A kernel after an empty line.
     pub fn separate(&mut self, entry: &Entry, locs: &[Loc]) {
         self.out.push('\n');
         self.entry(entry, locs);

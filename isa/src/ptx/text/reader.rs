@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         if self.errors.len() >= MAX_ERRORS { Err(self.error(ErrorKind::TooMany)) } else { Ok(()) }
     }
 
-    /// Keeps an error outside kernels and goes to where the next directive starts: behind a `;`, or behind a body.
+    /// Keeps an error outside kernels and goes to where the next directive starts: after a `;`, or after a body.
     fn recover_outside(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         let mut depth = 0u32;
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps an error in a variable and goes behind its `;`, or to where a kernel starts.
+    /// Keeps an error in a variable and goes after its `;`, or to where a kernel starts.
     fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         while !matches!(self.ahead.token, Token::End | Token::Punct(';') | Token::Dotted("visible" | "weak" | "entry"))
@@ -605,7 +605,7 @@ impl<'a> Reader<'a> {
         self.expect(';', "`,` or `;`")
     }
 
-    /// `.b32`, for a word behind the mnemonic.
+    /// `.b32`, for a word after the mnemonic.
     pub(super) fn word(&mut self) -> Result<Option<(&'a str, Loc)>, Error> {
         match self.ahead.token {
             Token::Dotted(_) => {

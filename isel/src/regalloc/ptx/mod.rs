@@ -3,7 +3,7 @@
 //!
 //! Block parameters get their values by moves. An argument that dies where it is handed on becomes one register with its parameter,
 //! unless another value is in the way ([`coalesce`]). The other moves stand at the end of the block that jumps, or at the start of
-//! the one that is branched to: no edge is critical, so one of the two has no other way in or out.
+//! the one that is branched to: no edge is critical, so one of the two has no other edge.
 
 mod coalesce;
 mod moves;

@@ -1,7 +1,7 @@
 //! VP1: 31 `$r` and 32 `$v`, and four `$c` and four `$vc`.
 //!
 //! Flags come first, which can only stay where they are ([`flags`]). Then registers for tuples are chosen ([`tuple`]), and
-//! regalloc2 allocates `$r` and `$v` around them. What it spills lies in the data store behind the image, at addresses that an
+//! regalloc2 allocates `$r` and `$v` around them. What it spills lies in the data store after the image, at addresses that an
 //! immediate reaches from `$a31`, which is 0.
 //!
 //! Other files are not allocated: `$a0` to `$a29` belong to the streams, `$a30` and `$a31` to the frame, and of `$va` and `$vx`

@@ -34,7 +34,7 @@ pub(super) struct Written {
     pub(super) spills: u32,
 }
 
-/// Where spilled registers lie, behind the image.
+/// Where spilled registers lie, after the image.
 fn base(code: &VCode<Vp1>) -> u64 {
     code.extra.tiles.image.len().next_multiple_of(VECTOR_BYTES) as u64
 }

@@ -2,7 +2,7 @@
 //!
 //! The kernel stays one of a single work item, but blocks follow each other in a line: what branches chose is chosen by
 //! selects, and a load or store that was not always reached has a guard. Loops stay. A loop that items leave together keeps
-//! its test. Another goes on while the item is live in it; what is used behind it is kept in the iterations in which the
+//! its test. Another goes on while the item is live in it; what is used after it is kept in the iterations in which the
 //! item is live. When items share a run of the body, such a loop goes on while any of them is live.
 //!
 //! Branches that are the same for all items stay where there is no load or store that they choose.
@@ -194,7 +194,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Ends a loop's body by going back to its header: straight from the test, where it ended the block before and there is
-    /// nothing behind it.
+    /// nothing after it.
     pub fn go_back(&mut self, header: Block, args: &[Value]) {
         let kernel = &mut self.code.kernel;
         if let (Some((test, on)), true) = (self.tested, kernel.blocks[self.code.block].insts.is_empty())
@@ -243,7 +243,7 @@ impl<'a> Converter<'a> {
         self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
     }
 
-    /// The nodes of a region whose branches are the same for all items, and so are all behind them up to where ways meet,
+    /// The nodes of a region whose branches are the same for all items, and so are all after them up to where ways meet,
     /// among which is no load or store.
     fn plain(&self, graph: &Region) -> Vec<bool> {
         let varies = |block| self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block);
@@ -305,7 +305,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The values of a node's parameters, where the ways to it meet.
+    /// The values of a node's parameters, where the edges to it meet.
     fn joined(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) -> Vec<Value> {
         let count = self.of.kernel.block_params(block).len();
         self.code.span = self.of.kernel.blocks[block].span;
@@ -354,7 +354,7 @@ impl<'a> Converter<'a> {
         kernel.blocks[self.code.block].insts.push(inst);
     }
 
-    /// The ways out of a block, with the items that take each.
+    /// The edges out of a block, with the items that take each.
     fn ways_out(&mut self, block: Block) -> Vec<(Edge, Mask)> {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return Vec::new() };
@@ -367,7 +367,7 @@ impl<'a> Converter<'a> {
         kernel.targets(branch).iter().enumerate().map(way).collect()
     }
 
-    /// The nodes that may stay as they are behind a plain one, and the node where the ways meet again.
+    /// The nodes that may stay as they are after a plain one, and the node where the ways meet again.
     fn staying(&mut self, graph: &Region, masks: &mut Masks, node: Node) -> Option<(Node, Vec<Node>)> {
         let meet = graph.postdominator(node)?;
         let inside = graph.between(node, Some(meet));
@@ -393,7 +393,7 @@ impl<'a> Converter<'a> {
         all
     }
 
-    /// Takes a node and those behind it over as they are, up to where their ways meet.
+    /// Takes a node and those after it over as they are, up to where their ways meet.
     fn keep(&mut self, graph: &Region, masks: &mut Masks, node: Node, values: &[Value], meet: Node, inside: &[Node]) {
         let kernel = self.of.kernel;
         let (Some(&block), Some(&meeting)) = (graph.nodes.get(node), graph.nodes.get(meet)) else { return };

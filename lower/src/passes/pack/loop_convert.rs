@@ -35,7 +35,7 @@ pub(super) struct LoopState {
     plan: Plan,
     /// Of a masked loop.
     masked: Option<Masked>,
-    /// What stands behind the loop, once its gate is passed.
+    /// What stands after the loop, once its gate is passed.
     outcome: Option<Outcome>,
     /// Of those who come to the gate, who goes on; of a masked loop that is not counted.
     going: Mask,
@@ -103,7 +103,7 @@ impl<'a> Converter<'a> {
         self.close(graph, &mut inside, &mut state, values.len(), next_counter)
     }
 
-    /// Makes the branch back, goes on behind the loop, and gives the edges out of it.
+    /// Makes the branch back, goes on after the loop, and gives the edges out of it.
     fn close(
         &mut self,
         graph: &Region,
@@ -187,7 +187,7 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::BrIf, &[goes_on.value], &targets);
     }
 
-    /// Makes the loop's test, if it stands behind this node, whose ways out are `taken`.
+    /// Makes the loop's test, if it stands after this node, whose exits are `taken`.
     pub(super) fn gate(
         &mut self,
         graph: &Region,
@@ -246,7 +246,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// What is kept of a masked loop as of now: behind a node, or, if none is given, at the end of an iteration.
+    /// What is kept of a masked loop as of now: after a node, or, if none is given, at the end of an iteration.
     fn outcome(
         &mut self,
         graph: &Region,
@@ -397,14 +397,14 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Whether there are loads or stores up to the end of a node that every iteration reaches, and whether behind it.
+    /// Whether there are loads or stores up to the end of a node that every iteration reaches, and whether after it.
     fn accesses_around(&self, graph: &Region, node: Node) -> (bool, bool) {
         let any = |mut nodes: std::ops::Range<Node>| nodes.any(|node| self.node_accesses(graph, node));
         (any(0..node + 1), any(node + 1..graph.nodes.len()))
     }
 }
 
-/// The trips of accesses before the test or behind it.
+/// The trips of accesses before the test or after it.
 fn trips(way: &Counted, before: bool) -> Option<Trips> {
     if before { way.before.clone() } else { Some(way.behind.clone()) }
 }

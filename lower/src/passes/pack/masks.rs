@@ -69,7 +69,7 @@ impl Code {
     }
 }
 
-/// A way into a node that has been passed.
+/// An edge into a node that has been passed.
 pub(super) struct Way {
     pub from: Node,
     /// Of the items at `from`, those that take it.
@@ -77,7 +77,7 @@ pub(super) struct Way {
     pub args: Vec<Value>,
 }
 
-/// The masks of a region's nodes. A node is asked for after all ways into it are known.
+/// The masks of a region's nodes. A node is asked for after all edges into it are known.
 pub(super) struct Masks {
     /// The items that enter the region.
     pub entering: Mask,
@@ -132,7 +132,7 @@ impl Masks {
         code.both(self.entering, among)
     }
 
-    /// The value that each way gives: where ways differ, by the mask of items at the node `base` above them.
+    /// The value that each edge gives: where edges differ, by the mask of items at the node `base` above them.
     pub fn merge(
         &mut self,
         code: &mut Code,

@@ -63,7 +63,7 @@ struct Source {
 /// What a load finds, of the stores before it and of all stores.
 fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Source, ()> {
     let same = |other: &&&Access| other.buffer == access.buffer;
-    // Whether a store of an earlier iteration may come between, of a loop that begins behind what is found.
+    // Whether a store of an earlier iteration may come between, of a loop that begins after what is found.
     let overtaken = |loops| all.iter().filter(same).any(|other| may_meet(other, access, When::Later { loops }));
     let mut source = Source { stored: Vec::new(), loads: true };
     for other in earlier.iter().rev().filter(same) {

@@ -33,7 +33,7 @@ pub(super) struct Region {
     pub leaving: Vec<(Edge, Node)>,
     place: SecondaryMap<Block, u32>,
     dominator: Vec<Node>,
-    /// The closest node that every way on leads through; the number of nodes where there is none.
+    /// Immediate postdominators; the number of nodes where there is none.
     postdominator: Vec<Node>,
     /// The highest node that exactly the same items come through.
     same_items: Vec<Node>,
@@ -116,12 +116,12 @@ impl Region {
         Some(self.place[block] as Node).filter(|&node| node < self.nodes.len())
     }
 
-    /// The closest node that every way to this one leads through; of the first itself.
+    /// The immediate dominator; of the first node itself.
     pub fn dominator(&self, node: Node) -> Node {
         self.dominator[node]
     }
 
-    /// The closest node that every way on from this one leads through; none where they leave the region apart.
+    /// The immediate postdominator; none where paths leave the region apart.
     pub fn postdominator(&self, node: Node) -> Option<Node> {
         Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
     }

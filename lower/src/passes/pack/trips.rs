@@ -16,7 +16,7 @@ const MOST_COUNTED: u32 = 1 << 20;
 pub(super) struct Counted {
     /// The edge that leaves the loop, from the block of the comparison.
     pub leaving: Edge,
-    /// How often iterations come as far as behind the branch.
+    /// How often iterations come as far as after the branch.
     pub behind: Trips,
     /// How often they come as far as the branch: once more. None where that may be 2^32.
     pub before: Option<Trips>,
@@ -25,7 +25,7 @@ pub(super) struct Counted {
     pub meets: bool,
 }
 
-/// The ways out by which a loop is counted, the closest to its header first.
+/// The exits by which a loop is counted, the closest to its header first.
 pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'_>, id: LoopId) -> Vec<Counted> {
     let around = loops.get(id);
     let in_every_iteration = |&block: &Block| {
@@ -121,7 +121,7 @@ impl Test {
             _ => return None,
         };
         let up = self.step == 1;
-        // A difference that is negative as a signed number stands for a bound that lies behind the start. It is exact but
+        // A difference that is negative as a signed number stands for a bound that lies after the start. It is exact but
         // where the loop would be taken 2^31 times and more, to which no budget lets it come; from 0 on it is always exact.
         let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
         let from_zero = self.stays == unsigned && as_constant(from) == Some(0);

@@ -370,7 +370,7 @@ impl Solver<'_> {
         self.reached[0] = true;
         let mut pending = vec![false; self.blocks.len()];
         pending[0] = true;
-        // What has changed behind is found in the next round.
+        // What has changed after is found in the next round.
         let mut changed = true;
         while changed {
             changed = false;

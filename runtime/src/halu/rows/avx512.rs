@@ -10,6 +10,7 @@ use std::arch::x86_64::*;
 use halfbyte_isa::half::{Clamp, Format, Mode, NAN, NAN_F32, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
+use super::choice::functions;
 use super::{LOT, RowFn, RowOp, Span, plain};
 
 /// Whether the functions can be called.
@@ -21,65 +22,19 @@ pub(super) fn is_here() -> bool {
         && is_x86_feature_detected!("avx512vl")
 }
 
-const ADD: u8 = 0;
-const MUL: u8 = 1;
-const FMA: u8 = 2;
-
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
-/// The function of an operation.
-pub(super) fn function(op: &RowOp) -> RowFn {
-    match op {
-        RowOp::Half(op) => half(op),
-        RowOp::Widen(Format::F16) => widen_row::<false>,
-        RowOp::Widen(Format::Bf16) => widen_row::<true>,
-        RowOp::Narrow(Format::F16, Rounding::Nearest) => narrow_row::<false, NEAREST>,
-        RowOp::Narrow(Format::F16, Rounding::Down) => narrow_row::<false, DOWN>,
-        RowOp::Narrow(Format::F16, Rounding::Up) => narrow_row::<false, UP>,
-        RowOp::Narrow(Format::F16, Rounding::Zero) => narrow_row::<false, ZERO>,
-        RowOp::Narrow(Format::Bf16, Rounding::Nearest) => narrow_row::<true, NEAREST>,
-        RowOp::Narrow(Format::Bf16, Rounding::Down) => narrow_row::<true, DOWN>,
-        RowOp::Narrow(Format::Bf16, Rounding::Up) => narrow_row::<true, UP>,
-        RowOp::Narrow(Format::Bf16, Rounding::Zero) => narrow_row::<true, ZERO>,
-        _ => plain::avx512::row,
-    }
-}
-
-fn half(HalfOp { kind, mode }: &HalfOp) -> RowFn {
-    let plain = !mode.ftz && mode.clamp == Clamp::None;
-    macro_rules! pick {
-        ($bf16:literal, $kind:ident) => {
-            match (mode.rounding, plain) {
-                (Rounding::Nearest, true) => half_row::<$bf16, $kind, NEAREST, true>,
-                (Rounding::Down, true) => half_row::<$bf16, $kind, DOWN, true>,
-                (Rounding::Up, true) => half_row::<$bf16, $kind, UP, true>,
-                (Rounding::Zero, true) => half_row::<$bf16, $kind, ZERO, true>,
-                (Rounding::Nearest, false) => half_row::<$bf16, $kind, NEAREST, false>,
-                (Rounding::Down, false) => half_row::<$bf16, $kind, DOWN, false>,
-                (Rounding::Up, false) => half_row::<$bf16, $kind, UP, false>,
-                (Rounding::Zero, false) => half_row::<$bf16, $kind, ZERO, false>,
-            }
-        };
-    }
-    match (mode.format, kind) {
-        (Format::F16, HalfKind::Add) => pick!(false, ADD),
-        (Format::F16, HalfKind::Mul) => pick!(false, MUL),
-        (Format::F16, HalfKind::Fma) => pick!(false, FMA),
-        (Format::Bf16, HalfKind::Add) => pick!(true, ADD),
-        (Format::Bf16, HalfKind::Mul) => pick!(true, MUL),
-        (Format::Bf16, HalfKind::Fma) => pick!(true, FMA),
-    }
-}
+functions!(plain::avx512::row);
 
 /// A half operation. One that is `PLAIN` neither flushes nor clamps.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")]
-unsafe extern "C" fn half_row<const BF16: bool, const KIND: u8, const ROUNDING: i32, const PLAIN: bool>(
+unsafe extern "C" fn half_row<const KIND: u8, const BF16: bool, const ROUNDING: i32, const PLAIN: bool>(
     result: *mut u32,
     a: *const u32,
     b: *const u32,

@@ -87,7 +87,7 @@ pub(super) fn run(kernel: &Kernel, [grid, block]: [u32; 2], memory: &mut Memory<
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
     let Memory { params, buffers, .. } = memory;
-    // What stands behind them are tables, which are in the text.
+    // What stands after them are tables, which are in the text.
     params.truncate(kernel.entry.params.len());
     let mut placed = Vec::new();
     for ((value, buffer), param) in params.iter_mut().zip(&mut buffers.0).zip(&kernel.entry.params) {

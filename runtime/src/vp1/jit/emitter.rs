@@ -1,4 +1,4 @@
-//! The domain of native code: a meaning over it leaves instructions of Cranelift behind.
+//! The domain of native code: a meaning over it leaves instructions of Cranelift after.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I16X8, I32, I32X4};
