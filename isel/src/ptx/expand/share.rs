@@ -54,7 +54,6 @@ pub fn share(code: &mut VCode<Ptx>) {
             }
             let (Some(inst), Some(fate)) = (code.insts.get(at), fates.get_mut(at)) else { continue };
             let Some(d) = pure(&inst.inst) else { continue };
-            let inst = &*inst;
             let is_hoisted = constants.len() < MOST_HOISTED && is_constant(&inst.inst);
             let (block, hash) = (if is_hoisted { entry } else { node }, hash(&inst.inst));
             let (insts, ty) = (&code.insts, code.vregs.get(d.0 as usize));
