@@ -6,12 +6,10 @@
 //! where nothing is spilled, split or moved ([`direct`]).
 
 mod adapter;
-mod direct;
 mod each;
 mod flow;
 mod halu;
 mod liveness;
-mod pressure;
 mod ptx;
 mod ragged;
 mod rewrite;

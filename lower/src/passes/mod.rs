@@ -16,7 +16,6 @@ mod slp;
 mod switch;
 mod unroll;
 mod widen;
-mod words;
 mod zeros;
 
 use std::fmt::Write;

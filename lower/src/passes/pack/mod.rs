@@ -11,7 +11,6 @@ mod affine;
 mod code;
 mod if_convert;
 mod invariants;
-mod loop_convert;
 mod masks;
 mod memory;
 mod order;

@@ -3,9 +3,9 @@
 
 use regalloc2::{Operand, OperandKind, VReg};
 
-use super::adapter::{Lists, Offer};
-use super::flow::Flow;
-use super::liveness::{BitSet, Liveness};
+use super::super::flow::Flow;
+use super::super::liveness::{BitSet, Liveness};
+use super::{Lists, Offer};
 
 /// The work of counting keeps its memory.
 #[derive(Default)]

@@ -1,18 +1,21 @@
 //! The code as regalloc2 sees it, and one run of regalloc2.
 
+pub(crate) mod direct;
+pub(crate) mod pressure;
+
 use regalloc2::checker::Checker;
 use regalloc2::{
     Algorithm, Allocation, Block, Ctx, Edit, Function, Inst, InstRange, MachineEnv, Operand, OperandConstraint,
     OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint, RegAllocError, RegClass, RegallocOptions,
 };
 
-use super::direct::Direct;
 use super::flow::Flow;
 use super::liveness::Liveness;
-use super::pressure::Pressure;
 use super::ragged::Ragged;
 use super::{AllocError, Options};
 use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
+use direct::Direct;
+use pressure::Pressure;
 
 /// regalloc2's name for each bank of registers.
 pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];

@@ -5,6 +5,8 @@
 //! for which that fails is worked on as its four words ([`words`]). What can't be made stays as it is, and selection says
 //! why the target refuses it.
 
+pub(crate) mod words;
+
 use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::packed_option::PackedOption;
@@ -12,7 +14,7 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Type, Value};
 
 use crate::pass::{Context, Pass};
-use crate::passes::{dce, switch, words};
+use crate::passes::{dce, switch};
 use crate::rewrite::{Candidate, Rewriter};
 use crate::trace::{How, Tell};
 

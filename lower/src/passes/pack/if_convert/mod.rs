@@ -7,6 +7,8 @@
 //!
 //! Branches that are the same for all items stay where there is no load or store that they choose.
 
+pub(crate) mod loop_convert;
+
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockData, Effect, Flow, Inst, IntCC, Kernel, Op, Trips, Type, Value, ValueList};
@@ -15,11 +17,11 @@ use crate::passes::loops::{LoopId, Loops};
 
 use super::affine::Sums;
 use super::code::Code;
-use super::loop_convert::LoopState;
 use super::masks::{Condition, Mask, Masks, Way};
 use super::region::{Edge, Node, Region};
 use super::trips::Counted;
 use super::uniformity::{Regions, Uniformity};
+use loop_convert::LoopState;
 
 /// What a kernel is converted by.
 #[derive(Clone, Copy)]

@@ -5,11 +5,11 @@ use halfbyte_ir::{Block, Op, Trips, Type, Value};
 
 use crate::passes::loops::LoopId;
 
-use super::affine::{as_constant, is_zero};
-use super::if_convert::{Converter, Count, SiteStep};
-use super::masks::{Condition, Mask, Masks};
-use super::region::{Edge, Node, Region};
-use super::trips::Counted;
+use super::super::affine::{as_constant, is_zero};
+use super::super::masks::{Condition, Mask, Masks};
+use super::super::region::{Edge, Node, Region};
+use super::super::trips::Counted;
+use super::{Converter, Count, SiteStep};
 
 /// Where a converted loop is tested.
 #[derive(Clone, Copy)]

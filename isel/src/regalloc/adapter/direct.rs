@@ -12,9 +12,9 @@ use regalloc2::{
     RegClass, VReg,
 };
 
-use super::adapter::{CLASSES, Lists};
-use super::flow::Flow;
-use super::liveness::Liveness;
+use super::super::flow::Flow;
+use super::super::liveness::Liveness;
+use super::{CLASSES, Lists};
 
 /// No range, no bundle, no block.
 const NONE: u32 = u32::MAX;
@@ -419,7 +419,7 @@ mod tests {
     use halfbyte_isa::halu::TARGET;
     use halfbyte_isa::object::Loc;
 
-    use super::super::{Allocator, Options};
+    use super::super::super::{Allocator, Options};
     use crate::{Backend, Halu, Request, Scratch};
 
     /// Whether a kernel for HALU is allocated the short way. regalloc2 runs beside it, and its checker.
