@@ -5,7 +5,6 @@ mod number;
 pub mod printer;
 pub(crate) mod program;
 pub mod reader;
-mod spaced;
 mod syntax;
 
 use crate::row::EncodeError;
@@ -15,7 +14,7 @@ use thiserror::Error;
 
 pub use number::FloatFormat;
 pub use program::Program;
-pub(crate) use spaced::{Names, tuple};
+pub(crate) use syntax::spaced::{Names, tuple};
 pub(crate) use syntax::split;
 pub use syntax::{Code, Line, Piece, Statement, Syntax};
 

@@ -1,10 +1,7 @@
 //! Selection for HALU.
 
 mod builder;
-mod context;
-mod families;
 mod in_place;
-mod intrinsic;
 mod lowering;
 pub(crate) mod machine;
 mod operands;
@@ -64,7 +61,7 @@ impl Backend for Halu {
     }
 
     fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
-        intrinsic::check(kernel)
+        lowering::intrinsic::check(kernel)
     }
 
     fn select(&self, request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>> {

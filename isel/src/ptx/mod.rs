@@ -1,12 +1,9 @@
 //! Selection for PTX.
 
 mod builder;
-mod context;
 pub mod expand;
-mod families;
 mod lowering;
 pub(crate) mod machine;
-mod memory;
 mod operands;
 
 use std::convert::Infallible;
@@ -21,7 +18,7 @@ use crate::vcode::{Access, Machine, Operand, VCode, VReg};
 use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected};
 
 fn is_bf16(ty: Type) -> bool {
-    families::is_bf16(ty)
+    lowering::families::is_bf16(ty)
 }
 
 /// Why PTX has no such op on the type, where more can be said.

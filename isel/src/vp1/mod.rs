@@ -2,10 +2,8 @@
 
 mod builder;
 mod constants;
-mod context;
 mod families;
 mod group;
-mod intrinsic;
 mod lowering;
 pub(crate) mod machine;
 mod needed;
@@ -78,7 +76,7 @@ impl Backend for Vp1 {
     }
 
     fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
-        intrinsic::check(kernel)
+        lowering::intrinsic::check(kernel)
     }
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {

@@ -12,8 +12,8 @@ use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::builder::second;
-use super::context::rules;
 use super::lowering::Lowering;
+use super::lowering::context::rules;
 use super::operands::{Alu, Factor, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use super::{Class, Group};
 use crate::vcode::VReg;

@@ -9,7 +9,6 @@ mod cells;
 mod compile;
 mod context;
 mod dataflow;
-mod divergence;
 mod emit;
 mod flow;
 mod graph;
@@ -21,7 +20,6 @@ mod step;
 mod tests;
 mod unit;
 mod vector;
-mod video;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -30,7 +30,7 @@ struct Plan {
 }
 
 /// A loop under conversion.
-pub(super) struct LoopState {
+pub(in crate::passes::pack) struct LoopState {
     id: LoopId,
     plan: Plan,
     /// Of a masked loop.

@@ -7,12 +7,12 @@ use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
 use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
-use super::builder::Builder;
-use super::constants::{A_FRAME, A_PASSED, PASSED_AT};
+use super::super::builder::Builder;
+use super::super::constants::{A_FRAME, A_PASSED, PASSED_AT};
+use super::super::operands::{Reg, Sign, Src};
+use super::super::{Class, Group, Place, reason_for_value};
 use super::context::rules::Context;
-use super::lowering::{Lowering, class_of};
-use super::operands::{Reg, Sign, Src};
-use super::{Class, Group, Place, reason_for_value};
+use super::{Lowering, class_of};
 use crate::Refusal;
 use crate::vcode::{Access, Operand, VReg};
 

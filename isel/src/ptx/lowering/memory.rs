@@ -9,8 +9,8 @@ use halfbyte_isa::ptx::module::Space;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand, Var};
 
-use super::lowering::Lowering;
-use super::operands::{Index, Reg, Src};
+use super::super::operands::{Index, Reg, Src};
+use super::Lowering;
 
 const U64: Token = Token::Type(RegType::U64);
 const U32: Token = Token::Type(RegType::U32);
@@ -20,7 +20,7 @@ const B32: Token = Token::Type(RegType::B32);
 const ALWAYS: u64 = 1 << 20;
 
 /// What is known of addresses.
-pub(super) struct Addresses {
+pub(in crate::ptx) struct Addresses {
     /// The most items of a launch, by the addresses so far.
     pub max_items: u64,
     /// Buffers' addresses, by the number of the parameter.

@@ -5,10 +5,10 @@ use halfbyte_isa::stream::M_ITEM_COUNT;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
-use super::lowering::Lowering;
-use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
-use super::range::range;
-use super::wide::{self, Addend, Chain, Operand, Pair, Plan, wide_methods};
+use super::super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
+use super::super::range::range;
+use super::super::wide::{self, Addend, Chain, Operand, Pair, Plan, wide_methods};
+use super::Lowering;
 use crate::classes::type_class;
 use crate::trace::trace_methods;
 use crate::vcode::VReg;
@@ -32,7 +32,7 @@ type Sum = ();
     missing_docs,
     clippy::all
 )]
-pub(super) mod rules {
+pub(crate) mod rules {
     extern crate alloc;
     use super::*;
     include!(concat!(env!("OUT_DIR"), "/vp1.rs"));

@@ -1,12 +1,12 @@
 //! Divergence: the items of a row have taken different branches. Blocks run for those at the lowest address, by a mask, until all
 //! have reconverged.
 
-use super::DivergentCode;
-use super::compile::Code;
-use super::context::{CONDITION, MASK};
-use super::flow::Divergence;
-use super::graph::{BlockId, Next, Target};
-use super::runner::{Runner, WORK_OF_A_SLICE, start_of, undefined};
+use super::super::DivergentCode;
+use super::super::compile::Code;
+use super::super::context::{CONDITION, MASK};
+use super::super::flow::Divergence;
+use super::super::graph::{BlockId, Next, Target};
+use super::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
 
@@ -21,7 +21,7 @@ struct Group {
 
 /// The items of a row by where they are.
 #[derive(Default)]
-pub(super) struct Groups {
+pub(in crate::halu::jit) struct Groups {
     /// The one at the lowest address last.
     waiting: Vec<Group>,
     /// Masks to use again.

@@ -1,9 +1,11 @@
 //! The shape of a line of assembly, whatever instruction it is: guard, mnemonic, modifiers, operands.
 
+pub(crate) mod spaced;
+
 use super::number::Number;
-use super::spaced::NO_NAMES;
 use super::{AsmError, AsmErrorKind};
 use crate::row::RegFile;
+use spaced::NO_NAMES;
 use std::ops::Range;
 
 /// A piece of a line and where it stands.

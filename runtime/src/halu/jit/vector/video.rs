@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::halu::domain::{Lanes, VideoKind, VideoMerge, VideoOp};
 
-use super::vector::{cast, constant};
+use super::{cast, constant};
 
 /// Bytes of two vectors by their numbers, the second's from 16 on.
 pub(super) fn shuffle(b: &mut FunctionBuilder<'_>, x: Value, y: Value, bytes: [u8; 16]) -> Value {

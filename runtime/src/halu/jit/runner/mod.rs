@@ -1,16 +1,18 @@
 //! A row of items on compiled code, as long as all of them are at the same place.
 
+pub(crate) mod divergence;
+
 use super::Compiled;
 use super::access::{FaultKind, RowFault, Shared, leave};
 use super::cells::Cell;
 use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
-use super::divergence::Groups;
 use super::graph::{BlockId, Next, Target};
 use super::unit::Kernel;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
+use divergence::Groups;
 
 /// Words of items that are executed before the work is counted: some milliseconds' worth.
 pub(super) const WORK_OF_A_SLICE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };

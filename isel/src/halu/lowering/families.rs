@@ -5,10 +5,10 @@ use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::row::Modifier;
 
-use super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
-use super::lowering::Lowering;
-use super::machine::RegClass;
-use super::operands::{Lanes, Number, Pred, Reg, Source, Src};
+use super::super::builder::{ThreeForms, TwoForms, choice, rounding, value_of};
+use super::super::machine::RegClass;
+use super::super::operands::{Lanes, Number, Pred, Reg, Source, Src};
+use super::Lowering;
 use crate::classes::type_class;
 use crate::threads::{Sign, Video, lane_bits};
 
@@ -84,7 +84,7 @@ pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
 /// The value by which a modifier says a sign, looked up when this is compiled.
 macro_rules! sign_choice {
     ($modifier:expr, $sign:expr) => {{
-        let [unsigned, signed] = const { $crate::halu::families::signs(&$modifier) };
+        let [unsigned, signed] = const { $crate::halu::lowering::families::signs(&$modifier) };
         match $sign {
             Sign::U => unsigned,
             Sign::S => signed,

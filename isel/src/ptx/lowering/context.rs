@@ -6,9 +6,9 @@ use halfbyte_ir::{
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
 use halfbyte_isa::ptx::{Opcode, Operand};
 
+use super::super::operands::{Index, Pred, Reg, Src};
+use super::Lowering;
 use super::families::*;
-use super::lowering::Lowering;
-use super::operands::{Index, Pred, Reg, Src};
 use crate::classes::type_class;
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::trace_methods;

@@ -1,5 +1,9 @@
 //! From IR to instructions on virtual registers: HALU's part of selection.
 
+pub(crate) mod context;
+pub(crate) mod families;
+pub(crate) mod intrinsic;
+
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi as abi;
@@ -11,9 +15,7 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::object::Loc;
 
 use super::builder::{Builder, choice};
-use super::context;
 use super::in_place::write_in_place;
-use super::intrinsic;
 use super::machine::{Halu, RegClass};
 use super::operands::{Index, Pred, Reg, Source, Src};
 use super::predicate::predicate;
@@ -444,7 +446,7 @@ impl Lowering<'_> {
         let address = self.address(mem, base, index);
         let bytes = ty.bytes();
         // A store takes registers only; a zero is RZ.
-        let src = super::context::src(self, value);
+        let src = context::src(self, value);
         let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
         if mem.align >= bytes || bytes <= 4 {
             let (uniform, wide) = match bytes {

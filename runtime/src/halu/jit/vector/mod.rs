@@ -1,5 +1,7 @@
 //! Operations on four work items at a time, as instructions on vectors.
 
+pub(crate) mod video;
+
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32X4, I32X4};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value};
@@ -7,7 +9,6 @@ use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::half::{Compare, NAN_F32};
 
 use super::dataflow::Op;
-use super::video;
 
 /// Looks at the same bits as lanes of another width.
 pub(super) fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {

@@ -1,6 +1,10 @@
 //! From IR to PTX on virtual registers: PTX's part of selection. What assembling folds (signs, constants, halves of words) is left to
 //! it.
 
+pub(crate) mod context;
+pub(crate) mod families;
+pub(crate) mod memory;
+
 use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
@@ -16,15 +20,14 @@ use halfbyte_isa::ptx::NAME;
 use halfbyte_isa::ptx::row::Class;
 
 use super::builder::Builder;
-use super::context;
 use super::machine::PtxExtra;
-use super::memory::Addresses;
 use super::operands::{Pred, Reg};
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::threads::register_bits;
 use crate::trace::Trace;
 use crate::vcode::{Machine, VCode, VInst, VReg};
 use crate::{Ptx, Refusal, Selected};
+use memory::Addresses;
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,

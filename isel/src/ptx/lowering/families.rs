@@ -4,8 +4,8 @@ use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Opcode, Operand};
 
-use super::lowering::Lowering;
-use super::operands::{Pred, Reg, Src};
+use super::super::operands::{Pred, Reg, Src};
+use super::Lowering;
 use crate::threads::{Sign, Video, in_lanes, lane_bits};
 
 pub(super) const U32: Token = Token::Type(RegType::U32);
@@ -19,7 +19,7 @@ pub(super) fn operand(reg: Reg) -> Operand {
     Operand::Register(reg.word(0))
 }
 
-pub(super) fn is_bf16(ty: Type) -> bool {
+pub(in crate::ptx) fn is_bf16(ty: Type) -> bool {
     ty.elem() == Elem::BF16
 }
 

@@ -7,11 +7,11 @@ use halfbyte_ir::{
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 
-use super::builder::{TwoForms, choice, rounding};
+use super::super::builder::{TwoForms, choice, rounding};
+use super::super::machine::RegClass;
+use super::super::operands::{Index, Lanes, Number, Pred, Reg, Source, Src};
+use super::Lowering;
 use super::families::*;
-use super::lowering::Lowering;
-use super::machine::RegClass;
-use super::operands::{Index, Lanes, Number, Pred, Reg, Source, Src};
 use crate::classes::type_class;
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::trace_methods;

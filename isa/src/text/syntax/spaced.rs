@@ -1,8 +1,8 @@
 //! The shape of a line of VP1 assembly: a mnemonic and operands, with blanks between them.
 
-use super::AsmError;
-use super::number::Number;
-use super::syntax::{Arg, Body, Piece, Selected, Statement};
+use super::super::AsmError;
+use super::super::number::Number;
+use super::{Arg, Body, Piece, Selected, Statement};
 use crate::row::RegFile;
 
 const FILES: [RegFile; 15] = [

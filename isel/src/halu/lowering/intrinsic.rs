@@ -5,10 +5,10 @@ use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 
+use super::super::machine::RegClass;
+use super::super::operands::Reg;
 use super::context;
-use super::lowering::{Lowering, class_of};
-use super::machine::RegClass;
-use super::operands::Reg;
+use super::{Lowering, class_of};
 use crate::Refusal;
 
 /// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.

@@ -3,6 +3,9 @@
 //! The program does the groups of a tile one after another: what is the same for all of them comes first, then a loop around
 //! the kernel's blocks.
 
+pub(crate) mod context;
+pub(crate) mod intrinsic;
+
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_abi::Signature;
@@ -15,8 +18,6 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::builder::Builder;
 use super::constants::Constants;
-use super::context;
-use super::intrinsic;
 use super::machine::Vp1;
 use super::needed::{needed, operands};
 use super::operands::{Alu, Flag, Reg, Src};
