@@ -1,14 +1,12 @@
 //! The kernels of any object do the same on the interpreter and as native code, of one thread and of several.
 #![no_main]
 
-use halfbyte::Target;
-use halfbyte::runtime::Program;
 use halfbyte_fuzz::engines::agree;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(program) = halfbyte::TARGETS.load(data) else { return };
-    if matches!(program.header().target, halfbyte::HALU | halfbyte::VP1) {
+    if [halfbyte::HALU, halfbyte::VP1].contains(&program.header().target) {
         program.kernels().iter().take(2).for_each(|kernel| agree(&program, kernel, data.len() % 4));
     }
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use halfbyte::abi::ParamKind;
-use halfbyte::runtime::{Arg, Launch, Program};
+use halfbyte::runtime::{Arg, Launch};
 use libfuzzer_sys::fuzz_target;
 
 const ITEMS: u32 = 3;
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
             .iter()
             .map(|param| match param.kind {
                 ParamKind::Scalar(_) => Vec::new(),
-                ParamKind::Buffer { elem, .. } => vec![0x80; ELEMENTS * usize::from(elem.bytes())],
+                ParamKind::Buffer { elem, .. } => vec![0x80; ELEMENTS * elem.bytes() as usize],
             })
             .collect();
         let mut args: Vec<Arg<'_>> = params

@@ -1,7 +1,6 @@
 //! Any HALU instructions do the same on the interpreter and as native code, of one thread and of several.
 #![no_main]
 
-use halfbyte::Target;
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::emit::Code;
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
@@ -46,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
             max_items: u32::MAX,
         },
         locs: vec![Loc::default(); all.len()],
-        words: all.into(),
+        words: halfbyte::isa::halu::Code(all).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };

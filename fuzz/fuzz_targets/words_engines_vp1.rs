@@ -4,7 +4,6 @@
 use halfbyte::emit::Code;
 use halfbyte::isa::object::Loc;
 use halfbyte::isa::vp1::{Inst, Opcode};
-use halfbyte::runtime::Program;
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
@@ -18,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&which, rest)) = data.split_first() else { return };
     let seed = halfbyte::TARGETS.load(if which % 2 == 0 { STREAMS } else { BRIGHTEN }).expect("it is an object");
     let Some(kernel) = seed.kernels().first() else { return };
-    let halfbyte::isa::vp1::Code(own) = kernel.words() else { return };
+    let Some(halfbyte::isa::vp1::Code(own)) = kernel.words().downcast_ref() else { return };
     let mut words: Vec<u32> =
         rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
     // Targets are lines of four words.
@@ -27,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     let code = Code {
         info: kernel.info().clone(),
         locs: vec![Loc::default(); words.len()],
-        words: words.into(),
+        words: halfbyte::isa::vp1::Code(words).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };

@@ -2,7 +2,6 @@
 
 use std::num::NonZero;
 
-use halfbyte::Target;
 use halfbyte::abi::{Direction, ParamKind};
 use halfbyte::emit::{Code, write_object};
 use halfbyte::isa::halu::{Inst, Opcode, assemble};
@@ -48,7 +47,7 @@ fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     let bytes = |param: &halfbyte::abi::Param| match param.kind {
         ParamKind::Scalar(_) => Vec::new(),
         ParamKind::Buffer { elem, .. } => {
-            let size = usize::from(elem.bytes()).max(1);
+            let size = (elem.bytes() as usize).max(1);
             (0..BYTES / size * size).map(|at| (at as u8).wrapping_mul(37) ^ (at >> 8) as u8).collect()
         }
     };
@@ -98,7 +97,7 @@ fn is_updated(kernel: &Kernel) -> bool {
 /// Whether each item of a HALU kernel does the same, whatever the others have done: on the memory before the launch, and on that
 /// of after all others. Only such kernels mean the same in every order.
 fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
-    let halfbyte::isa::halu::Code(words) = kernel.words() else { return true };
+    let Some(halfbyte::isa::halu::Code(words)) = kernel.words().downcast_ref() else { return true };
     // An item sees another's registers through a uniform one.
     let is_shared = |&word: &u128| Inst::decode(word).is_some_and(|inst| inst.opcode() == Opcode::R2UR);
     if words.iter().any(is_shared) {
@@ -148,7 +147,7 @@ fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option
     let code = Code {
         info: kernel.info().clone(),
         locs: vec![Loc::default(); all.len()],
-        words: all.into(),
+        words: halfbyte::isa::halu::Code(all).into(),
         parts: Vec::new(),
         stats: Vec::new(),
     };

@@ -6,15 +6,15 @@ use halfbyte::ir::generate::arguments;
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, How, evaluate_within, execute};
 use halfbyte::pipeline::{Options, compile};
-use halfbyte::runtime::{LaunchError, Program};
-use halfbyte::{Module, Target};
+use halfbyte::runtime::LaunchError;
+use halfbyte::{Module, TARGETS, Target};
 
 const ITEMS: u32 = 3;
 const BUDGET: u32 = 64;
 
 /// Compiles the kernels for every target, and runs what comes of it: the evaluator's bits, or its trap.
 pub fn agree(module: &Module) {
-    let ways: Vec<Options> = TARGETS.iter().flat_map(|&target| ways(target)).collect();
+    let ways: Vec<Options> = TARGETS.defaults().flat_map(ways).collect();
     for kernel in &module.ir().kernels {
         let args = arguments(kernel, ITEMS, &mut Random(1));
         let mut expected = args.clone();
@@ -43,7 +43,9 @@ fn agree_on<T>(
     };
     let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     let loaded = program.kernels().first().unwrap();
-    for engine in Engine::ALL.into_iter().filter(|engine| engine.runs(options.target) && *engine != Engine::Cuda) {
+    for engine in
+        Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, options.target) && *engine != Engine::Cuda)
+    {
         let mut found = args.to_vec();
         let how = How { budget: BUDGET.into(), ..engine.into() };
         match (outcome, execute(loaded, how, ITEMS, &mut found)) {
