@@ -7,7 +7,7 @@ use halfbyte_isa::object::{KernelInfo, Loc, Part};
 use halfbyte_isel::AllocatedCode;
 
 use crate::error::LayoutError;
-use crate::vp1::BlockStats;
+use crate::stats::BlockStats;
 
 /// Emission for the targets of an instruction set.
 pub trait Emitter: Debug + Sync {

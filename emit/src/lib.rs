@@ -7,6 +7,7 @@ mod error;
 mod halu;
 mod listing;
 mod ptx;
+mod stats;
 mod straighten;
 mod vp1;
 
@@ -15,4 +16,4 @@ pub use emitter::{Code, Emitter, WORD};
 pub use error::{LayoutError, OpError};
 pub use listing::listing;
 pub use ptx::{PtxWriter, ptx_text};
-pub use vp1::BlockStats;
+pub use stats::BlockStats;

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use halfbyte_isa::ptx::module::{Entry, Param, Space};
+use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
 use halfbyte_isa::row::{Class, Role};

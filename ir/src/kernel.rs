@@ -239,6 +239,11 @@ fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     }
 }
 
+/// Whether this can be a name of a kernel, block or value, or a parameter, after its sigil.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 impl Kernel {
     /// A kernel without parameters or blocks.
     pub fn new(name: impl Into<String>) -> Kernel {

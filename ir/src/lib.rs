@@ -17,6 +17,7 @@ mod span;
 pub mod stream;
 pub mod text;
 pub mod verify;
+mod wellformed;
 pub mod witness;
 
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};

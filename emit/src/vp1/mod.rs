@@ -13,7 +13,6 @@ mod pairs;
 mod pipeline;
 mod schedule;
 mod shape;
-mod stats;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -37,7 +36,7 @@ use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
-pub use stats::BlockStats;
+use crate::stats::BlockStats;
 
 use builder::Builder;
 use op::{Label, Op};

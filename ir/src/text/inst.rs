@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Value, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
 use crate::span::Span;
-use crate::verify::{self, Part};
+use crate::wellformed::{self, Part};
 
 /// The operands of a statement.
 type Args = SmallVec<[Value; 4]>;
@@ -136,18 +136,18 @@ impl<'s> Reader<'s> {
             }
         }
         for &(kind, word, span) in &flags {
-            if let Some((message, expected)) = verify::refused_flag(row, suffix.ty, kind, word) {
+            if let Some((message, expected)) = wellformed::refused_flag(row, suffix.ty, kind, word) {
                 return Err(self.error(span, message, expected));
             }
         }
         let without = |what: &str| format!("`{}` without a {what}", row.name);
         match row.attr {
             AttrKind::IntCC if suffix.int_cc.is_none() => {
-                let expected = verify::one_of(IntCC::ALL);
+                let expected = wellformed::one_of(IntCC::ALL);
                 Err(self.error(self.since(start), without("condition"), expected))
             }
             AttrKind::FloatCC if suffix.float_cc.is_none() => {
-                let expected = verify::one_of(FloatCC::ALL);
+                let expected = wellformed::one_of(FloatCC::ALL);
                 Err(self.error(self.since(start), without("condition"), expected))
             }
             _ => Ok(()),
@@ -155,12 +155,12 @@ impl<'s> Reader<'s> {
     }
 
     fn unknown_suffix(&mut self, row: &OpRow, word: &str, span: Span) -> Failed {
-        let words = verify::suffix_words(row);
+        let words = wellformed::suffix_words(row);
         let types = Type::ALL.iter().copied().filter(|&ty| row.types.is_some_and(|types| (types.contains)(ty)));
         let expected = match closest(word, words.iter().copied().chain(types.map(|ty| ty.name()))) {
             Some(near) => format!("a type or modifier; did you mean `{near}`?"),
             None if words.is_empty() => row.types.map_or("no suffix".into(), |types| types.name.into()),
-            None => format!("{} and {}", verify::one_of(words), row.types.map_or("no type", |types| types.name)),
+            None => format!("{} and {}", wellformed::one_of(words), row.types.map_or("no type", |types| types.name)),
         };
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
@@ -268,7 +268,7 @@ impl<'s> Reader<'s> {
                     Ok(())
                 }
                 _ => {
-                    let (message, expected) = verify::no_source_lane(lane, ty);
+                    let (message, expected) = wellformed::no_source_lane(lane, ty);
                     Err(reader.error(span, message, expected))
                 }
             }

@@ -6,7 +6,7 @@ use super::read::Reader;
 use crate::diag::Diagnostic;
 use crate::kernel::{Kernel, Module};
 use crate::span::Span;
-use crate::verify::MAX_DIAGNOSTICS;
+use crate::wellformed::MAX_DIAGNOSTICS;
 
 /// Reads a module and verifies its kernels.
 ///

@@ -11,12 +11,8 @@ mod read;
 mod streams;
 mod suggest;
 
+pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, lane as number, magnitude};
 pub use print::{print, print_inst};
 pub use suggest::closest;
-
-/// Whether this can be a name of a kernel, block or value, or a parameter, after its sigil.
-pub fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}

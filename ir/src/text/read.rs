@@ -11,7 +11,7 @@ use crate::diag::Diagnostic;
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
 use crate::text::suggest::closest;
-use crate::verify::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
+use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
 /// Says that something was wrong and has been reported.
 pub(super) struct Failed;
@@ -591,7 +591,7 @@ impl<'s> Reader<'s> {
         for diagnostic in undefined {
             self.report(diagnostic);
         }
-        let findings = verify::check(&self.body.kernel, &self.body.partial);
+        let findings = wellformed::check(&self.body.kernel, &self.body.partial);
         if !findings.is_empty() {
             self.body.parts.sort_unstable_by_key(|&(inst, part, _)| (inst, part));
             for finding in findings {

@@ -10,7 +10,7 @@ use super::print::Printer;
 use super::read::{Reader, Reading};
 use crate::span::Span;
 use crate::stream::{Packing, Stream};
-use crate::verify::StreamPart;
+use crate::wellformed::StreamPart;
 
 /// Where every stream starts: at a multiple of so many bytes.
 const ALIGN: u32 = 16;

@@ -10,17 +10,17 @@ pub mod meaning;
 pub mod module;
 pub mod names;
 pub(crate) mod opcodes;
+pub mod operand;
 mod random;
 pub mod row;
 mod rows;
 pub mod text;
 pub mod types;
-mod vector;
 
 pub use code::{Code, NAME, Ptx, target};
-pub use inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
+pub use inst::{Guard, Inst};
+pub use operand::{Address, Base, Label, Operand, Reg, Var, Vector};
 use row::Row;
-pub use vector::Vector;
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
 macro_rules! define {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use halfbyte_abi::Sm;
 
-use super::inst::{Inst, Operand, Reg};
+use super::inst::Inst;
 use super::names::identifier;
-use super::types::{Since, Type};
+use super::operand::{Operand, Reg};
+use super::types::{Since, Space, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
 /// A file.
@@ -49,33 +50,6 @@ impl Kernel {
 impl From<Kernel> for Module {
     fn from(Kernel { version, target, entry }: Kernel) -> Module {
         Module { version, target, variables: entry.variables.clone(), entries: vec![entry] }
-    }
-}
-
-/// The memory that a variable lies in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Space {
-    /// `.global`
-    Global,
-    /// `.const`
-    Const,
-}
-
-impl Space {
-    /// The word, without the dot.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Space::Global => "global",
-            Space::Const => "const",
-        }
-    }
-
-    /// Bytes that the variables of a file take there at most. Of constants that is what machines have.
-    pub const fn most_bytes(self) -> u32 {
-        match self {
-            Space::Global => 1 << 20,
-            Space::Const => 1 << 16,
-        }
     }
 }
 

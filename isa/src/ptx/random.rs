@@ -3,15 +3,16 @@
 use arrayvec::ArrayVec;
 
 use super::Opcode;
-use super::inst::{Address, Base, Guard, Inst, Label, Operand, Reg, Var};
+use super::inst::{Guard, Inst};
 use super::module::{Entry, Family};
+use super::operand::{Address, Base, Label, Operand, Reg, Var};
 use super::row::{Lanes, Role, Shape, Ty};
 use super::types::{Kind, Special, SpecialGroup, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
 struct Draw<'a> {
     entry: &'a Entry,
-    words: ArrayVec<Token, { super::inst::MAX_WORDS }>,
+    words: ArrayVec<Token, { super::row::MAX_WORDS }>,
     next: &'a mut dyn FnMut() -> u64,
 }
 

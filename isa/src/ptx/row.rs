@@ -5,10 +5,12 @@
 
 use arrayvec::ArrayVec;
 
-use super::inst::{Base, Inst, MAX_WORDS, Operand, Reg};
-use super::module::Space;
-use super::types::{Since, Token, Type};
+use super::operand::{Base, Operand, Reg};
+use super::types::{Since, Space, Token, Type};
 pub use crate::row::{Class, Role};
+
+/// Words that a mnemonic has after it at most.
+pub const MAX_WORDS: usize = 8;
 
 /// An instruction in one form.
 #[derive(Clone, Copy, Debug)]
@@ -397,14 +399,4 @@ fn named_space(words: &[Token]) -> Option<Space> {
         Token::Const => Some(Space::Const),
         _ => None,
     })
-}
-
-/// Whether an instruction is what its row says; `types` gives the type of a register.
-pub(super) fn check(inst: &Inst, types: &impl Fn(Reg) -> Option<Type>) -> bool {
-    let row = inst.opcode.row();
-    let guard = inst.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
-    let mut places = row.operands_with(&inst.words);
-    let mut is_admitted =
-        |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &inst.words, operand, types));
-    guard && row.fit(&inst.words).is_ok() && inst.operands.iter().all(&mut is_admitted) && places.next().is_none()
 }

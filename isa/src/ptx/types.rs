@@ -299,3 +299,30 @@ impl fmt::Display for Special {
         write!(f, "{}.{axis}", self.group.name())
     }
 }
+
+/// The memory that a variable lies in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Space {
+    /// `.global`
+    Global,
+    /// `.const`
+    Const,
+}
+
+impl Space {
+    /// The word, without the dot.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Space::Global => "global",
+            Space::Const => "const",
+        }
+    }
+
+    /// Bytes that the variables of a file take there at most. Of constants that is what machines have.
+    pub const fn most_bytes(self) -> u32 {
+        match self {
+            Space::Global => 1 << 20,
+            Space::Const => 1 << 16,
+        }
+    }
+}

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::ptx::Opcode;
-use halfbyte_isa::ptx::inst::{Inst, Operand};
-use halfbyte_isa::ptx::module::{
-    Entry, LabelName, Linkage, Module, Param, Registers, Space, TargetName, Variable, Variables,
-};
+use halfbyte_isa::ptx::inst::Inst;
+use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Module, Param, Registers, TargetName, Variable, Variables};
+use halfbyte_isa::ptx::operand::Operand;
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::{Token, Type};
 
 /// The types that registers may have.

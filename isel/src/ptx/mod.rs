@@ -18,7 +18,7 @@ use crate::vcode::{Access, Machine, Operand, VCode, VReg};
 use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected};
 
 fn is_bf16(ty: Type) -> bool {
-    lowering::families::is_bf16(ty)
+    lowering::context::families::is_bf16(ty)
 }
 
 /// Why PTX has no such op on the type, where more can be said.

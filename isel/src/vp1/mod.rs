@@ -11,7 +11,6 @@ mod operands;
 mod range;
 mod streams;
 mod uniform;
-mod wide;
 
 use halfbyte_abi::Target;
 use halfbyte_ir::{Elem, Kernel, Lanes, Legality, Op, Type};

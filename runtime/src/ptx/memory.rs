@@ -2,7 +2,7 @@
 
 use halfbyte_abi::buffer_of;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, Location};
-use halfbyte_isa::ptx::module::Space as VariableSpace;
+use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::watch::Watch;
 use crate::buffers::{Buffers, range};

@@ -2,8 +2,9 @@
 
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Module, Space, Variable};
+use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_runtime::TrapKind;
 use halfbyte_runtime::ptx::{self, Kernel, LaunchError, LoadError};
 

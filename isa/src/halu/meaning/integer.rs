@@ -1,6 +1,6 @@
 //! Integer arithmetic, bits and bytes, integer compares.
 
-use super::{Context, Gate, f, truth_table};
+use super::{Context, f};
 use crate::half::Compare;
 use crate::halu::domain::{Domain, Reader};
 
@@ -119,43 +119,4 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
         self.set_pred(p);
     }
-}
-
-/// [`Domain::lop3`] in bit operations.
-pub fn lop3<D: Domain>(d: &mut D, lut: u8, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
-    let constants = [d.word(0), d.word(u32::MAX)];
-    truth_table(lut, [c, b, a], constants, |gate, x, y| match gate {
-        Gate::And => d.and(x, y),
-        Gate::Xor => d.xor(x, y),
-    })
-}
-
-/// [`Domain::permute`] in shifts.
-pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) -> D::Word {
-    let [zero, three, byte, sign_bit] = [0, 3, 0xFF, 31].map(|x| d.word(x));
-    let mut result = zero;
-    for i in 0..4 {
-        // The register is bit 2 of the nibble, the byte in it the bits below, brought to the top of the word.
-        let [in_a, plain] = [4 * i + 2, 4 * i + 3].map(|bit| {
-            let mask = d.word(1 << bit);
-            let bit = d.and(selector, mask);
-            d.equal(bit, zero)
-        });
-        let word = d.select(in_a, a, b);
-        let nibble = d.word(4 * i);
-        let index = d.shr(selector, nibble);
-        let index = d.and(index, three);
-        let up = d.sub(three, index);
-        let up = d.shl(up, three);
-        let top = d.shl(word, up);
-        let sign = d.sar(top, sign_bit);
-        let top = d.select(plain, top, sign);
-        let bottom = d.word(24);
-        let element = d.shr(top, bottom);
-        let element = d.and(element, byte);
-        let position = d.word(8 * i);
-        let element = d.shl(element, position);
-        result = d.or(result, element);
-    }
-    result
 }

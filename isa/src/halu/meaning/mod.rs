@@ -4,12 +4,10 @@
 
 mod float;
 mod half;
-pub(super) mod integer;
+mod integer;
 mod memory;
 mod moves;
-pub(super) mod video;
-
-pub use integer::permute;
+mod video;
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
@@ -208,27 +206,4 @@ fn is_word_source(operand: &Operand) -> bool {
             Kind::Const { .. } | Kind::HalfPair { .. } | Kind::F32(_) | Kind::Bits(_) => true,
             _ => false,
         }
-}
-
-/// A truth table of three inputs, as the exclusive or of products (its algebraic normal form), which is short for the tables
-/// that programs use. Bit i of `lut` is the value where input k is bit k of i.
-fn truth_table<T: Copy>(lut: u8, inputs: [T; 3], constants: [T; 2], mut gate: impl FnMut(Gate, T, T) -> T) -> T {
-    let [zero, one] = constants;
-    let mut products = lut;
-    for (shift, absent) in [(1, 0xAA), (2, 0xCC), (4, 0xF0)] {
-        products ^= (products << shift) & absent;
-    }
-    let mut sum = None;
-    for i in (0..8).filter(|i| products >> i & 1 != 0) {
-        let factors = inputs.into_iter().enumerate().filter(|&(k, _)| i >> k & 1 != 0).map(|x| x.1);
-        let product = factors.reduce(|a, b| gate(Gate::And, a, b)).unwrap_or(one);
-        sum = Some(sum.map_or(product, |sum| gate(Gate::Xor, sum, product)));
-    }
-    sum.unwrap_or(zero)
-}
-
-#[derive(Clone, Copy)]
-enum Gate {
-    And,
-    Xor,
 }

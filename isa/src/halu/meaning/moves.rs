@@ -1,6 +1,7 @@
 //! Moves between the register files, and predicates.
 
-use super::{Context, Gate, f, truth_table};
+use super::{Context, f};
+use crate::halu::domain::expand::{Gate, truth_table};
 use crate::halu::domain::{Domain, Reader, SpecialReg, Write};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {

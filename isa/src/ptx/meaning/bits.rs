@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::Domain;
-use crate::ptx::inst::Operand;
+use crate::ptx::operand::Operand;
 use crate::ptx::types::{Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {

@@ -3,7 +3,7 @@
 use super::{Context, Reader, Write, wide};
 use crate::half::{Compare, Format};
 use crate::halu::domain::{Domain, HalfCompare};
-use crate::ptx::inst::Operand;
+use crate::ptx::operand::Operand;
 use crate::ptx::types::{Kind, Token, Type};
 
 const ONE: u32 = 0x3F80_0000;

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
-use crate::ptx::inst::{Label, Reg, Var};
+use crate::ptx::operand::{Label, Reg, Var};
 use crate::ptx::types::{Special, Type};
 
 /// The state before the instruction.

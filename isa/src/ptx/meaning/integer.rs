@@ -2,7 +2,7 @@
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
-use crate::ptx::inst::Operand;
+use crate::ptx::operand::Operand;
 use crate::ptx::row::Shape;
 use crate::ptx::types::{Token, Type};
 

@@ -5,8 +5,8 @@ use arrayvec::ArrayVec;
 use super::{Access, CONST_SPACE, Context, Location, Next, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
-use crate::ptx::inst::{Base, Operand};
-use crate::ptx::module::Space;
+use crate::ptx::operand::{Base, Operand};
+use crate::ptx::types::Space;
 use crate::ptx::types::Token;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {

@@ -18,7 +18,8 @@ use arrayvec::ArrayVec;
 pub use effects::{Access, CONST_SPACE, Effects, Location, Next, Reader, Write};
 
 use super::Opcode;
-use super::inst::{Inst, Operand, Reg};
+use super::inst::Inst;
+use super::operand::{Operand, Reg};
 use super::types::{Token, Type};
 use crate::half::Format;
 use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind};

@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 use crate::object::Loc;
-use crate::ptx::module::{MAX_REGISTERS, Space};
+use crate::ptx::module::MAX_REGISTERS;
+use crate::ptx::types::Space;
 use crate::ptx::types::Type;
 
 /// An error and where it is.

@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
-use crate::ptx::inst::{Inst, Label, Operand, Reg};
+use crate::ptx::inst::Inst;
 use crate::ptx::module::{LabelName, Registers};
+use crate::ptx::operand::{Label, Operand, Reg};
 use crate::ptx::types::Type;
 
 /// Digits that the number of a register has at most.

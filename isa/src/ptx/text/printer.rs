@@ -3,8 +3,9 @@
 use std::fmt;
 
 use crate::object::Loc;
-use crate::ptx::inst::{Address, Base, Inst, Operand, Reg, Var};
+use crate::ptx::inst::Inst;
 use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName, Variable, Variables};
+use crate::ptx::operand::{Address, Base, Operand, Reg, Var};
 use crate::ptx::row::{Lanes, Shape};
 use crate::ptx::types::{Kind, Token, Type};
 

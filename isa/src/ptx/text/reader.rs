@@ -8,8 +8,10 @@ use super::names::Names;
 use super::number::Literal;
 use super::{Source, Text, outside};
 use crate::object::Loc;
-use crate::ptx::inst::{Inst, Var};
-use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, Space, TargetName, Variable, Variables};
+use crate::ptx::inst::Inst;
+use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, TargetName, Variable, Variables};
+use crate::ptx::operand::Var;
+use crate::ptx::types::Space;
 use crate::ptx::types::{Kind, Type};
 
 /// The greatest alignment of a parameter itself, in bytes.

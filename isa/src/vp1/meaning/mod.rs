@@ -6,7 +6,7 @@
 
 mod address;
 mod branch;
-pub(super) mod bytes;
+mod bytes;
 mod leftover;
 mod multiply;
 mod s2v;
@@ -24,7 +24,6 @@ use crate::row::{Kind, ROTATE, RegFile};
 use crate::word::Field;
 use address::Then;
 use branch::When;
-pub use bytes::components;
 use multiply::{Inputs, Results};
 use s2v::Handed;
 

@@ -1,9 +1,9 @@
 //! Multiplication in the vector unit, on its accumulator: `A + (B * C << S) + (D * E << S) + rounding`, and its readout (seed 004,
 //! "Multiplication, accumulation, and rounding").
 
-use super::bytes::{clamp_to, splat};
 use super::{Context, Outcome, f};
 use crate::row::ROTATE;
+use crate::vp1::domain::expand::{clamp_to, splat};
 use crate::vp1::domain::{Domain, Index, Logic, Reader, Write};
 
 /// Bits of a component of `$va`.

@@ -1,7 +1,7 @@
 //! The vector unit, but for what multiplies.
 
-use super::bytes::{absolute, clamp, splat};
 use super::{Context, Outcome, f};
+use crate::vp1::domain::expand::{absolute, clamp, splat};
 use crate::vp1::domain::{ByteKind, ByteOp, Domain, Index, Logic, Reader, Write};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {

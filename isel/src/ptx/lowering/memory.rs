@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
-use halfbyte_isa::ptx::module::Space;
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand, Var};
 

@@ -2,7 +2,6 @@
 //! it.
 
 pub(crate) mod context;
-pub(crate) mod families;
 pub(crate) mod memory;
 
 use std::collections::BTreeMap;

@@ -23,12 +23,12 @@ use super::needed::{needed, operands};
 use super::operands::{Alu, Flag, Reg, Src};
 use super::streams::Streams;
 use super::uniform::Uniform;
-use super::wide::{Copied, FactorWord, Uses, is_wide};
 use super::{Class, Extra};
 use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
 use crate::trace::Trace;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected};
+use context::wide::{Copied, FactorWord, Uses, is_wide};
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,

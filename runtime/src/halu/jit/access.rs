@@ -7,29 +7,8 @@
 use halfbyte_abi::buffer_of;
 use halfbyte_isa::halu::domain::Width;
 
-use super::context::{CHUNK, Header};
+use super::context::{CHUNK, FaultKind, Header, RowFault, Shared};
 use crate::trap::{Access, Space, TrapKind};
-
-/// A buffer, or none where the parameter is a scalar.
-#[derive(Clone, Copy)]
-pub(super) struct RawBuffer {
-    pub start: *mut u8,
-    pub bytes: usize,
-    pub writable: bool,
-}
-
-/// What all threads of a launch have in common.
-pub(super) struct Shared {
-    /// By parameter.
-    pub buffers: Vec<RawBuffer>,
-    pub constants: Vec<u8>,
-    /// Where the row [`VALID`](super::context::VALID) lies in a context.
-    pub valid: usize,
-}
-
-// SAFETY: buffers are accessed by compiled code and the functions below only, which do it through raw pointers. Items of a
-// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it.
-unsafe impl Sync for Shared {}
 
 /// An instruction that accesses memory, as compiled.
 #[derive(Clone, Debug)]
@@ -68,39 +47,6 @@ pub(super) struct Steps {
     pub base: [bool; 2],
     pub mask: bool,
     pub data: [bool; 4],
-}
-
-/// Why an item of a row cannot go on.
-#[derive(Clone, Debug)]
-pub(super) struct RowFault {
-    /// The word.
-    pub address: u32,
-    pub kind: FaultKind,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum FaultKind {
-    Known(TrapKind),
-    /// An access that may not be made; why is found out later.
-    Memory {
-        access: Access,
-        space: Space,
-        address: u64,
-        bytes: u32,
-    },
-}
-
-impl Header {
-    fn shared(&self) -> &Shared {
-        // SAFETY: set before compiled code is called, to what outlives the call.
-        unsafe { &*self.shared }
-    }
-
-    /// Makes the row consist of so many items.
-    pub fn set_items(&mut self, items: u32) {
-        self.items = items;
-        self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
-    }
 }
 
 /// Items from this one on leave the row, and this one with a fault.

@@ -4,8 +4,8 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-use super::access::{RowFault, Shared};
 use super::cells::Cell;
+use crate::trap::{Access, Space, TrapKind};
 
 /// What is at the start of a context. Compiled code reads and writes the fields that [`Field`] names.
 #[repr(C)]
@@ -30,6 +30,60 @@ pub(super) struct Header {
     pub shared: *const Shared,
     /// The fault of the item after the last.
     pub fault: Option<RowFault>,
+}
+
+/// A buffer, or none where the parameter is a scalar.
+#[derive(Clone, Copy)]
+pub(super) struct RawBuffer {
+    pub start: *mut u8,
+    pub bytes: usize,
+    pub writable: bool,
+}
+
+/// What all threads of a launch have in common.
+pub(super) struct Shared {
+    /// By parameter.
+    pub buffers: Vec<RawBuffer>,
+    pub constants: Vec<u8>,
+    /// Where the row [`VALID`](VALID) lies in a context.
+    pub valid: usize,
+}
+
+// SAFETY: buffers are accessed by compiled code and [`access`](super::access) only, which do it through raw pointers. Items of a
+// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it.
+unsafe impl Sync for Shared {}
+
+/// Why an item of a row cannot go on.
+#[derive(Clone, Debug)]
+pub(super) struct RowFault {
+    /// The word.
+    pub address: u32,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum FaultKind {
+    Known(TrapKind),
+    /// An access that may not be made; why is found out later.
+    Memory {
+        access: Access,
+        space: Space,
+        address: u64,
+        bytes: u32,
+    },
+}
+
+impl Header {
+    pub fn shared(&self) -> &Shared {
+        // SAFETY: set before compiled code is called, to what outlives the call.
+        unsafe { &*self.shared }
+    }
+
+    /// Makes the row consist of so many items.
+    pub fn set_items(&mut self, items: u32) {
+        self.items = items;
+        self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
+    }
 }
 
 /// Items that loops go over at a time, and that every row is a multiple of.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Compiled;
-use super::access::{FaultKind, RawBuffer, RowFault, Shared};
 use super::context::{CHUNK, VALID};
+use super::context::{FaultKind, RawBuffer, RowFault, Shared};
 use super::runner::Runner;
 use super::unit::Kernel;
 use crate::buffers::Bytes;

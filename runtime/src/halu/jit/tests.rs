@@ -6,10 +6,10 @@ use halfbyte_abi::buffer_base;
 use halfbyte_isa::halu::domain::Width;
 
 use super::access::{
-    Kind, RawBuffer, Shared, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows,
-    store_each, store_row,
+    Kind, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows, store_each, store_row,
 };
 use super::context::{CHUNK, Context, Map, VALID, VectorId};
+use super::context::{RawBuffer, Shared};
 use crate::trap::{Access, Space};
 
 const ITEMS: u32 = 2 * CHUNK;

@@ -12,12 +12,12 @@ use halfbyte_isa::vp1::footprint::Locations;
 use halfbyte_isa::vp1::meaning::meaning;
 
 use super::emitter::Emitter;
+use super::emitter::registers::{Registers, Storage, inside};
 use super::graph::{Flow, Graph};
 use super::host::HostFunctions;
 use super::liveness::{self, Liveness};
 use super::loops::{End, Loop};
 use super::machine::at;
-use super::registers::{Registers, Storage, inside};
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
 

@@ -3,7 +3,6 @@
 //! A function is a range of bundles. In it registers are variables; where it is left, they are in the machine again, and what runs
 //! next is another function, or the interpreter for what the control flow that was found does not have.
 
-mod access;
 mod emitter;
 mod function;
 mod graph;
@@ -11,12 +10,8 @@ mod host;
 mod liveness;
 mod loops;
 mod machine;
-mod masks;
-mod registers;
 #[cfg(test)]
 mod tests;
-mod wide;
-mod words;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -116,7 +111,7 @@ impl Compiled {
             _ => Graph::new(program, group_branch),
         };
         let (zero, at_exit) = match purpose {
-            Purpose::Launch => (registers::zero_after_reset().minus(graph.written()), Locations::EMPTY),
+            Purpose::Launch => (emitter::registers::zero_after_reset().minus(graph.written()), Locations::EMPTY),
             _ => (Locations::EMPTY, liveness::all()),
         };
         let liveness = Liveness::new(&graph, at_exit);

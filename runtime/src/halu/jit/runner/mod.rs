@@ -3,10 +3,11 @@
 pub(crate) mod divergence;
 
 use super::Compiled;
-use super::access::{FaultKind, RowFault, Shared, leave};
+use super::access::leave;
 use super::cells::Cell;
 use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
+use super::context::{FaultKind, RowFault, Shared};
 use super::graph::{BlockId, Next, Target};
 use super::unit::Kernel;
 use crate::launch::{Order, Stats, Work};

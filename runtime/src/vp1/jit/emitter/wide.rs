@@ -4,13 +4,13 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
 
-use super::emitter::{Bytes, Emitter, HALVES, WORDS};
 use super::masks::Mask;
 use super::words::Word;
+use super::{Bytes, Emitter, HALVES, WORDS};
 
 /// Sixteen integers: the lanes, which are within bounds, shifted left, modulo 2^32.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wide {
+pub(in crate::vp1::jit) struct Wide {
     lanes: Lanes,
     low: i64,
     high: i64,

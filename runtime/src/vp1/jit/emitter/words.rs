@@ -7,12 +7,11 @@ use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::{Domain, Logic};
 
-use super::emitter::Emitter;
-use super::registers::PARTS;
+use super::{Emitter, PARTS};
 
 /// A 32-bit word.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Word {
+pub(in crate::vp1::jit) enum Word {
     /// Known.
     Const(u32),
     /// A truth value, an `i8` that is 1 or 0, in one bit; the other bits are 0.
@@ -54,7 +53,7 @@ const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
 
 /// What is known of a word besides its value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(in crate::vp1::jit) struct Known {
     /// The bits that may be set.
     pub mask: u32,
     /// The least that it can be, as a signed number.
@@ -85,7 +84,7 @@ impl Known {
 
 /// What is remembered of the last sum: an address register's low half and what was added to the register.
 #[derive(Clone, Copy)]
-pub(super) struct LowSum {
+pub(in crate::vp1::jit) struct LowSum {
     sum: Value,
     low: Word,
     added: Word,

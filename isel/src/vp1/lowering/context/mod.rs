@@ -1,17 +1,19 @@
 //! What the rules call: matchers of values, and the instruction families.
 
+pub(super) mod wide;
+
 use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 use halfbyte_isa::stream::M_ITEM_COUNT;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
-use super::super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
-use super::super::range::range;
-use super::super::wide::{self, Addend, Chain, Operand, Pair, Plan, wide_methods};
 use super::Lowering;
 use crate::classes::type_class;
 use crate::trace::trace_methods;
 use crate::vcode::VReg;
+use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
+use crate::vp1::range::range;
+use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);

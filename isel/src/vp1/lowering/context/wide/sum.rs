@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use arrayvec::ArrayVec;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 
-use super::super::operands::Sign;
 use super::bytes;
+use crate::vp1::operands::Sign;
 
 /// The most terms of a sum.
 pub(super) const MAX_TERMS: usize = 16;

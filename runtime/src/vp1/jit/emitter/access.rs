@@ -7,11 +7,11 @@ use cranelift_codegen::isa::CallConv;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::domain::Shape;
 
-use super::emitter::{Bytes, Emitter};
-use super::host::{self, Host};
-use super::machine::at;
+use super::super::host::{self, Host};
+use super::super::machine::at;
 use super::registers::inside;
 use super::words::Word;
+use super::{Bytes, Emitter};
 
 /// A byte address within the data store.
 const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;

@@ -7,10 +7,10 @@
 use arrayvec::ArrayVec;
 use halfbyte_ir::{Kernel, Op, Type, Value};
 
-use super::super::operands::{Half, Readout, Round, Sign};
 use super::bytes::{self, fits};
 use super::sum::{Byte, MAX_TERMS, Quotient, Sum, Term};
 use super::uses::Uses;
+use crate::vp1::operands::{Half, Readout, Round, Sign};
 
 /// What becomes of a number that a byte does not hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

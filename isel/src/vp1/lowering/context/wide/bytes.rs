@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 
-use super::super::operands::Sign;
-use super::super::range::range as word_range;
+use crate::vp1::operands::Sign;
+use crate::vp1::range::range as word_range;
 
 /// How many ops are looked at, one inside the other.
 const MAX_DEPTH: u32 = 6;

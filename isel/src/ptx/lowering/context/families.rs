@@ -4,18 +4,18 @@ use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Opcode, Operand};
 
-use super::super::operands::{Pred, Reg, Src};
-use super::Lowering;
+use super::super::Lowering;
+use crate::ptx::operands::{Pred, Reg, Src};
 use crate::threads::{Sign, Video, in_lanes, lane_bits};
 
-pub(super) const U32: Token = Token::Type(RegType::U32);
-pub(super) const S32: Token = Token::Type(RegType::S32);
-pub(super) const B32: Token = Token::Type(RegType::B32);
-pub(super) const SINGLE: Token = Token::Type(RegType::F32);
-pub(super) const SINGLE_HALF: Token = Token::Type(RegType::F16);
-pub(super) const PRED: Token = Token::Type(RegType::Pred);
+pub(in crate::ptx::lowering) const U32: Token = Token::Type(RegType::U32);
+pub(in crate::ptx::lowering) const S32: Token = Token::Type(RegType::S32);
+pub(in crate::ptx::lowering) const B32: Token = Token::Type(RegType::B32);
+pub(in crate::ptx::lowering) const SINGLE: Token = Token::Type(RegType::F32);
+pub(in crate::ptx::lowering) const SINGLE_HALF: Token = Token::Type(RegType::F16);
+pub(in crate::ptx::lowering) const PRED: Token = Token::Type(RegType::Pred);
 
-pub(super) fn operand(reg: Reg) -> Operand {
+pub(in crate::ptx::lowering) fn operand(reg: Reg) -> Operand {
     Operand::Register(reg.word(0))
 }
 
@@ -24,31 +24,31 @@ pub(in crate::ptx) fn is_bf16(ty: Type) -> bool {
 }
 
 /// The type of one half, and of two packed: what is computed on, also of one.
-pub(super) fn half(ty: Type) -> Token {
+pub(in crate::ptx::lowering) fn half(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16 } else { RegType::F16 })
 }
 
-pub(super) fn halves(ty: Type) -> Token {
+pub(in crate::ptx::lowering) fn halves(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16x2 } else { RegType::F16x2 })
 }
 
 /// An instruction of f16, and the same of bfloat16.
-pub(super) type OfHalf = [Opcode; 2];
+pub(in crate::ptx::lowering) type OfHalf = [Opcode; 2];
 
-pub(super) const ADD: OfHalf = [Opcode::ADD_F16, Opcode::ADD_BF16];
-pub(super) const FMA: OfHalf = [Opcode::FMA_F16, Opcode::FMA_BF16];
-pub(super) const MIN: OfHalf = [Opcode::MIN_F16, Opcode::MIN_BF16];
-pub(super) const SETP: OfHalf = [Opcode::SETP_F16X2, Opcode::SETP_BF16X2];
-pub(super) const FROM_INT: OfHalf = [Opcode::CVT_F16_INT, Opcode::CVT_BF16_INT];
-pub(super) const WIDEN: OfHalf = [Opcode::CVT_F32_F16, Opcode::CVT_F32_BF16];
-pub(super) const NARROW: OfHalf = [Opcode::CVT_F16_F32, Opcode::CVT_BF16_F32];
+pub(in crate::ptx::lowering) const ADD: OfHalf = [Opcode::ADD_F16, Opcode::ADD_BF16];
+pub(in crate::ptx::lowering) const FMA: OfHalf = [Opcode::FMA_F16, Opcode::FMA_BF16];
+pub(in crate::ptx::lowering) const MIN: OfHalf = [Opcode::MIN_F16, Opcode::MIN_BF16];
+pub(in crate::ptx::lowering) const SETP: OfHalf = [Opcode::SETP_F16X2, Opcode::SETP_BF16X2];
+pub(in crate::ptx::lowering) const FROM_INT: OfHalf = [Opcode::CVT_F16_INT, Opcode::CVT_BF16_INT];
+pub(in crate::ptx::lowering) const WIDEN: OfHalf = [Opcode::CVT_F32_F16, Opcode::CVT_F32_BF16];
+pub(in crate::ptx::lowering) const NARROW: OfHalf = [Opcode::CVT_F16_F32, Opcode::CVT_BF16_F32];
 
-pub(super) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode {
+pub(in crate::ptx::lowering) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode {
     if is_bf16(ty) { bf16 } else { f16 }
 }
 
 /// The words of arithmetic on packed halves.
-pub(super) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
+pub(in crate::ptx::lowering) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
     let clamp: &[Token] = match flags.clamp {
         Clamp::None => &[],
         Clamp::Sat => &[Token::Sat],
@@ -58,18 +58,18 @@ pub(super) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
 }
 
 /// The words of a compare of packed halves.
-pub(super) fn compare_words(cond: (FloatCC, bool), ty: Type) -> Vec<Token> {
+pub(in crate::ptx::lowering) fn compare_words(cond: (FloatCC, bool), ty: Type) -> Vec<Token> {
     [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat()
 }
 
-pub(super) const fn word_type(sign: Sign) -> Token {
+pub(in crate::ptx::lowering) const fn word_type(sign: Sign) -> Token {
     match sign {
         Sign::U => U32,
         Sign::S => S32,
     }
 }
 
-pub(super) const fn rounding(mode: Rounding) -> Token {
+pub(in crate::ptx::lowering) const fn rounding(mode: Rounding) -> Token {
     match mode {
         Rounding::Rn => Token::Rn,
         Rounding::Rz => Token::Rz,
@@ -78,15 +78,15 @@ pub(super) const fn rounding(mode: Rounding) -> Token {
     }
 }
 
-pub(super) const fn ftz(ftz: bool) -> &'static [Token] {
+pub(in crate::ptx::lowering) const fn ftz(ftz: bool) -> &'static [Token] {
     if ftz { &[Token::Ftz] } else { &[] }
 }
 
-pub(super) const fn nan(nan: bool) -> &'static [Token] {
+pub(in crate::ptx::lowering) const fn nan(nan: bool) -> &'static [Token] {
     if nan { &[Token::Nan] } else { &[] }
 }
 
-pub(super) fn int_compare(cc: IntCC) -> (Token, Sign) {
+pub(in crate::ptx::lowering) fn int_compare(cc: IntCC) -> (Token, Sign) {
     let compare = match cc {
         IntCC::Eq => Token::Eq,
         IntCC::Ne => Token::Ne,
@@ -98,7 +98,7 @@ pub(super) fn int_compare(cc: IntCC) -> (Token, Sign) {
     (compare, Sign::of(cc))
 }
 
-pub(super) const fn float_compare(cc: FloatCC) -> Token {
+pub(in crate::ptx::lowering) const fn float_compare(cc: FloatCC) -> Token {
     match cc {
         FloatCC::Eq => Token::Eq,
         FloatCC::Ne => Token::Ne,
@@ -118,7 +118,7 @@ pub(super) const fn float_compare(cc: FloatCC) -> Token {
 }
 
 /// Which halves of two words a selector of bytes picks, where it picks halves: 0 and 1 of the first, 2 and 3 of the second.
-pub(super) fn half_words(selector: u16) -> Option<[u8; 2]> {
+pub(in crate::ptx::lowering) fn half_words(selector: u16) -> Option<[u8; 2]> {
     let half = |byte: u16| match byte {
         0x10 => Some(0),
         0x32 => Some(1),
@@ -130,7 +130,7 @@ pub(super) fn half_words(selector: u16) -> Option<[u8; 2]> {
 }
 
 /// A number extended from a type to a word.
-pub(super) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
+pub(in crate::ptx::lowering) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
     let unused = 32 - ty.bits();
     match sign {
         Sign::U => bits << unused >> unused,
@@ -139,7 +139,7 @@ pub(super) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
 }
 
 /// The types of a conversion that extends.
-pub(super) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
+pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
     let narrow = match (sign, ty.bits()) {
         (Sign::U, 8) => RegType::U8,
         (Sign::U, _) => RegType::U16,
@@ -151,40 +151,60 @@ pub(super) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
 
 impl Lowering<'_> {
     /// Whether the SM has an instruction with these words.
-    pub(super) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
+    pub(in crate::ptx::lowering) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
         let row = opcode.row();
         row.fit(words).is_ok() && row.since(words).is_met_by(self.sm)
     }
 
     /// Two predicates, neither of them known.
-    pub(super) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
+    pub(in crate::ptx::lowering) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
         let [a, b] = [a, b].map(|pred| {
-            let reg = super::context::rules::Context::pred_reg(self, pred);
+            let reg = super::rules::Context::pred_reg(self, pred);
             operand(reg)
         });
         self.out.pred(opcode, &[PRED], &[a, b])
     }
 
     /// An instruction of those for f16 and bf16, with its modifiers.
-    pub(super) fn half_arithmetic(&mut self, opcodes: OfHalf, ty: Type, flags: FloatFlags, sources: &[Reg]) -> Reg {
+    pub(in crate::ptx::lowering) fn half_arithmetic(
+        &mut self,
+        opcodes: OfHalf,
+        ty: Type,
+        flags: FloatFlags,
+        sources: &[Reg],
+    ) -> Reg {
         let sources: Vec<Operand> = sources.iter().copied().map(operand).collect();
         Reg::new(self.out.word(of_half(opcodes, ty), &arithmetic_words(ty, flags), &sources))
     }
 
-    pub(super) fn half_extremum(&mut self, opcodes: OfHalf, ty: Type, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+    pub(in crate::ptx::lowering) fn half_extremum(
+        &mut self,
+        opcodes: OfHalf,
+        ty: Type,
+        flags: FloatFlags,
+        a: Reg,
+        b: Reg,
+    ) -> Reg {
         let words = [ftz(flags.ftz), nan(flags.nan), &[halves(ty)]].concat();
         Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
     }
 
     /// A compare that writes lanes of a type.
-    pub(super) fn half_set(&mut self, ty: Type, written: Token, cond: (FloatCC, bool), a: Reg, b: Reg) -> Reg {
+    pub(in crate::ptx::lowering) fn half_set(
+        &mut self,
+        ty: Type,
+        written: Token,
+        cond: (FloatCC, bool),
+        a: Reg,
+        b: Reg,
+    ) -> Reg {
         let opcode = if is_bf16(ty) { Opcode::SET_BF16X2 } else { Opcode::SET_F16X2 };
         let words = [&[float_compare(cond.0)], ftz(cond.1), &[written, halves(ty)]].concat();
         Reg::new(self.out.word(opcode, &words, &[operand(a), operand(b)]))
     }
 
     /// A change of signs, by the instruction for f32, f16 or bf16, which folds into others; or of bits where there is none.
-    pub(super) fn sign(
+    pub(in crate::ptx::lowering) fn sign(
         &mut self,
         [f32, f16, bf16]: [Opcode; 3],
         (bitwise, bits): (Opcode, u32),
@@ -205,7 +225,7 @@ impl Lowering<'_> {
         })
     }
 
-    pub(super) fn video_inst(
+    pub(in crate::ptx::lowering) fn video_inst(
         &mut self,
         op: Video,
         ty: Type,
@@ -231,14 +251,14 @@ impl Lowering<'_> {
         Reg::new(self.out.word(opcode, &words, &sources.map(Operand::Register)))
     }
 
-    pub(super) fn pair_arithmetic(&mut self, opcode: Opcode, a: Reg, b: Reg) -> Reg {
+    pub(in crate::ptx::lowering) fn pair_arithmetic(&mut self, opcode: Opcode, a: Reg, b: Reg) -> Reg {
         let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
         let result = self.out.define(RegType::B64, opcode, &[Token::Type(RegType::U64)], &sources);
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], result))
     }
 
     /// A word of two halves: 0 and 1 are those of the first word, 2 and 3 those of the second.
-    pub(super) fn pick_halves(&mut self, picked: [u8; 2], a: Src, b: Src) -> Reg {
+    pub(in crate::ptx::lowering) fn pick_halves(&mut self, picked: [u8; 2], a: Src, b: Src) -> Reg {
         let [first, second] = [a, b].map(|src| self.out.in_reg(src));
         let of = |half: u8| if half < 2 { first } else { second };
         if let [0, 1] | [2, 3] = picked {
@@ -255,15 +275,13 @@ impl Lowering<'_> {
     }
 
     /// Lane or part `k` of so many bits at the bottom of a register.
-    pub(super) fn down(&mut self, bits: u32, k: u8, reg: Reg) -> Reg {
+    pub(in crate::ptx::lowering) fn down(&mut self, bits: u32, k: u8, reg: Reg) -> Reg {
         let offset = bits * u32::from(k);
         let part = reg.part((offset / 32) as u8);
         match (offset % 32, bits) {
             (0, _) => part,
             (16, 16) => self.pick_halves([1, 1], Src::Reg(part.word(0)), Src::Reg(part.word(0))),
-            (n, _) => {
-                super::context::rules::Context::shift_right(self, &Sign::U, Src::Reg(part.word(0)), Src::Number(n))
-            }
+            (n, _) => super::rules::Context::shift_right(self, &Sign::U, Src::Reg(part.word(0)), Src::Number(n)),
         }
     }
 }

@@ -9,15 +9,15 @@ use halfbyte_isa::vp1::domain::{Index, Reader, Shape, Write};
 use halfbyte_isa::vp1::fields::R_ZERO;
 use halfbyte_isa::vp1::footprint::Locations;
 
-use super::emitter::{Bytes, Emitter};
-use super::machine::at;
+use super::super::machine::at;
 use super::masks::Mask;
 use super::wide::Wide;
 use super::words::{Known, Word};
+use super::{Bytes, Emitter, PARTS};
 
 /// A variable's place in the machine, or a part of one that is written by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Storage {
+pub(in crate::vp1::jit) enum Storage {
     R(u8),
     V(u8),
     Vx,
@@ -38,10 +38,6 @@ pub(super) enum Storage {
     Counted,
     Rest,
 }
-
-/// The bits of a `$c` that are written and tested together; a single bit is a truth value.
-pub(super) const PARTS: [u32; 12] =
-    [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
 
 /// Numbers of places.
 const PLACES: usize = 256;
@@ -124,12 +120,12 @@ fn part_bits(part: u8) -> u32 {
 }
 
 /// The registers of which [`Registers`] uses that they hold 0, where nothing has written them since reset.
-pub(super) fn zero_after_reset() -> Locations {
+pub(in crate::vp1::jit) fn zero_after_reset() -> Locations {
     Locations::file(RegFile::A).union(Locations::file(RegFile::Uc))
 }
 
 /// Of memory that is the machine's.
-pub(super) fn inside() -> MemFlagsData {
+pub(in crate::vp1::jit) fn inside() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
@@ -145,7 +141,7 @@ struct Pointer {
 }
 
 /// The variables of a function.
-pub(super) struct Registers {
+pub(in crate::vp1::jit) struct Registers {
     variables: [Option<Variable>; PLACES],
     /// Those that there are.
     touched: Vec<Storage>,

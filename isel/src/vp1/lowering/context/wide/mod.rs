@@ -11,12 +11,12 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
-use super::builder::second;
-use super::lowering::Lowering;
-use super::lowering::context::rules;
-use super::operands::{Alu, Factor, Half, Readout, Reg, Round, Sign, Src, VFlag};
-use super::{Class, Group};
+use super::super::Lowering;
+use super::rules;
 use crate::vcode::VReg;
+use crate::vp1::builder::second;
+use crate::vp1::operands::{Alu, Factor, Half, Readout, Reg, Round, Sign, Src, VFlag};
+use crate::vp1::{Class, Group};
 
 pub(crate) use plan::{Addend, Chain, Operand, Pair, Plan};
 use plan::{Clip, Facts, Scalar, Weights};
@@ -66,12 +66,12 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
 }
 
 /// The shift count that all lanes of a wide constant have.
-pub(super) fn wide_count(kernel: &Kernel, value: Value) -> Option<u8> {
+pub(in crate::vp1::lowering) fn wide_count(kernel: &Kernel, value: Value) -> Option<u8> {
     is_wide(kernel.ty(value)).then(|| sum::count(kernel, value))?.map(|count| count as u8)
 }
 
 /// A byte, and the two that it is held between: the first is never greater than the second, or either may be.
-pub(super) fn held_between(kernel: &Kernel, inst: Inst) -> Option<(Value, Value, Value)> {
+pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Option<(Value, Value, Value)> {
     let outer = kernel.insts[inst].op;
     let inner = match outer {
         Op::MinS => Op::MaxS,
@@ -99,7 +99,10 @@ pub(super) fn held_between(kernel: &Kernel, inst: Inst) -> Option<(Value, Value,
 }
 
 /// A comparison of an absolute difference with another vector: how, that, and the two.
-pub(super) fn compared_difference(kernel: &Kernel, inst: Inst) -> Option<(IntCC, Value, Value, Value)> {
+pub(in crate::vp1::lowering) fn compared_difference(
+    kernel: &Kernel,
+    inst: Inst,
+) -> Option<(IntCC, Value, Value, Value)> {
     let data = &kernel.insts[inst];
     let (Attr::IntCC(cc), &[x, y]) = (data.attr, kernel.args(inst)) else { return None };
     let sides = [(cc, x, y), (cc.swapped(), y, x)].into_iter();
@@ -113,7 +116,10 @@ pub(super) fn compared_difference(kernel: &Kernel, inst: Inst) -> Option<(IntCC,
 }
 
 /// A mask joined with such a comparison: the table of `vcmpad`, the mask, and the comparison's values.
-pub(super) fn joined_difference(kernel: &Kernel, inst: Inst) -> Option<(u8, Value, Value, Value, Value)> {
+pub(in crate::vp1::lowering) fn joined_difference(
+    kernel: &Kernel,
+    inst: Inst,
+) -> Option<(u8, Value, Value, Value, Value)> {
     let data = &kernel.insts[inst];
     let &[x, y] = kernel.args(inst) else { return None };
     [(x, y), (y, x)].into_iter().filter(|_| data.ty == Type::I1X16).find_map(|(mask, compared)| {
@@ -131,7 +137,7 @@ pub(super) fn joined_difference(kernel: &Kernel, inst: Inst) -> Option<(u8, Valu
 
 impl Lowering<'_> {
     /// How the bytes that an op narrows wide lanes to are computed, if they can be exactly.
-    pub(super) fn plan_of(&self, inst: Inst) -> Option<Plan> {
+    pub(in crate::vp1::lowering) fn plan_of(&self, inst: Inst) -> Option<Plan> {
         let kernel = self.kernel;
         let (value, sign, clip) = narrowing(kernel, inst)?;
         let mut quotient = sum::quotient(kernel, value)?;
@@ -143,12 +149,12 @@ impl Lowering<'_> {
     }
 
     /// Whether a byte is never the least signed one, which has no absolute value.
-    pub(super) fn has_absolute(&self, value: Value) -> bool {
+    pub(in crate::vp1::lowering) fn has_absolute(&self, value: Value) -> bool {
         *bytes::range(self.kernel, value, Sign::S).start() > -0x80
     }
 
     /// A factor of a product.
-    pub(super) fn factor_of(&mut self, operand: Operand) -> Factor {
+    pub(in crate::vp1::lowering) fn factor_of(&mut self, operand: Operand) -> Factor {
         match operand {
             Operand::Byte(byte) => Factor { src: rules::constructor_src(self, byte.value), sign: byte.sign },
             Operand::Number(number) => {
@@ -159,7 +165,13 @@ impl Lowering<'_> {
     }
 
     /// The pair's products, added to a base or to the accumulator, and what is read of it if anything is.
-    pub(super) fn pair_of_products(&mut self, base: Option<Operand>, readout: Readout, pair: Pair, read: bool) -> Reg {
+    pub(in crate::vp1::lowering) fn pair_of_products(
+        &mut self,
+        base: Option<Operand>,
+        readout: Readout,
+        pair: Pair,
+        read: bool,
+    ) -> Reg {
         let scalar = match pair.weights {
             Weights::Numbers([a, b]) => Word::new(Opcode::VEC).with(FACTOR1, a as u64).with(FACTOR2, b as u64),
             Weights::Scalars(scalars) => {
@@ -203,7 +215,12 @@ impl Lowering<'_> {
     }
 
     /// Between two vectors, from the second on.
-    pub(super) fn interpolation(&mut self, readout: Readout, ends: [Value; 2], weight: Operand) -> Reg {
+    pub(in crate::vp1::lowering) fn interpolation(
+        &mut self,
+        readout: Readout,
+        ends: [Value; 2],
+        weight: Operand,
+    ) -> Reg {
         let ends = ends.map(|end| {
             let src = rules::constructor_src(self, end);
             self.reg_of(src)
@@ -227,7 +244,7 @@ impl Lowering<'_> {
     }
 
     /// The instructions that put a word of factors together, and the register that stands for it.
-    pub(super) fn put_together(&mut self, word: &FactorWord) -> (VReg, Reg) {
+    pub(in crate::vp1::lowering) fn put_together(&mut self, word: &FactorWord) -> (VReg, Reg) {
         self.out.loc = word.loc;
         let [low, high] = word.scalars.map(|scalar| {
             if scalar.times == 0 {
@@ -266,7 +283,7 @@ impl Lowering<'_> {
     }
 
     /// The instruction that copies a value, and the register that stands for what it makes.
-    pub(super) fn copied(&mut self, copied: &Copied) -> Option<(VReg, Reg)> {
+    pub(in crate::vp1::lowering) fn copied(&mut self, copied: &Copied) -> Option<(VReg, Reg)> {
         if copied.of == copied.copy {
             return None;
         }
@@ -276,7 +293,14 @@ impl Lowering<'_> {
     }
 
     /// The flags of comparing what two vectors differ by with a third: sf is bit `2 * less + flag` of the table.
-    pub(super) fn difference_flags(&mut self, table: u8, flag: Option<VFlag>, limit: Value, a: Src, b: Src) -> VReg {
+    pub(in crate::vp1::lowering) fn difference_flags(
+        &mut self,
+        table: u8,
+        flag: Option<VFlag>,
+        limit: Value,
+        a: Src,
+        b: Src,
+    ) -> VReg {
         let limit = self.own(limit);
         let [a, b] = [a, b].map(|src| self.reg_of(src));
         let not = flag.is_some_and(|flag| flag.not);

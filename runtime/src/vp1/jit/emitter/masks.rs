@@ -6,12 +6,12 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::domain::{Domain, Logic};
 
-use super::emitter::Emitter;
+use super::Emitter;
 use super::words::{Known, Word};
 
 /// Sixteen truth values, of which there are several forms: vectors have -1 in the components that are true, and 0 in the others.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Mask {
+pub(in crate::vp1::jit) enum Mask {
     /// Bits 0 to 15 of a word.
     Bits(Word),
     /// An `i8x16`.
@@ -77,7 +77,7 @@ impl Emitter<'_, '_> {
             Mask::Bits(bits) => self.and_mask(bits, 0xffff),
             mask => {
                 let bytes = self.mask_bytes(mask);
-                Word::Value(self.b.ins().vhigh_bits(super::emitter::WORD, bytes), Known::within(0xffff))
+                Word::Value(self.b.ins().vhigh_bits(super::WORD, bytes), Known::within(0xffff))
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{Part, StreamPart, Subject, Verifier, is_alignment};
 use crate::kernel::{Attr, Block, Inst, Value};
 use crate::op::Op;
 use crate::stream::{Packing, Stream};
-use crate::verify::MAX_ALIGN;
+use crate::wellformed::MAX_ALIGN;
 
 /// The alignment of a stream's start, in bytes.
 const STREAM_ALIGN: u32 = 16;

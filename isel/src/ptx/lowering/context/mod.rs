@@ -1,17 +1,19 @@
 //! What the rules call: matchers of values, and the instruction families.
 
+pub(crate) mod families;
+
 use halfbyte_ir::{
     Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Type, Value,
 };
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
 use halfbyte_isa::ptx::{Opcode, Operand};
 
-use super::super::operands::{Index, Pred, Reg, Src};
 use super::Lowering;
-use super::families::*;
 use crate::classes::type_class;
+use crate::ptx::operands::{Index, Pred, Reg, Src};
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::trace_methods;
+use families::*;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);

@@ -3,9 +3,11 @@
 //! As on HALU, a meaning is a pure function over a [`Domain`]: plain integers for the interpreter, values of a code generator
 //! for an engine. Its unit is the bundle, all of whose instructions read the state before any of them changes it.
 
-use arrayvec::ArrayVec;
+pub(super) mod expand;
 
-use super::meaning::bytes;
+pub use expand::components;
+
+use arrayvec::ArrayVec;
 
 /// The values of a machine and the primitive operations on them. Everything is total.
 ///
@@ -101,7 +103,7 @@ pub trait Domain: Sized {
     // What a domain may have a shorter way to say.
     /// A byte operation on each component, and the sign flags that it gives ([`ByteOp`]).
     fn byte_op(&mut self, op: ByteOp, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Mask) {
-        bytes::components(self, op, a, b)
+        expand::components(self, op, a, b)
     }
 }
 

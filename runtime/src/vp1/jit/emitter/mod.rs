@@ -1,5 +1,11 @@
 //! The domain of native code: a meaning over it leaves instructions of Cranelift after.
 
+mod access;
+mod masks;
+pub(super) mod registers;
+mod wide;
+mod words;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I16X8, I32, I32X4};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, SigRef, Type, Value};
@@ -8,10 +14,13 @@ use halfbyte_isa::vp1::concrete::Concrete;
 use halfbyte_isa::vp1::domain::{ByteKind, ByteOp, Domain, Logic};
 
 use super::host::HostFunctions;
-use super::masks::Mask;
-use super::registers::PARTS;
-use super::wide::Wide;
-use super::words::{LowSum, Word};
+use masks::Mask;
+use wide::Wide;
+use words::{LowSum, Word};
+
+/// The bits of a `$c` that are written and tested together; a single bit is a truth value.
+const PARTS: [u32; 12] =
+    [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
 
 /// A function on its way, and the bundle in it.
 pub(super) struct Emitter<'a, 'f> {
@@ -213,7 +222,7 @@ impl Domain for Emitter<'_, '_> {
     fn byte_op(&mut self, op: ByteOp, a: Bytes, b: Bytes) -> (Bytes, Mask) {
         let ByteOp { kind, signed } = op;
         if kind == ByteKind::ShiftRight {
-            return halfbyte_isa::vp1::meaning::components(self, op, a, b);
+            return halfbyte_isa::vp1::domain::components(self, op, a, b);
         }
         let (x, y) = (self.bytes_value(a), self.bytes_value(b));
         let zero = self.vector_of(I8X16, 0);

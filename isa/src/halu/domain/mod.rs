@@ -4,9 +4,12 @@
 //! reads all its sources through a [`Reader`] and returns [`Effects`]; the driver commits them, so an instruction whose
 //! destination is among its sources needs no special case.
 
+pub(super) mod expand;
+
+pub use expand::permute;
+
 use arrayvec::ArrayVec;
 
-use super::meaning::{integer, video};
 use crate::half::{Compare, Format, Mode, Rounding};
 
 /// The values of a machine and the primitive operations on them. Everything is total.
@@ -101,16 +104,16 @@ pub trait Domain: Sized {
     // Whole instructions that a domain may have a shorter way to say.
     /// A video instruction on `a` and `b`, merged into or added to `c`.
     fn video(&mut self, op: &VideoOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
-        video::lanes(self, op, a, b, c)
+        expand::video(self, op, a, b, c)
     }
     /// PRMT: byte i of the result is picked from the bytes of `a` (0 to 3) and `b` (4 to 7) by bits 0..3 of nibble i of
     /// `selector`; bit 3 asks for eight copies of that byte's sign instead. Bits 16..32 of the selector do not matter.
     fn permute(&mut self, a: Self::Word, b: Self::Word, selector: Self::Word) -> Self::Word {
-        integer::permute(self, a, b, selector)
+        expand::permute(self, a, b, selector)
     }
     /// LOP3: bit i of the result is bit `4a + 2b + c` of `lut`, of bits i of the sources.
     fn lop3(&mut self, lut: u8, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
-        integer::lop3(self, lut, a, b, c)
+        expand::lop3(self, lut, a, b, c)
     }
 }
 

@@ -1,0 +1,149 @@
+//! Whole instructions as expansions into the other operations of a domain, for those that have no shorter way to say them.
+
+use super::{Domain, VideoKind, VideoMerge, VideoOp};
+
+/// A video instruction in 32-bit operations. A lane's exact result fits 18 bits, so words carry it as signed integers.
+pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
+    let (lanes, bits) = (op.lanes.count(), op.lanes.bits());
+    let lane_mask = u32::MAX >> (32 - bits);
+    let mut result = if op.merge == VideoMerge::Accumulate {
+        c
+    } else {
+        let kept = (0..lanes).filter(|i| op.mask >> i & 1 == 0).fold(0, |m, i| m | lane_mask << (i * bits));
+        let kept = d.word(kept);
+        d.and(c, kept)
+    };
+    for (i, (&x, &y)) in (0..lanes).zip(op.a_select.iter().zip(&op.b_select)) {
+        if op.mask >> i & 1 == 0 {
+            continue;
+        }
+        let x = element(d, [a, b], x.into(), bits, op.a_signed);
+        let y = element(d, [a, b], y.into(), bits, op.b_signed);
+        let mut t = lane(d, op.kind, x, y);
+        if op.merge == VideoMerge::Accumulate {
+            result = d.add(result, t);
+            continue;
+        }
+        if op.merge == VideoMerge::Saturate {
+            let (low, high) = if op.d_signed { (!(lane_mask >> 1), lane_mask >> 1) } else { (0, lane_mask) };
+            let (low, high) = (d.word(low), d.word(high));
+            t = min(d, t, high);
+            t = max(d, t, low);
+        }
+        let (lane_mask, position) = (d.word(lane_mask), d.word(i * bits));
+        let t = d.and(t, lane_mask);
+        let t = d.shl(t, position);
+        result = d.or(result, t);
+    }
+    result
+}
+
+/// Element `index` of the pair, of which the first register holds the lower ones, extended to a word.
+fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, signed: bool) -> D::Word {
+    let [low, high] = pair;
+    let lanes = 32 / bits;
+    let word = if index < lanes { low } else { high };
+    let left = d.word(32 - bits * (index % lanes + 1));
+    let right = d.word(32 - bits);
+    let top = d.shl(word, left);
+    if signed { d.sar(top, right) } else { d.shr(top, right) }
+}
+
+fn lane<D: Domain>(d: &mut D, kind: VideoKind, x: D::Word, y: D::Word) -> D::Word {
+    match kind {
+        VideoKind::Add => d.add(x, y),
+        VideoKind::Sub => d.sub(x, y),
+        VideoKind::Avrg => {
+            let (one, sign_bit) = (d.word(1), d.word(31));
+            let s = d.add(x, y);
+            let borrow = d.sar(s, sign_bit);
+            let s = d.add(s, borrow);
+            let s = d.add(s, one);
+            d.sar(s, one)
+        }
+        VideoKind::AbsDiff => {
+            let (p, n) = (d.sub(x, y), d.sub(y, x));
+            max(d, p, n)
+        }
+        VideoKind::Min => min(d, x, y),
+        VideoKind::Max => max(d, x, y),
+    }
+}
+
+fn min<D: Domain>(d: &mut D, x: D::Word, y: D::Word) -> D::Word {
+    let p = d.less(true, x, y);
+    d.select(p, x, y)
+}
+
+fn max<D: Domain>(d: &mut D, x: D::Word, y: D::Word) -> D::Word {
+    let p = d.less(true, x, y);
+    d.select(p, y, x)
+}
+
+/// [`Domain::lop3`] in bit operations.
+pub(super) fn lop3<D: Domain>(d: &mut D, lut: u8, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
+    let constants = [d.word(0), d.word(u32::MAX)];
+    truth_table(lut, [c, b, a], constants, |gate, x, y| match gate {
+        Gate::And => d.and(x, y),
+        Gate::Xor => d.xor(x, y),
+    })
+}
+
+/// [`Domain::permute`] in shifts.
+pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) -> D::Word {
+    let [zero, three, byte, sign_bit] = [0, 3, 0xFF, 31].map(|x| d.word(x));
+    let mut result = zero;
+    for i in 0..4 {
+        // The register is bit 2 of the nibble, the byte in it the bits below, brought to the top of the word.
+        let [in_a, plain] = [4 * i + 2, 4 * i + 3].map(|bit| {
+            let mask = d.word(1 << bit);
+            let bit = d.and(selector, mask);
+            d.equal(bit, zero)
+        });
+        let word = d.select(in_a, a, b);
+        let nibble = d.word(4 * i);
+        let index = d.shr(selector, nibble);
+        let index = d.and(index, three);
+        let up = d.sub(three, index);
+        let up = d.shl(up, three);
+        let top = d.shl(word, up);
+        let sign = d.sar(top, sign_bit);
+        let top = d.select(plain, top, sign);
+        let bottom = d.word(24);
+        let element = d.shr(top, bottom);
+        let element = d.and(element, byte);
+        let position = d.word(8 * i);
+        let element = d.shl(element, position);
+        result = d.or(result, element);
+    }
+    result
+}
+
+/// A truth table of three inputs, as the exclusive or of products (its algebraic normal form), which is short for the tables
+/// that programs use. Bit i of `lut` is the value where input k is bit k of i.
+pub(in crate::halu) fn truth_table<T: Copy>(
+    lut: u8,
+    inputs: [T; 3],
+    constants: [T; 2],
+    mut gate: impl FnMut(Gate, T, T) -> T,
+) -> T {
+    let [zero, one] = constants;
+    let mut products = lut;
+    for (shift, absent) in [(1, 0xAA), (2, 0xCC), (4, 0xF0)] {
+        products ^= (products << shift) & absent;
+    }
+    let mut sum = None;
+    for i in (0..8).filter(|i| products >> i & 1 != 0) {
+        let factors = inputs.into_iter().enumerate().filter(|&(k, _)| i >> k & 1 != 0).map(|x| x.1);
+        let product = factors.reduce(|a, b| gate(Gate::And, a, b)).unwrap_or(one);
+        sum = Some(sum.map_or(product, |sum| gate(Gate::Xor, sum, product)));
+    }
+    sum.unwrap_or(zero)
+}
+
+/// An operation of truth values.
+#[derive(Clone, Copy)]
+pub(in crate::halu) enum Gate {
+    And,
+    Xor,
+}

@@ -1,0 +1,206 @@
+//! What an instruction stands on: registers, constants, addresses, labels.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+
+use super::types::{Space, Special};
+
+/// A virtual register of an entry, by its number among the registers declared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Reg(pub u32);
+
+/// A label of an entry, by its number in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Label(pub u32);
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A register.
+    Register(Reg),
+    /// `!p`
+    Not(Reg),
+    /// `p|q`; `None` is `_`.
+    Pair([Option<Reg>; 2]),
+    /// A constant, by its bits; those beyond its type are zero.
+    Number(u64),
+    /// A special register.
+    Special(Special),
+    /// `{a, b}`
+    Vector(Vector),
+    /// A register with a mask (a bit a lane) or a selector (an element's number a lane), lane 0 lowest. All lanes, and the
+    /// default selector, are the register alone.
+    Lanes {
+        /// The register.
+        reg: Reg,
+        /// The mask or the selector.
+        digits: u16,
+    },
+    /// `[base+offset]`
+    Memory(Address),
+    /// `variable+offset`: an address in the space of the variable.
+    Variable {
+        /// The variable.
+        var: Var,
+        /// Bytes from its start.
+        offset: i32,
+    },
+    /// A label.
+    Label(Label),
+}
+
+/// A variable of the module, by its number in the order of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Var {
+    /// The number.
+    pub number: u32,
+    /// The space that it lies in.
+    pub space: Space,
+}
+
+/// An address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Address {
+    /// What it starts from.
+    pub base: Base,
+    /// Bytes from there.
+    pub offset: i32,
+}
+
+/// What an address starts from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Base {
+    /// What a register of 64 bits holds.
+    Register(Reg),
+    /// The parameter of this number.
+    Parameter(u32),
+    /// A variable.
+    Variable(Var),
+}
+
+impl Address {
+    /// The register that it starts from.
+    pub fn register(&self) -> Option<Reg> {
+        match self.base {
+            Base::Register(reg) => Some(reg),
+            Base::Parameter(_) | Base::Variable(_) => None,
+        }
+    }
+}
+
+impl Operand {
+    /// Shows each register that the operand names.
+    #[inline]
+    pub fn visit_registers(&self, mut each: impl FnMut(Reg)) {
+        match self {
+            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => each(reg),
+            Operand::Pair(both) => both.iter().copied().flatten().for_each(each),
+            Operand::Vector(regs) => regs.iter().flatten().for_each(each),
+            Operand::Memory(address) => address.register().into_iter().for_each(each),
+            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => {}
+        }
+    }
+
+    /// The same as a list.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> {
+        let mut all: ArrayVec<Reg, { Vector::MOST }> = ArrayVec::new();
+        self.visit_registers(|reg| all.push(reg));
+        all.into_iter()
+    }
+
+    /// The variable that the operand names.
+    pub fn variable(&self) -> Option<Var> {
+        match *self {
+            Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
+            _ => None,
+        }
+    }
+
+    /// The variable that the operand names, to be changed.
+    pub fn variable_mut(&mut self) -> Option<&mut Var> {
+        match self {
+            Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
+            _ => None,
+        }
+    }
+
+    /// The special register that the operand is.
+    pub fn special(&self) -> Option<Special> {
+        match *self {
+            Operand::Special(special) => Some(special),
+            _ => None,
+        }
+    }
+
+    /// Each register that the operand names, to be changed.
+    pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
+        match self {
+            Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => each(reg),
+            Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
+            Operand::Vector(regs) => regs.registers_mut(each),
+            Operand::Memory(Address { base: Base::Register(reg), .. }) => each(reg),
+            Operand::Memory(_)
+            | Operand::Number(_)
+            | Operand::Special(_)
+            | Operand::Label(_)
+            | Operand::Variable { .. } => {}
+        }
+    }
+}
+
+/// `{a, b}`: up to four registers, of which `None` is `_`. It takes four bytes a register, for most operands are none of it and
+/// have its room all the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Vector {
+    /// Those that are not there are blank.
+    regs: [Reg; Vector::MOST],
+    len: u8,
+}
+
+/// `_`: no register has this number, for there are no more than [`MAX_REGISTERS`](super::module::MAX_REGISTERS).
+const BLANK: Reg = Reg(u32::MAX);
+
+impl Vector {
+    /// How many registers there are at most.
+    pub const MOST: usize = 4;
+
+    /// How many registers there are.
+    pub fn len(&self) -> usize {
+        self.len.into()
+    }
+
+    /// Whether there are none, as in no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The registers in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Option<Reg>> + ExactSizeIterator + Clone {
+        let Vector { regs, len } = *self;
+        regs.into_iter().take(len.into()).map(|reg| (reg != BLANK).then_some(reg))
+    }
+
+    /// Each register, to be changed.
+    pub fn registers_mut(&mut self, each: impl FnMut(&mut Reg)) {
+        self.regs.iter_mut().filter(|reg| **reg != BLANK).for_each(each);
+    }
+}
+
+/// Those beyond four are left out.
+impl FromIterator<Option<Reg>> for Vector {
+    fn from_iter<T: IntoIterator<Item = Option<Reg>>>(regs: T) -> Vector {
+        let mut vector = Vector { regs: [BLANK; Vector::MOST], len: 0 };
+        for (place, reg) in vector.regs.iter_mut().zip(regs) {
+            *place = reg.unwrap_or(BLANK);
+            vector.len += 1;
+        }
+        vector
+    }
+}
+
+impl fmt::Debug for Vector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
