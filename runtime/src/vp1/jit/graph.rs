@@ -163,6 +163,10 @@ impl Graph {
                     }
                     Flow::Jump { to, call, conditional, .. } => {
                         open.push(to);
+                        if to <= at {
+                            // A slice may end at the branch, and the next one begin here.
+                            self.mark_with(to, |marks| marks.entry = true);
+                        }
                         if call {
                             self.mark_with(at + 2, |marks| marks.entry = true);
                         }

@@ -6,6 +6,7 @@ use halfbyte_isa::vp1::domain::Shape;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, word_text};
 
+use super::graph::Flow;
 use super::loops::Loop;
 use super::*;
 use crate::trap::{Fault, TrapKind};
@@ -166,7 +167,6 @@ impl Random {
     }
 }
 
-/// A program on the interpreter and on native code.
 /// The fault of a run that no watchdog ends.
 fn known(halt: Halt) -> (usize, TrapKind) {
     match halt {
@@ -175,6 +175,7 @@ fn known(halt: Halt) -> (usize, TrapKind) {
     }
 }
 
+/// A program on the interpreter and on native code.
 fn compare(seed: u64, words: &[u32], state: &State, tiles: &Tiles, budget: u64) {
     let program = Bundles::new(words);
     let groups = 3;
@@ -334,6 +335,14 @@ fn random_loops_do_what_they_do_on_the_interpreter() {
         let program = Bundles::new(&words);
         let graph = Graph::new(&program, group_branch);
         counted += usize::from(Loop::at(&program, &graph, 0).is_some());
+        for at in (0..graph.len()).filter(|&at| graph.is_leader(at)) {
+            let backward = |from: &u32| matches!(graph.flow(*from), Flow::Jump { to, .. } if to == at && to <= *from);
+            let from = (0..graph.len()).find(backward);
+            assert!(
+                from.is_none() || graph.is_entry(at),
+                "seed {seed}: a slice that ends at {from:?} is not gone on with"
+            );
+        }
         let budget = if random.one_in(3) { random.below(40) } else { 2000 };
         compare(seed, &words, &state, &tiles, budget);
     }
