@@ -12,6 +12,7 @@ mod cli_ptx;
 mod cli_vp1;
 mod cli_words;
 mod common;
+mod compile_errors;
 mod docs;
 mod explain;
 mod files;

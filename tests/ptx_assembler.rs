@@ -56,7 +56,9 @@ fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
                     all.push(Code { words: own.into(), ..code });
                 }
                 Err(_) if !named.contains(&kernel.name) => {}
-                Err(errors) => refused.push(format!("{}: @{}: {}", path.display(), kernel.name, errors[0])),
+                Err(errors) => {
+                    refused.push(format!("{}: @{}: {}", path.display(), kernel.name, errors.diagnostics()[0]))
+                }
             }
         }
     }

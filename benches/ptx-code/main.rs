@@ -118,7 +118,7 @@ fn plain(name: &str, sm: Sm) -> Result<String, String> {
 /// The PTX of a text's kernels, or why there is none.
 fn ours(text: &str, sm: Sm) -> Result<String, String> {
     let ptx = compile_ptx(text, &Options::new(halfbyte::ptx(sm)), None, &mut |_| {});
-    ptx.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))
+    ptx.map_err(|error| error.to_string())
 }
 
 /// The same of a text in PTX that is read in.
@@ -126,7 +126,7 @@ fn read_in(text: &str, sm: Sm) -> Result<String, String> {
     let module = Module::open("k.ptx", text, Shape::default()).map_err(|report| report.to_string())?;
     let options = Options::new(halfbyte::ptx(sm));
     let compiled = compile_kernels(&module, &module.ir().kernels, &options, &mut |_| {});
-    let compiled = compiled.map_err(|errors| errors.first().map_or_else(String::new, ToString::to_string))?;
+    let compiled = compiled.map_err(|error| error.to_string())?;
     Ok(ptx_text(compiled.code, sm, None))
 }
 

@@ -70,5 +70,5 @@ fn report(name: &str, text: &str, errors: &[AsmError]) -> Report {
         let at = |byte: usize| (start + byte) as u32;
         Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, self::text(error))
     };
-    Report::new(name, text, errors.iter().map(diagnostic).collect())
+    Report::new(name, text, errors.iter().map(diagnostic).collect::<Vec<_>>())
 }

@@ -150,7 +150,7 @@ impl Compile {
                     });
                     match done {
                         Ok(text) => texts.push(text),
-                        Err(refused) => errors.extend(refused),
+                        Err(refused) => errors.extend(refused.diagnostics()),
                     }
                 }
                 if !errors.is_empty() {

@@ -12,12 +12,13 @@ use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, writ
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
 use halfbyte_ir::{Kernel, Legality, Span};
-use halfbyte_isa::object::{Header, Loc};
+use halfbyte_isa::object::Header;
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
 
-use crate::Module;
+use crate::error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
+use crate::module::{Locator, Module, Verified};
 use crate::targets::{Support, TARGETS, TargetSet};
 
 /// The passes over the IR, in order.
@@ -118,7 +119,8 @@ pub type Watch<'w> = dyn FnMut(&Stage<'_>) + 'w;
 pub struct Compiler<'a> {
     options: &'a Options,
     legality: Legality,
-    lines: Lines<'a>,
+    file: &'a str,
+    locator: Locator<'a>,
     scratch: Scratch,
     support: Option<&'static Support>,
     allocator: Allocator,
@@ -191,8 +193,8 @@ impl Compiled {
     ///
     /// # Errors
     /// More than an object can hold.
-    pub fn object(&self, file: &str, options: &Options) -> Result<Vec<u8>, Vec<Diagnostic>> {
-        write_object(&header(file, options), &self.code).map_err(unwritable)
+    pub fn object(&self, file: &str, options: &Options) -> Result<Vec<u8>, CompileError> {
+        write_object(&header(file, options), &self.code).map_err(|error| unwritable(file, options, error))
     }
 
     fn push(&mut self, (code, stats): (Code, Stats)) {
@@ -210,7 +212,7 @@ pub fn compile(
     kernels: &[Kernel],
     options: &Options,
     watch: &mut Watch<'_>,
-) -> Result<Binary, Vec<Diagnostic>> {
+) -> Result<Binary, CompileError> {
     let compiled = compile_kernels(module, kernels, options, watch)?;
     let object = compiled.object(module.file(), options)?;
     let Compiled { code, stats } = compiled;
@@ -226,25 +228,26 @@ pub fn compile_kernels(
     kernels: &[Kernel],
     options: &Options,
     watch: &mut Watch<'_>,
-) -> Result<Compiled, Vec<Diagnostic>> {
+) -> Result<Compiled, CompileError> {
     let mut compiler = Compiler::new(module, options);
-    let (mut all, mut errors) = (Compiled::default(), Vec::new());
+    let (mut all, mut failed) = (Compiled::default(), Failed::default());
     for kernel in kernels {
         match compiler.compile(kernel, watch) {
             Ok(compiled) => all.push(compiled),
-            Err(refused) => errors.extend(refused),
+            Err(error) => failed.add(error)?,
         }
     }
-    if errors.is_empty() { Ok(all) } else { Err(errors) }
+    failed.finish()?;
+    Ok(all)
 }
 
 /// Compiles all kernels of a text, each as soon as it is read.
 ///
 /// # Errors
 /// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
-pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, CompileError> {
     let mut all = Compiled::default();
-    compile_each(text, options, watch, |compiled| {
+    compile_each(TEXT, text, options, watch, |compiled| {
         all.push(compiled);
         Ok(())
     })?;
@@ -260,10 +263,11 @@ pub fn compile_object(
     text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-) -> Result<Vec<u8>, Vec<Diagnostic>> {
+) -> Result<Vec<u8>, CompileError> {
+    let unwritable = |error| unwritable(file, options, error);
     // Most objects take little more than their texts. Room that is not needed is never touched.
     let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
-    compile_each(text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
+    compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
     writer.finish().map_err(unwritable)
 }
 
@@ -277,46 +281,76 @@ pub fn compile_ptx(
     options: &Options,
     source: Option<&str>,
     watch: &mut Watch<'_>,
-) -> Result<String, Vec<Diagnostic>> {
+) -> Result<String, CompileError> {
     let Some(sm) = options.target.sm().filter(|_| options.target.form() == Form::Text) else {
         let message = format!("target `{}` has words, not PTX text", options.target);
-        return Err(vec![Diagnostic::new(Span::default(), message)]);
+        return Err(CompileError::Internal { at: At::default(), message });
     };
     // As an object, PTX seldom takes twice its text.
     let mut writer = PtxWriter::new(sm, source, 2 * text.len());
-    compile_each(text, options, watch, |(code, _)| {
+    compile_each(source.unwrap_or(TEXT), text, options, watch, |(code, _)| {
         writer.add(code);
         Ok(())
     })?;
     Ok(writer.finish())
 }
 
+/// What a text without a file is called.
+const TEXT: &str = "<text>";
+
 fn compile_each(
+    file: &str,
     text: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-    mut done: impl FnMut((Code, Stats)) -> Result<(), Vec<Diagnostic>>,
-) -> Result<(), Vec<Diagnostic>> {
-    let mut compiler = Compiler::for_text(text, options, options.targets.legality(options.target));
-    let mut errors = Vec::new();
+    mut done: impl FnMut((Code, Stats)) -> Result<(), CompileError>,
+) -> Result<(), CompileError> {
+    let locator = Locator::Text(Lines::new(text));
+    let mut compiler = Compiler::of(file, locator, options, options.targets.legality(options.target));
+    let mut failed = Failed::default();
     let mut kernels = Kernels::new(text);
     while let Some(kernel) = kernels.read() {
         match compiler.compile_in_place(kernel, watch) {
-            Ok(compiled) if errors.is_empty() => done(compiled).unwrap_or_else(|error| errors = error),
+            Ok(compiled) if failed.is_none() => done(compiled)?,
             Ok(_) => {}
-            Err(refused) => errors.extend(refused),
+            Err(error) => failed.add(error)?,
         }
     }
-    kernels.finish()?;
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    kernels.finish().map_err(|wrong| compiler.invalid("", wrong))?;
+    failed.finish()
+}
+
+/// What is refused of the kernels so far. Any other error ends a compilation.
+#[derive(Default)]
+struct Failed(Vec<Refused>);
+
+impl Failed {
+    fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, error: CompileError) -> Result<(), CompileError> {
+        match error {
+            CompileError::Refused(refused) => {
+                self.0.extend(refused);
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    fn finish(self) -> Result<(), CompileError> {
+        if self.is_none() { Ok(()) } else { Err(CompileError::Refused(self.0)) }
+    }
 }
 
 fn header(file: &str, options: &Options) -> Header {
     Header { target: options.target, source: file.to_owned() }
 }
 
-fn unwritable(error: ObjectError) -> Vec<Diagnostic> {
-    vec![Diagnostic::new(Span::default(), error.to_string())]
+fn unwritable(file: &str, options: &Options, error: ObjectError) -> CompileError {
+    let at = At { file: file.to_owned(), ..At::default() };
+    CompileError::TooLarge(TooLarge { at, target: options.target, limit: Limit::Object(error.to_string()) })
 }
 
 impl<'a> Compiler<'a> {
@@ -327,15 +361,15 @@ impl<'a> Compiler<'a> {
 
     /// The same, where the passes are told of a target that can do other things.
     pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
-        Compiler::for_text(module.text(), options, legality)
+        Compiler::of(module.file(), module.locator(), options, legality)
     }
 
-    fn for_text(text: &'a str, options: &'a Options, legality: Legality) -> Compiler<'a> {
+    fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {
         let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
         let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(options.targets.rules(options.target)) };
         let (scratch, allocator) = (Scratch::default(), Allocator::default());
         let support = options.targets.support(options.target);
-        Compiler { options, legality, lines: Lines::new(text), scratch, support, allocator, fired }
+        Compiler { options, legality, file, locator, scratch, support, allocator, fired }
     }
 
     /// The rules that were taken so far, also those for kernels that the target cannot do.
@@ -343,24 +377,33 @@ impl<'a> Compiler<'a> {
         &self.fired
     }
 
-    /// From a kernel to its words.
+    /// From a kernel, which is verified first, to its machine code.
     ///
     /// # Errors
-    /// What the target cannot do.
-    pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), Vec<Diagnostic>> {
-        self.compile_in_place(&mut kernel.clone(), watch)
+    /// [`CompileError`] says of whom.
+    pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
+        let verified = Verified::new(kernel).map_err(|wrong| self.invalid(&kernel.name, wrong))?;
+        self.compile_verified(verified, watch)
+    }
+
+    /// The same, of a kernel that is known to be well formed.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn compile_verified(
+        &mut self,
+        kernel: Verified<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Code, Stats), CompileError> {
+        self.compile_in_place(&mut kernel.kernel().clone(), watch)
     }
 
     /// The same where the kernel is not needed afterwards: it is left as the passes have made it.
-    fn compile_in_place(
-        &mut self,
-        kernel: &mut Kernel,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Code, Stats), Vec<Diagnostic>> {
+    fn compile_in_place(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
         let support = self.support()?;
         let refused = support.isel.check_intrinsics(kernel, self.options.target);
         if !refused.is_empty() {
-            return Err(diagnostics(&refused));
+            return Err(self.refused(kernel, refused));
         }
         let written = ops(kernel);
         self.run_passes(kernel, watch)?;
@@ -368,8 +411,8 @@ impl<'a> Compiler<'a> {
         let start = self.start();
         let spills = func.spills();
         let code = support.emit.layout(func).map_err(|error| match error {
-            error if error.is_limit() => too_large(kernel, self.options.target, error),
-            error => defect(kernel, error),
+            error if error.is_limit() => self.too_large(kernel, error),
+            error => self.defect(kernel, error),
         })?;
         self.poll(kernel)?;
         watch(&step("layout", kernel, start, Product::Words(&code)));
@@ -392,22 +435,22 @@ impl<'a> Compiler<'a> {
     ///
     /// # Errors
     /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
-    pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, Vec<Diagnostic>> {
+    pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, CompileError> {
         let mut lowered = kernel.clone();
         self.run_passes(&mut lowered, watch)?;
         Ok(lowered)
     }
 
-    fn run_passes(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn run_passes(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(), CompileError> {
         let context = Context::counting(&self.legality, std::mem::take(&mut self.fired.lower));
         let mut context = context.with_watchdog(self.options.watchdog.as_ref());
         (context.verify, context.timed) = (self.options.verify, self.options.timed);
         let done = halfbyte_lower::run(kernel, &self.options.passes, &mut context, &mut Passes(watch));
         self.fired.lower = context.into_fired();
         done.map_err(|error| match error {
-            LowerError::Refused(refused) => diagnostics(&refused),
-            LowerError::Exceeded(exceeded) => ended(kernel, exceeded),
-            error => defect(kernel, error),
+            LowerError::Refused(refused) => self.refused(kernel, refused),
+            LowerError::Exceeded(exceeded) => self.ended(kernel, exceeded),
+            error => self.defect(kernel, error),
         })
     }
 
@@ -415,21 +458,21 @@ impl<'a> Compiler<'a> {
     ///
     /// # Errors
     /// What the target cannot do.
-    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, Vec<Diagnostic>> {
+    pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, CompileError> {
         let support = self.support()?;
-        let lines = &self.lines;
+        let locator = &self.locator;
         // Instructions are asked for one after the other.
         let line = Cell::new(0);
         let locate = |span: Span| {
-            let position = lines.position_near(span.start, line.get());
-            line.set(position.line);
-            Loc { line: position.line as u32, column: position.column as u32 }
+            let loc = locator.locate(span, line.get());
+            line.set(loc.line);
+            loc
         };
         let start = self.start();
         let request = Request { kernel, target: self.options.target, locate: &locate, trace: None };
         let selected = support.isel.select(request, &mut self.scratch);
         self.poll(kernel)?;
-        let mut selected = selected.map_err(|refused| diagnostics(&refused))?;
+        let mut selected = selected.map_err(|refused| self.refused(kernel, refused))?;
         watch(&step("isel", kernel, start, Product::Selected(&*selected.code)));
         for &rule in &selected.fired {
             if let Some(count) = self.fired.isel.get_mut(rule as usize) {
@@ -438,7 +481,7 @@ impl<'a> Compiler<'a> {
         }
         if support.isel.expands() {
             let start = self.start();
-            selected.code.expand().map_err(|error| defect(kernel, error))?;
+            selected.code.expand().map_err(|error| self.defect(kernel, error))?;
             self.poll(kernel)?;
             watch(&step("expand", kernel, start, Product::Selected(&*selected.code)));
         }
@@ -446,25 +489,68 @@ impl<'a> Compiler<'a> {
         let watchdog = self.options.watchdog.as_ref();
         let options = regalloc::Options { check: self.options.verify, watchdog };
         let func = selected.code.allocate(&mut self.allocator, &options).map_err(|error| match error {
-            AllocError::Exceeded(exceeded) => ended(kernel, exceeded),
-            error if error.is_limit() => too_large(kernel, self.options.target, error),
-            error => defect(kernel, error),
+            AllocError::Exceeded(exceeded) => self.ended(kernel, exceeded),
+            error if error.is_limit() => self.too_large(kernel, error),
+            error => self.defect(kernel, error),
         })?;
         watch(&step("regalloc", kernel, start, Product::Allocated(&*func)));
         Ok(Allocated { func, rules: selected.fired })
     }
 
     /// What there is for the target.
-    fn support(&self) -> Result<&'static Support, Vec<Diagnostic>> {
-        let target = self.options.target;
-        let unknown = || vec![Diagnostic::new(Span::default(), format!("`{target}` is not in the list of targets"))];
+    fn support(&self) -> Result<&'static Support, CompileError> {
+        let unknown = || {
+            let (span, target) = (Span::default(), self.options.target.name());
+            let reason = Some("it is not in the list of targets".to_owned());
+            let refusal = Refusal { op: None, span, target, reason };
+            CompileError::Refused(vec![Refused { at: self.at("", span), refusal }])
+        };
         self.support.ok_or_else(unknown)
     }
 
     /// Whether the work on a kernel may go on.
-    fn poll(&self, kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
+    fn poll(&self, kernel: &Kernel) -> Result<(), CompileError> {
         let polled = self.options.watchdog.as_ref().map_or(Ok(()), Watchdog::poll);
-        polled.map_err(|exceeded| ended(kernel, exceeded))
+        polled.map_err(|exceeded| self.ended(kernel, exceeded))
+    }
+
+    fn at(&self, kernel: &str, span: Span) -> At {
+        let loc = self.locator.locate(span, 0);
+        At { file: self.file.to_owned(), kernel: kernel.to_owned(), span, loc }
+    }
+
+    fn invalid(&self, kernel: &str, wrong: Vec<Diagnostic>) -> CompileError {
+        let invalid = |diagnostic: Diagnostic| Invalid { at: self.at(kernel, diagnostic.span), diagnostic };
+        CompileError::Invalid(wrong.into_iter().map(invalid).collect())
+    }
+
+    fn refused(&self, kernel: &Kernel, refused: Vec<Refusal>) -> CompileError {
+        let located = |refusal: Refusal| Refused { at: self.at(&kernel.name, refusal.span), refusal };
+        CompileError::Refused(refused.into_iter().map(located).collect())
+    }
+
+    /// That a kernel needs more than the target has.
+    fn too_large(&self, kernel: &Kernel, error: impl Display) -> CompileError {
+        let (at, limit) = (self.at(&kernel.name, kernel.span), Limit::Target(error.to_string()));
+        CompileError::TooLarge(TooLarge { at, target: self.options.target, limit })
+    }
+
+    /// That the work on a kernel was ended early.
+    fn ended(&self, kernel: &Kernel, exceeded: Exceeded) -> CompileError {
+        let at = self.at(&kernel.name, kernel.span);
+        match exceeded {
+            Exceeded::Cancelled | Exceeded::Time { .. } => CompileError::Cancelled { at, exceeded },
+            _ => {
+                let limit = Limit::Set(exceeded);
+                CompileError::TooLarge(TooLarge { at, target: self.options.target, limit })
+            }
+        }
+    }
+
+    /// An error that no kernel should cause: the compiler's own.
+    fn defect(&self, kernel: &Kernel, error: impl Display) -> CompileError {
+        let message = format!("cannot compile @{}: {error}", kernel.name);
+        CompileError::Internal { at: self.at(&kernel.name, kernel.span), message }
     }
 
     /// When a step begins, where that is asked.
@@ -487,25 +573,6 @@ pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> 
 
 fn ops(kernel: &Kernel) -> usize {
     kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).map(|block| block.insts.len()).sum()
-}
-
-fn diagnostics(refused: &[Refusal]) -> Vec<Diagnostic> {
-    refused.iter().map(|refusal| Diagnostic::new(refusal.span, refusal.to_string())).collect()
-}
-
-/// That a kernel needs more than the target has.
-fn too_large(kernel: &Kernel, target: Target, error: impl Display) -> Vec<Diagnostic> {
-    vec![Diagnostic::new(kernel.span, format!("@{} is too large for {target}: {error}", kernel.name))]
-}
-
-/// That the work on a kernel was ended early.
-fn ended(kernel: &Kernel, exceeded: Exceeded) -> Vec<Diagnostic> {
-    vec![Diagnostic::new(kernel.span, format!("@{}: {exceeded}", kernel.name))]
-}
-
-/// An error that no kernel should cause: the compiler's own.
-fn defect(kernel: &Kernel, error: impl Display) -> Vec<Diagnostic> {
-    vec![Diagnostic::new(kernel.span, format!("cannot compile @{}: {error}", kernel.name))]
 }
 
 fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, result: Product<'a>) -> Stage<'a> {

@@ -2,24 +2,32 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
+
+use crate::module::Source;
 
 /// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
 /// the place, and say what was expected.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
-    source: String,
+    source: Source,
     list: Vec<Diagnostic>,
 }
 
 impl Report {
     /// Findings about the text of a file.
-    pub fn new(file: impl Into<String>, source: impl Into<String>, list: Vec<Diagnostic>) -> Report {
-        Report { file: file.into(), source: source.into(), list }
+    pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
+        Report::of(file, Source::Text(text.into()), list.into())
+    }
+
+    /// Findings about what was made of a file.
+    pub(crate) fn of(file: impl Into<String>, source: Source, list: Vec<Diagnostic>) -> Report {
+        Report { file: file.into(), source, list }
     }
 
     /// The file's name, as messages show it.
@@ -35,28 +43,46 @@ impl Report {
     /// The messages, with terminal colours or without.
     pub fn render(&self, colours: bool) -> String {
         let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
-        let lines = Lines::new(&self.source);
+        let lines = Lines::new(self.source.text());
         let shown = self.list.iter().map(|diagnostic| {
             let title = Level::ERROR.primary_title(clipped(&diagnostic.message));
             let label =
                 diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
-            let mut groups = vec![title.element(self.snippet(&lines, diagnostic.span, label))];
+            let mut groups = vec![self.place(title, &lines, diagnostic.span, label)];
             for note in &diagnostic.notes {
-                let snippet = note.span.map(|span| Element::from(self.snippet(&lines, span, None)));
-                match (snippet, groups.last_mut()) {
+                match (note.span, groups.last_mut()) {
                     (None, Some(last)) => {
                         let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
                         *last = plain.element(Level::NOTE.message(clipped(&note.message)));
                     }
-                    (snippet, _) => {
+                    (span, _) => {
                         let title = Level::NOTE.secondary_title(clipped(&note.message));
-                        groups.push(title.elements(snippet));
+                        groups.push(self.place(title, &lines, span.unwrap_or_default(), None));
                     }
                 }
             }
             renderer.render(&groups)
         });
         shown.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// A message with its place: the line where there is a text, else where a map says that it is.
+    fn place<'a>(&'a self, title: Title<'a>, lines: &Lines<'a>, span: Span, label: Option<String>) -> Group<'a> {
+        let expected = |group: Group<'a>, label: Option<String>| match label {
+            Some(label) => group.element(Level::NOTE.message(label)),
+            None => group,
+        };
+        match &self.source {
+            Source::Text(_) => title.element(self.snippet(lines, span, label)),
+            Source::Map(map) => {
+                let loc = map.locate(span);
+                let origin = Origin::path(self.file.as_str());
+                let known = loc.is_known().then_some((loc.line as usize, loc.column as usize));
+                let origin = known.map_or(origin.clone(), |(line, column)| origin.line(line).char_column(column));
+                expected(title.element(origin), label)
+            }
+            Source::None => expected(title.element(Origin::path(self.file.as_str())), label),
+        }
     }
 
     /// The line of a place with a mark under it. A place of several lines is marked to the end of its first.

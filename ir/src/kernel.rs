@@ -340,11 +340,14 @@ impl Kernel {
         block
     }
 
-    /// Adds a parameter to a block.
+    /// Adds a parameter to a block. One that the kernel does not have gets none: the value then has no definition.
     pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
-        let number = self.blocks[block].params.len(&self.pool) as u32;
+        let Some(data) = self.blocks.get_mut(block) else {
+            return self.values.push(ValueData { ty, def: ValueDef::BlockParam(block, 0) });
+        };
+        let number = data.params.len(&self.pool) as u32;
         let value = self.values.push(ValueData { ty, def: ValueDef::BlockParam(block, number) });
-        self.blocks[block].params.push(value, &mut self.pool);
+        data.params.push(value, &mut self.pool);
         value
     }
 
@@ -368,7 +371,7 @@ impl Kernel {
         inst
     }
 
-    /// Makes an instruction at the end of a block.
+    /// Makes an instruction at the end of a block; at that of one that the kernel does not have, an instruction of no block.
     #[allow(clippy::too_many_arguments)]
     pub fn push_inst(
         &mut self,
@@ -381,7 +384,9 @@ impl Kernel {
         span: Span,
     ) -> Inst {
         let inst = self.make_inst(op, ty, attr, args, result, span);
-        self.blocks[block].insts.push(inst);
+        if let Some(data) = self.blocks.get_mut(block) {
+            data.insts.push(inst);
+        }
         inst
     }
 
@@ -443,7 +448,7 @@ impl Kernel {
     /// A block's parameters.
     #[inline]
     pub fn block_params(&self, block: Block) -> &[Value] {
-        self.blocks[block].params.as_slice(&self.pool)
+        self.blocks.get(block).map_or(&[], |data| data.params.as_slice(&self.pool))
     }
 
     /// A block's last instruction, where it has one.
@@ -570,8 +575,11 @@ impl Kernel {
         self.names.get(entry_of(&self.names.values, value))
     }
 
-    /// Names a value.
+    /// Names a value that the kernel has.
     pub fn set_value_name(&mut self, value: Value, name: &str) {
+        if !self.values.is_valid(value) {
+            return;
+        }
         let span = self.names.add(name);
         set_entry(&mut self.names.values, value, span);
     }
@@ -589,8 +597,11 @@ impl Kernel {
         self.names.get(entry_of(&self.names.blocks, block))
     }
 
-    /// Names a block.
+    /// Names a block that the kernel has.
     pub fn set_block_name(&mut self, block: Block, name: &str) {
+        if !self.blocks.is_valid(block) {
+            return;
+        }
         let span = self.names.add(name);
         set_entry(&mut self.names.blocks, block, span);
     }

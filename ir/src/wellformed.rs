@@ -245,6 +245,7 @@ impl Verifier<'_> {
     fn kernel(&mut self) {
         let kernel = self.kernel;
         self.placed.resize(kernel.insts.len());
+        self.names();
         self.params();
         self.packing();
         if kernel.layout.is_empty() && !self.partial.incomplete {
@@ -272,6 +273,28 @@ impl Verifier<'_> {
                         self.uses(flow, inst);
                     }
                 }
+            }
+        }
+    }
+
+    /// What launches and objects name the kernel and its arguments by. Values and blocks whose names cannot stand in text are printed
+    /// by numbers.
+    fn names(&mut self) {
+        // The reader takes no others.
+        if self.partial.is_text {
+            return;
+        }
+        let expected = "letters, digits and `_`";
+        if !is_name(&self.kernel.name) {
+            self.found(Subject::Kernel, format!("{:?} is no name for a kernel", self.kernel.name), expected);
+        }
+        let mut taken = HashSet::with_capacity(self.kernel.params.len());
+        for (number, param) in self.kernel.launch_params().iter().enumerate() {
+            let place = Subject::Param(number);
+            if !is_name(&param.name) {
+                self.found(place, format!("{:?} is no name for a parameter", param.name), expected);
+            } else if !taken.insert(param.name.as_str()) {
+                self.found(place, format!("two parameters are `%{}`", param.name), "names that differ");
             }
         }
     }

@@ -57,8 +57,9 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
                     bundles
                 }),
             }),
-            Err(refused) => {
-                Err(refused.into_iter().next().map_or("refused".to_owned(), |diagnostic| diagnostic.message))
+            Err(error) => {
+                let first = error.diagnostics().into_iter().next();
+                Err(first.map_or("refused".to_owned(), |diagnostic| diagnostic.message))
             }
         };
         measured.push((kernel.name.clone(), quality));

@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
 use halfbyte::pipeline::{Options, compile};
-use halfbyte::report::Report;
-use halfbyte::{Module, TARGETS};
+use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Exceeded, Target, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
@@ -215,10 +214,8 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
     let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
     match compile(module, &module.ir().kernels, options, &mut |_| {}) {
         Ok(binary) => halfbyte::TARGETS.load(&binary.object).map(Some).map_err(|error| defect(&error)),
-        Err(errors) => match errors.iter().any(|error| error.message.starts_with("cannot compile")) {
-            true => Err(defect(&Report::new(module.file(), module.text(), errors))),
-            false => Ok(None),
-        },
+        Err(error @ (CompileError::Internal { .. } | CompileError::Invalid(_))) => Err(defect(&module.report(error))),
+        Err(_) => Ok(None),
     }
 }
 

@@ -36,7 +36,7 @@ use crate::{Module, Report};
 /// All that is wrong with the text, and what no kernel of the IR can say.
 pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
     match halfbyte_import::import(text, shape) {
-        Ok(kernels) => Ok(Module::from_kernels(file, text, kernels)),
+        Ok(kernels) => Ok(Module::from_kernels(kernels).with_text(file, text)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
 }
@@ -53,7 +53,7 @@ pub fn import_one(
     shape: Shape,
 ) -> Result<(Module, Vec<Part>), Report> {
     match halfbyte_import::import_one(text, entry, shape) {
-        Ok((kernel, parts)) => Ok((Module::from_kernels(file, text, vec![kernel]), parts)),
+        Ok((kernel, parts)) => Ok((Module::from_kernels([kernel]).with_text(file, text), parts)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
 }

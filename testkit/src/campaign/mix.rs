@@ -45,7 +45,7 @@ impl Default for Targets {
 impl Targets {
     /// The two machines, with all passes.
     pub fn new() -> Targets {
-        let module = Module::from_kernels("", "", Vec::new());
+        let module = Module::from_kernels([]);
         let options = |target| Options { verify: false, ..Options::new(target) };
         Targets { module, halu: options(halfbyte::HALU), vp1: options(halfbyte::VP1) }
     }

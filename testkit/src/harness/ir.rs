@@ -162,11 +162,12 @@ impl Run<'_> {
         let kernels = self.module.ir().kernels.get(self.kernel..=self.kernel).unwrap_or_default();
         let options = pipeline::Options { watchdog: how.watchdog.cloned(), ..pipeline::Options::new(target) };
         let compiled = pipeline::compile(self.module, kernels, &options, &mut |_| {});
-        let is_limit = || how.watchdog.is_some_and(|watchdog| watchdog.exceeded().is_some());
-        let binary = compiled.map_err(|refused| match refused.first() {
-            Some(first) if is_limit() => Failure::of_diagnostic(Kind::Limit, first, self.module.text()),
-            Some(first) => Failure::of_diagnostic(Kind::Refused, first, self.module.text()),
-            None => Failure::new(Kind::Refused, format!("{target} cannot do this")),
+        let binary = compiled.map_err(|error| {
+            let kind = if error.exceeded().is_some() { Kind::Limit } else { Kind::Refused };
+            match error.diagnostics().first() {
+                Some(first) => Failure::of_diagnostic(kind, first, self.module.text()),
+                None => Failure::new(kind, error.to_string()),
+            }
         })?;
         halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
     }

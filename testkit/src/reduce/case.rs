@@ -44,7 +44,7 @@ impl Case {
 
     /// The kernel, alone in a module.
     pub fn module(&self) -> Module {
-        Module::from_kernels("<reduced>", &self.text, vec![self.kernel.clone()])
+        Module::from_kernels([self.kernel.clone()]).with_text("<reduced>", &self.text)
     }
 
     /// The number of its ops.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
-use halfbyte::{Module, TARGETS};
+use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::Target;
 
 use crate::check::check;
@@ -16,7 +16,7 @@ pub struct Compared {
     /// The targets whose every engine gave the evaluator's bits.
     pub targets: Vec<Target>,
     /// The targets that cannot do what the text says, and why.
-    pub refused: Vec<(Target, Report)>,
+    pub refused: Vec<(Target, CompileError)>,
 }
 
 /// Runs a kernel of a text on the evaluator, and on every engine of every target that can do it, and compares all results bit for bit.
@@ -47,11 +47,11 @@ pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str
     for target in TARGETS.defaults() {
         match module.compile(target) {
             Ok(_) => compared.targets.push(target),
-            Err(report) => compared.refused.push((target, report)),
+            Err(error) => compared.refused.push((target, error)),
         }
     }
-    if let ([], Some((_, report))) = (compared.targets.as_slice(), compared.refused.first()) {
-        return Err(report.clone());
+    if let ([], Some((_, error))) = (compared.targets.as_slice(), compared.refused.first()) {
+        return Err(module.report(error.clone()));
     }
     let names: Vec<&str> = compared.targets.iter().map(|target| target.name()).collect();
     let mut launch = format!("{text}\n; run: {}: @{kernel} items={items}", names.join(", "));

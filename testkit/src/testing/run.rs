@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::report::Report;
+use halfbyte::{CompileError, Module};
 use halfbyte_abi::{Target, Watchdog};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Op, Span, Type};
@@ -147,6 +147,12 @@ enum Failed {
     Compiled,
 }
 
+impl Failed {
+    fn of(error: CompileError) -> Failed {
+        Failed::Refused(error.into())
+    }
+}
+
 /// What the stage makes of a kernel.
 fn output(
     test: &Test,
@@ -164,7 +170,7 @@ fn output(
         let mut compiler = Compiler::with_legality(module, &options, trial::target(is_missing));
         let lowered = compiler.lower(kernel, &mut |_| {});
         taken.add_fired(None, compiler.fired());
-        return Ok(lowered.map_err(Failed::Refused)?.to_string());
+        return Ok(lowered.map_err(Failed::of)?.to_string());
     };
     let options = options(test, target, watchdog);
     let mut compiler = Compiler::new(module, &options);
@@ -172,7 +178,7 @@ fn output(
         Stage::Lower => {
             let lowered = compiler.lower(kernel, &mut |_| {});
             taken.add_fired(None, compiler.fired());
-            return Ok(lowered.map_err(Failed::Refused)?.to_string());
+            return Ok(lowered.map_err(Failed::of)?.to_string());
         }
         Stage::Isel => "isel",
         Stage::Expand => "expand",
@@ -188,9 +194,9 @@ fn output(
     taken.add_fired(Some(target), compiler.fired());
     match (header.stage, compiled) {
         (Stage::Refuse, Ok(_)) => Err(Failed::Compiled),
-        (Stage::Refuse, Err(refused)) => Ok(refusals(module.text(), &refused)),
+        (Stage::Refuse, Err(refused)) => Ok(refusals(module.text(), &refused.diagnostics())),
         (_, Ok(_)) => Ok(output),
-        (_, Err(refused)) => Err(Failed::Refused(refused)),
+        (_, Err(error)) => Err(Failed::of(error)),
     }
 }
 

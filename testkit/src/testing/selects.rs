@@ -98,7 +98,7 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
                 instructions.extend(code.instructions());
             }
         });
-        errors.extend(compiled.err().unwrap_or_default());
+        errors.extend(compiled.err().map(Vec::from).unwrap_or_default());
     }
     if !errors.is_empty() {
         return Err(Report::new(module.file(), module.text(), errors).into());

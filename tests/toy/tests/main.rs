@@ -26,7 +26,7 @@ fn build(text: &str) -> Result<halfbyte::Binary, String> {
     let module = Module::parse(text).unwrap();
     let options = Options { targets: &TARGETS, ..Options::new(TARGET) };
     let compiled = compile(&module, &module.ir().kernels, &options, &mut |_| ());
-    compiled.map_err(|errors| errors.iter().map(|error| format!("{}\n", error.message)).collect())
+    compiled.map_err(|error| error.diagnostics().iter().map(|error| format!("{}\n", error.message)).collect())
 }
 
 #[test]

@@ -1,0 +1,249 @@
+//! Modules: kernels with what they were made of.
+
+use std::fmt;
+use std::sync::Arc;
+
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{self as ir, Kernel, Span};
+use halfbyte_isa::object::Loc;
+
+use crate::error::CompileError;
+use crate::import_ptx;
+use crate::pipeline::{self, Binary, Options};
+use crate::report::Report;
+use halfbyte_abi::Target;
+
+/// Says where in a user's own file the places of built kernels are.
+///
+/// A kernel's builder marks instructions with a [`Span`] ([`set_span`](ir::builder::Builder::set_span)), whose two numbers mean what
+/// the user wants them to: byte offsets, or indices of a table of places. Messages, traps and listings then name these places.
+pub trait SourceMap: Send + Sync {
+    /// Line and column of a place, both from 1; [`Loc::default`] where it is not known.
+    fn locate(&self, span: Span) -> Loc;
+}
+
+impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
+    fn locate(&self, span: Span) -> Loc {
+        self(span)
+    }
+}
+
+/// What the places in kernels are places of.
+#[derive(Clone, Default)]
+pub enum Source {
+    /// Nothing: messages show the instruction itself.
+    #[default]
+    None,
+    /// A text, which spans count the bytes of.
+    Text(Arc<str>),
+    /// Whatever its map says.
+    Map(Arc<dyn SourceMap>),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::None => f.write_str("None"),
+            Source::Text(text) => f.debug_tuple("Text").field(text).finish(),
+            Source::Map(_) => f.write_str("Map(..)"),
+        }
+    }
+}
+
+impl Source {
+    /// The text, where there is one; else an empty one.
+    pub fn text(&self) -> &str {
+        match self {
+            Source::Text(text) => text,
+            Source::None | Source::Map(_) => "",
+        }
+    }
+}
+
+/// A kernel that is known to be well formed, so that compiling it
+/// ([`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified)) need not find out.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified<'k>(&'k Kernel);
+
+impl<'k> Verified<'k> {
+    /// Verifies a kernel.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn new(kernel: &'k Kernel) -> Result<Verified<'k>, Vec<Diagnostic>> {
+        ir::verify(kernel).map(|()| Verified(kernel))
+    }
+
+    /// Takes a kernel for well formed that [`verify`](fn@ir::verify) has nothing against. Of any other the compiler may make wrong
+    /// machine code, or report a defect of its own.
+    pub const fn trust(kernel: &'k Kernel) -> Verified<'k> {
+        Verified(kernel)
+    }
+
+    /// The kernel.
+    pub const fn kernel(self) -> &'k Kernel {
+        self.0
+    }
+}
+
+/// Kernels with what they were made of.
+#[derive(Clone, Debug)]
+pub struct Module {
+    file: String,
+    source: Source,
+    ir: ir::Module,
+}
+
+impl Module {
+    /// Reads a text and checks that its kernels are well formed.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn parse(text: &str) -> Result<Module, Report> {
+        Module::named("<text>", text)
+    }
+
+    /// Reads the text of a file, whose name messages and objects show.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
+        let text: Arc<str> = text.into().into();
+        if u32::try_from(text.len()).is_err() {
+            let message = format!("the text has {} bytes", text.len());
+            let error = Diagnostic::new(Span::default(), message).expected("less than 4 GiB");
+            return Err(Report::new(file, "", vec![error]));
+        }
+        match ir::text::read(&text) {
+            Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir }),
+            Err(errors) => Err(Report::new(file, text, errors)),
+        }
+    }
+
+    /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
+    ///
+    /// # Errors
+    /// All that is wrong with it; kernels in PTX that the IR cannot say.
+    pub fn open(file: &str, text: impl Into<String>, shape: import_ptx::Shape) -> Result<Module, Report> {
+        if import_ptx::is_ptx(file) { import_ptx::import(file, &text.into(), shape) } else { Module::named(file, text) }
+    }
+
+    /// Kernels that were built. They are verified when they are compiled.
+    ///
+    /// ```
+    /// use halfbyte::ir::{Direction, Op, Type, builder::Builder};
+    /// use halfbyte::{HALU, Module};
+    /// let mut b = Builder::new("numbers");
+    /// let y = b.buffer("y", Direction::Out, Type::I32);
+    /// b.begin("entry", &[]);
+    /// let i = b.here(Op::ItemId);
+    /// b.store(Type::I32, i, y, i);
+    /// b.ret();
+    /// let binary = Module::from_kernels([b.finish()]).compile(HALU)?;
+    /// assert_eq!(binary.stats[0].kernel, "numbers");
+    /// # Ok::<(), halfbyte::CompileError>(())
+    /// ```
+    pub fn from_kernels(kernels: impl IntoIterator<Item = Kernel>) -> Module {
+        let ir = ir::Module { kernels: kernels.into_iter().collect() };
+        Module { file: "<built>".to_owned(), source: Source::None, ir }
+    }
+
+    /// The same kernels, made of the text of this file, maybe in another language: their spans count bytes of it.
+    #[must_use]
+    pub fn with_text(self, file: &str, text: impl Into<String>) -> Module {
+        Module { file: file.to_owned(), source: Source::Text(text.into().into()), ..self }
+    }
+
+    /// The same kernels, made of this file: a map says where in it their spans are.
+    ///
+    /// ```
+    /// use halfbyte::ir::{Span, builder::Builder};
+    /// use halfbyte::isa::object::Loc;
+    /// use halfbyte::{HALU, Module};
+    /// let mut b = Builder::new("nothing");
+    /// b.begin("entry", &[]);
+    /// b.set_span(Span { start: 7, end: 7 });
+    /// b.ret();
+    /// // A span's start is the line here.
+    /// let places = |span: Span| Loc { line: span.start, column: 1 };
+    /// let module = Module::from_kernels([b.finish()]).with_map("mylang.src", places);
+    /// let code = module.compile(HALU)?.code;
+    /// assert_eq!(code[0].locs[0], Loc { line: 7, column: 1 });
+    /// # Ok::<(), halfbyte::CompileError>(())
+    /// ```
+    #[must_use]
+    pub fn with_map(self, file: &str, map: impl SourceMap + 'static) -> Module {
+        Module { file: file.to_owned(), source: Source::Map(Arc::new(map)), ..self }
+    }
+
+    /// The file's name.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The text; an empty one where the kernels were made of none.
+    pub fn text(&self) -> &str {
+        self.source.text()
+    }
+
+    /// What the places in its kernels are places of.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The kernels.
+    pub fn ir(&self) -> &ir::Module {
+        &self.ir
+    }
+
+    /// Findings about the module, to be shown with its text.
+    pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
+        Report::of(self.file.as_str(), self.source.clone(), findings.into())
+    }
+
+    /// Compiles all kernels by all passes.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
+        self.compile_with(&Options::new(target))
+    }
+
+    /// Compiles all kernels.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
+        pipeline::compile(self, &self.ir.kernels, options, &mut |_| {})
+    }
+
+    /// What says where places are.
+    pub(crate) fn locator(&self) -> Locator<'_> {
+        match &self.source {
+            Source::None => Locator::None,
+            Source::Text(text) => Locator::Text(Lines::new(text)),
+            Source::Map(map) => Locator::Map(&**map),
+        }
+    }
+}
+
+/// Finds places in what kernels were made of.
+pub(crate) enum Locator<'a> {
+    None,
+    Text(Lines<'a>),
+    Map(&'a dyn SourceMap),
+}
+
+impl Locator<'_> {
+    /// Line and column; found at once where it is on this line of the text or next to it.
+    pub fn locate(&self, span: Span, near: u32) -> Loc {
+        match self {
+            Locator::None => Loc::default(),
+            Locator::Text(lines) => {
+                let position = lines.position_near(span.start, near as usize);
+                Loc { line: position.line as u32, column: position.column as u32 }
+            }
+            Locator::Map(map) => map.locate(span),
+        }
+    }
+}
