@@ -181,13 +181,13 @@ fn kernels_that_are_too_large_are_not_compiled() {
     };
     let token = CancelToken::default();
     for (limits, message) in [
-        (Limits { ops: 5, ..Limits::NONE }, "@round: 12 ops; at most 5 are compiled"),
-        (Limits { blocks: 2, ..Limits::NONE }, "@round: 3 blocks; at most 2 are compiled"),
-        (Limits { time: Some(Duration::ZERO), ..Limits::NONE }, "@round: not done after 0 s"),
+        (Limits { ops: 5, ..Limits::NONE }, "<text>:2:8: @round: 12 ops; at most 5 are compiled"),
+        (Limits { blocks: 2, ..Limits::NONE }, "<text>:2:8: @round: 3 blocks; at most 2 are compiled"),
+        (Limits { time: Some(Duration::ZERO), ..Limits::NONE }, "<text>:2:8: @round: not done after 0 s"),
     ] {
         assert_eq!(compiled(limits, &token), [message; 3]);
     }
     assert_eq!(compiled(Limits::strict(), &token), [""; 3]);
     token.cancel();
-    assert_eq!(compiled(Limits::NONE, &token), ["@round: cancelled"; 3]);
+    assert_eq!(compiled(Limits::NONE, &token), ["<text>:2:8: @round: cancelled"; 3]);
 }
