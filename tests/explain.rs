@@ -14,7 +14,7 @@ use halfbyte_inspect::explain::{Explanation, Question, Text, explain};
 use halfbyte_isa::object::Loc;
 use halfbyte_isel::Request;
 use halfbyte_isel::trace::{Near, Selection, Trace};
-use halfbyte_lower::Context;
+use halfbyte_lower::{Context, Pipeline};
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
@@ -100,9 +100,8 @@ fn walks_agree_with_selection() {
             for witness in rule.checks.iter().filter_map(|check| witnesses(check).unwrap().into_iter().next()) {
                 let module = Module::parse(&witness.text).unwrap();
                 let mut kernel = module.ir().kernels[0].clone();
-                let pack = halfbyte_lower::find("pack").unwrap();
-                halfbyte_lower::run(&mut kernel, &[pack], &mut Context::new(&TARGETS.legality(target)), &mut ())
-                    .unwrap();
+                let pack = Pipeline::named(["pack"]).unwrap();
+                pack.run(&mut kernel, &mut Context::new(&TARGETS.legality(target)), &mut ()).unwrap();
                 let all = kernel.insts.keys();
                 let mut trace = Trace::new(all);
                 let request = |trace| Request { kernel: &kernel, target, locate: &|_| Loc::default(), trace };

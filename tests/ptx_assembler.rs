@@ -181,7 +181,7 @@ fn assemble_forms(stride: usize) {
     for (place, sm) in Sm::ALL.into_iter().enumerate() {
         let all = Options::new(halfbyte::ptx(sm));
         let mut least = all.clone();
-        least.passes.retain(|pass| pass.name == "pack");
+        least.pipeline.retain(|pass| pass.name() == "pack");
         for (way, options) in [all, least].iter().enumerate() {
             let mut versions: BTreeMap<((u8, u8), bool), Vec<Code>> = BTreeMap::new();
             let mut compiler = Compiler::new(&module, options);

@@ -9,7 +9,7 @@ use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::{Module, Target};
-use halfbyte_lower::{Context, Pass};
+use halfbyte_lower::{Context, Pass, PassError};
 use halfbyte_testkit::campaign::{Mix, Targets, launches};
 use halfbyte_testkit::draw;
 use halfbyte_testkit::reduce::{Case, Effort, Found, Patience, Progress, reduce};
@@ -185,12 +185,24 @@ fn computes_otherwise(kernel: &mut Kernel, _: &mut Context<'_>) -> bool {
     ops(kernel, Op::SubSatU).fold(false, |_, inst| becomes(inst, Op::SubSatU, Op::Sub))
 }
 
+/// A pass with a defect.
+struct Planted(fn(&mut Kernel, &mut Context<'_>) -> bool);
+
+impl Pass for Planted {
+    fn name(&self) -> &str {
+        "planted"
+    }
+
+    fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError> {
+        Ok(self.0(kernel, context))
+    }
+}
+
 /// How the ops of a kernel, as a chain, fail by a pass, and which of them are left.
 #[track_caller]
 fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> (Kind, Vec<Op>) {
-    let pass: &'static Pass = Box::leak(Box::new(Pass { name: "planted", description: "", order: &[], run }));
     let mut options = Options { verify: true, ..Options::new(halfbyte::HALU) };
-    options.passes.insert(0, pass);
+    options.pipeline.insert_before("contract", Planted(run)).unwrap();
     let body: String =
         chain.iter().enumerate().map(|(n, op)| format!("  %v{} = {op}.i32 %v{n}, %a\n", n + 1)).collect();
     let text = format!(

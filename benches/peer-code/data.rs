@@ -49,8 +49,8 @@ impl std::ops::DerefMut for Aligned {
 
 /// Compiles a text of one kernel.
 pub fn halu(text: &str) -> Result<Program, String> {
-    let compiled = Module::parse(text).and_then(|module| module.compile(halfbyte::HALU));
-    let binary = compiled.map_err(|report| report.to_string())?;
+    let module = Module::parse(text).map_err(|report| report.to_string())?;
+    let binary = module.compile(halfbyte::HALU).map_err(|error| error.to_string())?;
     halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 

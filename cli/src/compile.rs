@@ -106,9 +106,9 @@ impl Compile {
         }
         let steps = || STAGES.into_iter().filter(|step| is_taken(step, target));
         let known =
-            |name: &String| options.passes.iter().any(|pass| pass.name == *name) || steps().any(|step| step == name);
+            |name: &String| options.pipeline.names().any(|pass| pass == name) || steps().any(|step| step == name);
         if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
-            let steps: Vec<&str> = options.passes.iter().map(|pass| pass.name).chain(steps()).collect();
+            let steps: Vec<&str> = options.pipeline.names().chain(steps()).collect();
             let message = format!("no step `{unknown}` is taken; the steps are {}", steps.join(", "));
             return Err(Failure::Call(message));
         }
@@ -116,7 +116,7 @@ impl Compile {
         let name = input.name.clone();
         let text = input.into_text()?;
         let shape = self.shape.shape()?;
-        let mut times: BTreeMap<usize, (&'static str, Duration)> = BTreeMap::new();
+        let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut watch = |step: &Stage<'_>| {
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
                 let unchanged = if step.changed { "" } else { " (unchanged)" };
@@ -126,7 +126,7 @@ impl Compile {
                 return;
             }
             let order = PASSES.iter().chain(&STAGES).position(|name| *name == step.name).unwrap_or(usize::MAX);
-            times.entry(order).or_insert((step.name, Duration::ZERO)).1 += step.time;
+            times.entry(order).or_insert_with(|| (step.name.to_owned(), Duration::ZERO)).1 += step.time;
         };
         let mut out = Vec::new();
         // Nothing but the file is asked for, so no kernel need be kept.
@@ -234,7 +234,7 @@ pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     Failure::Call(format!("{} has no kernel `@{name}`; it has {}", module.file(), names.join(", ")))
 }
 
-fn timing<'t>(times: impl Iterator<Item = &'t (&'static str, Duration)> + Clone) -> String {
+fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> String {
     let all: Duration = times.clone().map(|(_, time)| *time).sum();
     let mut text = String::new();
     for (name, time) in times {

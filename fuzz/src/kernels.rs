@@ -67,6 +67,6 @@ fn agree_on<T>(
 fn ways(target: Target) -> [Options; 2] {
     let all = Options { verify: true, ..Options::new(target) };
     let mut least = all.clone();
-    least.passes.retain(|pass| pass.name == "pack");
+    least.pipeline.retain(|pass| pass.name() == "pack");
     [least, all]
 }

@@ -1,6 +1,8 @@
 //! Why kernels were not compiled, as data.
 
+use std::error::Error;
 use std::fmt::{self, Display};
+use std::sync::Arc;
 
 use halfbyte_abi::{Exceeded, Target};
 use halfbyte_ir::diag::Diagnostic;
@@ -31,7 +33,7 @@ impl Display for At {
 
 /// Why kernels were not compiled. Whose fault it is decides what to do about it: [`Invalid`](CompileError::Invalid) and
 /// [`Refused`](CompileError::Refused) are for who wrote the kernel, [`TooLarge`](CompileError::TooLarge) and
-/// [`Cancelled`](CompileError::Cancelled) for who set the limits, [`Internal`](CompileError::Internal) for us.
+/// [`Cancelled`](CompileError::Cancelled) for who set the limits, [`Pass`](CompileError::Pass) for who wrote the pass, [`Internal`](CompileError::Internal) for us.
 ///
 /// It displays as a line for each thing that is wrong; [`Module::report`](crate::Module::report) shows them with the text.
 ///
@@ -50,7 +52,7 @@ impl Display for At {
 /// assert_eq!(refusal.op.map(|(op, ty)| (op.name(), ty.to_string())), Some(("fsqrt", "f32".to_string())));
 /// # Ok::<(), halfbyte::Report>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CompileError {
     /// What is not well formed: kernels that were built, or the text.
@@ -65,6 +67,15 @@ pub enum CompileError {
         at: At,
         /// Which of the two.
         exceeded: Exceeded,
+    },
+    /// A pass of the caller's own ended the compilation.
+    Pass {
+        /// The kernel.
+        at: At,
+        /// The pass.
+        pass: String,
+        /// Its error.
+        error: Arc<dyn Error + Send + Sync>,
     },
     /// A defect of the compiler. No kernel should cause it.
     Internal {
@@ -154,6 +165,7 @@ impl CompileError {
             }
             CompileError::TooLarge(too_large) => one(&too_large.at, too_large.message()),
             CompileError::Cancelled { at, exceeded } => one(at, format!("@{}: {exceeded}", at.kernel)),
+            CompileError::Pass { at, pass, error } => one(at, format!("pass `{pass}` on @{}: {error}", at.kernel)),
             CompileError::Internal { at, message } => one(at, message.clone()),
         }
     }
@@ -180,7 +192,14 @@ impl Display for CompileError {
     }
 }
 
-impl std::error::Error for CompileError {}
+impl Error for CompileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            CompileError::Pass { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<CompileError> for Vec<Diagnostic> {
     fn from(error: CompileError) -> Vec<Diagnostic> {

@@ -45,6 +45,7 @@ pub use halfbyte_isa as isa;
 pub use halfbyte_isa::halu::TARGET as HALU;
 pub use halfbyte_isa::ptx::target as ptx;
 pub use halfbyte_isa::vp1::TARGET as VP1;
+pub use halfbyte_lower as lower;
 pub use halfbyte_runtime as runtime;
 pub use module::{Module, Source, SourceMap, Verified};
 pub use pipeline::Binary;

@@ -15,7 +15,7 @@ use halfbyte_ir::{Kernel, Legality, Span};
 use halfbyte_isa::object::Header;
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
-use halfbyte_lower::{Context, LowerError, Observer, Pass, UnknownPass};
+use halfbyte_lower::{Context, LowerError, Observer, Pass, Pipeline, UnknownPass};
 
 use crate::error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
 use crate::module::{Locator, Module, Verified};
@@ -40,8 +40,8 @@ pub struct Options {
     pub target: Target,
     /// The list that it is in.
     pub targets: &'static TargetSet,
-    /// The passes over the IR, in order.
-    pub passes: Vec<&'static Pass>,
+    /// The passes over the IR, and the rules that they apply.
+    pub pipeline: Pipeline,
     /// Whether each step's result is verified: kernels after each pass, and the register allocation.
     pub verify: bool,
     /// Whether steps say how long they took; to ask for the time takes some itself.
@@ -53,11 +53,10 @@ pub struct Options {
 impl Options {
     /// All passes in order; verified where debug assertions are on.
     pub fn new(target: Target) -> Options {
-        let passes = PASSES.iter().filter_map(|name| halfbyte_lower::find(name).ok());
         Options {
             target,
             targets: &TARGETS,
-            passes: passes.collect(),
+            pipeline: Pipeline::default(),
             verify: cfg!(debug_assertions),
             timed: false,
             watchdog: None,
@@ -69,7 +68,7 @@ impl Options {
     /// # Errors
     /// A name that is no pass's.
     pub fn with_passes<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Result<Options, UnknownPass> {
-        self.passes = names.map(halfbyte_lower::find).collect::<Result<_, _>>()?;
+        self.pipeline = Pipeline::named(names)?;
         Ok(self)
     }
 }
@@ -77,7 +76,7 @@ impl Options {
 /// A step that has been taken.
 pub struct Stage<'a> {
     /// The step: a pass, or one of [`STAGES`].
-    pub name: &'static str,
+    pub name: &'a str,
     /// The kernel, without `@`.
     pub kernel: &'a str,
     /// The time it took; none where [`Options::timed`] is not set.
@@ -130,7 +129,7 @@ pub struct Compiler<'a> {
 /// How often each rule was taken, by its number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fired {
-    /// The rules of [`halfbyte_lower::RULES`].
+    /// The rules of the passes, as [`Pipeline::rule`] counts them.
     pub lower: Vec<usize>,
     /// The target's rules of [`TargetSet::rules`].
     pub isel: Vec<usize>,
@@ -365,8 +364,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {
-        let none = |rules: &[halfbyte_ir::Rule]| vec![0; rules.len()];
-        let fired = Fired { lower: none(halfbyte_lower::RULES), isel: none(options.targets.rules(options.target)) };
+        let isel = vec![0; options.targets.rules(options.target).len()];
+        let fired = Fired { lower: vec![0; options.pipeline.rule_count()], isel };
         let (scratch, allocator) = (Scratch::default(), Allocator::default());
         let support = options.targets.support(options.target);
         Compiler { options, legality, file, locator, scratch, support, allocator, fired }
@@ -445,11 +444,14 @@ impl<'a> Compiler<'a> {
         let context = Context::counting(&self.legality, std::mem::take(&mut self.fired.lower));
         let mut context = context.with_watchdog(self.options.watchdog.as_ref());
         (context.verify, context.timed) = (self.options.verify, self.options.timed);
-        let done = halfbyte_lower::run(kernel, &self.options.passes, &mut context, &mut Passes(watch));
+        let done = self.options.pipeline.run(kernel, &mut context, &mut Passes(watch));
         self.fired.lower = context.into_fired();
         done.map_err(|error| match error {
             LowerError::Refused(refused) => self.refused(kernel, refused),
             LowerError::Exceeded(exceeded) => self.ended(kernel, exceeded),
+            LowerError::Failed { pass, error, .. } => {
+                CompileError::Pass { at: self.at(&kernel.name, kernel.span), pass, error }
+            }
             error => self.defect(kernel, error),
         })
     }
@@ -584,8 +586,8 @@ fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, resu
 struct Passes<'a, 'w>(&'a mut Watch<'w>);
 
 impl Observer for Passes<'_, '_> {
-    fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration) {
+    fn after(&mut self, pass: &dyn Pass, kernel: &Kernel, changed: bool, time: Duration) {
         let result = Product::Lowered(kernel);
-        (self.0)(&Stage { name: pass.name, kernel: &kernel.name, time, changed, result });
+        (self.0)(&Stage { name: pass.name(), kernel: &kernel.name, time, changed, result });
     }
 }

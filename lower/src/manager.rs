@@ -1,49 +1,28 @@
-//! The pass manager: passes by name, run in a given order, watched.
+//! The pass manager: the passes of a pipeline run in its order, watched.
 
+use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::{Exceeded, Watchdog};
-use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Refusal, verify};
 use smallvec::SmallVec;
 
-use crate::pass::{Context, Pass};
-use crate::passes::{CONTRACT, PASSES, needs_contraction};
+use crate::pass::{Context, Pass, PassError};
+use crate::passes::{CONTRACT, needs_contraction};
+use crate::pipeline::{Pipeline, Step};
 use crate::trace::texts;
 
-/// A pass name that is none.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no pass `{name}`{}; the passes are {}", suggestion(.name), names())]
-pub struct UnknownPass {
-    /// What was asked for.
-    pub name: String,
-}
-
-fn suggestion(name: &str) -> String {
-    closest(name, PASSES.iter().map(|pass| pass.name)).map_or(String::new(), |near| format!(", did you mean `{near}`?"))
-}
-
-fn names() -> String {
-    PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ")
-}
-
-/// The pass of that name.
-///
-/// # Errors
-/// Where there is none; the error names the closest and lists all.
-pub fn find(name: &str) -> Result<&'static Pass, UnknownPass> {
-    PASSES.iter().find(|pass| pass.name == name).ok_or_else(|| UnknownPass { name: name.to_string() })
-}
-
-/// Watches passes.
+/// Watches the passes of one kernel. Who is to be told of every kernel that a pipeline compiles is a hook of it:
+/// [`Pipeline::before`], [`Pipeline::after`].
 pub trait Observer {
     /// Called after a pass, with the kernel as it left it and the time it took; none where [`Context::timed`] is not set.
-    fn after(&mut self, pass: &Pass, kernel: &Kernel, changed: bool, time: Duration);
+    fn after(&mut self, pass: &dyn Pass, kernel: &Kernel, changed: bool, time: Duration);
 }
 
 /// Watches nothing.
 impl Observer for () {
-    fn after(&mut self, _: &Pass, _: &Kernel, _: bool, _: Duration) {}
+    fn after(&mut self, _: &dyn Pass, _: &Kernel, _: bool, _: Duration) {}
 }
 
 /// How lowering fails.
@@ -56,11 +35,21 @@ pub enum LowerError {
     #[error("pass `{pass}` left @{kernel} broken: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
     Broken {
         /// The pass.
-        pass: &'static str,
+        pass: String,
         /// The kernel.
         kernel: String,
         /// What the verifier found.
         diagnostics: Vec<Diagnostic>,
+    },
+    /// A pass ended the compilation for a reason of its own.
+    #[error("pass `{pass}` on @{kernel}: {error}")]
+    Failed {
+        /// The pass.
+        pass: String,
+        /// The kernel.
+        kernel: String,
+        /// The reason.
+        error: Arc<dyn Error + Send + Sync>,
     },
     /// It was ended early.
     #[error(transparent)]
@@ -77,61 +66,78 @@ fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
     watchdog.check(ops.sum(), limits.ops, |found, limit| Exceeded::Ops { found, limit })
 }
 
-/// Runs passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass that has
-/// seen the kernel as it is would change nothing, and does not run again.
-///
-/// # Errors
-/// Where a pass finds what the target cannot do, and leaves the kernel as it was; where [`Context::verify`] is set and a pass
-/// leaves the kernel broken, which is a defect; where a watchdog ends it.
-pub fn run(
-    kernel: &mut Kernel,
-    passes: &[&'static Pass],
-    context: &mut Context<'_>,
-    observer: &mut dyn Observer,
-) -> Result<(), LowerError> {
-    // A graph of another kernel, or of what this one was.
-    context.drop_flow();
-    if let Some(watchdog) = context.poll.watchdog {
-        check_size(kernel, watchdog)?;
-    }
-    let is_first = passes.first().is_some_and(|pass| pass.name == CONTRACT.name);
-    let contract = (!is_first && needs_contraction(kernel)).then_some(&CONTRACT);
-    // How many passes have changed the kernel, and how many had when each pass was done.
-    let mut changes = 0;
-    let mut done: SmallVec<[(&'static str, u32); 16]> = SmallVec::new();
-    for pass in contract.into_iter().chain(passes.iter().copied()) {
-        if done.contains(&(pass.name, changes)) {
-            observer.after(pass, kernel, false, Duration::ZERO);
-            continue;
-        }
-        let told = context.trace.as_mut().map(|trace| trace.begin(pass.name));
-        let before = texts(context.trace.as_ref(), kernel);
-        context.keeps_flow = false;
-        let start = context.timed.then(Instant::now);
-        let changed = (pass.run)(kernel, context);
-        let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+impl Pipeline {
+    /// Runs the passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass of
+    /// [`PASSES`](crate::PASSES) that has seen the kernel as it is would change nothing, and does not run again.
+    ///
+    /// # Errors
+    /// Where a pass finds what the target cannot do, and leaves the kernel as it was, or ends the work itself; where
+    /// [`Context::verify`] is set and a pass leaves the kernel broken, which is a defect; where a watchdog ends it.
+    pub fn run(
+        &self,
+        kernel: &mut Kernel,
+        context: &mut Context<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), LowerError> {
+        // A graph of another kernel, or of what this one was.
+        context.drop_flow();
+        context.set_books(self.books());
         if let Some(watchdog) = context.poll.watchdog {
             check_size(kernel, watchdog)?;
         }
-        if changed && !context.keeps_flow {
-            context.drop_flow();
+        let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
+        let contract = (!is_first && needs_contraction(kernel)).then_some(Step::BuiltIn(&CONTRACT));
+        // How many passes have changed the kernel, and how many had when each pass was done.
+        let mut changes = 0;
+        let mut done: SmallVec<[(&'static str, u32); 16]> = SmallVec::new();
+        for step in contract.iter().chain(self.steps()) {
+            let pass = step.pass();
+            self.tell_before(pass.name(), kernel);
+            let is_done = matches!(step, Step::BuiltIn(pass) if done.contains(&(pass.name, changes)));
+            let (changed, time) = if is_done { (false, Duration::ZERO) } else { run(pass, kernel, context)? };
+            changes += u32::from(changed);
+            if let Step::BuiltIn(pass) = step {
+                done.push((pass.name, changes));
+            }
+            self.tell_after(pass.name(), kernel);
+            observer.after(pass, kernel, changed, time);
+            if !context.refusals.is_empty() {
+                return Err(LowerError::Refused(std::mem::take(&mut context.refusals)));
+            }
+            if context.verify && !is_done {
+                verify(kernel).map_err(|diagnostics| LowerError::Broken {
+                    pass: pass.name().to_owned(),
+                    kernel: kernel.name.clone(),
+                    diagnostics,
+                })?;
+            }
         }
-        changes += u32::from(changed);
-        done.push((pass.name, changes));
-        if let (Some(trace), Some(told)) = (&mut context.trace, told) {
-            trace.end(told, before, kernel);
-        }
-        observer.after(pass, kernel, changed, time);
-        if !context.refusals.is_empty() {
-            return Err(LowerError::Refused(std::mem::take(&mut context.refusals)));
-        }
-        if context.verify {
-            verify(kernel).map_err(|diagnostics| LowerError::Broken {
-                pass: pass.name,
-                kernel: kernel.name.clone(),
-                diagnostics,
-            })?;
-        }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Runs a pass: whether it changed the kernel, and how long it took.
+fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
+    let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
+    let before = texts(context.trace.as_ref(), kernel);
+    context.keeps_flow = false;
+    let start = context.timed.then(Instant::now);
+    let changed = pass.run(kernel, context).map_err(|error| match error {
+        PassError::Refused(refusal) => LowerError::Refused(vec![refusal]),
+        PassError::Exceeded(exceeded) => LowerError::Exceeded(exceeded),
+        PassError::Failed(error) => {
+            LowerError::Failed { pass: pass.name().to_owned(), kernel: kernel.name.clone(), error }
+        }
+    })?;
+    let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+    if let Some(watchdog) = context.poll.watchdog {
+        check_size(kernel, watchdog)?;
+    }
+    if changed && !context.keeps_flow {
+        context.drop_flow();
+    }
+    if let (Some(trace), Some(told)) = (&mut context.trace, told) {
+        trace.end(told, before, kernel);
+    }
+    Ok((changed, time))
 }

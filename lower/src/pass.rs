@@ -1,23 +1,139 @@
 //! What a pass is, and what passes are told.
 
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
-use halfbyte_abi::Watchdog;
+use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_ir::{Flow, Kernel, Legality, Refusal};
 
-use crate::rewrite::RULES;
+use crate::rewrite::{RULES, RuleBook};
 use crate::trace::Trace;
 
-/// A pass.
-pub struct Pass {
-    /// Its name on the command line.
+/// A pass: it changes a kernel and keeps what the kernel means.
+///
+/// One [`Pipeline`](crate::Pipeline) serves compilations on several threads at once, so a pass is shared. What it keeps from one
+/// kernel to the next, such as a count, is an atomic or stands behind a lock.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use halfbyte_ir::{Kernel, Op};
+/// use halfbyte_lower::{Context, Pass, PassError, Pipeline};
+///
+/// /// Counts the products that are left for selection.
+/// #[derive(Default)]
+/// struct Products(AtomicUsize);
+///
+/// impl Pass for Products {
+///     fn name(&self) -> &str {
+///         "products"
+///     }
+///
+///     fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError> {
+///         let flow = context.flow(kernel);
+///         for block in flow.reverse_postorder() {
+///             let of_product = |&&inst: &&_| kernel.insts[inst].op == Op::Mul;
+///             self.0.fetch_add(kernel.blocks[block].insts.iter().filter(of_product).count(), Ordering::Relaxed);
+///         }
+///         context.keep_flow(flow);
+///         Ok(false)
+///     }
+/// }
+///
+/// let mut pipeline = Pipeline::default();
+/// pipeline.insert_after("legalise", Products::default())?;
+/// # Ok::<(), halfbyte_lower::UnknownPass>(())
+/// ```
+pub trait Pass: Send + Sync {
+    /// Its name: on the command line, in errors, and for [`Pipeline`](crate::Pipeline)'s edits.
+    fn name(&self) -> &str;
+
+    /// What it does, in a line.
+    fn description(&self) -> &str {
+        ""
+    }
+
+    /// Its place among the others, and why.
+    fn order(&self) -> &[(Order, &'static str)] {
+        &[]
+    }
+
+    /// Changes the kernel, and says whether it did.
+    ///
+    /// # Errors
+    /// What the target cannot do, or whatever else ends the compilation of this kernel.
+    fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError>;
+}
+
+/// A pass that whoever adds it keeps too, to ask it what it found.
+impl<P: Pass + ?Sized> Pass for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn description(&self) -> &str {
+        (**self).description()
+    }
+
+    fn order(&self) -> &[(Order, &'static str)] {
+        (**self).order()
+    }
+
+    fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError> {
+        (**self).run(kernel, context)
+    }
+}
+
+/// Why a pass ends the compilation of a kernel.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PassError {
+    /// The target cannot do what the kernel says.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A limit is met, or someone cancels.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+    /// Anything else.
+    #[error(transparent)]
+    Failed(Arc<dyn Error + Send + Sync>),
+}
+
+impl PassError {
+    /// An error of the pass's own; a text will do.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> PassError {
+        PassError::Failed(error.into().into())
+    }
+}
+
+/// A pass of this crate, as its table has it.
+pub struct BuiltIn {
+    /// Its name.
     pub name: &'static str,
     /// What it does, in a line.
     pub description: &'static str,
     /// Its place among the others in [`ORDER`](crate::ORDER), and why.
     pub order: &'static [(Order, &'static str)],
-    /// Changes the kernel, and says whether it did.
-    pub run: fn(&mut Kernel, &mut Context<'_>) -> bool,
+    /// Changes the kernel, and says whether it did. What the target cannot do it notes by [`Context::refuse`].
+    pub(crate) run: fn(&mut Kernel, &mut Context<'_>) -> bool,
+}
+
+impl Pass for BuiltIn {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn description(&self) -> &str {
+        self.description
+    }
+
+    fn order(&self) -> &[(Order, &'static str)] {
+        self.order
+    }
+
+    fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError> {
+        Ok((self.run)(kernel, context))
+    }
 }
 
 /// Where a pass stands among others. A pass may run more than once.
@@ -62,9 +178,9 @@ impl Order {
     }
 }
 
-/// Asks now and then whether the work is to end early.
+/// Asks now and then whether the work is to end early; see [`Context::poll`].
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Poll<'l> {
+pub struct Poll<'l> {
     pub(crate) watchdog: Option<&'l Watchdog>,
     /// Ops seen since the watchdog was polled.
     unpolled: usize,
@@ -75,12 +191,12 @@ impl Poll<'_> {
     const BETWEEN: usize = 1 << 9;
 
     /// Asked for every op that a pass comes to. Where it says so the pass may return at once: what it leaves is dropped.
-    pub(crate) fn is_stopped(&mut self) -> bool {
+    pub fn is_stopped(&mut self) -> bool {
         self.is_stopped_after(1)
     }
 
     /// The same after so many ops.
-    pub(crate) fn is_stopped_after(&mut self, ops: usize) -> bool {
+    pub fn is_stopped_after(&mut self, ops: usize) -> bool {
         self.unpolled = self.unpolled.saturating_add(ops);
         if self.unpolled < Poll::BETWEEN {
             return false;
@@ -90,7 +206,7 @@ impl Poll<'_> {
     }
 }
 
-/// What passes are told, and what they leave behind.
+/// What passes are told, and what they leave behind: one serves all passes of a kernel, and one kernel after another.
 pub struct Context<'l> {
     /// What the target can do.
     pub legality: &'l Legality,
@@ -101,6 +217,8 @@ pub struct Context<'l> {
     /// What is told of one op, where that is asked.
     pub trace: Option<Trace>,
     pub(crate) poll: Poll<'l>,
+    /// The rules of others behind those of this crate.
+    pub(crate) books: Vec<&'static dyn RuleBook>,
     only_expansion: Option<u32>,
     fired: Vec<usize>,
     pub(crate) refusals: Vec<Refusal>,
@@ -116,7 +234,7 @@ impl<'l> Context<'l> {
         Context::counting(legality, vec![0; RULES.len()])
     }
 
-    /// The same, where rules have been applied before: how often each of [`RULES`].
+    /// The same, where rules have been applied before: how often each, by its number in [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn counting(legality: &'l Legality, fired: Vec<usize>) -> Context<'l> {
         Context {
             legality,
@@ -124,6 +242,7 @@ impl<'l> Context<'l> {
             timed: false,
             trace: None,
             poll: Poll::default(),
+            books: Vec::new(),
             only_expansion: None,
             fired,
             refusals: Vec::new(),
@@ -132,14 +251,14 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Lets `legalise` use one expansion only, by its number in [`RULES`]: so a rule is tried that others would precede.
+    /// Lets `legalise` use one expansion only, by its number in [`Pipeline::rule`](crate::Pipeline::rule): so a rule is tried that others would precede.
     #[must_use]
     pub fn with_only_expansion(mut self, rule: usize) -> Context<'l> {
         self.only_expansion = u32::try_from(rule).ok();
         self
     }
 
-    /// How often each rule of [`RULES`] has been applied.
+    /// How often each rule has been applied, by its number in [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn fired(&self) -> &[usize] {
         &self.fired
     }
@@ -149,15 +268,16 @@ impl<'l> Context<'l> {
         self.fired
     }
 
-    /// The kernel's graph: the one that a pass has left, or a new one.
-    pub(crate) fn flow(&mut self, kernel: &Kernel) -> Flow {
+    /// The kernel's graph: the one that a pass has left, or a new one. A pass that leaves the graph as it is hands it on by
+    /// [`Context::keep_flow`].
+    pub fn flow(&mut self, kernel: &Kernel) -> Flow {
         let flow = self.flow.take().unwrap_or_else(|| Flow::new(kernel));
         debug_assert!(flow.is_of(kernel), "@{} has another graph by now", kernel.name);
         flow
     }
 
     /// Leaves the graph to the passes that follow: the kernel has it still.
-    pub(crate) fn keep_flow(&mut self, flow: Flow) {
+    pub fn keep_flow(&mut self, flow: Flow) {
         self.flow = Some(flow);
         self.keeps_flow = true;
     }
@@ -174,14 +294,21 @@ impl<'l> Context<'l> {
         self
     }
 
-    /// What the inner loops of a pass ask.
-    pub(crate) fn poll(&self) -> Poll<'l> {
+    /// What the inner loops of a pass ask, where they may take long.
+    pub fn poll(&self) -> Poll<'l> {
         self.poll
     }
 
     /// Notes what the target cannot do. No pass runs after the one that does so.
-    pub(crate) fn refuse(&mut self, refusals: Vec<Refusal>) {
+    pub fn refuse(&mut self, refusals: impl IntoIterator<Item = Refusal>) {
         self.refusals.extend(refusals);
+    }
+
+    /// The rules that apply: the books of a pipeline, each rule counted from 0.
+    pub(crate) fn set_books(&mut self, books: &[&'static dyn RuleBook]) {
+        self.books.clear();
+        self.books.extend_from_slice(books);
+        self.fired.resize(RULES.len() + books.iter().map(|book| book.rules().len()).sum::<usize>(), 0);
     }
 
     pub(crate) fn record(&mut self, rules: &[u32]) {

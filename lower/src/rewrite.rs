@@ -3,6 +3,8 @@
 //! Rules see the instruction and those that define its operands. What they make belongs to no block until the pass that
 //! asked places it.
 
+use std::fmt::Debug;
+
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::rule::{Walk, walk};
 use halfbyte_ir::{
@@ -13,8 +15,10 @@ use smallvec::SmallVec;
 
 use crate::{idioms, range};
 
-type Unit = ();
-type FloatCond = (FloatCC, bool);
+#[doc(hidden)]
+pub type Unit = ();
+#[doc(hidden)]
+pub type FloatCond = (FloatCC, bool);
 
 #[allow(
     dead_code,
@@ -46,17 +50,53 @@ include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 pub use table::RULES;
 
 /// So many expansions of one instruction are looked at.
-const MAX_ISLE_RETURNS: usize = 32;
+#[doc(hidden)]
+pub const MAX_ISLE_RETURNS: usize = 32;
 
 /// The most lanes that a type has.
 const MAX_LANES: usize = 16;
 
-/// Rules, applied to one instruction after another.
-pub(crate) struct Rewriter<'k> {
+/// Rules of someone else's, beside those of this crate: `canon` and `legalise` apply them behind their own
+/// ([`Pipeline::with_rules`](crate::Pipeline::with_rules)). What `halfbyte-rulebook` compiles in a build script, and
+/// [`rule_book!`](crate::rule_book) includes, is one.
+pub trait RuleBook: Debug + Sync {
+    /// Its name, which stands before those of its rules: `name::rule`.
+    fn name(&self) -> &'static str;
+
+    /// Its rules, by the number that they leave when they are applied.
+    fn rules(&self) -> &'static [Rule];
+
+    /// The value that an instruction's result can be replaced by, always and bit for bit.
+    fn simplify(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Option<Value> {
+        let _ = (rewriter, inst);
+        None
+    }
+
+    /// The values that an instruction's result equals, each made of other ops; one for each rule of `expand` that leaves its number.
+    fn expand(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Vec<Value> {
+        let _ = (rewriter, inst);
+        Vec::new()
+    }
+
+    /// How far one of its rules matches an instruction.
+    fn walk(&self, rewriter: &mut Rewriter<'_>, rule: &Rule, inst: Inst) -> Walk;
+}
+
+/// The rule of a number: those of this crate come first, then those of the books.
+pub(crate) fn rule_of(books: &[&'static dyn RuleBook], number: u32) -> Option<&'static Rule> {
+    let others = books.iter().flat_map(|book| book.rules());
+    RULES.iter().chain(others).nth(number as usize)
+}
+
+/// Rules, applied to one instruction after another: the `Context` of what ISLE generates.
+pub struct Rewriter<'k> {
     kernel: &'k mut Kernel,
     span: Span,
     made: Vec<Inst>,
     fired: Vec<u32>,
+    books: Vec<&'static dyn RuleBook>,
+    /// The number of the first rule of the book that is asked.
+    first: u32,
 }
 
 /// What `expand` offers for an instruction.
@@ -68,53 +108,99 @@ pub(crate) struct Candidate {
 }
 
 impl<'k> Rewriter<'k> {
-    pub fn new(kernel: &'k mut Kernel) -> Rewriter<'k> {
-        Rewriter { kernel, span: Span::default(), made: Vec::new(), fired: Vec::new() }
+    /// For these rules behind those of this crate.
+    pub(crate) fn new(kernel: &'k mut Kernel, books: &[&'static dyn RuleBook]) -> Rewriter<'k> {
+        let (made, fired, books) = (Vec::new(), Vec::new(), books.to_vec());
+        Rewriter { kernel, span: Span::default(), made, fired, books, first: 0 }
     }
 
     /// The value that the instruction's result can be replaced by. What was made for it is in [`Rewriter::take_made`].
-    pub fn simplify(&mut self, inst: Inst) -> Option<Value> {
+    pub(crate) fn simplify(&mut self, inst: Inst) -> Option<Value> {
         self.start(inst);
-        generated::constructor_simplify(self, inst)
+        generated::constructor_simplify(self, inst).or_else(|| self.by_books(|book, own| book.simplify(own, inst)))
+    }
+
+    /// What the first of the other books gives that gives something.
+    fn by_books<T>(&mut self, mut ask: impl FnMut(&dyn RuleBook, &mut Self) -> Option<T>) -> Option<T> {
+        if self.books.is_empty() {
+            return None;
+        }
+        let books = std::mem::take(&mut self.books);
+        self.first = RULES.len() as u32;
+        let mut given = None;
+        for &book in &books {
+            given = ask(book, self);
+            if given.is_some() {
+                break;
+            }
+            self.first += book.rules().len() as u32;
+        }
+        self.first = 0;
+        self.books = books;
+        given
     }
 
     /// The rules that could simplify an instruction, with how far each matches.
-    pub fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, Walk)> {
-        let rules = (0..).zip(RULES).filter(|(_, rule)| rule.term == "simplify");
+    pub(crate) fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, &'static Rule, Walk)> {
+        let simplifies = |(_, rule): &(u32, &Rule)| rule.term == "simplify";
         let at = [generated::Datum::Inst(inst)];
-        rules.map(|(number, rule)| (number, walk(&mut generated::Terms(self), rule, &at))).collect()
+        let own = (0..).zip(RULES).filter(simplifies);
+        let mut walks: Vec<_> =
+            own.map(|(number, rule)| (number, rule, walk(&mut generated::Terms(self), rule, &at))).collect();
+        self.by_books(|book, own| {
+            let rules = (own.first..).zip(book.rules()).filter(simplifies);
+            walks.extend(rules.map(|(number, rule)| (number, rule, book.walk(own, rule, inst))));
+            None::<()>
+        });
+        walks
     }
 
     /// All expansions of an instruction.
-    pub fn expand(&mut self, inst: Inst) -> Vec<Candidate> {
+    pub(crate) fn expand(&mut self, inst: Inst) -> Vec<Candidate> {
         self.start(inst);
         let mut values = Vec::new();
         generated::constructor_expand(self, inst, &mut values);
-        let is_expansion = |&rule: &u32| RULES.get(rule as usize).is_some_and(|r| r.term == "expand");
-        let rules = self.fired.iter().copied().filter(is_expansion);
-        rules.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
+        let mut candidates = self.candidates(RULES, 0, values);
+        self.by_books(|book, own| {
+            let fired = own.fired.len();
+            let values = book.expand(own, inst);
+            candidates.extend(own.candidates(book.rules(), fired, values));
+            None::<()>
+        });
+        candidates
+    }
+
+    /// The expansions by rules of the book at hand, of which the numbers are those from the place on.
+    fn candidates(&self, rules: &[Rule], from: usize, values: impl IntoIterator<Item = Value>) -> Vec<Candidate> {
+        let is_expansion = |&rule: &u32| {
+            let rule = rule.checked_sub(self.first).and_then(|number| rules.get(number as usize));
+            rule.is_some_and(|rule| rule.term == "expand")
+        };
+        let fired = self.fired.iter().skip(from).copied().filter(is_expansion);
+        fired.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
     }
 
     /// The instructions made since the last call, in the order in which they can stand.
-    pub fn take_made(&mut self) -> Vec<Inst> {
+    pub(crate) fn take_made(&mut self) -> Vec<Inst> {
         std::mem::take(&mut self.made)
     }
 
     /// The rules that fired for the last instruction.
-    pub fn fired(&self) -> &[u32] {
+    pub(crate) fn fired(&self) -> &[u32] {
         &self.fired
     }
 
+    /// The kernel.
     pub fn kernel(&self) -> &Kernel {
         self.kernel
     }
 
-    pub fn kernel_mut(&mut self) -> &mut Kernel {
+    pub(crate) fn kernel_mut(&mut self) -> &mut Kernel {
         self.kernel
     }
 
     /// What is made from now on stands for this instruction's place in the text.
-    pub fn stand_at(&mut self, inst: Inst) {
+    pub(crate) fn stand_at(&mut self, inst: Inst) {
         self.span = self.kernel.insts[inst].span;
     }
 
@@ -124,7 +210,7 @@ impl<'k> Rewriter<'k> {
         self.fired.clear();
     }
 
-    /// Makes an instruction with a result.
+    /// Makes an instruction with a result, which the pass that asked for it places.
     pub fn make(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty);
         let inst = self.kernel.make_inst(op, ty, attr, args, Some(result.unwrap_or(ty)), self.span);
@@ -161,6 +247,18 @@ impl<'k> Rewriter<'k> {
         let bits = lane(ty.elem()).unwrap_or(0);
         self.constant_of(ty, |_| bits)
     }
+}
+
+/// What the rules of someone else's book are compiled against.
+#[doc(hidden)]
+pub mod terms {
+    pub extern crate alloc;
+    pub use halfbyte_ir as ir;
+    pub use halfbyte_ir::rule::{Walk, walk};
+    pub use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, LaneMap, MemAttr, Op, Rule, Type, Value};
+
+    pub use super::generated::Context as Prelude;
+    pub use super::{FloatCond, MAX_ISLE_RETURNS, Rewriter, RuleBook, Unit};
 }
 
 /// Whether a constant defines a value.
@@ -231,15 +329,15 @@ impl generated::Context for Rewriter<'_> {
     ir_methods!();
 
     fn fired(&mut self, rule: u32) {
-        self.fired.push(rule);
+        self.fired.push(self.first + rule);
     }
 
     fn fired_inst(&mut self, rule: u32, _: Inst) {
-        self.fired.push(rule);
+        self.fired.push(self.first + rule);
     }
 
     fn fired_value(&mut self, rule: u32, _: Value) {
-        self.fired.push(rule);
+        self.fired.push(self.first + rule);
     }
 
     fn iconst(&mut self, value: Value) -> Option<i64> {

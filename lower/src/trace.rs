@@ -8,7 +8,7 @@ use halfbyte_ir::text::print_inst;
 use halfbyte_ir::{Inst, Kernel, Op, Span, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::rewrite::{RULES, Rewriter};
+use crate::rewrite::Rewriter;
 
 /// An op followed through the passes.
 #[derive(Clone, Debug)]
@@ -19,14 +19,14 @@ pub struct Trace {
     near: Vec<Vec<Near>>,
     /// By instruction, its place there.
     asked: FxHashMap<Inst, usize>,
-    pass: &'static str,
+    pass: String,
 }
 
 /// Something that a pass did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
     /// The pass.
-    pub pass: &'static str,
+    pub pass: String,
     /// How.
     pub how: How,
     /// The instructions as they were.
@@ -35,7 +35,7 @@ pub struct Event {
     pub after: Vec<String>,
 }
 
-/// How a pass changed an op. Rules are numbers in [`RULES`](crate::RULES).
+/// How a pass changed an op. Rules are numbers for [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum How {
     /// In the pass's own words.
@@ -57,7 +57,7 @@ const UNREACHABLE: How = How::Told("removed, for its block is unreachable");
 /// A rule of `simplify` that matches in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Near {
-    /// Its number in [`RULES`](crate::RULES).
+    /// Its number for [`Pipeline::rule`](crate::Pipeline::rule).
     pub rule: u32,
     /// The instruction that it was asked of.
     pub at: String,
@@ -77,7 +77,7 @@ impl Trace {
     /// Follows the op at a place in the text.
     pub fn new(place: Span) -> Trace {
         let places = std::iter::once(place).collect();
-        Trace { places, events: Vec::new(), near: Vec::new(), asked: FxHashMap::default(), pass: "" }
+        Trace { places, events: Vec::new(), near: Vec::new(), asked: FxHashMap::default(), pass: String::new() }
     }
 
     /// What happened, in order.
@@ -110,13 +110,13 @@ impl Trace {
         self.places.insert(place);
     }
 
-    pub(crate) fn begin(&mut self, pass: &'static str) -> usize {
-        self.pass = pass;
+    pub(crate) fn begin(&mut self, pass: &str) -> usize {
+        self.pass = pass.to_owned();
         self.events.len()
     }
 
     fn tell(&mut self, how: How, before: Vec<String>, after: Vec<String>) {
-        self.events.push(Event { pass: self.pass, how, before, after });
+        self.events.push(Event { pass: self.pass.clone(), how, before, after });
     }
 
     /// After a pass: what was there and is gone without a word stood where nothing goes.
@@ -208,12 +208,11 @@ impl Tell for Option<Trace> {
         let at = print_inst(rewriter.kernel(), inst);
         let walks = rewriter.walk_simplify(inst);
         let mut near = Vec::new();
-        for (rule, walk) in walks {
+        for (rule, row, walk) in walks {
             let is_near = |miss: &Miss| matches!(miss.depth, Depth::Part | Depth::Pattern);
             let Some(miss) = walk.miss.filter(is_near) else { continue };
             let kernel = rewriter.kernel();
-            let row = RULES.get(rule as usize);
-            if is_followed || row.is_some_and(|row| used.iter().any(|&op| row.looks_for(op))) {
+            if is_followed || used.iter().any(|&op| row.looks_for(op)) {
                 let found = miss.found_text(kernel);
                 let Miss { wanted, line, depth, .. } = miss;
                 near.push(Near { rule, at: at.clone(), is_followed, wanted, line, found, depth });
@@ -235,7 +234,7 @@ mod tests {
     use halfbyte_ir::witness::witnesses;
 
     use super::*;
-    use crate::trial;
+    use crate::{Pipeline, trial};
 
     /// The rules that the walk finds are those that the compiled rules take, on the witness kernels of every rule.
     #[test]
@@ -246,11 +245,11 @@ mod tests {
                 let mut kernel = read(&witness.text).unwrap().kernels.remove(0);
                 let insts: Vec<Inst> =
                     kernel.layout.iter().flat_map(|&block| kernel.blocks[block].insts.clone()).collect();
-                let mut rewriter = Rewriter::new(&mut kernel);
+                let mut rewriter = Rewriter::new(&mut kernel, &[]);
                 for inst in insts {
                     let walks = rewriter.walk_simplify(inst);
-                    let whole = walks.iter().filter(|(_, walk)| walk.miss.is_none());
-                    let first = whole.max_by_key(|(rule, _)| RULES[*rule as usize].priority).map(|(rule, _)| *rule);
+                    let whole = walks.iter().filter(|(_, _, walk)| walk.miss.is_none());
+                    let first = whole.max_by_key(|(_, rule, _)| rule.priority).map(|(number, ..)| *number);
                     let taken = rewriter.simplify(inst).and_then(|_| rewriter.fired().first().copied());
                     assert_eq!(first, taken, "{} in\n{}", rule.name, witness.text);
                     compared += usize::from(taken.is_some());
@@ -267,8 +266,8 @@ mod tests {
         let legality = trial::target(|_, _| false);
         let mut context = crate::Context::new(&legality);
         context.trace = Some(Trace::new(place));
-        let passes: Vec<_> = passes.iter().map(|name| crate::find(name).unwrap()).collect();
-        crate::run(&mut kernel, &passes, &mut context, &mut ()).unwrap();
+        let pipeline = Pipeline::named(passes.iter().copied()).unwrap();
+        pipeline.run(&mut kernel, &mut context, &mut ()).unwrap();
         context.trace.unwrap()
     }
 
@@ -277,10 +276,14 @@ mod tests {
         let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %n = neg.i32 %a\n  \
                     %m = neg.i32 %n\n  %s = add.i32 %m, %i\n  %t = add.i32 %a, %i\n  %u = xor.i32 %s, %t\n  store %u, %y[%i]\n  ret\n}\n";
         let trace = told(text, &["canon", "gvn", "dce"], "t");
-        assert!(matches!(trace.events(), [Event { pass: "gvn", how: How::Told(_), .. }]), "{:?}", trace.events());
+        assert!(
+            matches!(trace.events(), [Event { pass, how: How::Told(_), .. }] if pass == "gvn"),
+            "{:?}",
+            trace.events()
+        );
         assert_eq!(trace.events()[0].after, ["%s = add.i32 %a, %i"]);
         let trace = told(text, &["canon", "dce"], "n");
-        assert!(matches!(trace.events(), [Event { pass: "dce", .. }]), "{:?}", trace.events());
+        assert!(matches!(trace.events(), [Event { pass, .. }] if pass == "dce"), "{:?}", trace.events());
         let trace = told(text, &["canon"], "m");
         assert!(matches!(trace.events(), [Event { how: How::Rule(_), .. }]), "{:?}", trace.events());
     }

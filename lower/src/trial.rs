@@ -2,9 +2,11 @@
 
 use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
-use crate::manager::{LowerError, find, run};
+use crate::manager::LowerError;
 use crate::pass::Context;
-use crate::rewrite::RULES;
+use crate::passes::{CANON, LEGALISE};
+use crate::pipeline::Pipeline;
+use crate::rewrite::{RULES, RuleBook};
 
 /// Why a witness kernel does not show its rule at work.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -33,9 +35,19 @@ pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
     Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 
-/// The rules that rewrite instructions, by number in [`RULES`]. The others are parts that these share.
+/// The rules that rewrite instructions, by number: those of this crate, as [`RULES`] counts them. The others are parts that these
+/// share.
 pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
-    RULES.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
+    rewriting(RULES)
+}
+
+/// The same of someone else's book, by number in [`RuleBook::rules`].
+pub fn rules_of(book: &'static dyn RuleBook) -> impl Iterator<Item = (usize, &'static Rule)> {
+    rewriting(book.rules())
+}
+
+fn rewriting(rules: &'static [Rule]) -> impl Iterator<Item = (usize, &'static Rule)> {
+    rules.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
 }
 
 /// Rewrites a witness kernel of a rule, given by its number in [`RULES`], by the rule's own pass: `canon` for what
@@ -44,9 +56,23 @@ pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
 /// # Errors
 /// Where the pass does not use the rule or leaves the kernel broken, or an expansion leaves its op.
 pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
-    let row = RULES.get(rule).ok_or(TrialError::NoRule(rule))?;
+    apply_by(None, rule, kernel)
+}
+
+/// The same of a rule of someone else's book, by its number in [`RuleBook::rules`].
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_of(book: &'static dyn RuleBook, rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
+    apply_by(Some(book), RULES.len() + rule, kernel)
+}
+
+fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
+    let alone = |pass| book.into_iter().fold(Pipeline::from(pass), Pipeline::with_rules);
+    let (canon, legalise) = (alone(&CANON), alone(&LEGALISE));
+    let row = u32::try_from(rule).ok().and_then(|number| canon.rule(number)).ok_or(TrialError::NoRule(rule))?;
     match row.term {
-        "simplify" => return rewrite(rule, kernel, "canon", Context::new(&target(|_, _| false))),
+        "simplify" => return rewrite(rule, kernel, &canon, Context::new(&target(|_, _| false))),
         "expand" => {}
         _ => return Err(TrialError::NoRule(rule)),
     }
@@ -60,7 +86,7 @@ pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| kernel.insts[inst]);
     let root = root.ok_or_else(|| TrialError::NoRoot(op.to_owned()))?;
     let lacking = target(|op, ty| (op, ty) == (root.op, root.ty));
-    rewrite(rule, kernel, "legalise", Context::new(&lacking).with_only_expansion(rule))?;
+    rewrite(rule, kernel, &legalise, Context::new(&lacking).with_only_expansion(rule))?;
     let is_left = |inst| (kernel.insts[inst].op, kernel.insts[inst].ty) == (root.op, root.ty);
     if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
 }
@@ -69,10 +95,9 @@ fn insts(kernel: &Kernel) -> impl Iterator<Item = Inst> {
     kernel.layout.iter().flat_map(|&block| kernel.blocks[block].insts.iter().copied())
 }
 
-fn rewrite(rule: usize, kernel: &mut Kernel, pass: &str, mut context: Context<'_>) -> Result<(), TrialError> {
+fn rewrite(rule: usize, kernel: &mut Kernel, pipeline: &Pipeline, mut context: Context<'_>) -> Result<(), TrialError> {
     context.verify = true;
-    let passes: Vec<_> = find(pass).into_iter().collect();
-    run(kernel, &passes, &mut context, &mut ())?;
+    pipeline.run(kernel, &mut context, &mut ())?;
     let fired = context.fired().get(rule).is_some_and(|&count| count > 0);
     if fired { Ok(()) } else { Err(TrialError::Unused(Box::new(kernel.clone()))) }
 }

@@ -1,12 +1,14 @@
 //! How passes are found, run and told of. What each one does is in `tests/files/lower`.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::common::kernel;
-use halfbyte_ir::Kernel;
+use halfbyte_ir::{Kernel, Refusal};
 use halfbyte_lower::trial::target;
-use halfbyte_lower::{Context, Observer, PASSES, Pass, documentation, find, run};
+use halfbyte_lower::{Context, LowerError, Observer, PASSES, Pass, PassError, Pipeline, documentation, find};
 
 fn blessed() -> bool {
     std::env::var_os("HALFBYTE_BLESS").is_some()
@@ -25,24 +27,34 @@ fn a_pass_is_found_by_name() {
 
 /// Notes the passes it sees.
 #[derive(Default)]
-struct Notes(Vec<(&'static str, bool)>);
+struct Notes(Vec<(String, bool)>);
 
 impl Observer for Notes {
-    fn after(&mut self, pass: &Pass, _: &Kernel, changed: bool, _: Duration) {
-        self.0.push((pass.name, changed));
+    fn after(&mut self, pass: &dyn Pass, _: &Kernel, changed: bool, _: Duration) {
+        self.0.push((pass.name().to_owned(), changed));
     }
 }
 
 const SMALL: &str =
     "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  %a = add.i32 %i, %i\n  store %i, %y[%i]\n  ret\n}\n";
 
+/// How many instructions a kernel has.
+fn count(kernel: &Kernel) -> usize {
+    kernel.layout.iter().map(|&block| kernel.blocks[block].insts.len()).sum()
+}
+
 #[test]
 fn an_observer_sees_every_pass() {
     let legality = target(|_, _| false);
-    let passes: Vec<_> = ["fold", "dce", "dce"].map(|name| find(name).unwrap()).to_vec();
+    let mut pipeline = Pipeline::named(["fold", "dce", "dce"]).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let (before, after) = (told.clone(), told.clone());
+    pipeline.before(move |pass, kernel| before.lock().unwrap().push(format!("{pass}: {}", count(kernel))));
+    pipeline.after(move |_, kernel| after.lock().unwrap().push(count(kernel).to_string()));
     let mut notes = Notes::default();
-    run(&mut kernel(SMALL), &passes, &mut Context::new(&legality), &mut notes).unwrap();
-    assert_eq!(notes.0, [("fold", false), ("dce", true), ("dce", false)]);
+    pipeline.run(&mut kernel(SMALL), &mut Context::new(&legality), &mut notes).unwrap();
+    assert_eq!(notes.0, [("fold", false), ("dce", true), ("dce", false)].map(|(pass, is)| (pass.to_owned(), is)));
+    assert_eq!(*told.lock().unwrap(), ["fold: 4", "4", "dce: 4", "3", "dce: 3", "3"]);
 }
 
 #[test]
@@ -50,13 +62,13 @@ fn a_context_serves_one_kernel_after_another() {
     let branch = "kernel @k(%y: out i32, %c: i1) {\n^entry:\n  %i = item_id\n  br_if %c, ^a, ^b\n^b:\n  ret\n\
                   ^a:\n  store %i, %y[%i]\n  ret\n}\n";
     let legality = target(|_, _| false);
-    let passes = ["fold", "dce", "merge", "gvn"].map(|name| find(name).unwrap());
+    let pipeline = Pipeline::named(["fold", "dce", "merge", "gvn"]).unwrap();
     let mut context = Context::new(&legality);
     context.verify = true;
     for text in [SMALL, branch, SMALL] {
         let [mut same, mut fresh] = [kernel(text), kernel(text)];
-        run(&mut same, &passes, &mut context, &mut ()).unwrap();
-        run(&mut fresh, &passes, &mut Context::new(&legality), &mut ()).unwrap();
+        pipeline.run(&mut same, &mut context, &mut ()).unwrap();
+        pipeline.run(&mut fresh, &mut Context::new(&legality), &mut ()).unwrap();
         assert_eq!(same.to_string(), fresh.to_string());
     }
 }
@@ -65,35 +77,95 @@ fn a_context_serves_one_kernel_after_another() {
 fn time_is_told_where_it_is_asked() {
     struct Times(Duration);
     impl Observer for Times {
-        fn after(&mut self, _: &Pass, _: &Kernel, _: bool, time: Duration) {
+        fn after(&mut self, _: &dyn Pass, _: &Kernel, _: bool, time: Duration) {
             self.0 += time;
         }
     }
     let legality = target(|_, _| false);
-    let passes = PASSES.iter().collect::<Vec<_>>();
+    let pipeline = Pipeline::named(PASSES.iter().map(|pass| pass.name)).unwrap();
     for timed in [false, true] {
         let mut context = Context::new(&legality);
         context.timed = timed;
         let mut times = Times(Duration::ZERO);
-        run(&mut kernel(SMALL), &passes, &mut context, &mut times).unwrap();
+        pipeline.run(&mut kernel(SMALL), &mut context, &mut times).unwrap();
         assert_eq!(times.0 > Duration::ZERO, timed);
     }
 }
 
-#[test]
-fn a_pass_that_breaks_a_kernel_is_told() {
-    static BREAK: Pass = Pass {
-        name: "break",
-        order: &[],
-        description: "takes the terminator away",
-        run: |kernel, _| kernel.entry().and_then(|entry| kernel.blocks[entry].insts.pop()).is_some(),
-    };
+/// A pass of someone else's: what it does is the closure's.
+struct Own<F>(F);
+
+impl<F> Pass for Own<F>
+where
+    F: Fn(&mut Kernel, &mut Context<'_>) -> Result<bool, PassError> + Send + Sync,
+{
+    fn name(&self) -> &str {
+        "own"
+    }
+
+    fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError> {
+        self.0(kernel, context)
+    }
+}
+
+/// What comes of a pass of someone else's.
+fn by_own<F>(verify: bool, pass: F) -> Result<(), LowerError>
+where
+    F: Fn(&mut Kernel, &mut Context<'_>) -> Result<bool, PassError> + Send + Sync + 'static,
+{
     let legality = target(|_, _| false);
     let mut context = Context::new(&legality);
-    assert!(run(&mut kernel(SMALL), &[&BREAK], &mut context, &mut ()).is_ok());
-    context.verify = true;
-    let error = run(&mut kernel(SMALL), &[&BREAK], &mut context, &mut ()).unwrap_err();
-    assert!(error.to_string().starts_with("pass `break` left @k broken: "), "{error}");
+    context.verify = verify;
+    let mut pipeline = Pipeline::named(["dce"]).unwrap();
+    pipeline.replace("dce", Own(pass)).unwrap();
+    pipeline.run(&mut kernel(SMALL), &mut context, &mut ())
+}
+
+#[test]
+fn a_pass_that_breaks_a_kernel_is_told() {
+    let takes_terminator = |kernel: &mut Kernel, _: &mut Context<'_>| {
+        Ok(kernel.entry().and_then(|entry| kernel.blocks[entry].insts.pop()).is_some())
+    };
+    assert!(by_own(false, takes_terminator).is_ok());
+    let error = by_own(true, takes_terminator).unwrap_err();
+    assert!(error.to_string().starts_with("pass `own` left @k broken: "), "{error}");
+}
+
+#[test]
+fn a_pass_refuses_and_fails_for_reasons_of_its_own() {
+    let refusal = |kernel: &Kernel, context: &Context<'_>| {
+        let reason = Some("it is Monday".to_owned());
+        Refusal { op: None, span: kernel.span, target: context.legality.target(), reason }
+    };
+    let by_error = by_own(true, move |kernel, context| Err(refusal(kernel, context).into()));
+    let by_note = by_own(true, move |kernel, context| {
+        context.refuse([refusal(kernel, context)]);
+        Ok(false)
+    });
+    for refused in [by_error, by_note] {
+        let Err(LowerError::Refused(refused)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused[0].to_string(), "test cannot do this: it is Monday");
+    }
+    let failed = by_own(true, |_, _| Err(PassError::new("no licence"))).unwrap_err();
+    assert_eq!(failed.to_string(), "pass `own` on @k: no licence");
+}
+
+#[test]
+fn a_pass_keeps_what_it_counts() {
+    let (seen, legality) = (Arc::new(AtomicUsize::new(0)), target(|_, _| false));
+    let counted = seen.clone();
+    let mut pipeline = Pipeline::default();
+    let pass = Own(move |kernel: &mut Kernel, _: &mut Context<'_>| {
+        counted.fetch_add(count(kernel), Ordering::Relaxed);
+        Ok(false)
+    });
+    pipeline.insert_before("contract", pass).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| pipeline.run(&mut kernel(SMALL), &mut Context::new(&legality), &mut ()).unwrap());
+        }
+    });
+    assert_eq!(seen.load(Ordering::Relaxed), 16);
 }
 
 #[test]

@@ -12,11 +12,13 @@
 //! `[name: values]` is a variable; the check stands for one kernel a choice of values. In parentheses are the inputs,
 //! and after them the body, instructions separated by `;`, of which the last is the result.
 
+mod book;
 mod declare;
 mod patterns;
 mod table;
 mod text;
 
+pub use book::{compile_book, pass_declarations};
 pub use declare::{Terms, ir_declarations, ir_methods};
 
 use std::collections::HashSet;
@@ -65,6 +67,11 @@ pub struct Rulebook<'a> {
 impl Rulebook<'_> {
     /// Compiles the rules: overlap and unreachable rules are errors. Every rule leaves its number in the trace.
     pub fn compile(&self) -> Result<(), RuleError> {
+        self.compile_defs().map(|_| ())
+    }
+
+    /// The same; gives the definitions that were compiled.
+    fn compile_defs(&self) -> Result<Vec<ast::Def>, RuleError> {
         let declared = self.out_dir.join(format!("{}_declarations.isle", self.name));
         write(&declared, &self.declarations)?;
         let paths: Vec<&Path> =
@@ -89,7 +96,8 @@ impl Rulebook<'_> {
             &CodegenOptions { exclude_global_allow_pragmas: true, ..CodegenOptions::default() },
         )
         .map_err(|e| RuleError(format!("{e}")))?;
-        write(&self.out_dir.join(format!("{}.rs", self.name)), &code)
+        write(&self.out_dir.join(format!("{}.rs", self.name)), &code)?;
+        Ok(defs)
     }
 }
 

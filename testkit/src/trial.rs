@@ -195,8 +195,8 @@ impl Trial<'_> {
                 };
                 tally.launches += self.engines.iter().filter(|engine| TARGETS.runs(**engine, target)).count() as u64;
                 reference.check(&program, self.engines).map_err(|mut failure| {
-                    if options.passes.len() != Options::new(target).passes.len() {
-                        let passes: Vec<&str> = options.passes.iter().map(|pass| pass.name).collect();
+                    if options.pipeline.names().len() != Options::new(target).pipeline.names().len() {
+                        let passes: Vec<&str> = options.pipeline.names().collect();
                         failure.reason += &format!(" (with passes {passes:?})");
                     }
                     failure.in_launch(launch)

@@ -15,7 +15,7 @@ pub fn with_passes(target: Target) -> Options {
 
 pub fn without_passes(target: Target) -> Options {
     let mut options = with_passes(target);
-    options.passes.retain(|pass| pass.name == "pack");
+    options.pipeline.retain(|pass| pass.name() == "pack");
     options
 }
 

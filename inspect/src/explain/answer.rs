@@ -29,7 +29,7 @@ pub struct Explanation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// The pass.
-    pub pass: &'static str,
+    pub pass: String,
     /// How, in words.
     pub how: String,
     /// The rule, where one did it.

@@ -146,9 +146,10 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
         Subject::Op(_) => None,
         Subject::Parameter(value) => kernel.value_name(value),
     });
-    let done = halfbyte_lower::run(&mut lowered, &question.options.passes, &mut context, &mut parameter);
+    let done = question.options.pipeline.run(&mut lowered, &mut context, &mut parameter);
     let trace = context.trace.unwrap_or_else(|| Trace::new(place));
-    explanation.history = trace.events().iter().map(passes::change).collect();
+    explanation.history =
+        trace.events().iter().map(|event| passes::change(&question.options.pipeline, event)).collect();
     explanation.history.extend(parameter.gone(&explanation.op));
     match done {
         Ok(()) => {}
@@ -172,7 +173,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     // Of what is gone there is nothing more to say.
     if !explanation.parts.is_empty() {
         explanation.near = selected.near(&followed);
-        explanation.near.extend(passes::near(&trace));
+        explanation.near.extend(passes::near(&question.options.pipeline, &trace));
         drop_repeated(&mut explanation.near);
     }
     Ok(explanation)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use halfbyte_ir::Kernel;
 use halfbyte_ir::rule::Depth;
 use halfbyte_lower::trace::{Event, How, Trace};
-use halfbyte_lower::{Observer, Pass};
+use halfbyte_lower::{Observer, Pass, Pipeline};
 
 use super::place::named;
 use super::{Change, Missed, NearMiss, RuleAt};
@@ -15,7 +15,7 @@ use super::{Change, Missed, NearMiss, RuleAt};
 pub(super) struct Parameter<'n> {
     /// None where an op is followed.
     name: Option<&'n str>,
-    gone_by: Option<&'static str>,
+    gone_by: Option<String>,
 }
 
 impl<'n> Parameter<'n> {
@@ -27,35 +27,35 @@ impl<'n> Parameter<'n> {
     pub(super) fn gone(&self, text: &str) -> Option<Change> {
         let how = "removed: what it was for is done without it, or by other values".to_owned();
         let (before, after) = (vec![text.to_owned()], Vec::new());
-        Some(Change { pass: self.gone_by?, how, rule: None, notes: Vec::new(), before, after })
+        Some(Change { pass: self.gone_by.clone()?, how, rule: None, notes: Vec::new(), before, after })
     }
 }
 
 impl Observer for Parameter<'_> {
-    fn after(&mut self, pass: &Pass, kernel: &Kernel, _: bool, _: Duration) {
+    fn after(&mut self, pass: &dyn Pass, kernel: &Kernel, _: bool, _: Duration) {
         let is_gone = self.name.is_some_and(|name| named(kernel, name).is_none());
         if is_gone && self.gone_by.is_none() {
-            self.gone_by = Some(pass.name);
+            self.gone_by = Some(pass.name().to_owned());
         }
     }
 }
 
-fn lower_rule(number: u32) -> Option<RuleAt> {
-    halfbyte_lower::RULES.get(number as usize).map(RuleAt::new)
+fn lower_rule(pipeline: &Pipeline, number: u32) -> Option<RuleAt> {
+    pipeline.rule(number).map(RuleAt::new)
 }
 
-pub(super) fn change(event: &Event) -> Change {
+pub(super) fn change(pipeline: &Pipeline, event: &Event) -> Change {
     let (how, rule) = match &event.how {
         How::Told(words) => (*words, None),
-        How::Rule(rule) => ("rewritten by", lower_rule(*rule)),
+        How::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
         How::Expanded { rules, .. } => match rules.first() {
-            Some(&rule) => ("the target lacks it; expanded by", lower_rule(rule)),
+            Some(&rule) => ("the target lacks it; expanded by", lower_rule(pipeline, rule)),
             None => ("the target lacks it alone, and no expansion makes it of what the target has", None),
         },
     };
     let mut notes = Vec::new();
     if let How::Expanded { rules, candidates } = &event.how {
-        let name = |rule: &u32| lower_rule(*rule).map_or("", |rule| rule.name);
+        let name = |rule: &u32| lower_rule(pipeline, *rule).map_or("", |rule| rule.name);
         let inner: Vec<&str> = rules.iter().skip(1).map(name).collect();
         if !inner.is_empty() {
             notes.push(format!("what it makes is expanded by {}", inner.join(", ")));
@@ -72,7 +72,7 @@ pub(super) fn change(event: &Event) -> Change {
         }
     }
     let (before, after) = (event.before.clone(), event.after.clone());
-    Change { pass: event.pass, how: how.to_owned(), rule, notes, before, after }
+    Change { pass: event.pass.clone(), how: how.to_owned(), rule, notes, before, after }
 }
 
 fn instructions(count: usize) -> String {
@@ -80,11 +80,11 @@ fn instructions(count: usize) -> String {
 }
 
 /// The rules of passes that match in part: for each instruction those that match further first.
-pub(super) fn near(trace: &Trace) -> Vec<NearMiss> {
+pub(super) fn near(pipeline: &Pipeline, trace: &Trace) -> Vec<NearMiss> {
     let near = trace.near().filter_map(|near| {
         let (found, depth) = (near.found.clone(), near.depth);
         Some(NearMiss {
-            rule: lower_rule(near.rule)?,
+            rule: lower_rule(pipeline, near.rule)?,
             by: "canon",
             of: (!near.is_followed).then(|| near.at.clone()),
             miss: Some(Missed { wanted: near.wanted, line: near.line, found, depth }),

@@ -8,13 +8,13 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, MemAttr, Op, Type, Value, ValueList};
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::{fold, resolve};
 use crate::rewrite::Rewriter;
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "canon",
     description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
     order: &[(Order::Before("legalise"), "its algebra would bring back the op that the target lacks")],
@@ -31,7 +31,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let flow = context.flow(kernel);
     let mut keeps_flow = true;
-    let mut rewriter = Rewriter::new(kernel);
+    let mut rewriter = Rewriter::new(kernel, &context.books);
     let mut work = Vec::new();
     let mut kept = Vec::new();
     let mut poll = context.poll();

@@ -5,11 +5,11 @@
 
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "contract",
     description: "makes sums and the products in them one op, where both say `contract`",
     order: &[(

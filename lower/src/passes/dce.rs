@@ -6,11 +6,11 @@
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "dce",
     description: "removes unused instructions, unused block parameters and unreachable blocks",
     order: &[(Order::Last, "the others leave what nothing uses any more")],

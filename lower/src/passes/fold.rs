@@ -5,12 +5,12 @@
 
 use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::rewrite::{constant_lanes, constant_result};
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "fold",
     description: "computes what depends on constants alone, branches too",
     order: &[(Order::Before("legalise"), "it would fold an expansion back into the op that the target lacks")],

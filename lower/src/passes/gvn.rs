@@ -17,12 +17,12 @@ use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Value, ValueDef};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::pass::{Context, Order, Pass, Poll};
+use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::dce::keep_parameters;
 use crate::trace::{How, Tell, Trace};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "gvn",
     description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
     order: &[(Order::Again("legalise"), "expansions of two ops have parts in common")],

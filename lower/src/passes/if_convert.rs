@@ -12,11 +12,11 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueList};
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "if_convert",
     description: "makes selects of a branch whose sides do little",
     order: &[(Order::Before("pack"), "a target whose items share vectors has fewer branches left to convert")],

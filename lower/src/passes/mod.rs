@@ -24,13 +24,15 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Inst, Kernel, Value};
 
+pub(crate) use canon::PASS as CANON;
 pub(crate) use contract::{PASS as CONTRACT, is_needed as needs_contraction};
+pub(crate) use legalise::PASS as LEGALISE;
 
-use crate::pass::Pass;
+use crate::pass::BuiltIn;
 use crate::rewrite::RULES;
 
 /// Every pass.
-pub const PASSES: &[Pass] = &[
+pub const PASSES: &[BuiltIn] = &[
     contract::PASS,
     fold::PASS,
     canon::PASS,

@@ -15,11 +15,11 @@ use smallvec::SmallVec;
 
 use super::accesses::{address, note_parts, value_type};
 use super::zeros::LowZeros;
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell, Trace};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "slp",
     description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
     order: &[

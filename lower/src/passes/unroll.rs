@@ -19,7 +19,7 @@ use halfbyte_ir::eval::{Operand, fold, pack};
 use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueDef, ValueList};
 use smallvec::SmallVec;
 
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::fold::go;
 use crate::passes::if_convert::words;
 use crate::passes::loops::{LoopId, Loops};
@@ -27,7 +27,7 @@ use crate::rewrite::constant_lanes;
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "unroll",
     description: "unrolls loops of few iterations, as many as constants say",
     order: &[

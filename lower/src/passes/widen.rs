@@ -15,11 +15,11 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, MemAttr, Op, Span, Type, 
 
 use super::accesses::{address, note_parts, value_type};
 use super::zeros::LowZeros;
-use crate::pass::{Context, Order, Pass};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell, Trace};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "widen",
     description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
     order: &[

@@ -4,7 +4,7 @@ use halfbyte_ir::eval::{Arg, Fault, Launch, Prepared};
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, Lanes, Legality, ParamKind, Refusal, Type};
 use halfbyte_lower::trial::target;
-use halfbyte_lower::{Context, LowerError, find, run};
+use halfbyte_lower::{Context, LowerError, Pipeline};
 
 /// Full and not, one group and many.
 pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
@@ -16,10 +16,10 @@ pub fn vectors(max_streams: usize) -> Legality {
 
 /// Runs passes by name, the verifier after each.
 pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Result<(), Vec<Refusal>> {
-    let passes: Vec<_> = passes.split(' ').map(|name| find(name).unwrap()).collect();
+    let pipeline = Pipeline::named(passes.split(' ')).unwrap();
     let mut context = Context::new(legality);
     context.verify = true;
-    match run(kernel, &passes, &mut context, &mut ()) {
+    match pipeline.run(kernel, &mut context, &mut ()) {
         Ok(()) => Ok(()),
         Err(LowerError::Refused(refusals)) => Err(refusals),
         Err(error) => panic!("{error}\n{kernel}"),

@@ -21,6 +21,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use halfbyte_ir::witness::Random;
+use halfbyte_lower::RuleBook;
 
 pub use video::check_sequence;
 
@@ -143,6 +144,12 @@ pub fn subjects(effort: Effort) -> Vec<Subject> {
     subjects.extend(assembly::subjects(effort));
     subjects.extend(bundles::subjects(effort));
     subjects
+}
+
+/// The rules of a book that someone adds to those of the passes: each is to be proved by its checks, as ours are,
+/// by [`prove`] or one by one ([`Subject::prove`]).
+pub fn rule_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
+    rules::of_book(book, effort)
 }
 
 /// One of several equal parts of the work: `k/n`.

@@ -12,12 +12,12 @@ use halfbyte_abi::{Param, Target};
 use halfbyte_emit::write_object;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
-use halfbyte_ir::{Kernel, ParamKind, Type};
+use halfbyte_ir::{Kernel, ParamKind, Rule, Type};
 use halfbyte_isa::object::{Header, Loc};
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Refusal, Request};
-use halfbyte_lower::Context;
-use halfbyte_lower::trial as rule_trial;
+use halfbyte_lower::trial::{self as rule_trial, TrialError};
+use halfbyte_lower::{Context, Pipeline, RuleBook};
 use halfbyte_runtime::Program;
 
 use super::{Counterexample, Effort, Reproduction, Subject};
@@ -64,15 +64,31 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
             }));
         }
     }
-    for (number, rule) in rule_trial::rules() {
-        let place = RuleSite { part: "lower", name: rule.name, file: rule.file, line: rule.line };
-        subjects.push(place.subject(rule.checks, effort, move |kernel| {
-            let mut after = kernel.clone();
-            rule_trial::apply(number, &mut after).map_err(|error| error.to_string())?;
-            Ok(Translated { after: After::Kernel(Box::new(after)), is_taken: true })
-        }));
-    }
+    let of_lower = |(number, rule)| rewriting("lower", rule, effort, move |kernel| rule_trial::apply(number, kernel));
+    subjects.extend(rule_trial::rules().map(of_lower));
     subjects
+}
+
+/// The rules of someone else's book.
+pub(super) fn of_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
+    let of_book =
+        |(number, rule)| rewriting(book.name(), rule, effort, move |kernel| rule_trial::apply_of(book, number, kernel));
+    rule_trial::rules_of(book).map(of_book).collect()
+}
+
+/// A rule of the passes, which `apply` applies to a kernel.
+fn rewriting(
+    part: &'static str,
+    rule: &'static Rule,
+    effort: Effort,
+    apply: impl Fn(&mut Kernel) -> Result<(), TrialError> + Send + Sync + 'static,
+) -> Subject {
+    let place = RuleSite { part, name: rule.name, file: rule.file, line: rule.line };
+    place.subject(rule.checks, effort, move |kernel| {
+        let mut after = kernel.clone();
+        apply(&mut after).map_err(|error| error.to_string())?;
+        Ok(Translated { after: After::Kernel(Box::new(after)), is_taken: true })
+    })
 }
 
 /// Where a rule stands.
@@ -317,9 +333,8 @@ fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
 fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), String> {
     let texts = |refusals: Vec<Refusal>| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let mut packed = kernel.clone();
-    let pass = halfbyte_lower::find("pack").map_err(|error| error.to_string())?;
-    halfbyte_lower::run(&mut packed, &[pass], &mut Context::new(&TARGETS.legality(target)), &mut ())
-        .map_err(|error| error.to_string())?;
+    let pack = Pipeline::named(["pack"]).map_err(|error| error.to_string())?;
+    pack.run(&mut packed, &mut Context::new(&TARGETS.legality(target)), &mut ()).map_err(|error| error.to_string())?;
     let request = Request { kernel: &packed, target, locate: &|_| Loc::default(), trace: None };
     let mut selected = TARGETS.select(request).map_err(texts)?;
     selected.code.expand().map_err(|error| error.to_string())?;

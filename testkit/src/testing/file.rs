@@ -9,7 +9,7 @@ use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Op, Span, Type};
-use halfbyte_lower::Pass;
+use halfbyte_lower::Pipeline;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
@@ -52,7 +52,7 @@ pub(super) struct Header {
     /// What is compiled for; only `lower` can do without.
     pub target: Option<Target>,
     /// The passes, where they are not those of the compiler.
-    pub passes: Option<Vec<&'static Pass>>,
+    pub passes: Option<Pipeline>,
     /// Without a target: the ops that the passes are told are missing, on one type or on all.
     pub without: Vec<(Op, Option<Type>)>,
 }
@@ -303,8 +303,8 @@ impl Parser<'_> {
             match word.split_once('=') {
                 Some(("passes", names)) => {
                     let names = names.split(',').filter(|name| !name.is_empty());
-                    let passes: Result<_, _> = names.map(halfbyte_lower::find).collect();
-                    header.passes = Some(passes.map_err(|error| Diagnostic::new(span, error.to_string()))?);
+                    header.passes =
+                        Some(Pipeline::named(names).map_err(|error| Diagnostic::new(span, error.to_string()))?);
                 }
                 Some(("sm", number)) if target.is_some_and(|target| target.sm().is_some()) => {
                     let sm = number.parse().ok().and_then(Sm::new);
@@ -334,8 +334,8 @@ impl Parser<'_> {
 
 impl Header {
     /// The passes over the IR.
-    pub fn passes(&self) -> Vec<&'static Pass> {
-        self.passes.clone().unwrap_or_else(|| pipeline::Options::new(halfbyte::HALU).passes)
+    pub fn pipeline(&self) -> Pipeline {
+        self.passes.clone().unwrap_or_default()
     }
 }
 
@@ -412,7 +412,7 @@ mod tests {
         assert_eq!((second.header.stage, second.whole.as_ref().unwrap().lines.len()), (Stage::Isel, 1));
         assert_eq!((third.header.stage, third.header.target), (Stage::Lower, None));
         assert_eq!(third.header.without, [(Op::Add, Some(Type::I32)), (Op::Mul, None)]);
-        assert_eq!(third.header.passes().iter().map(|pass| pass.name).collect::<Vec<_>>(), ["canon", "legalise"]);
+        assert_eq!(third.header.pipeline().names().collect::<Vec<_>>(), ["canon", "legalise"]);
         assert_eq!(
             third.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>(),
             ["add_zero", "lower::add_neg"]

@@ -137,7 +137,7 @@ impl TestFile {
 /// How a test is compiled.
 fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options {
     let watchdog = watchdog.cloned();
-    Options { passes: test.header.passes(), verify: true, watchdog, ..Options::new(target) }
+    Options { pipeline: test.header.pipeline(), verify: true, watchdog, ..Options::new(target) }
 }
 
 /// Why there is no output.

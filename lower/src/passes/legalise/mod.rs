@@ -13,13 +13,13 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Type, Value};
 
-use crate::pass::{Context, Pass};
+use crate::pass::{BuiltIn, Context};
 use crate::passes::{dce, switch};
 use crate::rewrite::{Candidate, Rewriter};
 use crate::trace::{How, Tell};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
     description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
     order: &[],
@@ -44,7 +44,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     let flow = context.flow(kernel);
     let mut legaliser = Legaliser {
-        rewriter: Rewriter::new(kernel),
+        rewriter: Rewriter::new(kernel, &context.books),
         context,
         replaced: SecondaryMap::new(),
         words: HashMap::new(),

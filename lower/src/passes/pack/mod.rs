@@ -24,7 +24,7 @@ mod vectorise;
 use cranelift_entity::{EntityRef, EntitySet};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
 
-use crate::pass::{Context, Order, Pass, Poll};
+use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
 use crate::trace::{Tell, texts};
@@ -39,7 +39,7 @@ use uniformity::{Regions, Uniformity, Varying};
 use vectorise::{check_streams, vectorise};
 
 /// The pass.
-pub const PASS: Pass = Pass {
+pub const PASS: BuiltIn = BuiltIn {
     name: "pack",
     description: "makes a kernel one of several work items that share vectors, on targets where they do",
     order: &[(Order::Before("legalise"), "what is done item by item may need expanding")],
