@@ -1,8 +1,9 @@
 //! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
-//! lie, streams, targets; how much a piece of work may take, and how it is stopped.
+//! lie, streams, targets, places in source texts; how much a piece of work may take, and how it is stopped.
 
 mod launch;
 mod limits;
+mod loc;
 mod param;
 mod signature;
 mod sm;
@@ -16,6 +17,7 @@ pub use launch::{
     buffer_of, group_size,
 };
 pub use limits::{Exceeded, Limits};
+pub use loc::Loc;
 pub use param::{Direction, ParamKind};
 pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;

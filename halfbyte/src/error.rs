@@ -4,10 +4,9 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use halfbyte_abi::{Exceeded, Target};
+use halfbyte_abi::{Exceeded, Loc, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Refusal, Span};
-use halfbyte_isa::object::Loc;
 
 /// Where an error is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -23,32 +23,70 @@
 //!
 //! What programs mean is said by [`ir`], what words mean by [`isa`]. [`pipeline`] leads from the one to the other;
 //! [`runtime`] executes words and knows nothing of the compiler.
+//!
+//! # Features
+//!
+//! On unless turned off is what is pure Rust and runs everywhere: a launch is interpreted on the caller's thread. What makes native
+//! code, starts threads or loads a driver is asked for by name.
+//!
+//! | feature | brings | on |
+//! |---|---|---|
+//! | `halu`, `vp1`, `ptx` | the target, in [`TARGETS`] | yes |
+//! | `half` | [`f16`] and [`bf16`] as elements of slices | yes |
+//! | `snippets` | reports that show the lines they are about | yes |
+//! | `import-ptx` | PTX in: `import_ptx` | |
+//! | `jit` | [`Engine::Jit`](runtime::Engine::Jit): native code, made by Cranelift | |
+//! | `cuda` | [`Engine::Cuda`](runtime::Engine::Cuda): PTX on a GPU | |
+//! | `parallel` | launches on several threads | |
+//! | `codegen` | [`pipeline`] and launches for targets of one's own; every target brings it | with a target |
+//!
+//! Without any of them a text is read, verified and evaluated ([`ir`]). An engine that was not built refuses a launch and names its
+//! feature.
 
+#[cfg(feature = "codegen")]
 mod error;
+#[cfg(feature = "import-ptx")]
 pub mod import_ptx;
+#[cfg(feature = "codegen")]
 pub mod intrinsics;
+#[cfg(feature = "codegen")]
 pub mod launch;
 mod module;
+#[cfg(feature = "codegen")]
 pub mod pipeline;
+#[cfg(feature = "codegen")]
 mod program;
 pub mod report;
+#[cfg(feature = "codegen")]
 pub mod target;
+#[cfg(feature = "codegen")]
 pub mod targets;
 
+#[cfg(feature = "codegen")]
 pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
+#[cfg(feature = "half")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
 pub use halfbyte_abi::{Sm, Target};
+#[cfg(feature = "codegen")]
 pub use halfbyte_emit as emit;
 pub use halfbyte_ir as ir;
+#[cfg(feature = "codegen")]
 pub use halfbyte_isa as isa;
+#[cfg(feature = "halu")]
 pub use halfbyte_isa::halu::TARGET as HALU;
+#[cfg(feature = "ptx")]
 pub use halfbyte_isa::ptx::target as ptx;
+#[cfg(feature = "vp1")]
 pub use halfbyte_isa::vp1::TARGET as VP1;
 pub use halfbyte_lower as lower;
+#[cfg(feature = "codegen")]
 pub use halfbyte_runtime as runtime;
 pub use module::{Module, Source, SourceMap, Verified};
+#[cfg(feature = "codegen")]
 pub use pipeline::Binary;
+#[cfg(feature = "codegen")]
 pub use program::{CallError, Data, Launch, Program};
 pub use report::Report;
+#[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};

@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use halfbyte_abi::Loc;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{self as ir, Kernel, Span};
-use halfbyte_isa::object::Loc;
 
-use crate::error::CompileError;
+#[cfg(feature = "import-ptx")]
 use crate::import_ptx;
-use crate::pipeline::{self, Binary, Options};
 use crate::report::Report;
-use halfbyte_abi::Target;
 
 /// Says where in a user's own file the places of built kernels are.
 ///
@@ -56,6 +54,15 @@ impl Source {
         match self {
             Source::Text(text) => text,
             Source::None | Source::Map(_) => "",
+        }
+    }
+
+    /// What finds places in it.
+    pub(crate) fn locator(&self) -> Locator<'_> {
+        match self {
+            Source::None => Locator::None,
+            Source::Text(text) => Locator::Text(Lines::new(text)),
+            Source::Map(map) => Locator::Map(&**map),
         }
     }
 }
@@ -124,6 +131,7 @@ impl Module {
     ///
     /// # Errors
     /// All that is wrong with it; kernels in PTX that the IR cannot say.
+    #[cfg(feature = "import-ptx")]
     pub fn open(file: &str, text: impl Into<String>, shape: import_ptx::Shape) -> Result<Module, Report> {
         if import_ptx::is_ptx(file) { import_ptx::import(file, &text.into(), shape) } else { Module::named(file, text) }
     }
@@ -199,31 +207,6 @@ impl Module {
     /// Findings about the module, to be shown with its text.
     pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(self.file.as_str(), self.source.clone(), findings.into())
-    }
-
-    /// Compiles all kernels by all passes.
-    ///
-    /// # Errors
-    /// [`CompileError`] says of whom.
-    pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
-        self.compile_with(&Options::new(target))
-    }
-
-    /// Compiles all kernels.
-    ///
-    /// # Errors
-    /// [`CompileError`] says of whom.
-    pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
-        pipeline::compile(self, &self.ir.kernels, options, &mut |_| {})
-    }
-
-    /// What says where places are.
-    pub(crate) fn locator(&self) -> Locator<'_> {
-        match &self.source {
-            Source::None => Locator::None,
-            Source::Text(text) => Locator::Text(Lines::new(text)),
-            Source::Map(map) => Locator::Map(&**map),
-        }
     }
 }
 

@@ -240,6 +240,24 @@ pub fn compile_kernels(
     Ok(all)
 }
 
+impl Module {
+    /// Compiles all kernels by all passes.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
+        self.compile_with(&Options::new(target))
+    }
+
+    /// Compiles all kernels.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
+        compile(self, &self.ir().kernels, options, &mut |_| {})
+    }
+}
+
 /// Compiles all kernels of a text, each as soon as it is read.
 ///
 /// # Errors
@@ -360,7 +378,7 @@ impl<'a> Compiler<'a> {
 
     /// The same, where the passes are told of a target that can do other things.
     pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
-        Compiler::of(module.file(), module.locator(), options, legality)
+        Compiler::of(module.file(), module.source().locator(), options, legality)
     }
 
     fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {

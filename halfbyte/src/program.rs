@@ -1,6 +1,7 @@
 //! Programs on typed slices.
 
 use crate::targets::TARGETS;
+#[cfg(feature = "half")]
 use half::{bf16, f16};
 use halfbyte_abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
 use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
@@ -44,7 +45,9 @@ macro_rules! data {
     };
 }
 
-data! { u8 i8 u16 i16 u32 i32 u64 i64 u128 f16 bf16 f32 }
+data! { u8 i8 u16 i16 u32 i32 u64 i64 u128 f32 }
+#[cfg(feature = "half")]
+data! { f16 bf16 }
 
 impl<T: Data, const N: usize> Data for [T; N] {
     const NAME: &'static str = T::NAME;

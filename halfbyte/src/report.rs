@@ -1,17 +1,19 @@
 //! What is wrong with a text, shown with the text.
 
+#[cfg_attr(feature = "snippets", path = "report/snippets.rs")]
+#[cfg_attr(not(feature = "snippets"), path = "report/plain.rs")]
+mod shown;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
-use halfbyte_ir::Span;
-use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::diag::Diagnostic;
 
 use crate::module::Source;
 
 /// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
-/// the place, and say what was expected.
+/// the place where feature `snippets` is on, and say what was expected.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
@@ -40,65 +42,9 @@ impl Report {
         &self.list
     }
 
-    /// The messages, with terminal colours or without.
+    /// The messages, with terminal colours or without; without feature `snippets` never with any.
     pub fn render(&self, colours: bool) -> String {
-        let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
-        let lines = Lines::new(self.source.text());
-        let shown = self.list.iter().map(|diagnostic| {
-            let title = Level::ERROR.primary_title(clipped(&diagnostic.message));
-            let label =
-                diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
-            let mut groups = vec![self.place(title, &lines, diagnostic.span, label)];
-            for note in &diagnostic.notes {
-                match (note.span, groups.last_mut()) {
-                    (None, Some(last)) => {
-                        let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
-                        *last = plain.element(Level::NOTE.message(clipped(&note.message)));
-                    }
-                    (span, _) => {
-                        let title = Level::NOTE.secondary_title(clipped(&note.message));
-                        groups.push(self.place(title, &lines, span.unwrap_or_default(), None));
-                    }
-                }
-            }
-            renderer.render(&groups)
-        });
-        shown.collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// A message with its place: the line where there is a text, else where a map says that it is.
-    fn place<'a>(&'a self, title: Title<'a>, lines: &Lines<'a>, span: Span, label: Option<String>) -> Group<'a> {
-        let expected = |group: Group<'a>, label: Option<String>| match label {
-            Some(label) => group.element(Level::NOTE.message(label)),
-            None => group,
-        };
-        match &self.source {
-            Source::Text(_) => title.element(self.snippet(lines, span, label)),
-            Source::Map(map) => {
-                let loc = map.locate(span);
-                let origin = Origin::path(self.file.as_str());
-                let known = loc.is_known().then_some((loc.line as usize, loc.column as usize));
-                let origin = known.map_or(origin.clone(), |(line, column)| origin.line(line).char_column(column));
-                expected(title.element(origin), label)
-            }
-            Source::None => expected(title.element(Origin::path(self.file.as_str())), label),
-        }
-    }
-
-    /// The line of a place with a mark under it. A place of several lines is marked to the end of its first.
-    fn snippet<'a>(
-        &'a self,
-        lines: &Lines<'a>,
-        span: Span,
-        label: Option<String>,
-    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        let position = lines.position(span.start);
-        let text = lines.text(position.line);
-        let start = text.char_indices().nth(position.column - 1).map_or(text.len(), |(byte, _)| byte);
-        let length = span.end.saturating_sub(span.start) as usize;
-        let end = text.floor_char_boundary(start.saturating_add(length).min(text.len()));
-        let mark = AnnotationKind::Primary.span(start..end.max(start)).label(label);
-        Snippet::source(text).line_start(position.line).path(self.file.as_str()).annotation(mark)
+        shown::render(self, colours)
     }
 }
 
@@ -127,6 +73,8 @@ impl std::error::Error for Report {}
 
 #[cfg(test)]
 mod tests {
+    use halfbyte_ir::Span;
+
     use super::*;
 
     fn at(source: &str, start: u32, end: u32) -> String {
@@ -135,6 +83,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "snippets")]
     fn names_file_line_and_column_and_marks_the_place() {
         let shown = at("first\nsecond %x\n", 13, 15);
         assert!(shown.starts_with("error: wrong\n --> k.hb:2:8\n"), "{shown}");
@@ -168,6 +117,13 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "snippets"))]
+    fn names_file_line_and_column() {
+        assert_eq!(at("first\nsecond %x\n", 13, 15), "error: wrong\n --> k.hb:2:8: expected right");
+    }
+
+    #[test]
+    #[cfg(feature = "snippets")]
     fn notes_stand_below() {
         let diagnostic = Diagnostic::new(Span { start: 6, end: 7 }, "wrong")
             .note(None, "because")

@@ -8,6 +8,7 @@ use halfbyte_isa::isa::Isa;
 use halfbyte_isel::{AllocatedCode, Backend, Request, Scratch, Selected};
 use halfbyte_runtime::{Engine, LoadError, Machine, Program};
 
+#[cfg(any(feature = "halu", feature = "vp1"))]
 use crate::intrinsics;
 
 /// What an intrinsic computes, on operands and with a result of these types.
@@ -34,14 +35,17 @@ pub struct TargetSet(&'static [Support]);
 
 /// What halfbyte itself has, a line an instruction set.
 #[rustfmt::skip]
-pub const BUILT_IN: [Support; 3] = [
+pub const BUILT_IN: &[Support] = &[
+    #[cfg(feature = "halu")]
     Support { isa: &halfbyte_isa::halu::Halu, isel: &halfbyte_isel::Halu, emit: &halfbyte_isel::Halu, runtime: &halfbyte_runtime::Halu, intrinsics: Some(intrinsics::halu::resolve) },
+    #[cfg(feature = "vp1")]
     Support { isa: &halfbyte_isa::vp1::Vp1,   isel: &halfbyte_isel::Vp1,  emit: &halfbyte_isel::Vp1,  runtime: &halfbyte_runtime::Vp1,  intrinsics: Some(intrinsics::vp1::resolve) },
+    #[cfg(feature = "ptx")]
     Support { isa: &halfbyte_isa::ptx::Ptx,   isel: &halfbyte_isel::Ptx,  emit: &halfbyte_isel::Ptx,  runtime: &halfbyte_runtime::Ptx,  intrinsics: None },
 ];
 
 /// The targets that are meant where nothing else is said.
-pub static TARGETS: TargetSet = TargetSet(&BUILT_IN);
+pub static TARGETS: TargetSet = TargetSet(BUILT_IN);
 
 impl TargetSet {
     /// A list of these. Names and numbers in objects are to differ.

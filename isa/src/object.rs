@@ -13,6 +13,7 @@ use crate::stream::{Tiles, TilesError};
 use halfbyte_abi::{Contents, Direction, MAX_LOCAL_BYTES, Param, ParamKind, Signature, SignatureError, Type};
 use halfbyte_abi::{Form, Target};
 
+pub use halfbyte_abi::Loc;
 pub use part::Part;
 
 /// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
@@ -31,36 +32,6 @@ pub const INFO_PREFIX: &str = ".info.";
 pub const LOC_PREFIX: &str = ".loc.";
 /// The alignment of sections of words: a HALU word, a line of VP1 words.
 pub const TEXT_ALIGN: u64 = 16;
-
-/// Where in the source text an instruction comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Loc {
-    /// Line, from 1; 0 where the place is not known.
-    pub line: u32,
-    /// Column, from 1; 0 where the place is not known.
-    pub column: u32,
-}
-
-impl Loc {
-    /// Bytes of the record: line, column.
-    pub const BYTES: usize = 8;
-
-    /// Whether there is a place.
-    pub const fn is_known(self) -> bool {
-        self.line != 0
-    }
-
-    /// The record.
-    pub fn to_bytes(self) -> [u8; Loc::BYTES] {
-        (u64::from(self.column) << 32 | u64::from(self.line)).to_le_bytes()
-    }
-
-    /// The place of a record.
-    pub fn from_bytes(bytes: [u8; Loc::BYTES]) -> Loc {
-        let both = u64::from_le_bytes(bytes);
-        Loc { line: both as u32, column: (both >> 32) as u32 }
-    }
-}
 
 /// What an object is for and where it comes from. Record: target number and SM version, 16 bits each; the source's name.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -45,6 +45,9 @@ pub enum CudaError {
 /// Why there is no GPU to run on.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Unavailable {
+    /// Feature `cuda` is not on in this build.
+    #[error("engine `cuda` needs feature `cuda`, which this build has not")]
+    NotBuilt,
     /// The driver's library is not there, or cannot be loaded.
     #[error("there is no CUDA driver: {0}")]
     Library(String),

@@ -11,6 +11,7 @@ mod launch;
 mod load;
 mod native;
 pub mod ptx;
+mod threads;
 mod trap;
 mod vp1;
 

@@ -1,9 +1,11 @@
 //! What targets' instructions mean in a kernel: the machines' own meanings, on registers that hold the operands.
 
+#[cfg(feature = "halu")]
 pub(crate) mod halu;
+#[cfg(feature = "vp1")]
 pub(crate) mod vp1;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "halu", feature = "vp1"))]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use halfbyte_ir::eval::{Intrinsics, Operand};

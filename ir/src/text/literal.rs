@@ -1,7 +1,7 @@
 //! Numbers in text: read exactly, and written so that they read back to the same bits.
 
-use rustc_apfloat::ieee::{BFloat, Half, Single};
-use rustc_apfloat::{Float, Round, Status};
+use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use halfbyte_abi::Elem;
 
@@ -129,12 +129,18 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     Ok(signed(rounded.value.to_bits() as u64))
 }
 
+/// Exact: an `f64` holds every value of every format.
+fn widened<F: Float + FloatConvert<Double>>(bits: u64) -> f64 {
+    let wide: Double = F::from_bits(bits.into()).convert(&mut false).value;
+    f64::from_bits(wide.to_bits() as u64)
+}
+
 /// The text of a lane: integers signed; whole floats below 2^24 in full, others in the fewest decimal digits that read
 /// back; NaNs other than `nan` as bits.
 pub(super) fn lane_text(bits: u64, elem: Elem) -> String {
     let value = match elem {
-        Elem::F16 => half::f16::from_bits(bits as u16).to_f64(),
-        Elem::BF16 => half::bf16::from_bits(bits as u16).to_f64(),
+        Elem::F16 => widened::<Half>(bits),
+        Elem::BF16 => widened::<BFloat>(bits),
         Elem::F32 => f32::from_bits(bits as u32).into(),
         Elem::I1 => return (bits & 1).to_string(),
         _ => {

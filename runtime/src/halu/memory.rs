@@ -52,7 +52,8 @@ impl Memory<'_> {
         }
     }
 
-    /// Why an access cannot be made.
+    /// Why an access that native code did not make cannot be made.
+    #[cfg(feature = "jit")]
     pub fn why_not(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
         match check_aligned(access, space, address, count) {
             Ok(()) => self.refusal(access, space, address, count),

@@ -1,6 +1,7 @@
 //! HALU: work items one after another, each with registers and local memory of its own.
 
 mod interp;
+#[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 mod jit;
 mod memory;
 pub mod rows;

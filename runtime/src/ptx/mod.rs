@@ -4,6 +4,7 @@
 //! Items are independent, so their order shows only in which trap is met first: the lowest item's. There is neither shared
 //! memory nor a barrier in the subset.
 
+#[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod interp;
 mod memory;

@@ -35,11 +35,13 @@ impl Bundles {
     }
 
     /// A program of one bundle.
+    #[cfg(feature = "jit")]
     pub fn once(bundle: &Bundle) -> Bundles {
         Bundles { bundles: vec![(0, *bundle)], lines: vec![0], words: bundle.words() }
     }
 
     /// How many there are.
+    #[cfg(feature = "jit")]
     pub fn len(&self) -> usize {
         self.bundles.len()
     }

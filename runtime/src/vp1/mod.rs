@@ -6,6 +6,7 @@
 
 mod copy;
 mod interp;
+#[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 mod jit;
 mod tiles;
 
@@ -17,19 +18,21 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_ITEM_COUNT, M_TILE_ITEMS, Tiles, first_stream_m, m_words};
 use halfbyte_isa::vp1 as isa;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
-use halfbyte_isa::vp1::domain::Shape;
+use halfbyte_isa::vp1::domain::{Shape, Unknown};
 use halfbyte_isa::vp1::state::State;
+use thiserror::Error;
 
 use crate::buffers::Buffers;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
-use crate::native::Translation;
+use crate::native::{NativeError, Translation};
+use crate::threads;
 use crate::trap::{Fault, Halt};
 use copy::{Copier, Stop};
 use interp::{Bundles, Run};
+pub use jit::step_bundle;
 use jit::{Compiled, Jit, Machine as Registers};
-pub use jit::{StepError, step_bundle};
 use tiles::{Plan, Tile};
 
 /// The machine.
@@ -50,6 +53,17 @@ impl Machine for Vp1 {
         // Its records have tiles.
         Ok(Arc::new(Code::new(&words.0, info.tiles.clone().unwrap_or_default())))
     }
+}
+
+/// Why native code does not run a bundle.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum StepError {
+    /// The bundle traps.
+    #[error(transparent)]
+    Unknown(#[from] Unknown),
+    /// There is no native code.
+    #[error(transparent)]
+    Native(#[from] NativeError),
 }
 
 /// Words as bundles, and how they are run.
@@ -85,7 +99,7 @@ impl Executable for Code {
             Engine::Jit { threads } => {
                 let compiled = self.jit.get(&self.bundles, self.tiles.group_branch, &mut order.work());
                 let compiled = compiled.map_err(|error| kernel.native_error(error))?;
-                (Some(compiled), usize::from(threads.get()).min(rayon::current_num_threads()))
+                (Some(compiled), usize::from(threads.get()).min(threads::available()))
             }
         };
         let mut m = self.scalars(kernel, args);
@@ -145,7 +159,7 @@ impl Processor<'_> {
     fn store(&mut self) -> &mut [u8] {
         match self {
             Processor::Interpreter { store, .. } => store,
-            Processor::Native { machine, .. } => &mut machine.store,
+            Processor::Native { machine, .. } => machine.data(),
         }
     }
 
@@ -187,7 +201,7 @@ struct Slot<'a> {
 impl<'a> Slot<'a> {
     fn new(compiled: Option<&'a Compiled>) -> Slot<'a> {
         let processor = match compiled {
-            Some(compiled) => Processor::Native { compiled, machine: Registers::new() },
+            Some(compiled) => Processor::Native { compiled, machine: compiled.machine() },
             None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES], cursors: [0; 32] },
         };
         Slot { processor, tile: None, done: None }
@@ -224,13 +238,7 @@ impl TileRunner<'_> {
             return run(slots);
         }
         let share = slots.len().div_ceil(threads).max(1);
-        // This thread works too: it would only sleep, and waking it takes as long as some tiles.
-        rayon::in_place_scope(|scope| {
-            let mut shares = slots.chunks_mut(share);
-            let own = shares.next();
-            shares.for_each(|slots| scope.spawn(move |_| run(slots)));
-            own.map(run);
-        });
+        threads::run_each(slots.chunks_mut(share), run);
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.

@@ -15,4 +15,6 @@ pub const SUPPORT: Support =
     Support { isa: &isa::Toy, isel: &isel::Toy, emit: &emit::Toy, runtime: &runtime::Toy, intrinsics: None };
 
 /// The targets of halfbyte, and this one.
-pub static TARGETS: TargetSet = TargetSet::new(&[BUILT_IN[0], BUILT_IN[1], BUILT_IN[2], SUPPORT]);
+pub static TARGETS: TargetSet = TargetSet::new(&ALL);
+
+const ALL: [Support; 4] = [BUILT_IN[0], BUILT_IN[1], BUILT_IN[2], SUPPORT];

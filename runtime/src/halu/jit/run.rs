@@ -14,6 +14,7 @@ use crate::buffers::Bytes;
 use crate::halu::memory::Memory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
+use crate::threads;
 use crate::trap::Fault;
 
 /// Words executed by all items that are too few for a second thread.
@@ -71,11 +72,7 @@ impl Compiled {
         };
         match threads {
             1 => launch.work(),
-            // This thread works too: it would only sleep, and waking it takes as long as many rows.
-            threads => rayon::in_place_scope(|scope| {
-                (1..threads).for_each(|_| scope.spawn(|_| launch.work()));
-                launch.work();
-            }),
+            threads => threads::run_each(0..threads, |_| launch.work()),
         }
         let Launch { outcome, .. } = launch;
         memory.constants = shared.constants;
@@ -102,7 +99,7 @@ impl Compiled {
         let words = self.blocks.last().map_or(0, |block| block.end);
         let by_words = u64::from(items) * u64::from(words) / WORDS_OF_A_THREAD;
         let pay = if self.flow.has_loop { by_items } else { by_items.min(by_words.try_into().unwrap_or(u32::MAX)) };
-        most.min(pay).min(rayon::current_num_threads() as u32).max(1)
+        most.min(pay).min(threads::available() as u32).max(1)
     }
 }
 

@@ -110,6 +110,11 @@ impl Machine {
         self.m = *m;
     }
 
+    /// The data store, in the order of addresses.
+    pub fn data(&mut self) -> &mut [u8] {
+        &mut self.store
+    }
+
     /// `$a`.
     pub fn cursors(&self) -> &[u32; 32] {
         &self.a

@@ -21,11 +21,10 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Signature};
 use halfbyte_isa::stream::Tiles;
 use halfbyte_isa::vp1::Bundle;
-use halfbyte_isa::vp1::domain::Unknown;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 use halfbyte_isa::vp1::state::State;
-use thiserror::Error;
 
+use super::StepError;
 use super::interp::{Bundles, Run};
 use crate::launch::Work;
 use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError, Translation, once};
@@ -147,6 +146,11 @@ impl Compiled {
         Ok(Compiled { entries, group_is_backward: graph.group_is_backward, translation, _code: code })
     }
 
+    /// What the code runs on, in the state after reset.
+    pub fn machine(&self) -> Box<Machine> {
+        Machine::new()
+    }
+
     fn entry(&self, at: usize) -> Option<(Function, u32)> {
         self.entries.get(at).copied().flatten()
     }
@@ -219,17 +223,6 @@ impl Compiled {
         run.calls.extend(machine.calls.iter().take(machine.depth as usize).map(|call| *call as usize));
         Code(code)
     }
-}
-
-/// Why native code does not run a bundle.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum StepError {
-    /// The bundle traps.
-    #[error(transparent)]
-    Unknown(#[from] Unknown),
-    /// There is no native code.
-    #[error(transparent)]
-    Native(#[from] NativeError),
 }
 
 /// Runs one bundle on native code, which is made for it: what it does to the state but where control goes.

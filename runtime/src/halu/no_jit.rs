@@ -1,0 +1,60 @@
+//! The engine of a build without feature `jit`: there is no native code, and it says why.
+
+use std::num::NonZero;
+
+use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::{Effects, Reader};
+
+use super::Word;
+use super::memory::Memory;
+use crate::launch::{Order, Stats, Work};
+use crate::native::{NativeError, Translation};
+use crate::trap::Fault;
+
+/// A kernel's native code, which is never made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Jit;
+
+/// Native code, of which there is none.
+pub(super) enum Compiled {}
+
+/// What native code would be made of.
+#[expect(dead_code, reason = "nothing is made of it")]
+pub(super) struct Kernel<'a> {
+    pub words: &'a [Word],
+    pub constant_bytes: u32,
+    pub local_bytes: u32,
+    pub pointers: &'a [u32],
+}
+
+/// Why a launch on native code did not end well.
+#[expect(dead_code, reason = "there is no such launch")]
+pub(super) enum Stop {
+    Fault(u32, Fault),
+    Native(NativeError),
+}
+
+impl Jit {
+    pub fn get(&self, _: &Kernel<'_>, _: &mut Work<'_>) -> Result<&Compiled, NativeError> {
+        Err(NativeError::NotBuilt)
+    }
+
+    pub fn translation(&self) -> Option<Translation> {
+        None
+    }
+}
+
+impl Compiled {
+    pub fn launch(&self, _: &Kernel<'_>, _: &mut Memory<'_>, _: Order<'_>, _: NonZero<u16>) -> Result<Stats, Stop> {
+        match *self {}
+    }
+}
+
+/// What an instruction does, computed by native code.
+///
+/// # Errors
+/// [`NativeError::NotBuilt`].
+pub fn native_effects(_: &Inst, _: &mut impl Reader<Concrete>) -> Result<Option<Effects<u32, bool>>, NativeError> {
+    Err(NativeError::NotBuilt)
+}

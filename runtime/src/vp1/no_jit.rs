@@ -1,0 +1,62 @@
+//! The engine of a build without feature `jit`: there is no native code, and it says why.
+
+use halfbyte_isa::vp1::Bundle;
+use halfbyte_isa::vp1::state::State;
+
+use super::StepError;
+use super::interp::{Bundles, Run};
+use crate::launch::Work;
+use crate::native::{NativeError, Translation};
+use crate::trap::Halt;
+
+/// A program's native code, which is never made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Jit;
+
+/// Native code, of which there is none.
+pub(super) enum Compiled {}
+
+/// What native code would run on.
+pub(super) enum Machine {}
+
+impl Jit {
+    pub fn get(&self, _: &Bundles, _: Option<u32>, _: &mut Work<'_>) -> Result<&Compiled, NativeError> {
+        Err(NativeError::NotBuilt)
+    }
+
+    pub fn translation(&self) -> Option<Translation> {
+        None
+    }
+}
+
+impl Compiled {
+    pub fn machine(&self) -> Box<Machine> {
+        match *self {}
+    }
+
+    pub fn finish(&self, _: &mut Machine, _: &mut Run<'_>) -> Result<(), Halt> {
+        match *self {}
+    }
+}
+
+impl Machine {
+    pub fn data(&mut self) -> &mut [u8] {
+        match *self {}
+    }
+
+    pub fn cursors(&self) -> &[u32; 32] {
+        match *self {}
+    }
+
+    pub fn reset(&mut self, _: &[u32; 64]) {
+        match *self {}
+    }
+}
+
+/// Runs one bundle on native code.
+///
+/// # Errors
+/// [`NativeError::NotBuilt`].
+pub fn step_bundle(_: &Bundle, _: &mut State) -> Result<(), StepError> {
+    Err(NativeError::NotBuilt.into())
+}
