@@ -1,6 +1,7 @@
 //! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
 //! lie, streams, targets, places in source texts; how much a piece of work may take, and how it is stopped.
 
+pub mod clock;
 mod launch;
 mod limits;
 mod loc;

@@ -31,7 +31,8 @@ pub struct Limits {
     pub work: u64,
     /// Bytes of memory that the process has at any time, where the system tells them (Linux). It is looked at every few milliseconds.
     pub memory: u64,
-    /// Wall time, from the making of the [`Watchdog`](crate::Watchdog) on.
+    /// Wall time, from the making of the [`Watchdog`](crate::Watchdog) on. Where there is no [clock](crate::clock) it is not watched;
+    /// [`Limits::work`] is everywhere.
     pub time: Option<Duration>,
 }
 

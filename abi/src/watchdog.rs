@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Exceeded, Limits};
+use crate::{Exceeded, Limits, clock};
 
 /// Asks work to end early, from any thread. Copies are of the same token.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub struct Watchdog(Arc<Inner>);
 struct Inner {
     limits: Limits,
     cancel: CancelToken,
-    /// None where no limit needs it.
+    /// None where no limit needs it, and where there is no clock.
     start: Option<Instant>,
     work: AtomicU64,
     /// When memory was looked at last, in milliseconds from the start.
@@ -53,7 +53,7 @@ impl Watchdog {
     pub fn with_token(limits: Limits, cancel: CancelToken) -> Watchdog {
         let (work, looked) = (AtomicU64::new(0), AtomicU64::new(0));
         let (is_met, met) = (AtomicBool::new(false), Mutex::default());
-        let start = (limits.time.is_some() || limits.memory != u64::MAX).then(Instant::now);
+        let start = (limits.time.is_some() || limits.memory != u64::MAX).then(clock::now).flatten();
         Watchdog(Arc::new(Inner { limits, cancel, start, work, looked, is_met, met }))
     }
 

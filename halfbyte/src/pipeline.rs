@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
-use halfbyte_abi::{Exceeded, Form, Target, Watchdog};
+use halfbyte_abi::{Exceeded, Form, Target, Watchdog, clock};
 use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
@@ -575,7 +575,7 @@ impl<'a> Compiler<'a> {
 
     /// When a step begins, where that is asked.
     fn start(&self) -> Option<Instant> {
-        self.options.timed.then(Instant::now)
+        self.options.timed.then(clock::now).flatten()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_abi::{Exceeded, Watchdog, clock};
 use halfbyte_ir::{Diagnostic, Kernel, Refusal, verify};
 use smallvec::SmallVec;
 
@@ -121,7 +121,7 @@ fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Resul
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
     let before = texts(context.trace.as_ref(), kernel);
     context.keeps_flow = false;
-    let start = context.timed.then(Instant::now);
+    let start = context.timed.then(clock::now).flatten();
     let changed = pass.run(kernel, context).map_err(|error| match error {
         PassError::Refused(refusal) => LowerError::Refused(vec![refusal]),
         PassError::Exceeded(exceeded) => LowerError::Exceeded(exceeded),

@@ -1,0 +1,70 @@
+//! Checks kernels on behalf of a WebAssembly host: their run lines give the same bits on the evaluator and on every target's
+//! interpreter.
+//!
+//! The host writes a text where [`room`] says, calls [`check`], and reads the [`message`] where it is not well. A module is called by
+//! one thread at a time.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halfbyte_runtime::Engine;
+use halfbyte_testkit::check::{self, Outcome};
+
+static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static MESSAGE: Mutex<String> = Mutex::new(String::new());
+
+fn held<T>(of: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a text of so many bytes is to be written. It is valid until the next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(bytes: usize) -> *mut u8 {
+    let mut text = held(&TEXT);
+    text.clear();
+    text.resize(bytes, 0);
+    text.as_mut_ptr()
+}
+
+/// Compiles the kernels of the text, runs their launches and compares the results: the number of launches, or -1 where something is
+/// wrong, which [`message`] then says.
+#[unsafe(no_mangle)]
+pub extern "C" fn check() -> i32 {
+    let checked = launches(&String::from_utf8_lossy(&held(&TEXT)));
+    checked.unwrap_or_else(|wrong| {
+        *held(&MESSAGE) = wrong;
+        -1
+    })
+}
+
+/// Where the message of the last check that failed begins. It is valid until the next call of [`check`].
+#[unsafe(no_mangle)]
+pub extern "C" fn message() -> *const u8 {
+    held(&MESSAGE).as_ptr()
+}
+
+/// Its length in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn message_bytes() -> usize {
+    held(&MESSAGE).len()
+}
+
+fn launches(text: &str) -> Result<i32, String> {
+    let Outcome { runs, failures, .. } = check::check("<text>", text, Path::new(""), &[Engine::Interp]);
+    match failures {
+        None => Ok(runs as i32),
+        Some(report) => Err(report.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_checked_and_what_is_wrong_is_told() {
+        let axpy = include_str!("../../../examples/axpy.hb");
+        assert!(launches(axpy).is_ok_and(|runs| runs > 0));
+        assert!(launches("kernel @k(").is_err_and(|message| message.contains("<text>:1:")));
+    }
+}
