@@ -41,6 +41,7 @@ impl<'s> Kernels<'s> {
             let message = "the text has 4 GiB or more";
             reader.report(Diagnostic::new(Span::default(), message).expected("a shorter text"));
         }
+        reader.version();
         Kernels { reader, names: HashMap::with_capacity(source.len() / USUAL_KERNEL) }
     }
 
@@ -102,6 +103,20 @@ mod tests {
         }
         assert!(kernels.read().is_none());
         assert_eq!(kernels.finish(), Ok(()));
+    }
+
+    #[test]
+    fn a_text_may_say_its_version_and_another_one_is_refused_by_name() {
+        for head in ["halfbyte 1\n", "; axpy\n\nhalfbyte 1 ; the first\n"] {
+            assert_eq!(read(&format!("{head}{GOOD}")).unwrap().to_string(), read(GOOD).unwrap().to_string());
+        }
+        assert_eq!(read("halfbyte 1").unwrap().kernels.len(), 0);
+        let wrong = |text: &str| read(text).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(wrong("halfbyte 2\nkernel <T> @a(%x: i4)"), ["version 2 of the language; expected version 1"]);
+        assert_eq!(wrong("halfbyte"), ["unexpected end of the text; expected the version of the language"]);
+        let twice = ["unexpected `kernel`; expected the end of the line"];
+        assert_eq!(wrong(&format!("halfbyte 1 {GOOD}"))[..1], twice);
+        assert_eq!(wrong(&format!("{GOOD}halfbyte 1\n")), ["unexpected `halfbyte`; expected `kernel`"]);
     }
 
     #[test]

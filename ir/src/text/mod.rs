@@ -11,6 +11,9 @@ mod read;
 mod streams;
 mod suggest;
 
+/// The version of the language that is read, which a text may say in its first line: `halfbyte 1`. A text that says another one is refused.
+pub const VERSION: u32 = 1;
+
 pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, lane as number, magnitude};

@@ -10,6 +10,7 @@ use super::names::{Named, Names};
 use crate::diag::Diagnostic;
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
+use crate::text::VERSION;
 use crate::text::suggest::closest;
 use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
@@ -340,6 +341,35 @@ impl<'s> Reader<'s> {
                 _ => {}
             }
             self.bump();
+        }
+    }
+
+    // The version.
+
+    /// Takes the line that says the language's version, if the text begins with one. Of a text in another version no more is read: its
+    /// faults would be those of this one.
+    pub fn version(&mut self) {
+        if self.lexer.tok_of_any_line() == Tok::End {
+            return;
+        }
+        self.lexer.begin();
+        if !self.eat_word("halfbyte") {
+            return;
+        }
+        match self.expect(Tok::Number, "the version of the language") {
+            Ok((text, _)) if text.parse() == Ok(VERSION) => {
+                if self.tok() != Tok::End {
+                    self.unexpected("the end of the line");
+                    self.skip_line();
+                }
+            }
+            Ok((text, span)) => {
+                self.error(span, format!("version {text} of the language"), format!("version {VERSION}"));
+                while self.lexer.tok_of_any_line() != Tok::End {
+                    self.bump();
+                }
+            }
+            Err(Failed) => self.skip_line(),
         }
     }
 
