@@ -44,6 +44,7 @@ pub struct Signature {
 
 /// Why a signature cannot be.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum SignatureError {
     /// The kernel's name is empty or cannot stand in an object's symbol table.
     #[error("{0:?} is no name for a kernel: it must not be empty nor hold control characters")]

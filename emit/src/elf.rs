@@ -14,6 +14,7 @@ use crate::emitter::Code;
 
 /// Why kernels do not go into one object.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ObjectError {
     /// Two kernels of one name.
     #[error("there are two kernels of the name `{0}`")]

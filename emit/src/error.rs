@@ -10,6 +10,7 @@ use thiserror::Error;
 
 /// Why instructions are no operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum OpError {
     /// They cannot be one bundle.
     #[error("the instructions cannot be in one bundle: {0}")]
@@ -21,6 +22,7 @@ pub enum OpError {
 
 /// Why a machine function has no words: it is not one that selection and allocation should have made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum LayoutError {
     /// A function of another backend's.
     #[error("the function is of another instruction set than what lays it out")]

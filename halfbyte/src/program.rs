@@ -85,6 +85,7 @@ pub struct Program(halfbyte_runtime::Program);
 
 /// Why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// The program has no kernel of that name.
     #[error("there is no kernel `@{name}`; there are {}", known.join(", "))]

@@ -20,6 +20,12 @@ pub mod verify;
 mod wellformed;
 pub mod witness;
 
+/// Tables by number, which kernels are made of: those of `cranelift-entity`. Named here, its version is for this crate to choose.
+pub mod entity {
+    pub use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+    pub use cranelift_entity::{EntityList, EntityRef, EntitySet, ListPool, PrimaryMap, SecondaryMap, entity_impl};
+}
+
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;

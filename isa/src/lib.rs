@@ -13,3 +13,7 @@ pub mod stream;
 pub mod text;
 pub mod vp1;
 pub mod word;
+
+// What fields of instructions and effects are.
+pub use arrayvec::ArrayVec;
+pub use smallvec::SmallVec;

@@ -65,6 +65,7 @@ pub struct KernelInfo {
 
 /// Why a record cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum RecordError {
     /// The section ends within the record.
     #[error("the record ends after {0} bytes, within a field")]

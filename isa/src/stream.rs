@@ -63,6 +63,7 @@ pub type Stream = halfbyte_abi::stream::Stream<Site>;
 
 /// Why a kernel cannot be run by tiles as it is described.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TilesError {
     /// A group of another size.
     #[error("a group has {0} items; expected 1, 4 or 16")]
@@ -96,6 +97,7 @@ pub enum TilesError {
 
 /// What is wrong with a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum StreamError {
     /// Its buffer is no buffer parameter.
     #[error("parameter {0} is no buffer")]

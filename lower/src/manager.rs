@@ -27,6 +27,7 @@ impl Observer for () {
 
 /// How lowering fails.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LowerError {
     /// The target cannot do what the kernel says; at least one thing.
     #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]

@@ -87,6 +87,7 @@ impl<P: Pass + ?Sized> Pass for Arc<P> {
 
 /// Why a pass ends the compilation of a kernel.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PassError {
     /// The target cannot do what the kernel says.
     #[error(transparent)]

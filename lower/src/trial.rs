@@ -10,6 +10,7 @@ use crate::rewrite::{RULES, RuleBook};
 
 /// Why a witness kernel does not show its rule at work.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TrialError {
     /// The number is none of [`rules`].
     #[error("rule {0} is not applied alone")]

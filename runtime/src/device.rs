@@ -10,6 +10,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why nothing came of a launch on a GPU.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum CudaError {
     /// There is none that could.
     #[error(transparent)]
@@ -44,6 +45,7 @@ pub enum CudaError {
 
 /// Why there is no GPU to run on.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum Unavailable {
     /// Feature `cuda` is not on in this build.
     #[error("engine `cuda` needs feature `cuda`, which this build has not")]

@@ -173,6 +173,7 @@ pub struct Stats {
 
 /// Why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum LaunchError {
     /// Not as many arguments as parameters.
     #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]

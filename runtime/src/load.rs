@@ -26,6 +26,7 @@ pub struct Program {
 
 /// Why bytes are no object that can be run here.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum LoadError {
     /// Not a well-formed little-endian 64-bit ELF file.
     #[error("not an object file: {0}")]

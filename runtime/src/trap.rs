@@ -80,6 +80,7 @@ impl From<Exceeded> for Halt {
 
 /// Why a work item cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum TrapKind {
     /// An access that is not wholly within what the space holds; in global memory, within one buffer.
     OutOfBounds {

@@ -40,6 +40,7 @@ pub struct Question<'a> {
 
 /// Why a question has no answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ExplainError {
     /// There is no kernel of that name.
     #[error("{file} has no kernel `@{name}`; it has {there}")]

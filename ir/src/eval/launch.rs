@@ -72,6 +72,7 @@ pub trait Intrinsics {
 
 /// Why arguments do not fit a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ArgError {
     /// Too few or too many.
     #[error("the kernel has {expected} parameters, but {found} arguments are given")]
@@ -155,6 +156,7 @@ pub struct Trap {
 
 /// What an instruction may not do. Of a memory access alignment is asked first, then bounds, then direction.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TrapKind {
     /// An access that does not lie within one buffer.
     #[error("{bytes} bytes at {address:#x} lie in no buffer")]

@@ -46,6 +46,7 @@ pub struct Template {
 
 /// Why a text is no template for these values.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TemplateError {
     /// `$` before something else than `d` or an operand's number.
     #[error("`${0}` is no placeholder: `$d` is the result, `$0` to `${last}` the operands", last = .1.saturating_sub(1))]

@@ -91,6 +91,7 @@ pub struct Row {
 
 /// Why a word is not an instruction of its row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum EncodeError {
     /// A bit that no field names is 1.
     #[error("bit {0} is reserved and must be 0")]

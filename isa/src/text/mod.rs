@@ -33,6 +33,7 @@ pub struct AsmError {
 
 /// What is wrong with a piece of assembly text, and what may stand in its place.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum AsmErrorKind {
     /// Text that is no piece of any instruction.
     #[error("malformed {what}, expected {expected}")]

@@ -34,6 +34,7 @@ impl Slot {
 
 /// Why words are no bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum BundleError {
     /// There is no word.
     #[error("a bundle has at least one word")]

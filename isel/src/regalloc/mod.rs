@@ -51,6 +51,7 @@ impl Default for Options<'_> {
 /// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`], [`AllocError::Pressure`] and
 /// [`AllocError::TooLarge`] are defects of what made the code. Instructions are named by their index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum AllocError {
     /// A register has two definitions.
     #[error("{0:?} is defined more than once")]

@@ -34,6 +34,7 @@ impl std::ops::AddAssign for Translation {
 
 /// Why there is no native code.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum NativeError {
     /// Feature `jit` is not on in this build.
     #[error("engine `jit` needs feature `jit`, which this build has not")]

@@ -151,6 +151,7 @@ pub enum LoadError {
 
 /// Why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum LaunchError {
     /// Not as many arguments as parameters.
     #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]

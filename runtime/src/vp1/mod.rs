@@ -57,6 +57,7 @@ impl Machine for Vp1 {
 
 /// Why native code does not run a bundle.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum StepError {
     /// The bundle traps.
     #[error(transparent)]

@@ -153,14 +153,12 @@ impl Failure {
             LaunchError::Trap(trap) => return Failure::of_trap(trap, block),
             LaunchError::Engine { .. } => Kind::Unsupported,
             LaunchError::Tile(_) => Kind::Refused,
-            LaunchError::Items { .. }
-            | LaunchError::Native { .. }
-            | LaunchError::Cuda { .. }
-            | LaunchError::Exceeded { .. } => Kind::Limit,
             LaunchError::Count { .. }
             | LaunchError::Kind { .. }
             | LaunchError::Scalar { .. }
             | LaunchError::Size { .. } => Kind::Arguments,
+            // What else fails lacks items, memory, time or a device.
+            _ => Kind::Limit,
         };
         Failure::new(kind, error.to_string())
     }

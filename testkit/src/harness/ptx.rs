@@ -154,11 +154,10 @@ fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
             let message = format!("written data of a module (`{buffer}`) is not supported");
             Failure { kind: Kind::Unsupported, message, ..failure }
         }
-        LaunchError::Items { .. } | LaunchError::Cuda { .. } | LaunchError::Exceeded { .. } => {
-            Failure::new(Kind::Limit, error.to_string())
-        }
         LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
         LaunchError::Count { .. } | LaunchError::Size { .. } => Failure::arguments(error.to_string()),
+        // What else fails lacks items, memory, time or a device.
+        _ => Failure::new(Kind::Limit, error.to_string()),
     }
 }
 

@@ -21,6 +21,7 @@ pub struct Selection {
 
 /// Why [`selects`] fails.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SelectsError {
     /// The text is wrong, or the target cannot do what it says.
     #[error(transparent)]

@@ -10,6 +10,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Why a file is no array for a buffer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum NpyError {
     /// Not this format, or damaged.
     #[error("not an .npy file: {0}")]

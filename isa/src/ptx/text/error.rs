@@ -19,6 +19,7 @@ pub struct Error {
 
 /// What is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// Something else should stand here.
     #[error("expected {expected}; found {found}")]

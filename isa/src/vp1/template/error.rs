@@ -19,6 +19,7 @@ pub struct TemplateError {
 
 /// Why a text is no template.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TemplateErrorKind {
     /// No word where one should be.
     #[error("an instruction is missing: `;` stands between bundles, `&` between the words of one")]

@@ -41,6 +41,7 @@ pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
 
 /// What is wrong with the table.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum TableError {
     /// A line of forms that does not read as such.
     #[error("{0}.seq:{1}: expected forms, `@ sm_NN` where not all machines have it, and `:`")]

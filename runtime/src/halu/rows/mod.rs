@@ -205,6 +205,7 @@ pub enum Operand<'a> {
 
 /// Why an operation cannot be applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum RowError {
     /// The computer lacks the instructions.
     #[error("this computer cannot run the {0} variant")]
