@@ -90,3 +90,7 @@ pub use program::{CallError, Data, Launch, Program};
 pub use report::Report;
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

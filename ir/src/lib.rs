@@ -41,3 +41,7 @@ pub use rule::Rule;
 pub use span::Span;
 pub use stream::{Packing, Stream};
 pub use verify::verify;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -139,3 +139,7 @@ fn rule_mut(def: &mut ast::Def) -> Option<&mut ast::Rule> {
         _ => None,
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -19,3 +19,7 @@ pub mod testing;
 pub mod trial;
 pub mod values;
 pub mod words;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -54,17 +54,16 @@ pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
 #[derive(Default)]
 pub(super) struct Printer {
     out: String,
-    digits: itoa::Buffer,
 }
 
 impl Printer {
     pub fn with_capacity(bytes: usize) -> Printer {
-        Printer { out: String::with_capacity(bytes), ..Printer::default() }
+        Printer { out: String::with_capacity(bytes) }
     }
 
     pub fn of_head((major, minor): (u8, u8), target: TargetName) -> Printer {
         let out = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
-        Printer { out, ..Printer::default() }
+        Printer { out }
     }
 
     /// How many bytes were written so far.
@@ -80,8 +79,19 @@ impl Printer {
         parts.iter().for_each(|part| self.out.push_str(part));
     }
 
-    fn integer(&mut self, number: impl itoa::Integer) {
-        self.out.push_str(self.digits.format(number));
+    fn integer(&mut self, number: impl Into<u64>) {
+        let number = number.into();
+        if number > 9 {
+            self.integer(number / 10);
+        }
+        self.out.push(char::from(b'0' + (number % 10) as u8));
+    }
+
+    fn signed(&mut self, number: i64) {
+        if number < 0 {
+            self.out.push('-');
+        }
+        self.integer(number.unsigned_abs());
     }
 
     /// Variables, a line each, after an empty line.
@@ -276,7 +286,7 @@ impl Printer {
     fn offset(&mut self, offset: i32) {
         if offset != 0 {
             self.out.push('+');
-            self.integer(offset);
+            self.signed(offset.into());
         }
     }
 
@@ -304,7 +314,7 @@ impl Printer {
             _ if ty == Type::F32 => self.out.push_str(&format!("0f{bits:08x}")),
             Kind::Integer if ty.is_signed() => {
                 let unused = 64 - ty.bits();
-                self.integer((bits << unused) as i64 >> unused);
+                self.signed((bits << unused) as i64 >> unused);
             }
             Kind::Bits if bits > 9 => self.out.push_str(&format!("{bits:#x}")),
             _ => self.integer(bits),
