@@ -83,7 +83,7 @@ fn the_tour_shows_the_example() -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::load(&module.compile(HALU)?.object)?;
     let pixels = [[0_u8, 100, 215, 216]];
     let mut lighter = [[0_u8; 4]];
-    program.launch("brighten").arg([40_u8; 4]).input(&pixels).buffer(&mut lighter).run(1)?;
+    program.kernel("brighten")?.bind(([40_u8; 4], &pixels, &mut lighter))?.run(1)?;
     assert_eq!(lighter, [[40, 140, 255, 255]]);
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
-//! lie, streams, targets, places in source texts; how much a piece of work may take, and how it is stopped.
+//! lie, shapes of launches, streams, targets, places in source texts; how much a piece of work may take, and how it is stopped.
 
 pub mod clock;
 mod launch;
 mod limits;
 mod loc;
 mod param;
+mod shape;
 mod signature;
 mod sm;
 pub mod stream;
@@ -20,6 +21,7 @@ pub use launch::{
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;
 pub use param::{Direction, ParamKind};
+pub use shape::{Shape, ShapeError};
 pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;
 pub use target::{Descriptor, Form, Target};

@@ -47,7 +47,7 @@ impl Display for At {
 /// }")?;
 /// let Err(CompileError::Refused(refused)) = module.compile(VP1) else { panic!() };
 /// let (at, refusal) = (&refused[0].at, &refused[0].refusal);
-/// assert_eq!((at.kernel.as_str(), at.loc.line, at.loc.column), ("k", 4, 8));
+/// assert_eq!((at.kernel.as_str(), at.loc.line, at.loc.column), ("k", 4, 3));
 /// assert_eq!(refusal.op.map(|(op, ty)| (op.name(), ty.to_string())), Some(("fsqrt", "f32".to_string())));
 /// # Ok::<(), halfbyte::Report>(())
 /// ```

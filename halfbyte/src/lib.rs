@@ -16,7 +16,7 @@
 //! )?;
 //! let program = Program::load(&module.compile(HALU)?.object)?;
 //! let mut x = [1.0, 2.0, 3.0, 4.0].map(f16::from_f32);
-//! program.launch("scale").arg([f16::from_f32(0.5); 2]).buffer(&mut x).run(2)?;
+//! program.kernel("scale")?.bind(([f16::from_f32(0.5); 2], &mut x))?.run(2)?;
 //! assert_eq!(x, [0.5, 1.0, 1.5, 2.0].map(f16::from_f32));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -44,6 +44,10 @@
 //! feature.
 
 #[cfg(feature = "codegen")]
+mod args;
+#[cfg(feature = "codegen")]
+mod data;
+#[cfg(feature = "codegen")]
 mod error;
 #[cfg(feature = "import-ptx")]
 pub mod import_ptx;
@@ -63,11 +67,15 @@ pub mod target;
 pub mod targets;
 
 #[cfg(feature = "codegen")]
+pub use args::{Arg, Args};
+#[cfg(feature = "codegen")]
+pub use data::Data;
+#[cfg(feature = "codegen")]
 pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
 #[cfg(feature = "half")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
-pub use halfbyte_abi::{Sm, Target};
+pub use halfbyte_abi::{Shape, Sm, Target};
 #[cfg(feature = "codegen")]
 pub use halfbyte_emit as emit;
 pub use halfbyte_ir as ir;
@@ -82,11 +90,13 @@ pub use halfbyte_isa::vp1::TARGET as VP1;
 pub use halfbyte_lower as lower;
 #[cfg(feature = "codegen")]
 pub use halfbyte_runtime as runtime;
+#[cfg(feature = "codegen")]
+pub use halfbyte_runtime::{Engine, ThreadPool};
 pub use module::{Module, Source, SourceMap, Verified};
 #[cfg(feature = "codegen")]
 pub use pipeline::Binary;
 #[cfg(feature = "codegen")]
-pub use program::{CallError, Data, Launch, Program};
+pub use program::{Bound, CallError, Kernel, Program};
 pub use report::Report;
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};

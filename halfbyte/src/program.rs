@@ -1,89 +1,18 @@
 //! Programs on typed slices.
 
-use crate::targets::TARGETS;
-#[cfg(feature = "half")]
-use half::{bf16, f16};
-use halfbyte_abi::{DEFAULT_BUDGET, Elem, ParamKind, Type};
-use halfbyte_runtime::{Arg, Engine, LaunchError, LoadError, Stats};
+use halfbyte_abi::{ParamKind, Shape, Signature, Type, Watchdog};
+use halfbyte_runtime::{self as runtime, Engine, LaunchError, LoadError, Stats, ThreadPool};
 use thiserror::Error;
 
-/// A number, or an array of numbers as the lanes of one element.
-///
-/// An argument fits a parameter if it has its lanes' type and either all lanes of an element or one, or if it is one
-/// integer as wide as a whole element, which then is the element's bits.
-pub trait Data: Copy {
-    /// The type of the lanes, in Rust's names.
-    const NAME: &'static str;
-    /// The number of lanes.
-    const LANES: usize;
-    /// The bytes of one.
-    const BYTES: usize;
+use crate::args::{Arg, Args};
+use crate::data::{Data, fits};
+use crate::targets::TARGETS;
 
-    /// Appends the bytes, lowest first.
-    fn put(self, bytes: &mut Vec<u8>);
-    /// From as many bytes, lowest first.
-    fn get(bytes: &[u8]) -> Self;
-}
-
-macro_rules! data {
-    ($($ty:ident)*) => {
-        $(impl Data for $ty {
-            const NAME: &'static str = stringify!($ty);
-            const LANES: usize = 1;
-            const BYTES: usize = size_of::<$ty>();
-
-            fn put(self, bytes: &mut Vec<u8>) {
-                bytes.extend(self.to_le_bytes());
-            }
-
-            fn get(bytes: &[u8]) -> $ty {
-                let mut array = [0; size_of::<$ty>()];
-                array.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-                <$ty>::from_le_bytes(array)
-            }
-        })*
-    };
-}
-
-data! { u8 i8 u16 i16 u32 i32 u64 i64 u128 f32 }
-#[cfg(feature = "half")]
-data! { f16 bf16 }
-
-impl<T: Data, const N: usize> Data for [T; N] {
-    const NAME: &'static str = T::NAME;
-    const LANES: usize = N * T::LANES;
-    const BYTES: usize = N * T::BYTES;
-
-    fn put(self, bytes: &mut Vec<u8>) {
-        self.into_iter().for_each(|lane| lane.put(bytes));
-    }
-
-    fn get(bytes: &[u8]) -> [T; N] {
-        std::array::from_fn(|n| T::get(bytes.get(n * T::BYTES..).unwrap_or_default()))
-    }
-}
-
-fn fits<T: Data>(ty: Type) -> bool {
-    let lane = match ty.elem() {
-        Elem::I8 => ["u8", "i8"].as_slice(),
-        Elem::I16 => &["u16", "i16"],
-        Elem::I32 => &["u32", "i32"],
-        Elem::I64 => &["u64", "i64"],
-        Elem::F16 => &["f16"],
-        Elem::BF16 => &["bf16"],
-        Elem::F32 => &["f32"],
-        Elem::I1 | Elem::Ptr => &[],
-    };
-    let is_integer = T::NAME.starts_with(['u', 'i']);
-    let whole = T::LANES == 1 && is_integer && T::BYTES == ty.bytes() as usize;
-    whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == ty.lanes())
-}
-
-/// Loaded kernels.
+/// Loaded kernels. Threads may share it; clones share what native code is made.
 #[derive(Clone, Debug)]
-pub struct Program(halfbyte_runtime::Program);
+pub struct Program(runtime::Program);
 
-/// Why a launch gave no result.
+/// Why arguments are not bound, or a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -105,7 +34,7 @@ pub enum CallError {
         /// The argument's lanes.
         found: &'static str,
     },
-    /// The launch failed: arguments of another number or kind, or a trap.
+    /// Arguments of another number or kind, or that overlap; a launch that failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
@@ -119,154 +48,212 @@ impl Program {
         TARGETS.load(object).map(Program)
     }
 
-    /// The kernels with their signatures.
-    pub fn kernels(&self) -> &[halfbyte_runtime::Kernel] {
-        self.0.kernels()
+    /// The kernels, in the object's order.
+    pub fn kernels(&self) -> impl ExactSizeIterator<Item = Kernel<'_>> {
+        self.0.kernels().iter().map(Kernel)
     }
 
-    /// A launch of a kernel, whose arguments follow in the order of its parameters; those with contents take none.
-    pub fn launch<'a>(&'a self, kernel: &'a str) -> Launch<'a> {
-        Launch { program: self, kernel, args: Vec::new(), budget: DEFAULT_BUDGET, engine: Engine::default() }
-    }
-}
-
-/// A launch that is being put together.
-pub struct Launch<'a> {
-    program: &'a Program,
-    kernel: &'a str,
-    args: Vec<Given<'a>>,
-    budget: u64,
-    engine: Engine,
-}
-
-struct Given<'a> {
-    fits: fn(Type) -> bool,
-    name: &'static str,
-    bytes: Vec<u8>,
-    kind: Kind<'a>,
-}
-
-type WriteBack<'a> = Box<dyn FnOnce(&[u8]) + 'a>;
-
-enum Kind<'a> {
-    Scalar,
-    In,
-    /// Writes the result back.
-    Buffer(WriteBack<'a>),
-}
-
-impl<'a> Launch<'a> {
-    fn give<T: Data>(mut self, data: &[T], kind: Kind<'a>) -> Launch<'a> {
-        let mut bytes = Vec::with_capacity(size_of_val(data));
-        data.iter().for_each(|data| data.put(&mut bytes));
-        self.args.push(Given { fits: fits::<T>, name: T::NAME, bytes, kind });
-        self
-    }
-
-    /// The next argument: a scalar.
-    #[must_use]
-    pub fn arg<T: Data>(self, value: T) -> Launch<'a> {
-        self.give(&[value], Kind::Scalar)
-    }
-
-    /// The next argument: an `in` buffer.
-    #[must_use]
-    pub fn input<T: Data>(self, data: &[T]) -> Launch<'a> {
-        self.give(data, Kind::In)
-    }
-
-    /// The next argument: a buffer that the kernel may write. An `out` buffer's contents are passed over.
-    #[must_use]
-    pub fn buffer<T: Data>(self, data: &'a mut [T]) -> Launch<'a> {
-        let before: Vec<T> = data.to_vec();
-        let write = |bytes: &[u8]| {
-            if let Some(chunks) = (T::BYTES > 0).then(|| bytes.chunks_exact(T::BYTES)) {
-                data.iter_mut().zip(chunks).for_each(|(to, from)| *to = T::get(from));
-            }
-        };
-        self.give(&before, Kind::Buffer(Box::new(write)))
-    }
-
-    /// Backward branches that an item may take, in place of 2^20.
-    #[must_use]
-    pub fn budget(mut self, branches: u64) -> Launch<'a> {
-        self.budget = branches;
-        self
-    }
-
-    /// What executes the words, in place of the interpreter.
-    #[must_use]
-    pub fn engine(mut self, engine: Engine) -> Launch<'a> {
-        self.engine = engine;
-        self
-    }
-
-    /// Runs so many work items.
+    /// A kernel by its name, without `@`.
     ///
     /// # Errors
-    /// Arguments that do not fit; a trap. Then no buffer is changed.
-    pub fn run(mut self, items: u32) -> Result<Stats, CallError> {
-        let Some(kernel) = self.program.0.kernel(self.kernel) else {
-            let known = self.program.kernels().iter().map(|kernel| format!("@{}", kernel.signature().name()));
-            return Err(CallError::NoKernel { name: self.kernel.to_owned(), known: known.collect() });
-        };
-        for (param, given) in kernel.signature().given().iter().zip(&self.args) {
-            let (ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. }) = param.kind;
-            if !(given.fits)(ty) {
-                return Err(CallError::Type { param: param.name.clone(), expected: ty, found: given.name });
-            }
-        }
-        let mut args: Vec<Arg<'_>> = (self.args.iter_mut())
-            .map(|given| match given.kind {
-                Kind::Scalar => {
-                    Arg::Scalar(given.bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
-                }
-                Kind::In => Arg::In(&given.bytes),
-                Kind::Buffer(_) => Arg::Buffer(&mut given.bytes),
-            })
-            .collect();
-        let stats = kernel.launch(halfbyte_runtime::Launch {
-            engine: self.engine,
-            budget: self.budget,
-            ..halfbyte_runtime::Launch::new(items, &mut args)
-        })?;
-        for given in self.args {
-            if let Kind::Buffer(write) = given.kind {
-                write(&given.bytes);
-            }
-        }
-        Ok(stats)
+    /// There is none of that name.
+    pub fn kernel(&self, name: &str) -> Result<Kernel<'_>, CallError> {
+        self.0.kernel(name).map(Kernel).ok_or_else(|| {
+            let known = self.kernels().map(|kernel| format!("@{}", kernel.name()));
+            CallError::NoKernel { name: name.to_owned(), known: known.collect() }
+        })
     }
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
+/// A kernel of a program, whose native code is made at its first launch on [`Engine::Jit`] and shared by all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<'p>(&'p runtime::Kernel);
 
-    #[test]
-    fn data_come_back() {
-        fn check<T: Data + PartialEq + std::fmt::Debug>(value: T) {
-            let mut bytes = Vec::new();
-            value.put(&mut bytes);
-            assert_eq!(bytes.len(), T::BYTES);
-            assert_eq!(T::get(&bytes), value);
-        }
-        check(0x0102_0304_u32);
-        check(-2_i8);
-        check([f16::from_f32(1.5), f16::NEG_ZERO]);
-        check([1_u8, 2, 3, 4]);
-        let mut bytes = Vec::new();
-        [f16::ONE, f16::NEG_ONE].put(&mut bytes);
-        assert_eq!(bytes, [0x00, 0x3c, 0x00, 0xbc]);
+impl<'p> Kernel<'p> {
+    /// Its name, without `@`.
+    pub fn name(self) -> &'p str {
+        self.0.signature().name()
     }
 
-    #[test]
-    fn lanes_whole_elements_and_bits_fit() {
-        let ty = |name| Type::from_name(name).unwrap();
-        assert!(fits::<f16>(ty("f16x2")) && fits::<[f16; 2]>(ty("f16x2")) && fits::<u32>(ty("f16x2")));
-        assert!(fits::<[i8; 16]>(ty("i8x16")) && fits::<u128>(ty("i8x16")) && fits::<u8>(ty("i1x4")));
-        assert!(!fits::<bf16>(ty("f16x2")) && !fits::<u16>(ty("f16x2")) && !fits::<[f16; 4]>(ty("f16x2")));
-        assert!(!fits::<f32>(ty("i32")) && !fits::<[u8; 4]>(ty("f16x2")));
+    /// Its name and parameters.
+    pub fn signature(self) -> &'p Signature {
+        self.0.signature()
+    }
+
+    /// The kernel as the runtime has it: its words, where they come from, what native code took to make.
+    pub fn raw(self) -> &'p runtime::Kernel {
+        self.0
+    }
+
+    /// A launch on these arguments, in the order of the parameters; those with contents take none. Slices are borrowed as they
+    /// are, at any address, until the launch is dropped; how long they are is up to the caller, in whole elements.
+    ///
+    /// ```
+    /// use halfbyte::{HALU, Module, Program};
+    ///
+    /// let text = "kernel @brighten(%by: i8x4, %x: in i8x4, %y: out i8x4) {
+    ///             ^entry:
+    ///               %i = item_id
+    ///               %v = load %x[%i]
+    ///               %w = add_sat_u.i8x4 %v, %by
+    ///               store %w, %y[%i]
+    ///               ret
+    ///             }";
+    /// let program = Program::load(&Module::parse(text)?.compile(HALU)?.object)?;
+    /// let (x, mut y) = (vec![[0_u8, 100, 215, 216]], [[0_u8; 4]]);
+    /// program.kernel("brighten")?.bind(([40_u8; 4], &x, &mut y))?.run(1)?;
+    /// assert_eq!(y, [[40, 140, 255, 255]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Where the signature is known only at run time, arguments are a `Vec` of [`Arg`]. Bytes do for a slice of any type, as
+    /// `halfbyte::runtime::Arg::In(bytes).into()`.
+    ///
+    /// ```
+    /// # use halfbyte::{HALU, Module, Program};
+    /// use halfbyte::Arg;
+    ///
+    /// # let text = "kernel @copy(%x: in i32, %y: out i32) {
+    /// #             ^entry:
+    /// #               %i = item_id
+    /// #               %v = load %x[%i]
+    /// #               store %v, %y[%i]
+    /// #               ret
+    /// #             }";
+    /// # let program = Program::load(&Module::parse(text)?.compile(HALU)?.object)?;
+    /// let (x, mut y) = ([1, 2, 3], [0; 3]);
+    /// let args = vec![Arg::input(&x), Arg::buffer(&mut y)];
+    /// program.kernel("copy")?.bind(args)?.run(2)?;
+    /// assert_eq!(y, [1, 2, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Arguments of another number, kind, type or size than the parameters.
+    pub fn bind<'a>(self, args: impl Args<'a>) -> Result<Bound<'a>, CallError>
+    where
+        'p: 'a,
+    {
+        let mut unfit = None;
+        let mut params = self.signature().given().iter();
+        let raw = args.args().map(|Arg { raw, lanes }| {
+            if let (Some(param), Some(lanes)) = (params.next(), lanes) {
+                let (ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. }) = param.kind;
+                if unfit.is_none() && !(lanes.fits)(ty) {
+                    unfit = Some(CallError::Type { param: param.name.clone(), expected: ty, found: lanes.name });
+                }
+            }
+            raw
+        });
+        let bound = self.0.bind(raw);
+        match unfit {
+            Some(error) => Err(error),
+            None => Ok(Bound(bound?)),
+        }
+    }
+}
+
+/// A kernel with its arguments, which have been checked, to be run again and again. Until it is dropped it borrows their slices.
+///
+/// Runs on the same number of items allocate nothing after the first one.
+///
+/// ```
+/// use halfbyte::runtime::Engine;
+/// use halfbyte::{HALU, Module, Program};
+///
+/// let text = "kernel @add(%x: in i32, %y: inout i32) {
+///             ^entry:
+///               %i = item_id
+///               %v = load %x[%i]
+///               %w = load %y[%i]
+///               %s = add.i32 %v, %w
+///               store %s, %y[%i]
+///               ret
+///             }";
+/// let program = Program::load(&Module::parse(text)?.compile(HALU)?.object)?;
+/// let (mut x, mut y) = ([1, 2], [0, 0]);
+/// let mut bound = program.kernel("add")?.bind((&mut x, &mut y))?;
+/// bound.engine(Engine::JIT).budget(1 << 10);
+/// for _ in 0..3 {
+///     bound.run(2)?;
+/// }
+/// assert_eq!(bound.buffer(1), Some([3, 6].as_slice()));
+/// bound.buffer_mut(0).ok_or("x was not lent to be written")?.fill(10);
+/// bound.run(2)?;
+/// drop(bound);
+/// assert_eq!(y, [13, 16]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Bound<'a>(runtime::Bound<'a>);
+
+impl<'a> Bound<'a> {
+    /// What executes the words from now on, in place of the interpreter.
+    pub fn engine(&mut self, engine: Engine) -> &mut Bound<'a> {
+        self.0.engine(engine);
+        self
+    }
+
+    /// Backward branches that an item may take in a run, in place of 2^20.
+    pub fn budget(&mut self, branches: u64) -> &mut Bound<'a> {
+        self.0.budget(branches);
+        self
+    }
+
+    /// What ends runs early, within 20 ms: limits that are met, or someone who cancels them. A watchdog whose limit was met is of
+    /// no more use.
+    ///
+    /// ```
+    /// use halfbyte::abi::{Exceeded, Limits, Watchdog};
+    /// use halfbyte::runtime::LaunchError;
+    /// # use halfbyte::{CallError, HALU, Module, Program};
+    /// # let program = Program::load(&Module::parse("kernel @k() {\n^entry:\n  ret\n}")?.compile(HALU)?.object)?;
+    ///
+    /// let watchdog = Watchdog::new(Limits::NONE);
+    /// let mut bound = program.kernel("k")?.bind(())?;
+    /// bound.watchdog(&watchdog).run(1)?;
+    /// // From any thread:
+    /// watchdog.token().cancel();
+    /// let cancelled = bound.run(1).unwrap_err();
+    /// assert_eq!(cancelled, LaunchError::Exceeded { kernel: "k".into(), exceeded: Exceeded::Cancelled });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn watchdog(&mut self, watchdog: impl Into<Option<&'a Watchdog>>) -> &mut Bound<'a> {
+        self.0.watchdog(watchdog);
+        self
+    }
+
+    /// Whose threads help where [`Engine::Jit`] may use several, in place of those of rayon's global pool.
+    pub fn pool(&mut self, pool: impl Into<Option<&'a ThreadPool>>) -> &mut Bound<'a> {
+        self.0.pool(pool);
+        self
+    }
+
+    /// What the buffer of a parameter, by its number, holds; none for a scalar, for another type than fits the parameter, and for
+    /// bytes that do not lie as this type must.
+    pub fn buffer<T: Data>(&self, param: usize) -> Option<&[T]> {
+        self.is_of::<T>(param).then_some(())?;
+        bytemuck::try_cast_slice(self.0.buffer(param)?).ok()
+    }
+
+    /// The same, to be changed between runs, where the slice was lent to be written: as `&mut`, for a parameter of any direction.
+    pub fn buffer_mut<T: Data>(&mut self, param: usize) -> Option<&mut [T]> {
+        self.is_of::<T>(param).then_some(())?;
+        bytemuck::try_cast_slice_mut(self.0.buffer_mut(param)?).ok()
+    }
+
+    fn is_of<T: Data>(&self, param: usize) -> bool {
+        let kind = self.0.kernel().signature().params().get(param).map(|param| param.kind);
+        kind.is_some_and(|kind| fits::<T>(kind.ty()))
+    }
+
+    /// Runs the kernel: over so many work items, or over a [`Shape`]. It starts by making `out` buffers all zero; others hold
+    /// what they held.
+    ///
+    /// # Errors
+    /// A shape that launches do not have, an engine that does not run the kernel, scalars that make the streams of VP1 exceed the
+    /// data store: then nothing was run or written. A trap, or a limit that was met: then the buffers hold no result.
+    pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
+        self.0.run(shape)
     }
 }

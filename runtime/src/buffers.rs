@@ -1,37 +1,55 @@
 //! The buffers of a launch, at the addresses that kernels have for them.
 
-use halfbyte_abi as abi;
+use halfbyte_abi::{self as abi, Direction};
 use halfbyte_isa::object::Part;
 
 use crate::trap::{Access, Near, Space, TrapKind};
 
 /// A buffer of the launch.
+#[derive(Debug)]
 pub struct Buffer<'a> {
     /// The parameter's name.
     pub name: &'a str,
+    /// Whether the kernel reads it, writes it or both.
+    pub direction: Direction,
     /// Its contents.
     pub bytes: Bytes<'a>,
 }
 
-/// The contents of a buffer, writable or not.
+/// The contents of a buffer, as the caller has lent them.
+#[derive(Debug)]
 pub enum Bytes<'a> {
-    /// Of an `in` buffer.
-    ReadOnly(&'a [u8]),
-    /// Of one that is written.
+    /// To be read, of an `in` buffer.
+    Shared(&'a [u8]),
+    /// To be written, of a buffer of any direction.
     Mutable(&'a mut [u8]),
 }
 
-impl Bytes<'_> {
+impl Buffer<'_> {
     /// The bytes.
-    pub fn get(&self) -> &[u8] {
-        match self {
-            Bytes::ReadOnly(bytes) => bytes,
+    pub fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Shared(bytes) => bytes,
             Bytes::Mutable(bytes) => bytes,
         }
+    }
+
+    /// The bytes, where the kernel may write them.
+    pub fn written(&mut self) -> Option<&mut [u8]> {
+        match &mut self.bytes {
+            Bytes::Mutable(bytes) if self.direction != Direction::In => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Whether the kernel may write it.
+    pub fn is_written(&self) -> bool {
+        self.direction != Direction::In && matches!(self.bytes, Bytes::Mutable(_))
     }
 }
 
 /// All buffers, by parameter; `None` for a scalar.
+#[derive(Debug, Default)]
 pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 
 impl<'a> Buffers<'a> {
@@ -44,28 +62,24 @@ impl<'a> Buffers<'a> {
     /// So many bytes at an address, where all of them are in one buffer.
     pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
         let (buffer, offset) = self.at(address)?;
-        range(buffer.bytes.get(), offset, count)
+        range(buffer.bytes(), offset, count)
     }
 
     /// The same, to be written, where the buffer may be.
     pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
         let (param, offset) = abi::buffer_of(address)?;
-        match &mut self.0.get_mut(param)?.as_mut()?.bytes {
-            Bytes::ReadOnly(_) => None,
-            Bytes::Mutable(bytes) => range_mut(bytes, offset, count),
-        }
+        range_mut(self.0.get_mut(param)?.as_mut()?.written()?, offset, count)
     }
 
     /// The size of the buffer that an address belongs to.
     pub fn size(&self, address: u64) -> usize {
-        self.at(address).map_or(0, |(buffer, _)| buffer.bytes.get().len())
+        self.at(address).map_or(0, |(buffer, _)| buffer.bytes().len())
     }
 
     /// Whether bytes may be accessed, aligned or not.
     pub fn allow(&self, access: Access, address: u64, count: usize) -> bool {
         let Some((buffer, offset)) = self.at(address) else { return false };
-        let writable = matches!(buffer.bytes, Bytes::Mutable(_));
-        range(buffer.bytes.get(), offset, count).is_some() && (access == Access::Load || writable)
+        range(buffer.bytes(), offset, count).is_some() && (access == Access::Load || buffer.is_written())
     }
 
     /// Why a part of an access cannot be made, by what is known of the whole, which cannot; none where the part can.
@@ -90,13 +104,14 @@ impl<'a> Buffers<'a> {
     pub fn refusal(&self, access: Access, address: u64, count: usize) -> TrapKind {
         let (buffer, bytes) = (self.at(address), count as u32);
         if access == Access::Store
-            && let Some((Buffer { bytes: Bytes::ReadOnly(held), name }, offset)) = buffer
-            && range(held, offset, count).is_some()
+            && let Some((buffer, offset)) = buffer
+            && !buffer.is_written()
+            && range(buffer.bytes(), offset, count).is_some()
         {
-            return TrapKind::ReadOnly { address, bytes, buffer: (*name).to_owned() };
+            return TrapKind::ReadOnly { address, bytes, buffer: buffer.name.to_owned() };
         }
         let near = buffer.map(|(buffer, offset)| {
-            let size = buffer.bytes.get().len() as u64;
+            let size = buffer.bytes().len() as u64;
             Near { buffer: buffer.name.to_owned(), offset, size }
         });
         TrapKind::OutOfBounds { access, space: Space::Global, address, bytes, near }

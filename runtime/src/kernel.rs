@@ -1,14 +1,16 @@
 //! Kernels, and the interface that each machine's folder implements to run them.
 
 use std::fmt::Debug;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use halfbyte_abi::{Direction, Exceeded, Param, ParamKind, Signature, Target, Type};
+use halfbyte_abi::{Exceeded, Signature, Target};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
 
-use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::launch::{Arg, Engine, Launch, LaunchError, Order, Stats, check_limits};
+use crate::arguments::{Arg, Arguments};
+use crate::buffers::Buffers;
+use crate::launch::{Engine, Launch, LaunchError, Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Trap};
 
@@ -40,12 +42,12 @@ pub trait Machine: Debug + Sync {
 }
 
 /// A kernel that is ready to be run. Clones of it share what is made at its first launch.
-pub trait Executable: Debug + Send + Sync {
-    /// Runs all work items of a launch, on an argument for each parameter that fits it.
+pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// Runs all work items of a launch, on arguments that fit. It starts with [`Arguments::start`].
     ///
     /// # Errors
     /// A trap: that of the lowest item that makes one. A limit that was met; what an engine cannot do.
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError>;
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError>;
 
     /// What it took to make native code, where there is some.
     fn translation(&self) -> Option<Translation> {
@@ -95,46 +97,15 @@ impl Kernel {
         &self.parts
     }
 
-    /// Runs the kernel's work items.
-    ///
-    /// Buffers lie at addresses of their own ([`buffer_base`](halfbyte_abi::buffer_base)), which meet every alignment that a
-    /// parameter may ask for, wherever the slices are.
+    /// Runs the kernel's work items: [`Kernel::bind`] and [`Bound::run`](crate::Bound::run) at once.
     ///
     /// # Errors
-    /// Arguments that do not fit the signature, or what they make of the streams the data store: then nothing was run or written. A
-    /// trap: then the buffers hold no result.
+    /// As these.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { items, args, budget, engine, done, watchdog } = launch;
-        self.check_args(args)?;
-        let (target, kernel) = (self.words.target(), || self.signature().name().to_owned());
-        if !self.machine.runs(engine) {
-            return Err(LaunchError::Engine { kernel: kernel(), target, engine });
-        }
-        let limit = self.info.max_items;
-        if items > limit {
-            return Err(LaunchError::Items { kernel: kernel(), items, limit });
-        }
-        if let Some(watchdog) = watchdog {
-            let bytes = args.iter().map(|arg| match arg {
-                Arg::Scalar(_) => 0,
-                Arg::In(bytes) => bytes.len() as u64,
-                Arg::Buffer(bytes) => bytes.len() as u64,
-            });
-            check_limits(watchdog, items, bytes).map_err(|exceeded| self.exceeded(exceeded))?;
-        }
-        let order = Order { items, budget, engine, done, watchdog };
-        match self.signature().contents() {
-            [] => self.code.launch(self, order, args),
-            contents => {
-                let given = args.iter_mut().map(|arg| match arg {
-                    Arg::Scalar(bits) => Arg::Scalar(*bits),
-                    Arg::In(bytes) => Arg::In(bytes),
-                    Arg::Buffer(bytes) => Arg::Buffer(bytes),
-                });
-                let mut all: Vec<Arg<'_>> = given.chain(contents.iter().map(|bytes| Arg::In(bytes))).collect();
-                self.code.launch(self, order, &mut all)
-            }
-        }
+        let Launch { shape, args, budget, engine, done, watchdog, pool } = launch;
+        let mut bound = self.bind(args.iter_mut().map(Arg::reborrow))?;
+        bound.budget(budget).engine(engine).done(done).watchdog(watchdog).pool(pool);
+        bound.run(shape)
     }
 
     /// The error of a launch that native code cannot be made for, or not in time.
@@ -154,68 +125,6 @@ impl Kernel {
     /// [`Engine::Jit`], and where the kernel is so large that it is interpreted even then.
     pub fn translation(&self) -> Option<Translation> {
         self.code.translation()
-    }
-
-    fn check_args(&self, args: &[Arg<'_>]) -> Result<(), LaunchError> {
-        let (params, found) = (self.signature().given(), args.len());
-        if params.len() != found {
-            let kernel = self.signature().name().to_owned();
-            return Err(LaunchError::Count { kernel, expected: params.len(), found });
-        }
-        params.iter().zip(args).try_for_each(|(param, arg)| self.check(param, arg))
-    }
-
-    /// The buffers at the start of a launch, of arguments that fit.
-    pub fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
-        let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
-            let bytes = match (param.kind, arg) {
-                (_, Arg::Scalar(_)) => return None,
-                (_, Arg::In(bytes)) => Bytes::ReadOnly(bytes),
-                (ParamKind::Buffer { direction: Direction::In, .. }, Arg::Buffer(bytes)) => Bytes::ReadOnly(bytes),
-                (ParamKind::Buffer { direction: Direction::Out, .. }, Arg::Buffer(bytes)) => {
-                    bytes.fill(0);
-                    Bytes::Mutable(bytes)
-                }
-                (_, Arg::Buffer(bytes)) => Bytes::Mutable(bytes),
-            };
-            Some(Buffer { name: &param.name, bytes })
-        };
-        Buffers(self.signature().params().iter().zip(args).map(buffer).collect())
-    }
-
-    fn check(&self, param: &Param, arg: &Arg<'_>) -> Result<(), LaunchError> {
-        let names = || (self.signature().name().to_owned(), param.name.clone());
-        let size = |elem: Type, found: usize| {
-            if found.is_multiple_of(elem.bytes() as usize) {
-                return Ok(());
-            }
-            let (kernel, param) = names();
-            Err(LaunchError::Size { kernel, param, elem, found })
-        };
-        match (param.kind, arg) {
-            (ParamKind::Scalar(ty), &Arg::Scalar(bits)) if ty.bits() < 128 && bits >> ty.bits() != 0 => {
-                let (kernel, param) = names();
-                Err(LaunchError::Scalar { kernel, param, ty, bits })
-            }
-            (ParamKind::Scalar(_), Arg::Scalar(_)) => Ok(()),
-            (ParamKind::Buffer { elem, .. }, Arg::Buffer(bytes)) => size(elem, bytes.len()),
-            (ParamKind::Buffer { elem, direction: Direction::In, .. }, Arg::In(bytes)) => size(elem, bytes.len()),
-            (kind, arg) => {
-                let (kernel, param) = names();
-                let expected = match kind {
-                    ParamKind::Scalar(ty) => format!("a scalar {ty}"),
-                    ParamKind::Buffer { elem, direction, .. } => {
-                        format!("an `{}` buffer of {elem}", direction.name())
-                    }
-                };
-                let found = match arg {
-                    Arg::Scalar(_) => "a scalar",
-                    Arg::In(_) => "a read-only buffer",
-                    Arg::Buffer(_) => "a buffer",
-                };
-                Err(LaunchError::Kind { kernel, param, expected, found })
-            }
-        }
     }
 
     /// The trap of a fault. What is reported of an access of several parts is the first that could not have been made.

@@ -4,25 +4,16 @@ use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Target, Type, Watchdog};
+use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Shape, ShapeError, Target, Type, Watchdog};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
 
+use crate::arguments::Arg;
 use crate::device::CudaError;
 use crate::native::NativeError;
+use crate::threads::ThreadPool;
 use crate::trap::Trap;
-
-/// An argument of a launch.
-#[derive(Debug)]
-pub enum Arg<'a> {
-    /// A scalar, by its bits; those beyond its type are zero.
-    Scalar(u128),
-    /// An `in` buffer.
-    In(&'a [u8]),
-    /// A buffer of any direction. A launch starts by making an `out` buffer all zero.
-    Buffer(&'a mut [u8]),
-}
 
 /// What executes a kernel's words or lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -62,11 +53,11 @@ impl fmt::Display for Engine {
     }
 }
 
-/// How a kernel is launched.
+/// How a kernel is launched once.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
-    /// The number of work items, from item 0 up. None is allowed.
-    pub items: u32,
+    /// The work items, from item 0 up. None is allowed.
+    pub shape: Shape,
     /// The arguments, in the order of the parameters; those with contents have none.
     pub args: &'a mut [Arg<'b>],
     /// Backward branches that an item may take.
@@ -77,6 +68,8 @@ pub struct Launch<'a, 'b> {
     pub done: Option<&'a AtomicU32>,
     /// What ends the launch early: limits that are met, or someone who cancels it. Engine `cuda` does not look at it.
     pub watchdog: Option<&'a Watchdog>,
+    /// Whose threads help where the engine may use several; none for rayon's global pool.
+    pub pool: Option<&'a ThreadPool>,
 }
 
 /// A launch without its arguments.
@@ -84,12 +77,15 @@ pub struct Launch<'a, 'b> {
 pub struct Order<'a> {
     /// The number of work items.
     pub items: u32,
+    /// The groups that they are in.
+    pub shape: Shape,
     /// Backward branches that an item may take.
     pub budget: u64,
     /// What runs it.
     pub engine: Engine,
     pub(crate) done: Option<&'a AtomicU32>,
     pub(crate) watchdog: Option<&'a Watchdog>,
+    pub(crate) pool: Option<&'a ThreadPool>,
 }
 
 impl Order<'_> {
@@ -151,8 +147,9 @@ impl<'a> Work<'a> {
 
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
-    pub fn new(items: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { items, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, done: None, watchdog: None }
+    pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
+        let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
+        Launch { shape, args, budget, engine: Engine::Interp, done: None, watchdog: None, pool: None }
     }
 }
 
@@ -220,6 +217,24 @@ pub enum LaunchError {
         elem: Type,
         /// Bytes of the argument.
         found: usize,
+    },
+    /// Buffers that share bytes, of which one is written.
+    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
+    Overlap {
+        /// The kernel.
+        kernel: String,
+        /// The parameter of one.
+        first: String,
+        /// That of the other.
+        second: String,
+    },
+    /// A shape that launches do not have.
+    #[error("kernel `{kernel}`: {error}")]
+    Shape {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong with it.
+        error: ShapeError,
     },
     /// Not even the smallest tile fits the data store of VP1.
     #[error(transparent)]

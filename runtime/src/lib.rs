@@ -1,8 +1,10 @@
-//! Loads objects ([`Program::load`]) and runs their words ([`Kernel::launch`]), exactly, on any computer.
+//! Loads objects ([`Program::load`]) and runs their words ([`Kernel::bind`], [`Bound::run`]), exactly, on any computer.
 //!
 //! Nothing here knows the compiler: a program is what its object says. What the machines have in common (objects, arguments,
 //! buffers, traps) is at the top; each has a folder for how its words run.
 
+mod arguments;
+mod bound;
 mod buffers;
 mod device;
 mod halu;
@@ -15,12 +17,15 @@ mod threads;
 mod trap;
 mod vp1;
 
+pub use arguments::{Arg, Arguments, Scratch};
+pub use bound::Bound;
 pub use buffers::{Buffer, Buffers, Bytes};
 pub use halu::{Halu, native_effects, rows};
 pub use kernel::{Executable, Kernel, Machine};
-pub use launch::{Arg, Engine, Launch, LaunchError, Order, Stats, TooLarge, Work};
+pub use launch::{Engine, Launch, LaunchError, Order, Stats, TooLarge, Work};
 pub use load::{LoadError, Program};
 pub use native::{NativeError, Translation};
 pub use ptx::Ptx;
+pub use threads::{ThreadPool, ThreadPoolError};
 pub use trap::{Access, Fault, Near, Space, Trap, TrapKind};
 pub use vp1::{StepError, Vp1, step_bundle};

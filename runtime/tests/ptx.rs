@@ -18,7 +18,7 @@ fn run(body: &str) -> Result<[u32; 2], LaunchError> {
     let body = format!("ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];\n{body}");
     let kernel = load(".param .u64 x, .param .u64 y", &body).unwrap();
     let (x, mut y) = (words(&[0x8001_7FFF, 0xFF80_0201]), words(&[3, 4]));
-    kernel.launch(Launch::new(1, 1, &mut [Arg::In(&x), Arg::Buffer(&mut y)]))?;
+    kernel.launch(Launch::new((1, 1), &mut [Arg::In(&x), Arg::Buffer(&mut y)]))?;
     Ok([word(&y, 0), word(&y, 1)])
 }
 
@@ -93,13 +93,13 @@ fn items_know_where_they_are() {
         mov.u32 %r6, 1; add.u32 %r5, %r5, %r6; st.global.v4.b32 [%d1], {%r0, %r2, %r4, %r5};";
     let kernel = load(".param .u64 y", body).unwrap();
     let mut y = vec![0; 6 * 16];
-    let stats = kernel.launch(Launch::new(2, 3, &mut [Arg::Buffer(&mut y)])).unwrap();
+    let stats = kernel.launch(Launch::new((2, 3), &mut [Arg::Buffer(&mut y)])).unwrap();
     assert_eq!(stats, Stats { issued: 6 * 11, ..Stats::default() });
     for item in 0..6 {
         let found: Vec<u32> = (0..4).map(|i| word(&y, 4 * item + i)).collect();
         assert_eq!(found, [item as u32 / 3, item as u32 % 3, 2, 1]);
     }
-    assert_eq!(kernel.launch(Launch::new(0, 3, &mut [Arg::In(&[])])).unwrap(), Stats::default());
+    assert_eq!(kernel.launch(Launch::new((0, 3), &mut [Arg::In(&[])])).unwrap(), Stats::default());
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn loops_and_their_budget() {
     let mut y = vec![0; 4];
     let n = 10u32.to_le_bytes();
     let mut args = [Arg::Buffer(&mut y), Arg::Value(&n)];
-    let stats = kernel.launch(Launch { budget: 9, ..Launch::new(1, 1, &mut args) }).unwrap();
+    let stats = kernel.launch(Launch { budget: 9, ..Launch::new((1, 1), &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 9);
-    let error = kernel.launch(Launch { budget: 8, ..Launch::new(1, 1, &mut args) }).unwrap_err();
+    let error = kernel.launch(Launch { budget: 8, ..Launch::new((1, 1), &mut args) }).unwrap_err();
     let LaunchError::Trap(trap) = error else { panic!("{error}") };
     assert_eq!(trap.kind, TrapKind::Budget { limit: 8 });
     assert_eq!(word(&y, 0), 55);
@@ -124,7 +124,7 @@ fn bytes_of_parameters() {
     let body = "ld.param.u64 %d0, [y]; ld.param.s8 %r0, [s+5]; st.global.b32 [%d0], %r0; exit;";
     let kernel = load(".param .u64 y, .param .align 4 .b8 s[6]", body).unwrap();
     let mut y = vec![0; 4];
-    kernel.launch(Launch::new(1, 1, &mut [Arg::Buffer(&mut y), Arg::Value(&[0, 0, 0, 0, 0, 0xFE])])).unwrap();
+    kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y), Arg::Value(&[0, 0, 0, 0, 0, 0xFE])])).unwrap();
     assert_eq!(word(&y, 0), 0xFFFF_FFFE);
     for read in ["b32 %r0, [s+4]", "b32 %r0, [s+2]", "b8 %r0, [s+6]", "b8 %r0, [s+-1]"] {
         let error = load(".param .u64 y, .param .align 4 .b8 s[6]", &format!("ld.param.{read};")).unwrap_err();
@@ -139,14 +139,15 @@ fn bytes_of_parameters() {
 fn arguments_must_fit() {
     let kernel = load(".param .u64 y, .param .u32 n", "ret;").unwrap();
     let mut y = vec![0; 4];
-    let error = kernel.launch(Launch::new(1, 1, &mut [Arg::Buffer(&mut y)])).unwrap_err();
+    let error = kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y)])).unwrap_err();
     assert_eq!(error.to_string(), "kernel `k` takes 2 arguments; found 1");
-    let error = kernel.launch(Launch::new(1, 1, &mut [Arg::Buffer(&mut y), Arg::Value(&[1])])).unwrap_err();
+    let error = kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y), Arg::Value(&[1])])).unwrap_err();
     assert_eq!(error.to_string(), "argument `n` of kernel `k` has 1 bytes; expected 4");
-    let error = kernel.launch(Launch::new(1, 1, &mut [Arg::Value(&[0; 8]), Arg::In(&[])])).unwrap_err();
+    let error = kernel.launch(Launch::new((1, 1), &mut [Arg::Value(&[0; 8]), Arg::In(&[])])).unwrap_err();
     assert_eq!(error.to_string(), "argument `n` of kernel `k` has 8 bytes; expected 4");
-    let error = kernel.launch(Launch::new(1 << 16, 1 << 16, &mut [])).unwrap_err();
-    assert_eq!(error.to_string(), "65536 blocks of 65536 threads are too many");
+    let error = kernel.launch(Launch::new((1 << 16, 1 << 16), &mut [])).unwrap_err();
+    let message = "a grid of 65536 x 1 x 1 blocks of 65536 x 1 x 1 items has more work items than 32 bits can number";
+    assert_eq!(error.to_string(), format!("kernel `k`: {message}"));
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn the_lowest_item_is_reported() {
     let body = "ld.param.u64 %d0, [y]; mov.u32 %r0, %tid.x; mad.wide.u32 %d0, %r0, 4, %d0; st.global.b32 [%d0], %r0;";
     let kernel = load(".param .u64 y", body).unwrap();
     let mut y = vec![0; 12];
-    let error = kernel.launch(Launch::new(1, 8, &mut [Arg::Buffer(&mut y)])).unwrap_err();
+    let error = kernel.launch(Launch::new((1, 8), &mut [Arg::Buffer(&mut y)])).unwrap_err();
     let LaunchError::Trap(trap) = error else { panic!("{error}") };
     assert_eq!((trap.item, trap.address), (3, 3));
 }

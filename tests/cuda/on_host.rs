@@ -259,7 +259,7 @@ pub unsafe extern "system" fn cuLaunchKernel(
         let mut args: Vec<Arg<'_>> = (values.iter().zip(&places).zip(&mut held))
             .map(|((value, place), held)| if place.is_some() { Arg::Buffer(held) } else { Arg::Value(value) })
             .collect();
-        let ran = kernel.launch(Launch::new(grid_x, block_x, &mut args));
+        let ran = kernel.launch(Launch::new((grid_x, block_x), &mut args));
         // A launch is asked for and waited for apart.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
         for (place, held) in places.iter().zip(held) {

@@ -83,6 +83,6 @@ impl Host {
             })
             .collect();
         let How { engine, budget, watchdog, .. } = how.into();
-        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new(grid, block, &mut args) })
+        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new((grid, block), &mut args) })
     }
 }

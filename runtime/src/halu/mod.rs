@@ -7,6 +7,7 @@ mod memory;
 pub mod rows;
 mod state;
 
+use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
 use halfbyte_abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
@@ -16,9 +17,10 @@ use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::RegFile;
 
+use crate::arguments::Arguments;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
+use crate::launch::{Engine, LaunchError, Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Halt;
 use interp::run_item;
@@ -99,11 +101,23 @@ impl Executable for Code {
         self.jit.translation()
     }
 
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+        args.start();
+        let mut kept = args.scratch.take().unwrap_or_else(|| Box::new(Kept::new(kernel, &args.scalars)));
+        put(&mut kept.constants, ITEM_COUNT_OFFSET, &order.items.to_le_bytes());
+        let Kept { constants, local } = &mut *kept;
+        let mut memory = Memory { constants: take(constants), buffers: take(&mut args.buffers), local: take(local) };
+        let done = self.run(kernel, order, &mut memory);
+        args.buffers = memory.buffers;
+        (*constants, *local) = (memory.constants, memory.local);
+        args.scratch.keep(kept);
+        done
+    }
+}
+
+impl Code {
+    fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let Order { items, budget, engine, .. } = order;
-        let constants = constants(kernel, items, args);
-        let buffers = kernel.buffers(args);
-        let mut memory = Memory { constants, buffers, local: vec![0; kernel.info.local_bytes as usize] };
         if let Engine::Jit { threads } = engine {
             let words = jit::Kernel {
                 words: &self.words,
@@ -113,7 +127,7 @@ impl Executable for Code {
             };
             match self.jit.get(&words, &mut order.work()) {
                 Ok(code) => {
-                    return code.launch(&words, &mut memory, order, threads).map_err(|stop| match stop {
+                    return code.launch(&words, memory, order, threads).map_err(|stop| match stop {
                         Stop::Fault(item, fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
                         Stop::Native(error) => kernel.native_error(error),
                     });
@@ -126,10 +140,11 @@ impl Executable for Code {
         let mut registers = Registers::new();
         let mut stats = Stats::default();
         let mut work = order.work();
+        memory.local.resize(kernel.info.local_bytes as usize, 0);
         for item in 0..items {
             registers.start(item, self.gprs);
             memory.local.fill(0);
-            let done = run_item(&self.words, &mut registers, &mut memory, budget, &mut work);
+            let done = run_item(&self.words, &mut registers, memory, budget, &mut work);
             let done = done.map_err(|halt| match halt {
                 Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
                 Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
@@ -143,6 +158,12 @@ impl Executable for Code {
     }
 }
 
+/// The memory of a launch that is its own, for the next one on the same arguments.
+struct Kept {
+    constants: Vec<u8>,
+    local: Vec<u8>,
+}
+
 impl Kernel {
     /// The offsets in constant bank 0 of the parameters that are addresses of buffers.
     fn pointers(&self) -> impl Iterator<Item = u32> {
@@ -151,20 +172,28 @@ impl Kernel {
     }
 }
 
-/// Constant bank 0 at the start of a launch. It is read in words, up to the one that holds the last parameter's end.
-fn constants(kernel: &Kernel, items: u32, args: &[Arg<'_>]) -> Vec<u8> {
+impl Kept {
+    fn new(kernel: &Kernel, scalars: &[u128]) -> Kept {
+        Kept { constants: constants(kernel, scalars), local: Vec::new() }
+    }
+}
+
+/// Constant bank 0 but for the item count. It is read in words, up to the one that holds the last parameter's end.
+fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
     let signature = kernel.signature();
     let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];
-    let mut put = |offset: u16, bytes: &[u8]| {
-        let place = constants.iter_mut().skip(offset.into());
-        place.zip(bytes).for_each(|(place, byte)| *place = *byte);
-    };
-    put(ITEM_COUNT_OFFSET, &items.to_le_bytes());
-    for (k, ((param, &offset), arg)) in signature.params().iter().zip(signature.offsets()).zip(args).enumerate() {
-        match arg {
-            Arg::Scalar(bits) => put(offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0),
-            Arg::In(_) | Arg::Buffer(_) => put(offset, &buffer_base(k).to_le_bytes()),
+    for (k, ((param, &offset), bits)) in signature.params().iter().zip(signature.offsets()).zip(scalars).enumerate() {
+        match param.kind {
+            ParamKind::Scalar(ty) => {
+                put(&mut constants, offset, bits.to_le_bytes().split_at(ty.bytes() as usize).0);
+            }
+            ParamKind::Buffer { .. } => put(&mut constants, offset, &buffer_base(k).to_le_bytes()),
         }
     }
     constants
+}
+
+fn put(constants: &mut [u8], offset: u16, bytes: &[u8]) {
+    let place = constants.iter_mut().skip(offset.into());
+    place.zip(bytes).for_each(|(place, byte)| *place = *byte);
 }

@@ -1,6 +1,7 @@
 //! Native code for this computer, made by Cranelift.
 
 use std::mem::ManuallyDrop;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::OnceLock;
 
 use cranelift_codegen::control::ControlPlane;
@@ -159,6 +160,10 @@ pub(crate) struct NativeCode {
 unsafe impl Send for NativeCode {}
 // SAFETY: likewise.
 unsafe impl Sync for NativeCode {}
+
+// What could be seen half changed is the module's, which nobody sees.
+impl UnwindSafe for NativeCode {}
+impl RefUnwindSafe for NativeCode {}
 
 impl NativeCode {
     /// The address of a function, to be cast to the type that its signature stands for; none where it is no function of this code.

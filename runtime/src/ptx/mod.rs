@@ -10,9 +10,10 @@ mod interp;
 mod memory;
 mod watch;
 
+use std::mem::take;
 use std::sync::Arc;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Signature, buffer_base, group_size};
+use halfbyte_abi::{DEFAULT_BUDGET, Direction, ParamKind, Shape, ShapeError, Signature, buffer_base};
 use halfbyte_abi::{Exceeded, Watchdog};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
@@ -23,6 +24,7 @@ use halfbyte_isa::ptx::types::MissingAxis;
 use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
+use crate::arguments::Arguments;
 use crate::buffers::{Buffer, Buffers, Bytes};
 pub use crate::device::{CudaError, Failed, Unavailable};
 use crate::kernel;
@@ -92,13 +94,11 @@ fn run_items(
     Ok(stats)
 }
 
-/// How a kernel is launched: over `grid` blocks of `block` threads, which are the work items.
+/// How a kernel is launched.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
-    /// The number of blocks, along x.
-    pub grid: u32,
-    /// The threads of a block, along x.
-    pub block: u32,
+    /// Blocks of threads, which are the work items.
+    pub shape: Shape,
     /// The arguments, in the order of the parameters.
     pub args: &'a mut [Arg<'b>],
     /// Backward branches that an item may take.
@@ -113,8 +113,9 @@ pub struct Launch<'a, 'b> {
 
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
-    pub fn new(grid: u32, block: u32, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
-        Launch { grid, block, args, budget: DEFAULT_BUDGET, engine: Engine::Interp, watchdog: None, races: false }
+    pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
+        let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
+        Launch { shape, args, budget, engine: Engine::Interp, watchdog: None, races: false }
     }
 }
 
@@ -175,13 +176,23 @@ pub enum LaunchError {
         /// Bytes of the argument.
         found: u64,
     },
-    /// More work items than have numbers of 32 bits.
-    #[error("{grid} blocks of {block} threads are too many")]
-    Items {
-        /// Blocks.
-        grid: u32,
-        /// Threads of a block.
-        block: u32,
+    /// A shape that launches do not have.
+    #[error("kernel `{kernel}`: {error}")]
+    Shape {
+        /// The kernel.
+        kernel: String,
+        /// What is wrong with it.
+        error: ShapeError,
+    },
+    /// Arguments that share memory, of which one is written.
+    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
+    Overlap {
+        /// The kernel.
+        kernel: String,
+        /// The parameter of one.
+        first: String,
+        /// That of the other.
+        second: String,
     },
     /// An engine that does not run PTX.
     #[error("kernel `{kernel}` is PTX, which engine `{engine}` does not run")]
@@ -263,40 +274,47 @@ impl Executable for isa::Code {
         &self,
         kernel: &kernel::Kernel,
         order: Order<'_>,
-        args: &mut [launch::Arg<'_>],
+        args: &mut Arguments<'_>,
     ) -> Result<Stats, launch::LaunchError> {
-        launch(kernel, &self.kernel, order, args)
+        args.start();
+        let params = parameters(kernel.signature(), &args.scalars).collect();
+        let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();
+        let variables = bind(&self.kernel.entry, &all);
+        let mut memory = Memory { params, buffers: take(&mut args.buffers), variables, watch: None };
+        let done = launch(kernel, &self.kernel, order, &mut memory);
+        args.buffers = memory.buffers;
+        done
     }
 }
 
-/// Launches an object's kernel, whose arguments fit.
+/// The bytes of each parameter of an object's kernel.
+fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = Vec<u8>> {
+    let params = signature.params().iter().zip(scalars).enumerate();
+    params.map(|(number, (param, scalar))| {
+        let bits = match param.kind {
+            ParamKind::Scalar(_) => *scalar,
+            ParamKind::Buffer { .. } => buffer_base(number).into(),
+        };
+        bits.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec()
+    })
+}
+
+/// Launches an object's kernel.
 fn launch(
     kernel: &kernel::Kernel,
     code: &module::Kernel,
     order: Order<'_>,
-    args: &mut [launch::Arg<'_>],
+    memory: &mut Memory<'_>,
 ) -> Result<Stats, launch::LaunchError> {
-    let params = kernel.signature().params().iter().zip(&*args).enumerate();
-    let params = params.map(|(number, (param, arg))| {
-        let bits = match arg {
-            launch::Arg::Scalar(bits) => *bits,
-            launch::Arg::In(_) | launch::Arg::Buffer(_) => buffer_base(number).into(),
-        };
-        bits.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec()
-    });
-    let entry = &code.entry;
-    let all: Vec<u32> = (0..).zip(entry.variables.iter()).map(|(number, _)| number).collect();
-    let mut memory =
-        Memory { params: params.collect(), buffers: kernel.buffers(args), variables: bind(entry, &all), watch: None };
-    let block = group_size(order.items);
-    let shape = [order.items / block, block];
+    let ([grid, ..], [block, ..]) = (order.shape.grid, order.shape.block);
     if order.engine == Engine::Cuda {
         let failed = |error| launch::LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
-        cuda::run(code, shape, &mut memory).map_err(failed)?;
+        cuda::run(code, [grid, block], memory).map_err(failed)?;
         order.advance(order.items);
         return Ok(Stats::default());
     }
-    let ran = run_items(entry, shape, &mut memory, order.budget, &mut order.work(), &mut || order.advance(1));
+    let done = &mut || order.advance(1);
+    let ran = run_items(&code.entry, [grid, block], memory, order.budget, &mut order.work(), done);
     ran.map_err(|(item, halt)| match halt {
         Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
         Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
@@ -347,8 +365,10 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { grid, block, args, budget, engine, watchdog, races } = launch;
-        let items = grid.checked_mul(block).ok_or(LaunchError::Items { grid, block })?;
+        let Launch { shape, args, budget, engine, watchdog, races } = launch;
+        let kernel = || self.entry().name.clone();
+        let items = shape.items().map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
+        let ([grid, ..], [block, ..]) = (shape.grid, shape.block);
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
             let bytes = args.iter().map(|arg| match arg {
@@ -360,8 +380,12 @@ impl Kernel {
         }
         let variables = bind(self.entry(), &self.variables);
         let watch = races.then(Watch::default);
-        let mut memory = Memory { params: self.parameters(args)?, buffers: self.buffers(args), variables, watch };
-        let kernel = || self.entry().name.clone();
+        let (params, buffers) = (self.parameters(args)?, self.buffers(args));
+        if let Some([first, second]) = buffers.overlap() {
+            let [first, second] = [first, second].map(str::to_owned);
+            return Err(LaunchError::Overlap { kernel: kernel(), first, second });
+        }
+        let mut memory = Memory { params, buffers, variables, watch };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => return Err(LaunchError::Engine { kernel: kernel(), engine }),
@@ -401,16 +425,16 @@ impl Kernel {
 
     fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
-            let bytes = match arg {
+            let (direction, bytes) = match arg {
                 Arg::Value(_) => return None,
-                Arg::In(bytes) => Bytes::ReadOnly(bytes),
-                Arg::Buffer(bytes) => Bytes::Mutable(bytes),
+                Arg::In(bytes) => (Direction::In, Bytes::Shared(bytes)),
+                Arg::Buffer(bytes) => (Direction::InOut, Bytes::Mutable(bytes)),
             };
-            Some(Buffer { name: &param.name, bytes })
+            Some(Buffer { name: &param.name, direction, bytes })
         };
         let variable = |number: &u32| {
             let Variable { name, bytes, .. } = self.entry().variables.get(*number as usize)?;
-            Some(Buffer { name, bytes: Bytes::ReadOnly(bytes) })
+            Some(Buffer { name, direction: Direction::In, bytes: Bytes::Shared(bytes) })
         };
         let params = self.entry().params.iter().zip(args).map(buffer);
         Buffers(params.chain(self.variables.iter().map(variable)).collect())

@@ -12,7 +12,7 @@ const ADDRESS: u32 = 0xffff;
 
 /// A tile's streams, in the order of addresses of the data store.
 pub(super) struct Copier<'a> {
-    pub plan: &'a Plan<'a>,
+    pub plan: &'a Plan,
     pub tile: &'a Tile,
     pub store: &'a mut [u8],
 }
@@ -192,7 +192,7 @@ impl<'a> Copier<'a> {
     /// The accesses of a visit, by items from the lowest on.
     fn rows(&self, visit: &Visit) -> impl Iterator<Item = Run<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
-        let stream = plan.streams.get(visit.stream);
+        let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
         // Without loops the groups follow each other, and are one row.
         let whole = rounds == 1 || stream.is_some_and(|stream| stream.uniform);
@@ -210,7 +210,7 @@ impl<'a> Copier<'a> {
 
     /// The place of an element of a stream in the data store.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
-        let bytes = u64::from(self.plan.streams.get(stream)?.bytes);
+        let bytes = u64::from(self.plan.streams().get(stream)?.bytes);
         usize::try_from(u64::from(self.tile.places.get(stream)?.start) + element * bytes).ok()
     }
 
@@ -222,7 +222,7 @@ impl<'a> Copier<'a> {
     /// Whether the cursor of a stream has gone past an element. What is there once for all items and trips may be read before all
     /// else, and counts as passed.
     fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
-        let at_will = self.plan.streams.get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
+        let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
         let cursor = stop.cursors.get(stream).map_or(0, |&cursor| cursor & ADDRESS);
         at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }

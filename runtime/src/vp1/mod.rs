@@ -22,12 +22,13 @@ use halfbyte_isa::vp1::domain::{Shape, Unknown};
 use halfbyte_isa::vp1::state::State;
 use thiserror::Error;
 
+use crate::arguments::Arguments;
 use crate::buffers::Buffers;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Arg, Engine, LaunchError, Order, Stats};
+use crate::launch::{Engine, LaunchError, Order, Stats};
 use crate::native::{NativeError, Translation};
-use crate::threads;
+use crate::threads::{available, run_each};
 use crate::trap::{Fault, Halt};
 use copy::{Copier, Stop};
 use interp::{Bundles, Run};
@@ -71,7 +72,7 @@ pub enum StepError {
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     bundles: Bundles,
-    tiles: Tiles,
+    tiles: Arc<Tiles>,
     jit: Jit,
 }
 
@@ -83,7 +84,7 @@ const TILES_OF_A_THREAD: usize = 32;
 
 impl Code {
     pub fn new(words: &[u32], tiles: Tiles) -> Code {
-        Code { bundles: Bundles::new(words), tiles, jit: Jit::default() }
+        Code { bundles: Bundles::new(words), tiles: Arc::new(tiles), jit: Jit::default() }
     }
 }
 
@@ -92,32 +93,61 @@ impl Executable for Code {
         self.jit.translation()
     }
 
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
-        let Order { items, engine, .. } = order;
-        let plan = Plan::new(kernel, &self.tiles, items, args)?;
-        let (compiled, threads) = match engine {
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+        let mut kept = match args.scratch.take::<Kept>() {
+            Some(mut kept) => {
+                if kept.plan.items != order.items {
+                    kept.plan = Plan::new(kernel, &self.tiles, order.items, &args.scalars)?;
+                }
+                kept
+            }
+            None => {
+                let plan = Plan::new(kernel, &self.tiles, order.items, &args.scalars)?;
+                Box::new(Kept { plan, m: scalars(kernel, &args.scalars), slots: Vec::new() })
+            }
+        };
+        let (compiled, threads) = match order.engine {
             Engine::Interp | Engine::Cuda => (None, 1),
             Engine::Jit { threads } => {
                 let compiled = self.jit.get(&self.bundles, self.tiles.group_branch, &mut order.work());
                 let compiled = compiled.map_err(|error| kernel.native_error(error))?;
-                (Some(compiled), usize::from(threads.get()).min(threads::available()))
+                (Some(compiled), usize::from(threads.get()).min(available(order.pool)))
             }
         };
-        let mut m = self.scalars(kernel, args);
-        set(&mut m, M_ITEM_COUNT.into(), items);
-        let runner = TileRunner { code: self, plan: &plan, m, first_stream: first_stream_m(kernel.signature()), order };
-        let mut buffers = kernel.buffers(args);
+        args.start();
+        let done = self.run(kernel, order, compiled, threads, &mut kept, &mut args.buffers);
+        args.scratch.keep(kept);
+        done
+    }
+}
+
+impl Code {
+    fn run(
+        &self,
+        kernel: &Kernel,
+        order: Order<'_>,
+        compiled: Option<&Arc<Compiled>>,
+        threads: usize,
+        Kept { plan, m, slots }: &mut Kept,
+        buffers: &mut Buffers<'_>,
+    ) -> Result<Stats, LaunchError> {
+        set(m, M_ITEM_COUNT.into(), order.items);
+        let first_stream = first_stream_m(kernel.signature());
+        let runner = TileRunner { code: self, plan, m, first_stream, order };
         let mut stats = Stats::default();
         let mut tiles = plan.tiles();
         let most = if threads > 1 { plan.tiles().take(threads * TILES_OF_A_THREAD).count().max(1) } else { 1 };
-        let mut slots: Vec<Slot<'_>> = (0..most).map(|_| Slot::new(compiled)).collect();
+        if slots.first().is_some_and(|slot| slot.processor.is_native() != compiled.is_some()) {
+            slots.clear();
+        }
+        slots.resize_with(most, || Slot::new(compiled));
         // Tiles run side by side, but what they store is copied out in their order, and so is their lowest trap the first.
         loop {
-            for slot in &mut slots {
+            for slot in &mut *slots {
                 slot.tile = tiles.next();
             }
-            runner.run_all(&mut slots, threads, &buffers);
-            for Slot { processor, tile, done } in &mut slots {
+            runner.run_all(slots, threads, buffers);
+            for Slot { processor, tile, done } in &mut *slots {
                 let (Some(tile), Some(done)) = (tile.take(), done.take()) else {
                     return Ok(stats);
                 };
@@ -126,37 +156,41 @@ impl Executable for Code {
                     return Err(Box::new(kernel.trap(item, fault)).into());
                 }
                 add(&mut stats, of_tile);
-                let mut copier = Copier { plan: &plan, tile: &tile, store: processor.store() };
-                stats.bytes_out += copier.copy_out(&mut buffers);
+                let mut copier = Copier { plan, tile: &tile, store: processor.store() };
+                stats.bytes_out += copier.copy_out(buffers);
                 order.advance(tile.items);
             }
         }
     }
 }
 
-impl Code {
+/// What a launch leaves for the next one on the same arguments.
+struct Kept {
+    plan: Plan,
     /// `$m` with the scalar arguments.
-    fn scalars(&self, kernel: &Kernel, args: &[Arg<'_>]) -> [u32; 64] {
-        let mut m = [0; 64];
-        let words = kernel.signature().params().iter().zip(args).flat_map(|(param, arg)| {
-            let bits = match arg {
-                Arg::Scalar(bits) => *bits,
-                Arg::In(_) | Arg::Buffer(_) => 0,
-            };
-            (0..m_words(param.kind)).map(move |word| (bits >> (32 * word)) as u32)
-        });
-        m.iter_mut().zip(words).for_each(|(m, word)| *m = word);
-        m
-    }
+    m: [u32; 64],
+    slots: Vec<Slot>,
+}
+
+fn scalars(kernel: &Kernel, scalars: &[u128]) -> [u32; 64] {
+    let mut m = [0; 64];
+    let params = kernel.signature().params().iter().zip(scalars);
+    let words = params.flat_map(|(param, bits)| (0..m_words(param.kind)).map(move |word| (bits >> (32 * word)) as u32));
+    m.iter_mut().zip(words).for_each(|(m, word)| *m = word);
+    m
 }
 
 /// What runs a program over a tile, and has the data store in the order of addresses before and after.
-enum Processor<'a> {
+enum Processor {
     Interpreter { store: Vec<u8>, cursors: [u32; 32] },
-    Native { compiled: &'a Compiled, machine: Box<Registers> },
+    Native { compiled: Arc<Compiled>, machine: Box<Registers> },
 }
 
-impl Processor<'_> {
+impl Processor {
+    fn is_native(&self) -> bool {
+        matches!(self, Processor::Native { .. })
+    }
+
     fn store(&mut self) -> &mut [u8] {
         match self {
             Processor::Interpreter { store, .. } => store,
@@ -192,17 +226,17 @@ impl Processor<'_> {
 }
 
 /// A place for a tile that runs.
-struct Slot<'a> {
-    processor: Processor<'a>,
+struct Slot {
+    processor: Processor,
     tile: Option<Tile>,
     /// What came of it.
     done: Option<Result<Done, Exceeded>>,
 }
 
-impl<'a> Slot<'a> {
-    fn new(compiled: Option<&'a Compiled>) -> Slot<'a> {
+impl Slot {
+    fn new(compiled: Option<&Arc<Compiled>>) -> Slot {
         let processor = match compiled {
-            Some(compiled) => Processor::Native { compiled, machine: compiled.machine() },
+            Some(compiled) => Processor::Native { compiled: compiled.clone(), machine: compiled.machine() },
             None => Processor::Interpreter { store: vec![0; DATA_STORE_BYTES], cursors: [0; 32] },
         };
         Slot { processor, tile: None, done: None }
@@ -212,9 +246,9 @@ impl<'a> Slot<'a> {
 /// How tiles of a launch are run.
 struct TileRunner<'a> {
     code: &'a Code,
-    plan: &'a Plan<'a>,
+    plan: &'a Plan,
     /// `$m`, but for what is of a tile.
-    m: [u32; 64],
+    m: &'a [u32; 64],
     /// The number of the first stream's `$m`.
     first_stream: usize,
     order: Order<'a>,
@@ -229,8 +263,8 @@ struct Done {
 
 impl TileRunner<'_> {
     /// Runs the program over the tile of each slot that has one.
-    fn run_all(&self, slots: &mut [Slot<'_>], threads: usize, buffers: &Buffers<'_>) {
-        let run = |slots: &mut [Slot<'_>]| {
+    fn run_all(&self, slots: &mut [Slot], threads: usize, buffers: &Buffers<'_>) {
+        let run = |slots: &mut [Slot]| {
             for Slot { processor, tile, done } in slots {
                 *done = tile.as_ref().map(|tile| self.run(processor, tile, buffers));
             }
@@ -239,13 +273,13 @@ impl TileRunner<'_> {
             return run(slots);
         }
         let share = slots.len().div_ceil(threads).max(1);
-        threads::run_each(slots.chunks_mut(share), run);
+        run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.
-    fn run(&self, processor: &mut Processor<'_>, tile: &Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
+    fn run(&self, processor: &mut Processor, tile: &Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
         let TileRunner { code, plan, m, first_stream, order } = *self;
-        let m = &mut m.clone();
+        let m = &mut { *m };
         let store = processor.store();
         store.fill(0);
         put(store, &code.tiles.image);

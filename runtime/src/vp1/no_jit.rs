@@ -1,5 +1,7 @@
 //! The engine of a build without feature `jit`: there is no native code, and it says why.
 
+use std::sync::Arc;
+
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
 
@@ -20,7 +22,7 @@ pub(super) enum Compiled {}
 pub(super) enum Machine {}
 
 impl Jit {
-    pub fn get(&self, _: &Bundles, _: Option<u32>, _: &mut Work<'_>) -> Result<&Compiled, NativeError> {
+    pub fn get(&self, _: &Bundles, _: Option<u32>, _: &mut Work<'_>) -> Result<&Arc<Compiled>, NativeError> {
         Err(NativeError::NotBuilt)
     }
 

@@ -1,20 +1,21 @@
 //! How a launch is cut into tiles, where a tile's streams lie, and in which order an item makes its accesses.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use halfbyte_isa::stream::{Affine, Factor, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, MAX_STREAMS, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+use smallvec::SmallVec;
 
 use crate::kernel::Kernel;
-use crate::launch::{Arg, TooLarge};
+use crate::launch::TooLarge;
 
 /// What streams start at a multiple of.
 const STREAM_ALIGN: u64 = 16;
 
 /// A launch, cut into tiles.
-pub(super) struct Plan<'a> {
-    /// By number.
-    pub streams: &'a [Stream],
+pub(super) struct Plan {
+    tiles: Arc<Tiles>,
     /// Work items in a group.
     pub group: u32,
     /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
@@ -25,7 +26,7 @@ pub(super) struct Plan<'a> {
     /// Bytes before the streams.
     frame_bytes: u32,
     /// Items of the launch.
-    items: u32,
+    pub items: u32,
     /// Items of a tile, but for the last one.
     tile_items: u32,
 }
@@ -50,26 +51,23 @@ pub(super) struct Tile {
     /// How many groups they are.
     pub groups: u32,
     /// Where each stream is in the data store.
-    pub places: Vec<Range<u32>>,
+    pub places: SmallVec<[Range<u32>; MAX_STREAMS]>,
     /// The first address after all streams.
     pub end: u32,
 }
 
 /// What a launch has for the sums of streams.
-struct Values<'a, 'b> {
+struct Values<'a> {
     items: u32,
-    args: &'a [Arg<'b>],
+    scalars: &'a [u128],
 }
 
-impl Values<'_, '_> {
+impl Values<'_> {
     fn sum(&self, sum: &Affine) -> u32 {
         let product = |&(factor, multiplier): &(Factor, u32)| {
             let value = match factor {
                 Factor::ItemCount => self.items,
-                Factor::Param(param) => match self.args.get(param as usize) {
-                    Some(Arg::Scalar(bits)) => *bits as u32,
-                    _ => 0,
-                },
+                Factor::Param(param) => self.scalars.get(param as usize).map_or(0, |bits| *bits as u32),
             };
             value.wrapping_mul(multiplier)
         };
@@ -87,17 +85,17 @@ impl Values<'_, '_> {
     }
 }
 
-impl<'a> Plan<'a> {
+impl Plan {
     /// Chooses the largest tiles that fit: of all items, or of a number of items that is a multiple of 4, of 16 where an access is
     /// one byte, and of a group.
-    pub fn new(kernel: &Kernel, tiles: &'a Tiles, items: u32, args: &[Arg<'_>]) -> Result<Plan<'a>, Box<TooLarge>> {
-        let (values, streams) = (Values { items, args }, tiles.streams.as_slice());
+    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, scalars: &[u128]) -> Result<Plan, Box<TooLarge>> {
+        let (values, streams) = (Values { items, scalars }, tiles.streams.as_slice());
         let rounds = |stream: &Stream| {
             let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
             trips.fold(1, u64::saturating_mul)
         };
         let mut plan = Plan {
-            streams,
+            tiles: tiles.clone(),
             group: tiles.items.max(1),
             rounds: streams.iter().map(rounds).collect(),
             visits: Vec::new(),
@@ -131,12 +129,17 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
+    /// The streams, by number.
+    pub fn streams(&self) -> &[Stream] {
+        &self.tiles.streams
+    }
+
     /// The tiles, from the first item on.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
         (0..self.items).step_by(step as usize).map(move |first| {
             let items = step.min(self.items - first);
-            let mut tile = Tile { first, items, groups: items.div_ceil(self.group), places: Vec::new(), end: 0 };
+            let mut tile = Tile { first, items, groups: items.div_ceil(self.group), places: SmallVec::new(), end: 0 };
             for place in self.places(items) {
                 tile.places.push(place.start as u32..place.end as u32);
             }
@@ -149,7 +152,7 @@ impl<'a> Plan<'a> {
     fn places(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
-        self.streams.iter().zip(&self.rounds).map(move |(stream, rounds)| {
+        self.streams().iter().zip(&self.rounds).map(move |(stream, rounds)| {
             let start = end.saturating_add(STREAM_ALIGN - 1) / STREAM_ALIGN * STREAM_ALIGN;
             let elements = if stream.uniform { *rounds } else { rounds.saturating_mul(items) };
             end = start.saturating_add(elements.saturating_mul(stream.bytes.into()));
@@ -166,7 +169,7 @@ impl<'a> Plan<'a> {
         let all_bytes = self.places(items).last().map_or(0, |last| last.end);
         let sizes = self.places(items).map(|place| place.end - place.start);
         let (mut stream, mut stream_bytes) = (None, 0);
-        for (other, bytes) in self.streams.iter().zip(sizes) {
+        for (other, bytes) in self.streams().iter().zip(sizes) {
             if bytes > stream_bytes {
                 (stream, stream_bytes) = (Some(other), bytes);
             }
@@ -183,16 +186,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn start(&self, values: &Values<'_, '_>, stream: usize) -> Visit {
-        let index = self.streams.get(stream).map_or(0, |stream| values.sum(&stream.index));
+    fn start(&self, values: &Values<'_>, stream: usize) -> Visit {
+        let index = self.streams().get(stream).map_or(0, |stream| values.sum(&stream.index));
         Visit { stream, round: 0, index }
     }
 
     /// Adds the accesses of streams that are in the same `depth` loops, at one step of each. All of them have elements, so that
     /// the loops are short.
-    fn visit(&mut self, values: &Values<'_, '_>, at: &[Visit], depth: usize) {
-        let streams = self.streams;
-        let step = |visit: &Visit| streams.get(visit.stream)?.steps.get(depth);
+    fn visit(&mut self, values: &Values<'_>, at: &[Visit], depth: usize) {
+        let tiles = self.tiles.clone();
+        let step = |visit: &Visit| tiles.streams.get(visit.stream)?.steps.get(depth);
         for (place, visit) in at.iter().enumerate() {
             let Some(first) = step(visit) else {
                 self.visits.push(*visit);

@@ -1,5 +1,6 @@
 //! How a launch fails: one of a few kinds, what happened, and where.
 
+use halfbyte_abi::ShapeError;
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
 use halfbyte_isa::object::Loc;
@@ -153,10 +154,13 @@ impl Failure {
             LaunchError::Trap(trap) => return Failure::of_trap(trap, block),
             LaunchError::Engine { .. } => Kind::Unsupported,
             LaunchError::Tile(_) => Kind::Refused,
+            LaunchError::Shape { error: ShapeError::Items(_), .. } => Kind::Limit,
             LaunchError::Count { .. }
             | LaunchError::Kind { .. }
             | LaunchError::Scalar { .. }
-            | LaunchError::Size { .. } => Kind::Arguments,
+            | LaunchError::Size { .. }
+            | LaunchError::Shape { .. }
+            | LaunchError::Overlap { .. } => Kind::Arguments,
             // What else fails lacks items, memory, time or a device.
             _ => Kind::Limit,
         };

@@ -1,6 +1,6 @@
 //! Texts in PTX, as they stand or as what they are imported to.
 
-use halfbyte_abi::buffer_base;
+use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
@@ -116,7 +116,7 @@ fn as_it_stands(
         })
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
-    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(grid, block, &mut args) };
+    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new((grid, block), &mut args) };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry, block))
 }
 
@@ -155,7 +155,11 @@ fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
             Failure { kind: Kind::Unsupported, message, ..failure }
         }
         LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
-        LaunchError::Count { .. } | LaunchError::Size { .. } => Failure::arguments(error.to_string()),
+        LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(Kind::Limit, error.to_string()),
+        LaunchError::Count { .. }
+        | LaunchError::Size { .. }
+        | LaunchError::Shape { .. }
+        | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
         // What else fails lacks items, memory, time or a device.
         _ => Failure::new(Kind::Limit, error.to_string()),
     }

@@ -6,7 +6,7 @@ use halfbyte_abi::buffer_base;
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_runtime::{
-    Access, Arg, Buffers, Engine, Executable, Fault, Kernel, LaunchError, Machine, Order, Stats, TrapKind,
+    Access, Arguments, Buffers, Engine, Executable, Fault, Kernel, LaunchError, Machine, Order, Stats, TrapKind,
 };
 
 use crate::isa::{self, Inst, Opcode, REGISTERS};
@@ -34,14 +34,14 @@ impl Machine for Toy {
 struct Program(Vec<u32>);
 
 impl Executable for Program {
-    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
-        let scalar = |arg: &Arg<'_>| if let Arg::Scalar(bits) = arg { *bits as u32 } else { 0 };
-        let scalars: Vec<u32> = args.iter().map(scalar).collect();
-        let mut buffers = kernel.buffers(args);
+    fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+        args.start();
+        let Arguments { scalars, buffers, .. } = args;
+        let scalars: Vec<u32> = scalars.iter().map(|bits| *bits as u32).collect();
         let (mut stats, mut work) = (Stats::default(), order.work());
         for item in 0..order.items {
-            let issued = run(&self.0, item, &scalars, &mut buffers);
-            let issued = issued.map_err(|fault| Box::new(kernel.trap_of(item, fault, &buffers)))?;
+            let issued = run(&self.0, item, &scalars, buffers);
+            let issued = issued.map_err(|fault| Box::new(kernel.trap_of(item, fault, buffers)))?;
             work.add(issued).map_err(|exceeded| kernel.exceeded(exceeded))?;
             stats.issued += issued;
             order.advance(1);

@@ -1,10 +1,12 @@
-//! The memory that compiled code works on: one context for each thread.
+//! The memory that compiled code works on: one context for each thread of a launch.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
+use smallvec::SmallVec;
+
 use super::cells::Cell;
+use super::pool::Memory;
 use crate::trap::{Access, Space, TrapKind};
 
 /// What is at the start of a context. Compiled code reads and writes the fields that [`Field`] names.
@@ -43,7 +45,7 @@ pub(super) struct RawBuffer {
 /// What all threads of a launch have in common.
 pub(super) struct Shared {
     /// By parameter.
-    pub buffers: Vec<RawBuffer>,
+    pub buffers: SmallVec<[RawBuffer; 16]>,
     pub constants: Vec<u8>,
     /// Where the row [`VALID`](VALID) lies in a context.
     pub valid: usize,
@@ -183,10 +185,11 @@ impl Map {
     }
 }
 
-/// A context, all zero at first.
+/// A context. What its slots and rows hold at first is anything.
 pub(super) struct Context {
     start: NonNull<u8>,
-    layout: Layout,
+    /// None once it is given back.
+    memory: Option<Memory>,
     map: Map,
 }
 
@@ -196,21 +199,18 @@ unsafe impl Send for Context {}
 impl Context {
     /// A context; none where the map takes more than can be addressed.
     pub fn new(map: Map) -> Option<Context> {
-        let layout = Layout::from_size_align(map.bytes()?, Map::ALIGN).ok()?;
-        // SAFETY: the size is that of the header at least. All zero is a header whose pointers are null, which is written
-        // before anything reads it.
-        let start = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        let memory = Memory::take(map.bytes()?)?;
+        let start = memory.start();
         // SAFETY: the header is at the start, aligned and owned; nothing is dropped by the write.
         unsafe { start.cast::<Header>().write(Header::default()) };
-        Some(Context { start, layout, map })
+        Some(Context { start, memory: Some(memory), map })
     }
 
     /// Makes room for the rows of another map that has at least the same.
     pub fn grow(&mut self, map: Map) -> Option<()> {
         if map.rows > self.map.rows {
             let grown = Context::new(map)?;
-            let bytes = self.layout.size();
+            let bytes = self.map.bytes()?;
             // SAFETY: the maps have the same cells and width, so that everything stays where it is; what the old header owns
             // is left to the new one.
             unsafe {
@@ -276,10 +276,10 @@ impl Default for Header {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the memory came from the allocator with this layout; the header is dropped once, before it goes.
-        unsafe {
-            self.start.cast::<Header>().drop_in_place();
-            dealloc(self.start.as_ptr(), self.layout);
+        // SAFETY: the header is dropped once, before its memory goes.
+        unsafe { self.start.cast::<Header>().drop_in_place() };
+        if let Some(memory) = self.memory.take() {
+            memory.give_back();
         }
     }
 }

@@ -12,6 +12,7 @@ mod dataflow;
 mod emit;
 mod flow;
 mod graph;
+mod pool;
 mod run;
 mod runner;
 mod schedule;
@@ -22,14 +23,14 @@ mod unit;
 mod vector;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::launch::Work;
 use crate::native::{NativeError, Translation, once};
 use cells::Cells;
 use compile::{Code, Form, Source, compile};
-use context::{Context, Header, Map};
+use context::Map;
 use flow::Flow;
 use graph::Block;
 pub(super) use run::Stop;
@@ -72,8 +73,6 @@ pub(super) struct Compiled {
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
-    /// Contexts of launches that are over.
-    spare: Mutex<Vec<Context>>,
 }
 
 /// The code for items that are not all at the same place.
@@ -96,16 +95,7 @@ impl Compiled {
         };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
-        Ok(Compiled {
-            blocks,
-            cells,
-            flow,
-            map,
-            together,
-            translation,
-            divergent: OnceLock::new(),
-            spare: Mutex::default(),
-        })
+        Ok(Compiled { blocks, cells, flow, map, together, translation, divergent: OnceLock::new() })
     }
 
     /// The code for items that are not all at the same place, made now if it is not there yet.
@@ -119,22 +109,5 @@ impl Compiled {
             Ok(DivergentCode { code, map, translation })
         };
         once(&self.divergent, make)
-    }
-
-    /// A context for a map. What its rows hold is anything.
-    fn context(&self, map: Map) -> Result<Context, NativeError> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut context = match spare {
-            Some(context) => context,
-            None => Context::new(map).ok_or(NativeError::TooLarge)?,
-        };
-        context.grow(map).ok_or(NativeError::TooLarge)?;
-        Ok(context)
-    }
-
-    /// Keeps a context for another launch.
-    fn keep(&self, mut context: Context) {
-        *context.header() = Header::default();
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(context);
     }
 }

@@ -10,11 +10,10 @@ use super::context::{CHUNK, VALID};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
 use super::runner::Runner;
 use super::unit::Kernel;
-use crate::buffers::Bytes;
 use crate::halu::memory::Memory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
-use crate::threads;
+use crate::threads::{available, run_each};
 use crate::trap::Fault;
 
 /// Words executed by all items that are too few for a second thread.
@@ -41,17 +40,20 @@ impl Compiled {
         order: Order<'_>,
         threads: NonZero<u16>,
     ) -> Result<Stats, Stop> {
-        let raw = memory.buffers.0.iter_mut().map(|buffer| match buffer.as_mut().map(|buffer| &mut buffer.bytes) {
-            None => RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false },
-            Some(Bytes::ReadOnly(bytes)) => {
-                RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false }
+        let raw = memory.buffers.0.iter_mut().map(|buffer| {
+            let Some(buffer) = buffer else {
+                return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false };
+            };
+            if let Some(bytes) = buffer.written() {
+                return RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true };
             }
-            Some(Bytes::Mutable(bytes)) => RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true },
+            let bytes = buffer.bytes();
+            RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false }
         });
         let buffers = raw.collect();
         let valid = self.map.row(VALID) as usize;
         let shared = Shared { buffers, constants: std::mem::take(&mut memory.constants), valid };
-        let threads = self.threads(order.items, threads.get().into());
+        let threads = self.threads(&order, threads.get().into());
         let width = match threads {
             1 => self.map.width,
             threads => {
@@ -72,7 +74,7 @@ impl Compiled {
         };
         match threads {
             1 => launch.work(),
-            threads => threads::run_each(0..threads, |_| launch.work()),
+            threads => run_each(order.pool, 0..threads, |_| launch.work()),
         }
         let Launch { outcome, .. } = launch;
         memory.constants = shared.constants;
@@ -90,16 +92,17 @@ impl Compiled {
         Err(Stop::Fault(item, Fault { address: address as usize, kind }))
     }
 
-    /// How many threads pay for so many items, of those that may be had.
-    fn threads(&self, items: u32, most: u32) -> u32 {
+    /// How many threads pay for a launch's items, of those that may be had.
+    fn threads(&self, order: &Order<'_>, most: u32) -> u32 {
         if most == 1 {
             return 1;
         }
+        let items = order.items;
         let by_items = items / ITEMS_OF_A_THREAD;
         let words = self.blocks.last().map_or(0, |block| block.end);
         let by_words = u64::from(items) * u64::from(words) / WORDS_OF_A_THREAD;
         let pay = if self.flow.has_loop { by_items } else { by_items.min(by_words.try_into().unwrap_or(u32::MAX)) };
-        most.min(pay).min(threads::available() as u32).max(1)
+        most.min(pay).min(available(order.pool) as u32).max(1)
     }
 }
 
@@ -135,7 +138,7 @@ impl Launch<'_> {
         match Runner::new(self.compiled, self.kernel, self.shared, &self.order) {
             Ok(mut runner) => {
                 while self.lot(&mut runner, &mut done).is_continue() {}
-                done.stats = runner.finish();
+                done.stats = runner.stats;
             }
             Err(error) => done.error = Some(error),
         }

@@ -44,7 +44,8 @@ impl Setup {
             let bytes = &mut bytes[first..first + 16 * ITEMS as usize];
             RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true }
         });
-        let shared = Shared { buffers: buffers.to_vec(), constants: Vec::new(), valid: map.row(VALID) as usize };
+        let shared =
+            Shared { buffers: buffers.into_iter().collect(), constants: Vec::new(), valid: map.row(VALID) as usize };
         let shared = Box::new(shared);
         let mut context = Context::new(map).unwrap();
         context.header().shared = &raw const *shared;

@@ -12,7 +12,7 @@ use std::mem::forget;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
 
 use super::memory::Memory;
-use crate::buffers::Bytes;
+use crate::buffers::Buffer;
 use crate::device::{CudaError, PATIENCE, Unavailable};
 use driver::{Device, End, c_string};
 
@@ -56,23 +56,21 @@ impl<'d> Placed<'d> {
     }
 
     /// Takes what the launch has left.
-    fn take(&self, name: &str, bytes: &mut Bytes<'_>) -> Result<(), CudaError> {
+    fn take(&self, buffer: &mut Buffer<'_>) -> Result<(), CudaError> {
         let mut after = vec![0; self.before.len()];
         self.memory.download(&mut after)?;
-        let end = self.start + bytes.get().len();
+        let end = self.start + buffer.bytes().len();
         let around = |all: &[u8]| [all.get(..self.start), all.get(end..)].map(|part| part.map(<[u8]>::to_vec));
         if around(&after) != around(&self.before) {
-            return Err(CudaError::Outside { param: name.to_owned() });
+            return Err(CudaError::Outside { param: buffer.name.to_owned() });
         }
         let found = after.get(self.start..end).unwrap_or_default();
-        match bytes {
-            Bytes::ReadOnly(bytes) if *bytes != found => Err(CudaError::ReadOnly { param: name.to_owned() }),
-            Bytes::ReadOnly(_) => Ok(()),
-            Bytes::Mutable(bytes) => {
-                bytes.copy_from_slice(found);
-                Ok(())
-            }
+        if let Some(bytes) = buffer.written() {
+            bytes.copy_from_slice(found);
+        } else if buffer.bytes() != found {
+            return Err(CudaError::ReadOnly { param: buffer.name.to_owned() });
         }
+        Ok(())
     }
 }
 
@@ -93,16 +91,14 @@ pub(super) fn run(kernel: &Kernel, [grid, block]: [u32; 2], memory: &mut Memory<
     for ((value, buffer), param) in params.iter_mut().zip(&mut buffers.0).zip(&kernel.entry.params) {
         let Some(buffer) = buffer else { continue };
         let align = param.pointer.flatten().unwrap_or(1);
-        let on_device = Placed::new(device, buffer.bytes.get(), align)?;
+        let on_device = Placed::new(device, buffer.bytes(), align)?;
         *value = on_device.address().to_le_bytes().to_vec();
         placed.push((on_device, buffer));
     }
     let name = c_string(kernel.entry.name.as_str());
     // SAFETY: the kernel was loaded with these parameters, and they have been compared with its text's.
     match unsafe { module.run(&name, [grid, block], params, PATIENCE) }? {
-        End::Reached => {
-            placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer.name, &mut buffer.bytes))
-        }
+        End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
             // To free what it uses would be to wait for it.
             forget((placed, module));

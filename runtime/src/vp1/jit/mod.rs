@@ -37,7 +37,7 @@ pub(super) use machine::Machine;
 
 /// A program's native code, once it has been asked for.
 #[derive(Clone, Default)]
-pub(super) struct Jit(Arc<OnceLock<Result<Compiled, NativeError>>>);
+pub(super) struct Jit(Arc<OnceLock<Result<Arc<Compiled>, NativeError>>>);
 
 impl fmt::Debug for Jit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -52,8 +52,8 @@ impl Jit {
         program: &Bundles,
         group_branch: Option<u32>,
         work: &mut Work<'_>,
-    ) -> Result<&Compiled, NativeError> {
-        once(&self.0, || Compiled::new(program, group_branch, Purpose::Launch, work))
+    ) -> Result<&Arc<Compiled>, NativeError> {
+        once(&self.0, || Compiled::new(program, group_branch, Purpose::Launch, work).map(Arc::new))
     }
 
     /// What it took to make it, if it is made.

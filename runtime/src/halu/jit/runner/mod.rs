@@ -53,7 +53,7 @@ impl<'a> Runner<'a> {
             Some(Ok(divergent)) => divergent.map,
             _ => compiled.map,
         };
-        let mut context = compiled.context(map)?;
+        let mut context = Context::new(map).ok_or(NativeError::TooLarge)?;
         let header = context.header();
         header.shared = shared;
         header.constants = shared.constants.as_ptr();
@@ -73,12 +73,6 @@ impl<'a> Runner<'a> {
             valid: None,
             groups: Groups::default(),
         })
-    }
-
-    /// What was done.
-    pub fn finish(self) -> Stats {
-        self.compiled.keep(self.context);
-        self.stats
     }
 
     /// Backward branches that items have taken alone, to be counted.

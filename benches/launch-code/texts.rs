@@ -1,0 +1,45 @@
+//! The kernels that are launched.
+
+use halfbyte::{Module, Program, Target};
+
+/// A kernel that adds a scalar to a buffer.
+pub struct Text {
+    pub target: Target,
+    /// The type of its elements.
+    pub ty: &'static str,
+    /// The name of the operation.
+    pub op: &'static str,
+}
+
+pub const HALU: Text = Text { target: halfbyte::HALU, ty: "i32", op: "add" };
+pub const VP1: Text = Text { target: halfbyte::VP1, ty: "i32", op: "add" };
+pub const HALVES: Text = Text { target: halfbyte::HALU, ty: "f16x2", op: "fadd" };
+pub const BYTES: Text = Text { target: halfbyte::HALU, ty: "i8x4", op: "add_sat_u" };
+
+impl Text {
+    /// The kernel `@k` on `%a`, `in %x` and `inout %y`. Those of other numbers have other constants.
+    pub fn kernel(&self, number: usize) -> String {
+        let Text { ty, op, .. } = self;
+        format!(
+            "kernel @k(%a: {ty}, %x: in {ty}, %y: inout {ty}, %z: out i32) {{
+             ^entry:
+               %i = item_id
+               %n = const.i32 {number}
+               store %n, %z[%i]
+               %v = load %x[%i]
+               %w = load %y[%i]
+               %s = {op}.{ty} %v, %a
+               %t = {op}.{ty} %w, %s
+               store %t, %y[%i]
+               ret
+             }}"
+        )
+    }
+
+    /// It loaded.
+    pub fn program(&self, number: usize) -> Result<Program, String> {
+        let module = Module::parse(&self.kernel(number)).map_err(|error| error.to_string())?;
+        let binary = module.compile(self.target).map_err(|error| error.to_string())?;
+        Program::load(&binary.object).map_err(|error| error.to_string())
+    }
+}

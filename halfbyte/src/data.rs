@@ -1,0 +1,95 @@
+//! The Rust types that arguments of launches are of.
+
+#[cfg(feature = "half")]
+use half::{bf16, f16};
+use halfbyte_abi::{Elem, Type};
+
+// A slice is a kernel's memory as it is, and kernels are little endian.
+const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
+
+/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, `f32`, and
+/// with feature `half` `f16` and `bf16`. Slices of these are bytes already, so that a launch borrows them as they are.
+///
+/// An argument fits a parameter if it has its lanes' type, signed or not, and either all lanes of an element or one; or if it is
+/// one integer as wide as a whole element, which then is the element's bits.
+pub trait Data: sealed::Plain {}
+
+impl<T: sealed::Plain> Data for T {}
+
+pub(crate) mod sealed {
+    use bytemuck::Pod;
+
+    /// What [`Data`](super::Data) is, closed to types of others.
+    pub trait Plain: Pod {
+        /// The type of the lanes, in Rust's names.
+        const NAME: &'static str;
+        /// The number of lanes.
+        const LANES: usize;
+    }
+}
+
+use sealed::Plain;
+
+macro_rules! plain {
+    ($($ty:ident)*) => {
+        $(impl Plain for $ty {
+            const NAME: &'static str = stringify!($ty);
+            const LANES: usize = 1;
+        })*
+    };
+}
+
+plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 }
+#[cfg(feature = "half")]
+plain! { f16 bf16 }
+
+impl<T: Plain, const N: usize> Plain for [T; N] {
+    const NAME: &'static str = T::NAME;
+    const LANES: usize = N * T::LANES;
+}
+
+/// Whether data of a type fit a parameter's.
+pub(crate) fn fits<T: Data>(ty: Type) -> bool {
+    let lane = match ty.elem() {
+        Elem::I8 => ["u8", "i8"].as_slice(),
+        Elem::I16 => &["u16", "i16"],
+        Elem::I32 => &["u32", "i32"],
+        Elem::I64 => &["u64", "i64"],
+        Elem::F16 => &["f16"],
+        Elem::BF16 => &["bf16"],
+        Elem::F32 => &["f32"],
+        Elem::I1 | Elem::Ptr => &[],
+    };
+    let is_integer = T::NAME.starts_with(['u', 'i']);
+    let whole = T::LANES == 1 && is_integer && size_of::<T>() == ty.bytes() as usize;
+    whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == ty.lanes())
+}
+
+/// The bits of one, those of more than 128 cut off: no scalar has as many.
+pub(crate) fn bits<T: Data>(value: &T) -> u128 {
+    let mut bits = [0; 16];
+    bits.iter_mut().zip(bytemuck::bytes_of(value)).for_each(|(to, from)| *to = *from);
+    u128::from_le_bytes(bits)
+}
+
+#[cfg(all(test, feature = "half"))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_lowest_lane_first() {
+        assert_eq!(bits(&[f16::ONE, f16::NEG_ONE]), 0xbc00_3c00);
+        assert_eq!(bits(&-2_i8), 0xfe);
+        assert_eq!(bits(&[1_u8; 17]), u128::from_le_bytes([1; 16]));
+    }
+
+    #[test]
+    fn lanes_whole_elements_and_bits_fit() {
+        let ty = |name| Type::from_name(name).unwrap();
+        assert!(fits::<f16>(ty("f16x2")) && fits::<[f16; 2]>(ty("f16x2")) && fits::<u32>(ty("f16x2")));
+        assert!(fits::<[i8; 16]>(ty("i8x16")) && fits::<u128>(ty("i8x16")) && fits::<u8>(ty("i1x4")));
+        assert!(!fits::<bf16>(ty("f16x2")) && !fits::<u16>(ty("f16x2")) && !fits::<[f16; 4]>(ty("f16x2")));
+        assert!(!fits::<f32>(ty("i32")) && !fits::<[u8; 4]>(ty("f16x2")) && !fits::<[u32; 0]>(ty("i32")));
+    }
+}

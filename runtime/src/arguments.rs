@@ -1,0 +1,270 @@
+//! The arguments of launches: what they are lent, and whether it fits the parameters.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
+use smallvec::SmallVec;
+
+use crate::buffers::{Buffer, Buffers, Bytes};
+use crate::launch::LaunchError;
+
+/// An argument of a launch. Slices may start at any address.
+#[derive(Debug)]
+pub enum Arg<'a> {
+    /// A scalar, by its bits; those beyond its type are zero.
+    Scalar(u128),
+    /// An `in` buffer.
+    In(&'a [u8]),
+    /// A buffer of any direction. A launch starts by making an `out` buffer all zero.
+    Buffer(&'a mut [u8]),
+}
+
+impl Arg<'_> {
+    /// The same for a shorter time.
+    pub fn reborrow(&mut self) -> Arg<'_> {
+        match self {
+            Arg::Scalar(bits) => Arg::Scalar(*bits),
+            Arg::In(bytes) => Arg::In(bytes),
+            Arg::Buffer(bytes) => Arg::Buffer(bytes),
+        }
+    }
+
+    const fn name(&self) -> &'static str {
+        match self {
+            Arg::Scalar(_) => "a scalar",
+            Arg::In(_) => "a read-only buffer",
+            Arg::Buffer(_) => "a buffer",
+        }
+    }
+}
+
+/// What a kernel is launched on, by parameter; those with contents are among them.
+#[derive(Debug, Default)]
+pub struct Arguments<'a> {
+    /// The bits of each scalar; zero for a buffer.
+    pub scalars: Vec<u128>,
+    /// The buffers.
+    pub buffers: Buffers<'a>,
+    /// What the kernel's code keeps from one launch on these arguments for the next.
+    pub scratch: Scratch,
+}
+
+impl<'a> Arguments<'a> {
+    /// Arguments that fit a signature's parameters.
+    ///
+    /// # Errors
+    /// Those that do not.
+    pub fn new(
+        signature: &'a Signature,
+        args: impl IntoIterator<Item = Arg<'a>>,
+    ) -> Result<Arguments<'a>, LaunchError> {
+        let (params, mut args) = (signature.given(), args.into_iter());
+        let all = signature.params().len();
+        let mut made = Arguments {
+            scalars: Vec::with_capacity(all),
+            buffers: Buffers(Vec::with_capacity(all)),
+            scratch: Scratch::default(),
+        };
+        let (mut found, mut unfit) = (0, None);
+        for (param, arg) in params.iter().zip(&mut args) {
+            found += 1;
+            if unfit.is_none() {
+                unfit = made.add(signature, param, arg).err();
+            }
+        }
+        found += args.count();
+        if params.len() != found {
+            let kernel = signature.name().to_owned();
+            return Err(LaunchError::Count { kernel, expected: params.len(), found });
+        }
+        if let Some(error) = unfit {
+            return Err(error);
+        }
+        if let Some([first, second]) = made.buffers.overlap() {
+            let [kernel, first, second] = [signature.name(), first, second].map(str::to_owned);
+            return Err(LaunchError::Overlap { kernel, first, second });
+        }
+        for (param, bytes) in signature.params().iter().skip(found).zip(signature.contents()) {
+            made.add(signature, param, Arg::In(bytes))?;
+        }
+        Ok(made)
+    }
+
+    /// Makes the buffers what they are at the start of a launch: `out` buffers are all zero. Code calls it once it is sure to run.
+    pub fn start(&mut self) {
+        for buffer in self.buffers.0.iter_mut().flatten() {
+            if let (Direction::Out, Some(bytes)) = (buffer.direction, buffer.written()) {
+                bytes.fill(0);
+            }
+        }
+    }
+
+    fn add(&mut self, signature: &Signature, param: &'a Param, arg: Arg<'a>) -> Result<(), LaunchError> {
+        check(signature, param, &arg)?;
+        let (bits, bytes) = match arg {
+            Arg::Scalar(bits) => (bits, None),
+            Arg::In(bytes) => (0, Some(Bytes::Shared(bytes))),
+            Arg::Buffer(bytes) => (0, Some(Bytes::Mutable(bytes))),
+        };
+        let direction = match param.kind {
+            ParamKind::Buffer { direction, .. } => direction,
+            ParamKind::Scalar(_) => Direction::In,
+        };
+        self.scalars.push(bits);
+        self.buffers.0.push(bytes.map(|bytes| Buffer { name: &param.name, direction, bytes }));
+        Ok(())
+    }
+}
+
+fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), LaunchError> {
+    let names = || (signature.name().to_owned(), param.name.clone());
+    let size = |elem: Type, found: usize| {
+        if found.is_multiple_of(elem.bytes() as usize) {
+            return Ok(());
+        }
+        let (kernel, param) = names();
+        Err(LaunchError::Size { kernel, param, elem, found })
+    };
+    match (param.kind, arg) {
+        (ParamKind::Scalar(ty), &Arg::Scalar(bits)) if ty.bits() < 128 && bits >> ty.bits() != 0 => {
+            let (kernel, param) = names();
+            Err(LaunchError::Scalar { kernel, param, ty, bits })
+        }
+        (ParamKind::Scalar(_), Arg::Scalar(_)) => Ok(()),
+        (ParamKind::Buffer { elem, .. }, Arg::Buffer(bytes)) => size(elem, bytes.len()),
+        (ParamKind::Buffer { elem, direction: Direction::In, .. }, Arg::In(bytes)) => size(elem, bytes.len()),
+        (kind, arg) => {
+            let (kernel, param) = names();
+            let expected = match kind {
+                ParamKind::Scalar(ty) => format!("a scalar {ty}"),
+                ParamKind::Buffer { elem, direction, .. } => format!("an `{}` buffer of {elem}", direction.name()),
+            };
+            Err(LaunchError::Kind { kernel, param, expected, found: arg.name() })
+        }
+    }
+}
+
+impl<'a> Buffers<'a> {
+    /// The names of two buffers that share bytes, of which one is written. Slices of safe code never do; those of callers in other
+    /// languages may.
+    pub(crate) fn overlap(&self) -> Option<[&'a str; 2]> {
+        let buffers = self.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
+        let places = buffers.map(|(number, buffer)| {
+            let range = buffer.bytes().as_ptr_range();
+            Place { start: range.start.addr(), end: range.end.addr(), number, is_written: buffer.is_written() }
+        });
+        let name = |number: usize| self.0.get(number).and_then(Option::as_ref).map_or("", |buffer| buffer.name);
+        overlap(places).map(|numbers| numbers.map(name))
+    }
+}
+
+/// Where a buffer is in the memory of the process.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    start: usize,
+    end: usize,
+    number: usize,
+    is_written: bool,
+}
+
+/// The numbers of two buffers that share bytes, of which one is written.
+fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
+    let mut places: SmallVec<[Place; 16]> = places.filter(|place| place.start < place.end).collect();
+    places.sort_unstable_by_key(|place| place.start);
+    // Of those so far the one that ends last, and the one of them that is written.
+    let (mut last, mut last_written): (Option<Place>, Option<Place>) = (None, None);
+    for place in places {
+        let other = if place.is_written { last } else { last_written };
+        if let Some(other) = other.filter(|other| place.start < other.end) {
+            return Some([other.number.min(place.number), other.number.max(place.number)]);
+        }
+        let ends_later = |other: &Option<Place>| other.is_none_or(|other| other.end < place.end);
+        if ends_later(&last) {
+            last = Some(place);
+        }
+        if place.is_written && ends_later(&last_written) {
+            last_written = Some(place);
+        }
+    }
+    None
+}
+
+/// Anything that code keeps from one launch for the next, so that it need not be made again. What one kernel's code puts here no
+/// other finds.
+#[derive(Default)]
+pub struct Scratch(Option<Box<dyn Kept>>);
+
+/// Threads may share what is kept; a launch that unwinds drops it.
+trait Kept: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
+
+impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Kept for T {}
+
+impl Scratch {
+    /// Takes out what is kept, if it is of this type.
+    pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
+        let kept: Box<dyn Any> = self.0.take()?;
+        kept.downcast().ok()
+    }
+
+    /// Keeps this, and drops what was kept.
+    pub fn keep<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe>(&mut self, kept: Box<T>) {
+        self.0 = Some(kept);
+    }
+}
+
+impl fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scratch").field("is_empty", &self.0.is_none()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of start, length and whether it is written.
+    fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
+        overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| Place {
+            start,
+            end: start + len,
+            number,
+            is_written,
+        }))
+    }
+
+    #[test]
+    fn written_buffers_share_no_bytes() {
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[(8, 8, true), (16, 8, true), (0, 8, false)]), None);
+        assert_eq!(found(&[(0, 8, false), (4, 8, false), (0, 12, false)]), None);
+        assert_eq!(found(&[(0, 8, false), (7, 1, true)]), Some([0, 1]));
+        assert_eq!(found(&[(8, 8, true), (0, 9, false)]), Some([0, 1]));
+        // The one that ends last is not the one before.
+        assert_eq!(found(&[(0, 100, true), (4, 4, true)]), Some([0, 1]));
+        assert_eq!(found(&[(0, 100, false), (4, 4, false), (50, 4, true)]), Some([0, 2]));
+        assert_eq!(found(&[(0, 100, true), (200, 4, false), (99, 2, false)]), Some([0, 2]));
+        // Nothing shares nothing.
+        assert_eq!(found(&[(0, 8, true), (4, 0, true)]), None);
+    }
+
+    #[test]
+    fn any_number_of_buffers_is_looked_through() {
+        let mut places: Vec<_> = (0..101).map(|number| (number * 37 % 101 * 8, 8, true)).collect();
+        assert_eq!(found(&places), None);
+        let last = places.iter().position(|&(start, ..)| start == 800).unwrap_or(0);
+        places.push((807, 1, false));
+        assert_eq!(found(&places), Some([last, 101]));
+    }
+
+    #[test]
+    fn what_is_kept_is_found_by_its_type() {
+        let mut scratch = Scratch::default();
+        scratch.keep(Box::new(7_u32));
+        assert_eq!(scratch.take::<u32>().as_deref(), Some(&7));
+        assert!(scratch.take::<u32>().is_none());
+        scratch.keep(Box::new(7_u32));
+        assert!(scratch.take::<u64>().is_none());
+    }
+}
