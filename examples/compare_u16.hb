@@ -5,8 +5,8 @@ kernel @equal_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
   %i = item_id
   %p = load %a[%i]
   %q = load %b[%i]
-  %m = icmp.eq.i16x2 %p, %q ; refuse: vp1: cannot do `icmp.i16x2`
-  %r = mask_expand.i16x2 %m ; refuse: vp1: cannot do `mask_expand.i16x2`
+  %m = icmp.eq.i16x2 %p, %q
+  %r = mask_expand.i16x2 %m
   store %r, %mask[%i]
   ret
 }
@@ -66,23 +66,23 @@ kernel @at_most_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
   ret
 }
 
-; run: halu, ptx: @equal_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 0], [0, 65535], [0, 0]]
-; run: halu, ptx: @different_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 65535], [65535, 0], [65535, 65535]]
-; run: halu, ptx: @greater_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 65535], [65535, 0], [0, 65535]]
-; run: halu, ptx: @at_least_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 65535], [65535, 65535], [0, 65535]]
-; run: halu, ptx: @less_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 0], [0, 0], [65535, 0]]
-; run: halu, ptx: @at_most_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 0], [0, 65535], [65535, 0]]
-; run: halu, ptx: @equal_u16 items=1001 a=random(1001, 361) b=random(1001, 362) mask=zeros(1001)
-; run: halu, ptx: @different_u16 items=1001 a=random(1001, 363) b=random(1001, 364) mask=zeros(1001)
-; run: halu, ptx: @greater_u16 items=1001 a=random(1001, 365) b=random(1001, 366) mask=zeros(1001)
-; run: halu, ptx: @at_least_u16 items=1001 a=random(1001, 367) b=random(1001, 368) mask=zeros(1001)
-; run: halu, ptx: @less_u16 items=1001 a=random(1001, 369) b=random(1001, 370) mask=zeros(1001)
-; run: halu, ptx: @at_most_u16 items=1001 a=random(1001, 371) b=random(1001, 372) mask=zeros(1001)
+; run: halu, vp1, ptx: @equal_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 0], [0, 65535], [0, 0]]
+; run: halu, vp1, ptx: @different_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 65535], [65535, 0], [65535, 65535]]
+; run: halu, vp1, ptx: @greater_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 65535], [65535, 0], [0, 65535]]
+; run: halu, vp1, ptx: @at_least_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 65535], [65535, 65535], [0, 65535]]
+; run: halu, vp1, ptx: @less_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 0], [0, 0], [65535, 0]]
+; run: halu, vp1, ptx: @at_most_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[65535, 0], [0, 65535], [65535, 0]]
+; run: halu, vp1, ptx: @equal_u16 items=1001 a=random(1001, 361) b=random(1001, 362) mask=zeros(1001)
+; run: halu, vp1, ptx: @different_u16 items=1001 a=random(1001, 363) b=random(1001, 364) mask=zeros(1001)
+; run: halu, vp1, ptx: @greater_u16 items=1001 a=random(1001, 365) b=random(1001, 366) mask=zeros(1001)
+; run: halu, vp1, ptx: @at_least_u16 items=1001 a=random(1001, 367) b=random(1001, 368) mask=zeros(1001)
+; run: halu, vp1, ptx: @less_u16 items=1001 a=random(1001, 369) b=random(1001, 370) mask=zeros(1001)
+; run: halu, vp1, ptx: @at_most_u16 items=1001 a=random(1001, 371) b=random(1001, 372) mask=zeros(1001)
 
 ; A photograph of 64 by 64 pixels and itself moved by half a pixel.
-; run: halu, ptx: @equal_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
-; run: halu, ptx: @different_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
-; run: halu, ptx: @greater_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
-; run: halu, ptx: @at_least_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
-; run: halu, ptx: @less_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
-; run: halu, ptx: @at_most_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @equal_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @different_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @greater_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @at_least_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @less_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)
+; run: halu, vp1, ptx: @at_most_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy mask=zeros(2048)

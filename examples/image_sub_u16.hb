@@ -4,13 +4,13 @@ kernel @image_sub_u16(%a: in i16x2, %b: in i16x2, %difference: out i16x2) {
   %i = item_id
   %p = load %a[%i]
   %q = load %b[%i]
-  %r = sub_sat_u.i16x2 %p, %q ; refuse: vp1: cannot do `sub_sat_u.i16x2`: the lanes of its vectors are 8 bits wide
+  %r = sub_sat_u.i16x2 %p, %q
   store %r, %difference[%i]
   ret
 }
 
-; run: halu, ptx: @image_sub_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] difference=zeros(3) -> difference=[[0, 65535], [1, 0], [0, 1]]
-; run: halu, ptx: @image_sub_u16 items=1001 a=random(1001, 355) b=random(1001, 356) difference=zeros(1001)
+; run: halu, vp1, ptx: @image_sub_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] difference=zeros(3) -> difference=[[0, 65535], [1, 0], [0, 1]]
+; run: halu, vp1, ptx: @image_sub_u16 items=1001 a=random(1001, 355) b=random(1001, 356) difference=zeros(1001)
 
 ; A photograph of 64 by 64 pixels and itself moved by half a pixel.
-; run: halu, ptx: @image_sub_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy difference=zeros(2048)
+; run: halu, vp1, ptx: @image_sub_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy difference=zeros(2048)

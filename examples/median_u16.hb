@@ -58,8 +58,8 @@ kernel @median_u16(%width: i32, %pixels: in i16x2, %clean: out i16x2) {
   ret
 }
 
-; run: halu, ptx: @median_u16 items=1 width=3 pixels=[[25202, 61763], [61255, 20128], [22485, 16705], [20759, 14589], [53936, 51524], [57853, 14202], [25499, 52804], [25270, 48015], [2382, 27641]] clean=zeros(9) -> clean=[[0, 0], [0, 0], [0, 0], [0, 0], [51524, 48015], [0, 0], [0, 0], [0, 0], [0, 0]]
-; run: halu, ptx: @median_u16 items=1000 width=40 pixels=random(1082, 372) clean=zeros(1082)
+; run: halu, vp1, ptx: @median_u16 items=1 width=3 pixels=[[25202, 61763], [61255, 20128], [22485, 16705], [20759, 14589], [53936, 51524], [57853, 14202], [25499, 52804], [25270, 48015], [2382, 27641]] clean=zeros(9) -> clean=[[0, 0], [0, 0], [0, 0], [0, 0], [51524, 48015], [0, 0], [0, 0], [0, 0], [0, 0]]
+; run: halu, vp1, ptx: @median_u16 items=1000 width=40 pixels=random(1082, 372) clean=zeros(1082)
 
 ; A photograph of 64 by 64 pixels.
-; run: halu, ptx: @median_u16 items=1982 width=32 pixels=@chelsea-u16.npy clean=zeros(2048)
+; run: halu, vp1, ptx: @median_u16 items=1982 width=32 pixels=@chelsea-u16.npy clean=zeros(2048)

@@ -4,7 +4,7 @@ kernel @darker_u16(%a: in i16x2, %b: in i16x2, %least: out i16x2) {
   %i = item_id
   %p = load %a[%i]
   %q = load %b[%i]
-  %r = min_u.i16x2 %p, %q ; refuse: vp1: cannot do `min_u.i16x2`: the lanes of its vectors are 8 bits wide
+  %r = min_u.i16x2 %p, %q
   store %r, %least[%i]
   ret
 }
@@ -14,16 +14,16 @@ kernel @lighter_u16(%a: in i16x2, %b: in i16x2, %most: out i16x2) {
   %i = item_id
   %p = load %a[%i]
   %q = load %b[%i]
-  %r = max_u.i16x2 %p, %q ; refuse: vp1: cannot do `max_u.i16x2`: the lanes of its vectors are 8 bits wide
+  %r = max_u.i16x2 %p, %q
   store %r, %most[%i]
   ret
 }
 
-; run: halu, ptx: @darker_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] least=zeros(3) -> least=[[0, 0], [999, 40000], [7, 255]]
-; run: halu, ptx: @lighter_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] most=zeros(3) -> most=[[65535, 65535], [1000, 40000], [8, 256]]
-; run: halu, ptx: @darker_u16 items=1001 a=random(1001, 357) b=random(1001, 358) least=zeros(1001)
-; run: halu, ptx: @lighter_u16 items=1001 a=random(1001, 359) b=random(1001, 360) most=zeros(1001)
+; run: halu, vp1, ptx: @darker_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] least=zeros(3) -> least=[[0, 0], [999, 40000], [7, 255]]
+; run: halu, vp1, ptx: @lighter_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] most=zeros(3) -> most=[[65535, 65535], [1000, 40000], [8, 256]]
+; run: halu, vp1, ptx: @darker_u16 items=1001 a=random(1001, 357) b=random(1001, 358) least=zeros(1001)
+; run: halu, vp1, ptx: @lighter_u16 items=1001 a=random(1001, 359) b=random(1001, 360) most=zeros(1001)
 
 ; A photograph of 64 by 64 pixels and itself moved by half a pixel.
-; run: halu, ptx: @darker_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy least=zeros(2048)
-; run: halu, ptx: @lighter_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy most=zeros(2048)
+; run: halu, vp1, ptx: @darker_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy least=zeros(2048)
+; run: halu, vp1, ptx: @lighter_u16 items=2048 a=@chelsea-u16.npy b=@chelsea-moved-u16.npy most=zeros(2048)

@@ -69,8 +69,12 @@ fn counts_are_of_the_words() {
     let vp1 = of_text(text, halfbyte::VP1).unwrap();
     let bundles = vp1.bundles.unwrap();
     assert!(!bundles.loops.is_empty() && bundles.all.0 >= bundles.all.1, "{bundles:?}");
-    let refused = of_text(&text.replace("i8x4", "i16x2"), halfbyte::VP1).unwrap_err();
-    assert!(refused.contains("add_sat_u.i16x2"), "{refused}");
+    let refused = of_text(
+        &text.replace("i8x4", "f16x2").replace("add_sat_u", "fadd").replace("const.f16x2 7", "const.f16x2 7.0"),
+        halfbyte::VP1,
+    )
+    .unwrap_err();
+    assert!(refused.contains("fadd.f16x2"), "{refused}");
 }
 
 #[test]

@@ -28,5 +28,5 @@ kernel @k13_v2_smith_waterman(%x: in i16x2 align 16, %y: out i16x2 align 16, %op
   ret
 }
 
-; run: halu, ptx: @k13_v2_smith_waterman items=3 x=[[20, 0], [5, 30], [12, 9], [4, -3], [0, 0], [-2, -7], [-1, -9], [-4, -1], [32767, 100], [3, 1], [2, 1], [1, 5]] y=zeros(12) open=11 extend=1 -> y=[[24, 30], [13, 29], [13, 19], [13, 19], [0, 0], [-3, -8], [-2, -10], [-11, -11], [3, 105], [2, 94], [1, 94], [-8, 94]]
-; run: halu, ptx: @k13_v2_smith_waterman items=300 x=random(1200, 22) y=zeros(1200) open=[11, 9] extend=[1, 2]
+; run: halu, vp1, ptx: @k13_v2_smith_waterman items=3 x=[[20, 0], [5, 30], [12, 9], [4, -3], [0, 0], [-2, -7], [-1, -9], [-4, -1], [32767, 100], [3, 1], [2, 1], [1, 5]] y=zeros(12) open=11 extend=1 -> y=[[24, 30], [13, 29], [13, 19], [13, 19], [0, 0], [-3, -8], [-2, -10], [-11, -11], [3, 105], [2, 94], [1, 94], [-8, 94]]
+; run: halu, vp1, ptx: @k13_v2_smith_waterman items=300 x=random(1200, 22) y=zeros(1200) open=[11, 9] extend=[1, 2]

@@ -483,6 +483,10 @@ impl generated::Context for Rewriter<'_> {
         ty.elem().mask().cast_signed()
     }
 
+    fn lane_offset(&mut self, ty: Type, lane: u8) -> i64 {
+        i64::from(lane) * i64::from(ty.elem().bits())
+    }
+
     fn type_of(&mut self, value: Value) -> Type {
         self.kernel.ty(value)
     }

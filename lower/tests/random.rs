@@ -2,6 +2,8 @@
 //!
 //! The kernels are the same each time; `HALFBYTE_SEED=N` draws others.
 
+use std::collections::BTreeSet;
+
 use crate::common::kernel;
 use crate::common::pack::{same_on, try_lower, vectors};
 use halfbyte_ir::generate::{Addresses, Palette, Shape, arguments};
@@ -58,6 +60,88 @@ fn passes_keep_the_meaning() {
                 Ok(()) => drop(same(&before, &after, &mut random)),
                 Err(refusals) => panic!("{}\n{before}", refusals[0]),
             }
+        }
+    }
+}
+
+/// Whether a value of this type has several lanes.
+fn is_vector(ty: Type) -> bool {
+    !ty.is_scalar()
+}
+
+/// The forms of a kernel that a target lacks.
+fn lacked(kernel: &Kernel, legality: &Legality) -> Vec<(Op, Type)> {
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
+    insts.map(|data| (data.op, data.ty)).filter(|&(op, ty)| !legality.is_native(op, ty)).collect()
+}
+
+/// Every op on vectors is done by lanes, on a target that can only move them, and on one that has but the bits of a word.
+#[test]
+fn scalarising_keeps_the_meaning() {
+    let moves = |op| matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::Load | Op::Store);
+    let only_moves = target(|op, ty| is_vector(ty) && !moves(op));
+    let only_bits = target(|op, ty| is_vector(ty) && op != Op::Bitcast);
+    let all: Vec<Type> = Type::ALL.iter().copied().filter(|ty| !ty.is_mask() && ty.bits() <= 128).collect();
+    let words: Vec<Type> = all.iter().copied().filter(|ty| ty.bits() <= 32).collect();
+    for (legality, types) in [(only_moves, all), (only_bits, words)] {
+        let mut random = seed();
+        let lowered = |kernel: &Kernel| {
+            let mut after = kernel.clone();
+            try_lower(&mut after, "legalise gvn dce", &legality).unwrap();
+            after
+        };
+        let takes = |kernel: &Kernel| lacked(&lowered(kernel), &legality).is_empty();
+        let mut palette = Palette::new(takes).with_types(&types);
+        let mut met = BTreeSet::new();
+        for _ in 0..400 {
+            let shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
+            let before = kernel(&palette.kernel("k", &shape, &mut random).to_string());
+            let after = lowered(&before);
+            met.extend(lacked(&before, &legality).into_iter().map(|(op, ty)| (op.name(), ty.to_string())));
+            assert_eq!(lacked(&after, &legality), [], "{before}");
+            same(&before, &after, &mut random);
+        }
+        let packed = types.iter().copied().filter(|&ty| is_vector(ty));
+        let forms = packed.flat_map(|ty| Op::ALL.iter().map(move |&op| (op, ty)));
+        let forms = forms.filter(|&(op, ty)| op.is_pure() && op.row().types.is_some_and(|set| (set.contains)(ty)));
+        let forms = forms
+            .filter(|&(op, ty)| !is_undrawn(op) && !legality.is_native(op, ty))
+            .map(|(op, ty)| (op.name(), ty.to_string()));
+        let missed: Vec<_> = forms.filter(|form| !met.contains(form)).collect();
+        assert!(missed.is_empty(), "{missed:?}");
+    }
+}
+
+/// Ops that random kernels need not have: those by way of wide types, those that scalarising makes itself, those of one target,
+/// and the one whose lanes are known but at run time.
+fn is_undrawn(op: Op) -> bool {
+    let by_way_of_wide = [Op::Sext, Op::Zext, Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
+    let made = [Op::MulWideS, Op::MulWideU, Op::Concat, Op::Split, Op::Intrinsic, Op::Swizzle];
+    by_way_of_wide.contains(&op) || made.contains(&op)
+}
+
+#[test]
+fn wide_vectors_are_scalarised() {
+    let legality = target(|op, ty| is_vector(ty) && !matches!(op, Op::Split | Op::Concat | Op::Load | Op::Store));
+    let binary = "add sub mul mul_hi_s mul_hi_u add_sat_s sub_sat_u avg_s avg_u absdiff_s absdiff_u min_s max_u and or xor shl \
+                  shr_s shr_u round_shr_s";
+    let wide = binary.split_whitespace().map(|op| format!("%x = sext.T %a\n %y = zext.T %b\n %z = {op}.T %x, %y\n"));
+    let made = ["mul_wide_s", "mul_wide_u"].map(|op| format!("%z = {op}.i8x16 %a, %b\n"));
+    let cases = wide.flat_map(|body| ["i16x16", "i32x16"].map(|ty| body.replace('T', ty))).chain(made);
+    let mut random = seed();
+    for case in cases {
+        let narrowing = ["trunc", "narrow_sat_s", "narrow_sat_u", "narrow_sat_uu"];
+        let by_one_step = if case.contains("i32x16") { 1 } else { narrowing.len() };
+        for narrow in narrowing.iter().take(by_one_step) {
+            let text = format!(
+                "kernel @k(%p: in i8x16, %q: in i8x16, %o: out i8x16) {{\n^entry:\n %i = item_id\n %a = load %p[%i]\n \
+                 %b = load %q[%i]\n {case} %r = {narrow}.i8x16 %z\n store %r, %o[%i]\n ret\n}}\n"
+            );
+            let before = kernel(&text);
+            let mut after = before.clone();
+            try_lower(&mut after, "legalise dce", &legality).unwrap();
+            assert_eq!(lacked(&after, &legality), [], "{before}");
+            assert!(same(&before, &after, &mut random), "{before}");
         }
     }
 }

@@ -126,7 +126,7 @@ kernel @comparison_by_ones(%a_in: in f16x2, %b_in: in f16x2, %out: out i16x2) {
 ;= }
 ; rule: fcmp_by_fset
 
-; test: lower without=fmul.f16x2
+; test: lower without=fmul.f16x2,fmul.f16
 ; Toward minus infinity no zero can be added to a product without a trace: it stays.
 kernel @product_rounded_down(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:

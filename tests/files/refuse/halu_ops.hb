@@ -37,30 +37,6 @@ kernel @high_product_of_pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
 ;= %r = mul_hi_u.i64 %a, %b
 ;=     halu cannot do `mul_hi_u.i64`
 
-kernel @high_product_of_bytes(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %r = mul_hi_u.i8x4 %a, %b
-  store %r, %out[%i]
-  ret
-}
-;= %r = mul_hi_u.i8x4 %a, %b
-;=     halu cannot do `mul_hi_u.i8x4`
-
-kernel @high_product_of_halfwords(%a_in: in i16x2, %b_in: in i16x2, %out: out i16x2) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %r = mul_hi_s.i16x2 %a, %b
-  store %r, %out[%i]
-  ret
-}
-;= %r = mul_hi_s.i16x2 %a, %b
-;=     halu cannot do `mul_hi_s.i16x2`
-
 ; Only a single comes of an integer.
 kernel @half_of_an_integer(%a_in: in i32, %out: out f16) {
 ^entry:
@@ -109,21 +85,6 @@ kernel @flushed_bf16_product(%a_in: in bf16x2, %b_in: in bf16x2, %out: out bf16x
 }
 ;= %r = fmul.ftz.bf16x2 %a, %b
 ;=     halu cannot do `fmul.bf16x2`: bf16 arithmetic has no `ftz`
-
-; Lanes of 16 halfwords are in no register.
-kernel @wide_lanes(%a_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %x = zext.i16x16 %a
-  %k = const.i16x16 3
-  %y = mul.i16x16 %x, %k
-  %r = trunc.i8x16 %y
-  store %r, %out[%i]
-  ret
-}
-;= %r = trunc.i8x16 %y
-;=     halu cannot do `trunc.i8x16`: no register holds i16x16
 
 ; Items are in no groups.
 kernel @group(%a_in: in i32, %out: out i32) {

@@ -90,21 +90,6 @@ kernel @of_another(%a_in: in i8x4, %out: out i8x4) {
 ;= %r = intrinsic.i8x4 halu "lop3.lut $d, $0, RZ, RZ, 0x0f, !PT", %a
 ;=     ptx cannot do `intrinsic.i8x4`: it is an instruction of `halu`
 
-; What registers do not hold.
-kernel @too_wide(%a_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %w = sext.i16x16 %a
-  %t = trunc.i8x16 %w
-  %m = mul.i16x16 %w, %w
-  %n = narrow_sat_s.i8x16 %m
-  store %n, %out[%i]
-  ret
-}
-;= %n = narrow_sat_s.i8x16 %m
-;=     ptx cannot do `narrow_sat_s.i8x16`: no register holds i16x16
-
 ; An access is checked for alignment to its own size.
 kernel @aligned_beyond_its_size(%a_in: in i32 align 64, %out: out i32) {
 ^entry:

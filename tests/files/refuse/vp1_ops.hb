@@ -1,19 +1,6 @@
 ; test: refuse vp1
 ; Ops that VP1 has no instructions for, and no others to make them of.
 
-; Its lanes are bytes.
-kernel @halfword_lanes(%a_in: in i16x2, %b_in: in i16x2, %out: out i16x2) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %r = add_sat_s.i16x2 %a, %b
-  store %r, %out[%i]
-  ret
-}
-;= %r = add_sat_s.i16x2 %a, %b
-;=     vp1 cannot do `add_sat_s.i16x2`: the lanes of its vectors are 8 bits wide
-
 ; It has no floating point.
 kernel @halves(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:

@@ -1,16 +1,5 @@
 ; test: refuse vp1
-; What VP1 cannot do, with the reason: halfwords in lanes, addresses that are known only when the kernel runs.
-kernel @halfwords(%x: in i16x2, %y: out i16x2) {
-^entry:
-  %i = item_id
-  %a = load %x[%i]
-  %r = add_sat_s.i16x2 %a, %a
-  store %r, %y[%i]
-  ret
-}
-;= %r = add_sat_s.i16x2 %a, %a
-;=     vp1 cannot do `add_sat_s.i16x2`: the lanes of its vectors are 8 bits wide
-
+; What VP1 cannot do, with the reason: addresses that are known only when the kernel runs.
 kernel @table(%t: in i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id

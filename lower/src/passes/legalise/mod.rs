@@ -2,9 +2,10 @@
 //!
 //! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
-//! for which that fails is worked on as its four words ([`words`]). What can't be made stays as it is, and selection says
-//! why the target refuses it.
+//! for which that fails is worked on as its four words ([`words`]), and whatever is on vectors yet as
+//! lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
 
+pub(crate) mod lanes;
 pub(crate) mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -21,7 +22,7 @@ use crate::trace::{How, Tell};
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`",
+    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, or lane by lane",
     order: &[],
     run,
 };
@@ -49,6 +50,9 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         replaced: SecondaryMap::new(),
         words: HashMap::new(),
         words_here: HashMap::new(),
+        lanes: HashMap::new(),
+        lanes_here: HashMap::new(),
+        laneless: HashSet::new(),
         out: Vec::new(),
         hopeless: HashSet::new(),
         candidates: Vec::new(),
@@ -58,6 +62,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut poll = legaliser.context.poll();
     for block in flow.reverse_postorder() {
         legaliser.words_here.clear();
+        legaliser.lanes_here.clear();
         let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
         for inst in insts {
             if poll.is_stopped() {
@@ -93,9 +98,18 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
     !ty.is_mask() || ty.is_scalar() || compared.any(|&of| gives(Op::Icmp, of) || gives(Op::Fcmp, of))
 }
 
-/// Whether an instruction is not to be expanded: the target has it, or it does more than give a result.
+/// Whether an instruction is not to be expanded: the target has it, or it does more than give a result and is no access that
+/// can be one to a word.
 fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
-    has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure()
+    has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst)
+}
+
+/// Whether an instruction accesses a packed word, which the target does as one of integers only.
+fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    let is_packed = !data.ty.is_scalar() && !data.ty.is_mask() && data.ty.bits() == 32;
+    let is_access = matches!(data.op, Op::Load | Op::Store);
+    is_access && is_packed && !legality.is_native(data.op, data.ty) && legality.is_native(data.op, Type::I32)
 }
 
 /// An op on certain types that is being expanded.
@@ -123,6 +137,12 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     pub words: HashMap<Value, [Value; 4]>,
     /// The words that were taken from vectors in this block.
     pub words_here: HashMap<Value, [Value; 4]>,
+    /// The lanes of vectors, and of masks, that were made where the vector is.
+    pub lanes: HashMap<Value, Vec<Value>>,
+    /// The lanes that were taken from vectors in this block.
+    pub lanes_here: HashMap<Value, Vec<Value>>,
+    /// Vectors that the target has no lanes of.
+    pub laneless: HashSet<Value>,
     /// The block's instructions as they become.
     out: Vec<Inst>,
     /// Forms of instructions without an expansion.
@@ -181,6 +201,9 @@ impl<'k> Legaliser<'k, '_, '_> {
         } else if words::by_words(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; done by words of four bytes")
+        } else if lanes::by_lanes(self, inst) {
+            self.changed = true;
+            How::Told("the target lacks it; done lane by lane")
         } else {
             self.out.push(inst);
             How::Expanded { rules: Vec::new(), candidates }
@@ -241,6 +264,18 @@ impl<'k> Legaliser<'k, '_, '_> {
     pub fn withdraw(&mut self, placed: usize) {
         self.out.truncate(placed);
         self.words_here.clear();
+        self.lanes_here.clear();
+    }
+
+    /// Has a store of a packed word store these bits.
+    pub fn store_instead(&mut self, inst: Inst, word: Value) {
+        let kernel = self.kernel_mut();
+        let data = &mut kernel.insts[inst];
+        data.ty = Type::I32;
+        if let [value, ..] = data.args.as_mut_slice(&mut kernel.pool) {
+            *value = word;
+        }
+        self.out.push(inst);
     }
 
     /// Keeps the instruction itself beside its words.
