@@ -1,6 +1,6 @@
 //! What emission is to everyone who does not care for which machine: the interface that each machine implements.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 
 use halfbyte_isa::isa::Words;
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
@@ -21,7 +21,9 @@ pub trait Emitter: Debug + Sync {
     ///
     /// # Errors
     /// Those of the writer.
-    fn write_head(&self, out: &mut String, code: &Code) -> std::fmt::Result;
+    fn write_head(&self, out: &mut String, code: &Code) -> std::fmt::Result {
+        writeln!(out, ", {} registers", code.info.registers)
+    }
 
     /// The assembly of a kernel as listings show it: the line of a word begins with [`WORD`], unlike that of a label.
     fn lines(&self, code: &Code) -> String {

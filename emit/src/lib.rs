@@ -8,6 +8,7 @@ mod halu;
 mod listing;
 mod ptx;
 mod stats;
+mod straight;
 mod straighten;
 mod vp1;
 
@@ -17,3 +18,4 @@ pub use error::{LayoutError, OpError};
 pub use listing::listing;
 pub use ptx::{PtxWriter, ptx_text};
 pub use stats::BlockStats;
+pub use straight::Straight;

@@ -12,7 +12,7 @@ use crate::row::Class;
 /// An instruction set: how the kernels of an object are read. Its targets differ in which of its instructions they have.
 pub trait Isa: Debug + Sync {
     /// The targets whose instruction set it is.
-    fn targets(&self) -> &'static [Target];
+    fn targets(&self) -> &[Target];
 
     /// The one that is meant where no SM version is given.
     fn default_target(&self) -> Target;

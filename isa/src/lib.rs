@@ -6,6 +6,7 @@ pub mod half;
 pub mod halu;
 pub mod isa;
 pub mod object;
+pub mod plain;
 pub mod ptx;
 pub mod random;
 pub mod row;

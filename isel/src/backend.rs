@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::{Debug, Display};
 
 use halfbyte_abi::Target;
-use halfbyte_ir::{Kernel, Legality, Refusal, Rule, Span};
+use halfbyte_ir::{InstData, Kernel, Legality, Op, Refusal, Rule, Span};
 use halfbyte_isa::object::Loc;
 
 use crate::regalloc::{self, AllocError, Allocator};
@@ -16,10 +16,23 @@ pub trait Backend: Debug + Sync {
     fn legality(&self, target: Target) -> Legality;
 
     /// The rules, by the number that they leave in [`Selected::fired`].
-    fn rules(&self) -> &'static [Rule];
+    fn rules(&self) -> &'static [Rule] {
+        &[]
+    }
 
-    /// The intrinsics of a kernel that are no instructions of the target. Asked before the passes, which drop unused ones.
-    fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal>;
+    /// The intrinsics of a kernel that are no instructions of the target: all, where it has none. Asked before the passes, which
+    /// drop unused ones.
+    fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal> {
+        let insts =
+            kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
+        let refusal = |data: &InstData| Refusal {
+            op: Some((data.op, data.ty)),
+            span: data.span,
+            target: target.name(),
+            reason: None,
+        };
+        insts.filter(|data| data.op == Op::Intrinsic).map(refusal).collect()
+    }
 
     /// Selects the machine instructions of a verified kernel, and tells of it step by step where that is asked.
     ///

@@ -14,6 +14,7 @@ pub mod ptx;
 pub mod regalloc;
 pub mod rules;
 mod signature;
+pub mod straight;
 mod threads;
 pub mod trace;
 pub mod vcode;

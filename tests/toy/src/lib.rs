@@ -1,9 +1,8 @@
 //! A target of someone else's: a machine of eight instructions on sixteen 32-bit registers, from selection to launch.
 //!
-//! It is made of public interfaces alone, and is what a target of one's own begins as: a file for each crate that a target has a
-//! folder in, and [`SUPPORT`], its line in a [`TargetSet`].
+//! It is made of public interfaces alone, and is what a target of one's own begins as: rows for its instructions, a function that selects
+//! them, an interpreter, and [`SUPPORT`], its line in a [`TargetSet`]. Registers, words and objects it is given.
 
-pub mod emit;
 pub mod isa;
 pub mod isel;
 pub mod runtime;
@@ -11,8 +10,13 @@ pub mod runtime;
 use halfbyte::targets::{BUILT_IN, Support, TargetSet};
 
 /// The toy target's line in a list of targets.
-pub const SUPPORT: Support =
-    Support { isa: &isa::Toy, isel: &isel::Toy, emit: &emit::Toy, runtime: &runtime::Toy, intrinsics: None };
+pub const SUPPORT: Support = Support {
+    isa: &isa::ISA,
+    isel: &isel::Toy,
+    emit: &halfbyte_emit::Straight,
+    runtime: &runtime::Toy,
+    intrinsics: None,
+};
 
 /// The targets of halfbyte, and this one.
 pub static TARGETS: TargetSet = TargetSet::new(&ALL);

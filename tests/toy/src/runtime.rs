@@ -5,11 +5,12 @@ use std::sync::Arc;
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
+use halfbyte_isa::plain;
 use halfbyte_runtime::{
     Access, Arguments, Buffers, Engine, Executable, Fault, Kernel, LaunchError, Machine, Order, Stats, TrapKind,
 };
 
-use crate::isa::{self, Inst, Opcode, REGISTERS};
+use crate::isa::{ADD, ARG, CONST, ISA, ITEM, LOAD, MUL, REGISTERS, STORE};
 
 /// What runs the toy target's words.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub struct Toy;
 
 impl Machine for Toy {
     fn isa(&self) -> &'static dyn Isa {
-        &isa::Toy
+        &ISA
     }
 
     fn runs(&self, engine: Engine) -> bool {
@@ -25,8 +26,8 @@ impl Machine for Toy {
     }
 
     fn prepare(&self, _: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
-        let words = words.downcast_ref::<isa::Code>().ok_or("its words are another target's")?;
-        Ok(Arc::new(Program(words.0.clone())))
+        let words = words.downcast_ref::<plain::Code>().ok_or("its words are another target's")?;
+        Ok(Arc::new(Program(words.words().to_vec())))
     }
 }
 
@@ -56,29 +57,35 @@ fn run(words: &[u32], item: u32, scalars: &[u32], buffers: &mut Buffers<'_>) -> 
     for (address, &word) in words.iter().enumerate() {
         let fault = |kind| Fault { address, kind };
         let undefined = || fault(TrapKind::Undefined { word: word.into(), bytes: 4 });
-        let Inst { opcode, def, a, b, imm } = Inst::decode(word).ok_or_else(undefined)?;
-        let [a, b, held] = [a, b, def].map(|register| registers[usize::from(register)]);
-        let at = buffer_base(imm.into()) + u64::from(a) * 4;
-        registers[usize::from(def)] = match opcode {
-            Opcode::Item => item,
-            Opcode::Const => i32::from(imm.cast_signed()).cast_unsigned(),
-            Opcode::Arg => scalars.get(usize::from(imm)).copied().unwrap_or(0),
-            Opcode::Add => a.wrapping_add(b),
-            Opcode::Mul => a.wrapping_mul(b),
-            Opcode::Load => {
+        let plain::Inst { opcode, operands } = ISA.decode(word).ok_or_else(undefined)?;
+        // Operands by their places in the text, as what they name and as what that register holds.
+        let [first, second, ..] = operands;
+        let [_, b, c, _] = operands.map(|register| registers.get(register as usize).copied().unwrap_or(0));
+        let result = match opcode {
+            ITEM => item,
+            CONST => i32::from((second as u16).cast_signed()).cast_unsigned(),
+            ARG => scalars.get(second as usize).copied().unwrap_or(0),
+            ADD => b.wrapping_add(c),
+            MUL => b.wrapping_mul(c),
+            LOAD => {
+                let at = buffer_base(second as usize) + u64::from(c) * 4;
                 let bytes = buffers.get(at, 4).and_then(|bytes| bytes.try_into().ok());
                 let bytes = bytes.ok_or_else(|| fault(buffers.refusal(Access::Load, at, 4)))?;
                 u32::from_le_bytes(bytes)
             }
-            Opcode::Store => {
+            STORE => {
+                let at = buffer_base(first as usize) + u64::from(b) * 4;
                 let Some(bytes) = buffers.get_mut(at, 4) else {
                     return Err(fault(buffers.refusal(Access::Store, at, 4)));
                 };
-                bytes.copy_from_slice(&held.to_le_bytes());
-                held
+                bytes.copy_from_slice(&c.to_le_bytes());
+                continue;
             }
-            Opcode::Exit => return Ok(address as u64 + 1),
+            _ => return Ok(address as u64 + 1),
         };
+        if let Some(register) = registers.get_mut(first as usize) {
+            *register = result;
+        }
     }
     Err(Fault { address: words.len().saturating_sub(1), kind: TrapKind::RanPastEnd })
 }

@@ -1,0 +1,217 @@
+//! Instruction sets of one 32-bit word an instruction, which rows alone describe: what a small machine of one's own begins with.
+//!
+//! The opcode, which is the row's number, stands in bits 31:24; the fields of the row where it says. All other bits are zero.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use halfbyte_abi::Target;
+
+use crate::isa::{Isa, MachineCode, Words};
+use crate::row::Class;
+
+/// The most operands that an instruction has.
+pub const MAX_OPERANDS: usize = 4;
+
+/// The lowest bit of the opcode.
+const OPCODE: u32 = 24;
+
+/// What stands in a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The register that is written; an instruction has at most one.
+    Def,
+    /// A register that is read.
+    Use,
+    /// A number.
+    Imm,
+}
+
+/// An operand's place in the word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// What stands there.
+    pub role: Role,
+    /// The lowest bit.
+    pub low: u32,
+    /// How many bits there are, from 1 to 24 of them below the opcode.
+    pub bits: u32,
+}
+
+impl Field {
+    const fn limit(self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    const fn prefix(self) -> char {
+        match self.role {
+            Role::Imm => '#',
+            Role::Def | Role::Use => 'r',
+        }
+    }
+}
+
+/// An instruction's description.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// How it is written.
+    pub name: &'static str,
+    /// What sort of instruction it is.
+    pub class: Class,
+    /// Its operands, at most [`MAX_OPERANDS`], in the order of the text.
+    pub fields: &'static [Field],
+}
+
+/// An instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inst {
+    /// Its row's number.
+    pub opcode: u8,
+    /// Its operands in the order of the text, and zeros behind them.
+    pub operands: [u32; MAX_OPERANDS],
+}
+
+/// An instruction set of one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain {
+    /// The target.
+    pub target: Target,
+    /// The instructions, by their opcodes; at most 256.
+    pub rows: &'static [Row],
+    /// A word that does nothing.
+    pub idle: u32,
+}
+
+impl Plain {
+    /// The row of an opcode.
+    pub fn row(&self, opcode: u8) -> Option<&'static Row> {
+        self.rows.get(usize::from(opcode))
+    }
+
+    /// The word of an instruction; none where an operand does not fit its field, or there is no such opcode.
+    pub fn encode(&self, inst: Inst) -> Option<u32> {
+        let fields = self.row(inst.opcode)?.fields;
+        let mut operands = inst.operands.iter().copied();
+        let mut word = u32::from(inst.opcode) << OPCODE;
+        for field in fields {
+            word |= operands.next().filter(|&value| value <= field.limit())? << field.low;
+        }
+        operands.all(|rest| rest == 0).then_some(word)
+    }
+
+    /// The instruction that a word is; none where it has bits that no field names.
+    pub fn decode(&self, word: u32) -> Option<Inst> {
+        let opcode = (word >> OPCODE) as u8;
+        let mut inst = Inst { opcode, operands: [0; MAX_OPERANDS] };
+        for (field, operand) in self.row(opcode)?.fields.iter().zip(&mut inst.operands) {
+            *operand = word >> field.low & field.limit();
+        }
+        (self.encode(inst) == Some(word)).then_some(inst)
+    }
+
+    /// The word that a line of assembly is: `add r1, r2, r3`, `const r1, #7`, `.word 0xff000000`.
+    pub fn parse(&self, line: &str) -> Option<u32> {
+        let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        if name == ".word" {
+            return u32::from_str_radix(rest.trim().strip_prefix("0x")?, 16).ok();
+        }
+        let opcode = self.rows.iter().position(|row| row.name == name)?;
+        let mut inst = Inst { opcode: u8::try_from(opcode).ok()?, operands: [0; MAX_OPERANDS] };
+        let mut texts = rest.split(',').map(str::trim).filter(|text| !text.is_empty());
+        for (field, operand) in self.row(inst.opcode)?.fields.iter().zip(&mut inst.operands) {
+            *operand = texts.next()?.strip_prefix(field.prefix())?.parse().ok()?;
+        }
+        texts.next().is_none().then(|| self.encode(inst))?
+    }
+
+    /// A word as a line of assembly, which reads back to it.
+    pub fn text(&self, word: u32) -> String {
+        let described = self.decode(word).and_then(|inst| Some((inst, self.row(inst.opcode)?)));
+        let Some((inst, row)) = described else { return format!(".word {word:#010x}") };
+        let mut text = row.name.to_owned();
+        for (n, (field, operand)) in row.fields.iter().zip(inst.operands).enumerate() {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{} {}{operand}", if n == 0 { "" } else { "," }, field.prefix());
+        }
+        text
+    }
+
+    /// Code of these words.
+    pub const fn code(&self, words: Vec<u32>) -> Code {
+        Code { isa: *self, words }
+    }
+}
+
+impl Isa for Plain {
+    fn targets(&self) -> &[Target] {
+        std::slice::from_ref(&self.target)
+    }
+
+    fn default_target(&self) -> Target {
+        self.target
+    }
+
+    fn mnemonics(&self) -> Vec<&'static str> {
+        self.rows.iter().map(|row| row.name).collect()
+    }
+
+    fn machine_code(&self, _: Target, bytes: &[u8]) -> Option<Words> {
+        let (words, rest) = bytes.as_chunks();
+        rest.is_empty().then(|| self.code(words.iter().map(|&word| u32::from_le_bytes(word)).collect()).into())
+    }
+}
+
+/// Words in order, instructions or not.
+#[derive(Clone, Debug)]
+pub struct Code {
+    isa: Plain,
+    words: Vec<u32>,
+}
+
+impl Code {
+    /// The words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+}
+
+impl MachineCode for Code {
+    fn target(&self) -> Target {
+        self.isa.target
+    }
+
+    fn word_bytes(&self) -> usize {
+        size_of::<u32>()
+    }
+
+    fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    fn get(&self, address: usize) -> Option<u128> {
+        self.words.get(address).map(|&word| word.into())
+    }
+
+    fn text(&self, address: usize) -> String {
+        self.words.get(address).map_or(String::new(), |&word| self.isa.text(word))
+    }
+
+    fn class(&self, address: usize) -> Option<Class> {
+        let inst = self.isa.decode(*self.words.get(address)?)?;
+        Some(self.isa.row(inst.opcode)?.class)
+    }
+
+    fn idle(&self, addresses: Range<usize>) -> Words {
+        let mut words = self.words.clone();
+        words.iter_mut().skip(addresses.start).take(addresses.len()).for_each(|word| *word = self.isa.idle);
+        self.isa.code(words).into()
+    }
+
+    fn disassemble(&self) -> String {
+        self.words.iter().map(|&word| format!("    {}\n", self.isa.text(word))).collect()
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+}
