@@ -13,7 +13,7 @@ use crate::trap::Halt;
 
 /// A program's native code, which is never made.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Jit;
+pub(super) struct Jit(());
 
 /// Native code, of which there is none.
 pub(super) enum Compiled {}
