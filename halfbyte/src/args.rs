@@ -1,6 +1,5 @@
 //! Typed arguments of launches.
 
-#[cfg(feature = "half")]
 use half::{bf16, f16};
 use halfbyte_abi::Type;
 use halfbyte_runtime as runtime;
@@ -62,9 +61,7 @@ macro_rules! scalars {
     };
 }
 
-scalars! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 }
-#[cfg(feature = "half")]
-scalars! { f16 bf16 }
+scalars! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 }
 
 impl<T: Data, const N: usize> From<[T; N]> for Arg<'_> {
     fn from(lanes: [T; N]) -> Self {

@@ -1,14 +1,13 @@
 //! The Rust types that arguments of launches are of.
 
-#[cfg(feature = "half")]
 use half::{bf16, f16};
 use halfbyte_abi::{Elem, Type};
 
 // A slice is a kernel's memory as it is, and kernels are little endian.
 const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
 
-/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, `f32`, and
-/// with feature `half` `f16` and `bf16`. Slices of these are bytes already, so that a launch borrows them as they are.
+/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`],
+/// [`bf16`], `f32`. Slices of these are bytes already, so that a launch borrows them as they are.
 ///
 /// An argument fits a parameter if it has its lanes' type, signed or not, and either all lanes of an element or one; or if it is
 /// one integer as wide as a whole element, which then is the element's bits.
@@ -39,9 +38,7 @@ macro_rules! plain {
     };
 }
 
-plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f32 }
-#[cfg(feature = "half")]
-plain! { f16 bf16 }
+plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 }
 
 impl<T: Plain, const N: usize> Plain for [T; N] {
     const NAME: &'static str = T::NAME;
@@ -72,7 +69,7 @@ pub(crate) fn bits<T: Data>(value: &T) -> u128 {
     u128::from_le_bytes(bits)
 }
 
-#[cfg(all(test, feature = "half"))]
+#[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;

@@ -32,20 +32,23 @@
 //! | feature | brings | on |
 //! |---|---|---|
 //! | `halu`, `vp1`, `ptx` | the target, in [`TARGETS`] | yes |
-//! | `half` | [`f16`] and [`bf16`] as elements of slices | yes |
+//! | `typed` | [`Program`]: launches on slices of numbers, [`f16`] and [`bf16`] among them | yes |
 //! | `snippets` | reports that show the lines they are about | yes |
 //! | `import-ptx` | PTX in: `import_ptx` | |
 //! | `jit` | [`Engine::Jit`](runtime::Engine::Jit): native code, made by Cranelift | |
 //! | `cuda` | [`Engine::Cuda`](runtime::Engine::Cuda): PTX on a GPU | |
 //! | `parallel` | launches on several threads | |
-//! | `codegen` | [`pipeline`] and launches for targets of one's own; every target brings it | with a target |
+//! | `cache` | [`Cache`]: programs by what they were compiled from | |
+//! | `codegen` | [`pipeline`], and launches on bytes for targets of one's own; every target brings it | with a target |
 //!
 //! Without any of them a text is read, verified and evaluated ([`ir`]). An engine that was not built refuses a launch and names its
 //! feature.
 
-#[cfg(feature = "codegen")]
+#[cfg(feature = "typed")]
 mod args;
-#[cfg(feature = "codegen")]
+#[cfg(feature = "cache")]
+mod cache;
+#[cfg(feature = "typed")]
 mod data;
 #[cfg(feature = "codegen")]
 mod error;
@@ -58,7 +61,7 @@ pub mod launch;
 mod module;
 #[cfg(feature = "codegen")]
 pub mod pipeline;
-#[cfg(feature = "codegen")]
+#[cfg(feature = "typed")]
 mod program;
 pub mod report;
 #[cfg(feature = "codegen")]
@@ -66,13 +69,15 @@ pub mod target;
 #[cfg(feature = "codegen")]
 pub mod targets;
 
-#[cfg(feature = "codegen")]
+#[cfg(feature = "typed")]
 pub use args::{Arg, Args};
-#[cfg(feature = "codegen")]
+#[cfg(feature = "cache")]
+pub use cache::Cache;
+#[cfg(feature = "typed")]
 pub use data::Data;
 #[cfg(feature = "codegen")]
 pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
-#[cfg(feature = "half")]
+#[cfg(feature = "typed")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;
 pub use halfbyte_abi::{Shape, Sm, Target};
@@ -95,7 +100,7 @@ pub use halfbyte_runtime::{Engine, ThreadPool};
 pub use module::{Module, Source, SourceMap, Verified};
 #[cfg(feature = "codegen")]
 pub use pipeline::Binary;
-#[cfg(feature = "codegen")]
+#[cfg(feature = "typed")]
 pub use program::{Bound, CallError, Kernel, Program};
 pub use report::Report;
 #[cfg(feature = "codegen")]

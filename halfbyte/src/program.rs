@@ -6,9 +6,12 @@ use thiserror::Error;
 
 use crate::args::{Arg, Args};
 use crate::data::{Data, fits};
-use crate::targets::TARGETS;
+use crate::targets::{TARGETS, TargetSet};
 
-/// Loaded kernels. Threads may share it; clones share what native code is made.
+/// Loaded kernels. Clones share what native code is made.
+///
+/// Threads may share it, as they may a [`Kernel`] and a [`Bound`], also where one of them panics: all three are `Send`, `Sync` and
+/// `RefUnwindSafe`, and all but a `Bound`, which borrows what it writes, `UnwindSafe`.
 #[derive(Clone, Debug)]
 pub struct Program(runtime::Program);
 
@@ -45,7 +48,15 @@ impl Program {
     /// # Errors
     /// Bytes that are no object for a target that runs here.
     pub fn load(object: &[u8]) -> Result<Program, LoadError> {
-        TARGETS.load(object).map(Program)
+        Program::load_with(&TARGETS, object)
+    }
+
+    /// Reads an object for one of these targets.
+    ///
+    /// # Errors
+    /// Bytes that are no object for one of them.
+    pub fn load_with(targets: &TargetSet, object: &[u8]) -> Result<Program, LoadError> {
+        targets.load(object).map(Program)
     }
 
     /// The kernels, in the object's order.
@@ -255,5 +266,26 @@ impl<'a> Bound<'a> {
     /// data store: then nothing was run or written. A trap, or a limit that was met: then the buffers hold no result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.0.run(shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{RefUnwindSafe, UnwindSafe};
+
+    use super::*;
+
+    #[test]
+    fn threads_may_share_and_move_what_runs() {
+        fn shared<T: Send + Sync + RefUnwindSafe>() {}
+        fn unwound<T: UnwindSafe>() {}
+        shared::<Program>();
+        shared::<Kernel<'static>>();
+        shared::<Bound<'static>>();
+        shared::<ThreadPool>();
+        shared::<CallError>();
+        unwound::<Program>();
+        unwound::<Kernel<'static>>();
+        unwound::<ThreadPool>();
     }
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::{Deref, Range};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use halfbyte_abi::Target;
@@ -10,7 +11,7 @@ use halfbyte_abi::Target;
 use crate::row::Class;
 
 /// An instruction set: how the kernels of an object are read. Its targets differ in which of its instructions they have.
-pub trait Isa: Debug + Sync {
+pub trait Isa: Debug + Sync + RefUnwindSafe {
     /// The targets whose instruction set it is.
     fn targets(&self) -> &[Target];
 
@@ -65,7 +66,7 @@ impl PartialEq for Words {
 impl Eq for Words {}
 
 /// The machine code of a kernel: words in order, or lines of text, an instruction each. An address is a place in that order.
-pub trait MachineCode: Any + Debug + Send + Sync {
+pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// The target.
     fn target(&self) -> Target;
 

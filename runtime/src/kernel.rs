@@ -27,7 +27,7 @@ pub struct Kernel {
 }
 
 /// A machine: an instruction set, and what runs its kernels.
-pub trait Machine: Debug + Sync {
+pub trait Machine: Debug + Sync + RefUnwindSafe {
     /// Its instruction set.
     fn isa(&self) -> &'static dyn Isa;
 
