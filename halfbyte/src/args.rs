@@ -19,11 +19,13 @@ pub struct Arg<'a> {
 pub(crate) struct Lanes {
     pub fits: fn(Type) -> bool,
     pub name: &'static str,
+    /// Of one.
+    pub bytes: usize,
 }
 
 impl Lanes {
     fn of<T: Data>() -> Option<Lanes> {
-        Some(Lanes { fits: fits::<T>, name: T::NAME })
+        Some(Lanes { fits: fits::<T>, name: T::NAME, bytes: size_of::<T>() })
     }
 }
 

@@ -9,8 +9,8 @@ const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices 
 /// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`],
 /// [`bf16`], `f32`. Slices of these are bytes already, so that a launch borrows them as they are.
 ///
-/// An argument fits a parameter if it has its lanes' type, signed or not, and either all lanes of an element or one; or if it is
-/// one integer as wide as a whole element, which then is the element's bits.
+/// It fits a parameter if it has all lanes of an element, signed or not, or is one integer as wide as a whole element, which then is
+/// the element's bits. A slice of a buffer may be of lanes one by one, too.
 pub trait Data: sealed::Plain {}
 
 impl<T: sealed::Plain> Data for T {}

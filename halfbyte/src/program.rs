@@ -149,8 +149,10 @@ impl<'p> Kernel<'p> {
         let mut params = self.signature().given().iter();
         let raw = args.args().map(|Arg { raw, lanes }| {
             if let (Some(param), Some(lanes)) = (params.next(), lanes) {
-                let (ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. }) = param.kind;
-                if unfit.is_none() && !(lanes.fits)(ty) {
+                let ty = param.kind.ty();
+                // A lane of a scalar leaves the others open.
+                let is_part = matches!(param.kind, ParamKind::Scalar(_)) && lanes.bytes != ty.bytes() as usize;
+                if unfit.is_none() && (is_part || !(lanes.fits)(ty)) {
                     unfit = Some(CallError::Type { param: param.name.clone(), expected: ty, found: lanes.name });
                 }
             }

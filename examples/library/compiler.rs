@@ -1,0 +1,131 @@
+//! Tests a compiler that is not ours with random kernels: what it makes of a kernel must leave the memory that the kernel means.
+//! The compiler here makes a list of steps for a machine with 32-bit registers.
+
+use std::collections::HashMap;
+use std::error::Error;
+
+use halfbyte::ir::generate::{Palette, Shape, arguments};
+use halfbyte::ir::witness::Random;
+use halfbyte::ir::{Attr, Inst, Kernel, Op, ParamKind, Type, Value};
+use halfbyte::launch::evaluate;
+
+/// A register of the machine, or a parameter.
+type Slot = usize;
+
+enum Step {
+    Item,
+    Constant(u32),
+    Binary(Op, [Slot; 2]),
+    Load { buffer: Slot, address: Address },
+    Store { value: Slot, buffer: Slot, address: Address },
+}
+
+struct Address {
+    index: Option<Slot>,
+    scale: u32,
+    offset: i32,
+}
+
+/// What the compiler under test makes of a kernel: a step a register. None where the kernel is more than it takes.
+fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
+    let [block] = kernel.layout[..] else { return None };
+    let param = |value: Value| kernel.params.iter().position(|param| param.value == value);
+    let mut registers = HashMap::new();
+    let mut steps = Vec::new();
+    for &inst in &kernel.blocks[block].insts {
+        let data = &kernel.insts[inst];
+        let register = |value: Value| registers.get(&value).copied();
+        let address = |inst: Inst, index: Option<&Value>| {
+            let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
+            let index = index.map(|&index| register(index).ok_or(()));
+            Some(Address { index: index.transpose().ok()?, scale: mem.scale, offset: mem.offset })
+        };
+        let step = match (data.op, kernel.args(inst)) {
+            (Op::ItemId, _) => Step::Item,
+            (Op::Const, _) if data.ty == Type::I32 => Step::Constant(kernel.const_bits(inst)?[0] as u32),
+            (Op::Add | Op::Sub | Op::Mul | Op::Xor, &[a, b]) if data.ty == Type::I32 => {
+                Step::Binary(data.op, [register(a)?, register(b)?])
+            }
+            (Op::Load, [base, index @ ..]) if data.ty == Type::I32 => {
+                Step::Load { buffer: param(*base)?, address: address(inst, index.first())? }
+            }
+            (Op::Store, [value, base, index @ ..]) if data.ty == Type::I32 => {
+                Step::Store { value: register(*value)?, buffer: param(*base)?, address: address(inst, index.first())? }
+            }
+            (Op::Ret, _) => continue,
+            _ => return None,
+        };
+        registers.extend(kernel.result(inst).map(|value| (value, steps.len())));
+        steps.push(step);
+    }
+    Some(steps)
+}
+
+/// The machine that the steps are for. `subtract` is what its subtraction does.
+fn run(steps: &[Step], items: u32, buffers: &mut [Vec<u8>], subtract: fn(u32, u32) -> u32) -> Option<()> {
+    for item in 0..items {
+        let mut registers = vec![0; steps.len()];
+        let place = |registers: &[u32], address: &Address| {
+            let index = address.index.map_or(0, |index| registers[index]);
+            let start = index.wrapping_mul(address.scale).wrapping_add_signed(address.offset) as usize;
+            start..start + 4
+        };
+        for (number, step) in steps.iter().enumerate() {
+            registers[number] = match step {
+                Step::Item => item,
+                Step::Constant(value) => *value,
+                Step::Binary(op, operands) => {
+                    let [a, b] = operands.map(|operand| registers[operand]);
+                    match op {
+                        Op::Add => a.wrapping_add(b),
+                        Op::Sub => subtract(a, b),
+                        Op::Mul => a.wrapping_mul(b),
+                        _ => a ^ b,
+                    }
+                }
+                Step::Load { buffer, address } => {
+                    let bytes = buffers.get(*buffer)?.get(place(&registers, address))?;
+                    u32::from_le_bytes(bytes.try_into().ok()?)
+                }
+                Step::Store { value, buffer, address } => {
+                    let bytes = registers[*value].to_le_bytes();
+                    buffers.get_mut(*buffer)?.get_mut(place(&registers, address))?.copy_from_slice(&bytes);
+                    0
+                }
+            };
+        }
+    }
+    Some(())
+}
+
+/// The first of so many random kernels whose steps leave other memory than the kernel.
+fn first_difference(kernels: u64, subtract: fn(u32, u32) -> u32) -> Result<Option<Kernel>, Box<dyn Error>> {
+    // Which ops, types and operands are drawn is found out by asking the compiler.
+    let mut palette = Palette::new(|kernel| compile(kernel).is_some()).with_types(&[Type::I32]);
+    for seed in 0..kernels {
+        let mut random = Random(seed);
+        let kernel = palette.kernel("k", &Shape { ops: 12, depth: 0, live: 0, traps: false }, &mut random);
+        let Some(steps) = compile(&kernel) else { continue };
+        let mut found = arguments(&kernel, 8, &mut random);
+        let mut expected = found.clone();
+        evaluate(&kernel, 8, &mut expected)?;
+        run(&steps, 8, &mut found, subtract).ok_or_else(|| format!("an access out of bounds in\n{kernel}"))?;
+        let is_buffer = |param: &halfbyte::ir::Param| matches!(param.kind, ParamKind::Buffer { .. });
+        let differ = kernel.params.iter().zip(found.iter().zip(&expected));
+        if differ.into_iter().any(|(param, (found, expected))| is_buffer(param) && found != expected) {
+            return Ok(Some(kernel));
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let none = first_difference(300, u32::wrapping_sub)?;
+    assert!(none.is_none(), "{none:?}");
+
+    // A defect of the machine is found.
+    let found = first_difference(300, |a, b| b.wrapping_sub(a))?.ok_or("the defect was not found")?;
+    println!("the first kernel that shows it:\n{found}");
+    assert!(found.to_string().contains("sub.i32"));
+    Ok(())
+}
