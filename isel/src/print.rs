@@ -16,7 +16,7 @@ use crate::backend::{AllocatedCode, SelectedCode};
 use crate::halu::machine::{Halu, RegClass};
 use crate::mach::MachFunc;
 use crate::ptx::machine::Ptx;
-use crate::regalloc::{self, AllocError, Allocator, Each};
+use crate::regalloc::{self, AllocError, Allocate, Allocator};
 use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group, Place};
@@ -166,7 +166,7 @@ impl<M: Shown> fmt::Display for MachFunc<M> {
     }
 }
 
-impl<M: Shown + Each> SelectedCode for VCode<M> {
+impl<M: Shown + Allocate> SelectedCode for VCode<M> {
     fn expand(&mut self) -> Result<(), String> {
         M::expand(self)
     }

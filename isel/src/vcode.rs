@@ -234,6 +234,19 @@ impl<M: Machine> VCode<M> {
         }
     }
 
+    /// A new register.
+    pub fn add_register(&mut self, class: M::Class) -> VReg {
+        self.vregs.push(class);
+        VReg(self.vregs.len() as u32 - 1)
+    }
+
+    /// Appends the operands of an instruction, for [`VInst::operands`].
+    pub fn add_operands(&mut self, operands: impl IntoIterator<Item = Operand<M>>) -> Range<u32> {
+        let start = self.operands.len() as u32;
+        self.operands.extend(operands);
+        start..self.operands.len() as u32
+    }
+
     /// Appends a list of registers.
     pub fn add_list(&mut self, list: impl IntoIterator<Item = VReg>) -> Range<u32> {
         let start = self.pool.len() as u32;

@@ -6,5 +6,6 @@ mod regalloc_errors;
 mod regalloc_random;
 mod regalloc_shapes;
 mod regalloc_support;
+mod regalloc_uniform;
 mod regalloc_vp1;
 mod vp1_select;

@@ -138,8 +138,7 @@ impl Converter<'_> {
     }
 
     fn vreg(&mut self, class: RegClass) -> VReg {
-        let reg = VReg(self.code.vregs.len() as u32);
-        self.code.vregs.push(class);
+        let reg = self.code.add_register(class);
         self.stands_for.push(reg);
         reg
     }
@@ -232,9 +231,8 @@ impl Converter<'_> {
 
     /// Adds an instruction, which stands where its piece does.
     fn push(&mut self, inst: Word, operands: &[Operand<Halu>], loc: Loc) {
-        let start = self.code.operands.len() as u32;
-        self.code.operands.extend_from_slice(operands);
-        self.code.insts.push(VInst { inst, operands: start..self.code.operands.len() as u32, loc });
+        let operands = self.code.add_operands(operands.iter().copied());
+        self.code.insts.push(VInst { inst, operands, loc });
     }
 
     /// Takes the instructions of a way, under a guard.

@@ -2,17 +2,18 @@
 //!
 //! regalloc2 does it, and only this module knows of it. It has no notion of pairs and quads, of a file of 255 registers, or
 //! of files of four that nothing can be saved from, so each machine has its own way to put its registers to it: [`halu`],
-//! [`vp1`]. What they share is the code as regalloc2 sees it, the checks before it sees any, and a shorter way to its result
+//! [`vp1`], and [`uniform`] for machines of others, whose registers are all alike. What they share is the code as regalloc2 sees it, the checks before it sees any, and a shorter way to its result
 //! where nothing is spilled, split or moved ([`direct`]).
 
 mod adapter;
-mod each;
+mod allocate;
 mod flow;
 mod halu;
 mod liveness;
 mod ptx;
 mod ragged;
 mod rewrite;
+mod uniform;
 mod verify;
 mod vp1;
 mod webs;
@@ -27,9 +28,10 @@ use thiserror::Error;
 use crate::mach::MachFunc;
 use crate::vcode::{BlockIndex, VCode, VReg};
 use adapter::Run;
-pub use each::Each;
+pub use allocate::Allocate;
 use flow::Flow;
 use liveness::Liveness;
+pub use uniform::Uniform;
 use verify::{Sites, verify};
 
 /// How to allocate.
@@ -75,6 +77,9 @@ pub enum AllocError {
         /// The place.
         field: Field,
     },
+    /// An instruction does not take such operands.
+    #[error("instruction {0} does not take its operands")]
+    Unfit(u32),
     /// An instruction's operands are not in the list of operands.
     #[error("instruction {0} has operands outside the list")]
     Operands(u32),
@@ -159,6 +164,14 @@ pub enum AllocError {
     /// The allocation is wrong: a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
+    /// A machine's file is one that cannot be allocated.
+    #[error("{registers} registers of {bytes} bytes cannot be allocated: there may be 1 to 64, of 4, 8 or 16 bytes")]
+    File {
+        /// How many registers.
+        registers: u32,
+        /// Bytes of one.
+        bytes: u32,
+    },
     /// It was ended early.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
@@ -195,7 +208,7 @@ impl Allocator {
     ///
     /// # Errors
     /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
-    pub fn allocate<M: Each>(&mut self, code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
+    pub fn allocate<M: Allocate>(&mut self, code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
         self.flow.read(&code)?;
         verify(&code, &self.flow, &mut self.sites)?;
         self.liveness.compute(&self.flow, &mut self.sites)?;
@@ -213,6 +226,6 @@ impl Allocator {
 ///
 /// # Errors
 /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
-pub fn allocate<M: Each>(code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
+pub fn allocate<M: Allocate>(code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
     Allocator::default().allocate(code, options)
 }

@@ -1,7 +1,7 @@
 //! What allocation relies on, checked, so that code that breaks it is refused rather than allocated wrongly.
 
 use super::AllocError;
-use super::each::Each;
+use super::allocate::Allocate;
 use super::flow::Flow;
 use crate::vcode::{Access, Machine, Terminator, VCode, VReg};
 
@@ -46,7 +46,7 @@ impl Sites {
 
 /// Checks registers, operands and arguments in reachable blocks, and finds definitions and uses. That a definition in another
 /// block dominates a use is found by [`super::liveness::Liveness`].
-pub(super) fn verify<M: Each>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
+pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
     sites.defined_in.clear();
     sites.defined_in.resize(code.vregs.len(), NOWHERE);
     sites.uses.clear();

@@ -13,7 +13,7 @@ mod slots;
 
 use halfbyte_isa::row::{RegFile, RegSlot, Role};
 
-use super::each::Each;
+use super::allocate::Allocate;
 use super::verify::class;
 use super::{AllocError, Allocator, Options};
 use crate::halu::machine::{Halu, RegClass};
@@ -22,7 +22,7 @@ use crate::vcode::{Access, BlockIndex, Operand, VBlock, VCode, VInst};
 use banks::Effort;
 use rewrite::{Part, machine_function, spills_registers};
 
-impl Each for Halu {
+impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();

@@ -14,7 +14,7 @@ use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 use regalloc2::ProgPoint;
 
-use super::each::Each;
+use super::allocate::Allocate;
 use super::flow::Flow;
 use super::rewrite::{Rewriter, rewrite};
 use super::{AllocError, Allocator, Options};
@@ -25,7 +25,7 @@ use crate::vcode::{BlockIndex, Edge, Terminator, VBlock, VCode, VInst};
 use coalesce::{Ranges, coalesce};
 use moves::sequence;
 
-impl Each for Ptx {
+impl Allocate for Ptx {
     fn check(code: &VCode<Ptx>, block: &VBlock<Ptx>) -> Result<(), AllocError> {
         let mut insts = code.insts_of(block).iter().zip(block.insts.clone());
         let wrong = insts.find(|(inst, _)| !inst.inst.is_valid(|reg| code.vregs.get(reg.0 as usize).copied()));

@@ -14,7 +14,7 @@ mod shape;
 mod tuple;
 
 use super::adapter::{Assignment, Offer};
-use super::each::Each;
+use super::allocate::Allocate;
 use super::{AllocError, Allocator, Options};
 use crate::mach::MachFunc;
 use crate::vcode::{BlockIndex, VBlock, VCode, VInst, VReg};
@@ -31,7 +31,7 @@ const V_COUNT: u8 = 32;
 /// Words of a vector.
 const V_WORDS: u32 = 4;
 
-impl Each for Vp1 {
+impl Allocate for Vp1 {
     fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocError> {
         check::check(code, block)
     }

@@ -4,8 +4,8 @@ use super::{AllocError, Allocator, Options};
 use crate::mach::MachFunc;
 use crate::vcode::{BlockIndex, Machine, VBlock, VCode, VInst};
 
-/// A machine whose registers can be allocated.
-pub trait Each: Machine {
+/// A machine whose registers can be allocated. One whose registers are all alike says so by [`Uniform`](super::Uniform), and has this.
+pub trait Allocate: Machine {
     /// Checks the operands of a block's instructions, which exist, and what the machine demands of their order.
     ///
     /// # Errors
