@@ -6,7 +6,7 @@ use halfbyte_abi::{Elem, Type};
 // A slice is a kernel's memory as it is, and kernels are little endian.
 const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
 
-/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`],
+/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`](struct@f16),
 /// [`bf16`], `f32`. Slices of these are bytes already, so that a launch borrows them as they are.
 ///
 /// It fits a parameter if it has all lanes of an element, signed or not, or is one integer as wide as a whole element, which then is

@@ -32,11 +32,11 @@
 //! | feature | brings | on |
 //! |---|---|---|
 //! | `halu`, `vp1`, `ptx` | the target, in [`TARGETS`] | yes |
-//! | `typed` | [`Program`]: launches on slices of numbers, [`f16`] and [`bf16`] among them | yes |
+//! | `typed` | [`Program`]: launches on slices of numbers, [`f16`](struct@f16) and [`bf16`] among them | yes |
 //! | `snippets` | reports that show the lines they are about | yes |
 //! | `import-ptx` | PTX in: `import_ptx` | |
-//! | `jit` | [`Engine::Jit`](runtime::Engine::Jit): native code, made by Cranelift | |
-//! | `cuda` | [`Engine::Cuda`](runtime::Engine::Cuda): PTX on a GPU | |
+//! | `jit` | [`Engine::Jit`]: native code, made by Cranelift | |
+//! | `cuda` | [`Engine::Cuda`]: PTX on a GPU | |
 //! | `parallel` | launches on several threads | |
 //! | `cache` | [`Cache`]: programs by what they were compiled from | |
 //! | `codegen` | [`pipeline`], and launches on bytes for targets of one's own; every target brings it | with a target |

@@ -186,7 +186,7 @@ impl<'p> Kernel<'p> {
 /// let program = Program::load(&Module::parse(text)?.compile(HALU)?.object)?;
 /// let (mut x, mut y) = ([1, 2], [0, 0]);
 /// let mut bound = program.kernel("add")?.bind((&mut x, &mut y))?;
-/// bound.engine(Engine::JIT).budget(1 << 10);
+/// bound.engine(Engine::Interp).budget(1 << 10);
 /// for _ in 0..3 {
 ///     bound.run(2)?;
 /// }

@@ -1,4 +1,4 @@
-//! The text form of the IR, described in `docs/ir.md`: what [`print`] writes, [`read`] reads to the same kernels, and
+//! The text form of the IR, described in `docs/ir.md`: what [`print()`] writes, [`read`] reads to the same kernels, and
 //! printing them again gives the same text.
 
 mod inst;

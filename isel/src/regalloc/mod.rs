@@ -1,9 +1,9 @@
 //! Register allocation: from [`VCode`] to a [`MachFunc`].
 //!
 //! regalloc2 does it, and only this module knows of it. It has no notion of pairs and quads, of a file of 255 registers, or
-//! of files of four that nothing can be saved from, so each machine has its own way to put its registers to it: [`halu`],
-//! [`vp1`], and [`uniform`] for machines of others, whose registers are all alike. What they share is the code as regalloc2 sees it, the checks before it sees any, and a shorter way to its result
-//! where nothing is spilled, split or moved ([`direct`]).
+//! of files of four that nothing can be saved from, so each machine has its own way to put its registers to it: `halu`,
+//! `vp1`, and [`Uniform`] for machines of others, whose registers are all alike. What they share is the code as regalloc2 sees it, the checks before it sees any, and a shorter way to its result
+//! where nothing is spilled, split or moved (`adapter::direct`).
 
 mod adapter;
 mod allocate;

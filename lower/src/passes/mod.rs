@@ -48,7 +48,7 @@ pub const PASSES: &[BuiltIn] = &[
     legalise::PASS,
 ];
 
-/// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`]).
+/// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`](crate::Pass::order)).
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
     "contract", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce",

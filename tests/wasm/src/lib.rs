@@ -1,7 +1,7 @@
 //! Checks kernels on behalf of a WebAssembly host: their run lines give the same bits on the evaluator and on every target's
 //! interpreter.
 //!
-//! The host writes a text where [`room`] says, calls [`check`], and reads the [`message`] where it is not well. A module is called by
+//! The host writes a text where [`room`] says, calls [`check()`], and reads the [`message`] where it is not well. A module is called by
 //! one thread at a time.
 
 use std::path::Path;
@@ -37,7 +37,7 @@ pub extern "C" fn check() -> i32 {
     })
 }
 
-/// Where the message of the last check that failed begins. It is valid until the next call of [`check`].
+/// Where the message of the last check that failed begins. It is valid until the next call of [`check()`].
 #[unsafe(no_mangle)]
 pub extern "C" fn message() -> *const u8 {
     held(&MESSAGE).as_ptr()
