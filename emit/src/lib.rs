@@ -1,5 +1,23 @@
 //! Emission: machine functions become words in a fixed order ([`Emitter::layout`]); words become object files ([`write_object`]) and
 //! listings ([`listing`]), and PTX text ([`ptx_text`]).
+//!
+//! ```
+//! use halfbyte_emit::{Emitter, write_object};
+//! use halfbyte_ir::text::read;
+//! use halfbyte_isa::halu::TARGET;
+//! use halfbyte_isa::object::{Header, Loc};
+//! use halfbyte_isel::regalloc::{Allocator, Options};
+//! use halfbyte_isel::{Backend, Halu, Request, Scratch};
+//!
+//! let module = read("kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n").map_err(|wrong| wrong[0].clone())?;
+//! let request = Request { kernel: &module.kernels[0], target: TARGET, locate: &|_| Loc::default(), trace: None };
+//! let selected = Halu.select(request, &mut Scratch::default()).map_err(|refused| refused[0].clone())?;
+//! let code = Halu.layout(selected.code.allocate(&mut Allocator::default(), &Options::default())?)?;
+//! assert!(code.words.disassemble().contains("STG"));
+//! let object = write_object(&Header { target: TARGET, source: "k.hb".to_owned() }, &[code])?;
+//! assert!(object.starts_with(b"\x7fELF"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod elf;
 mod emitter;

@@ -1,5 +1,17 @@
 //! What machine words mean: for every target one description (a row) of each instruction, from which encoding, decoding,
 //! assembly text and documents follow, and one meaning, generic over the values it computes with.
+//!
+//! ```
+//! use halfbyte_isa::halu::fields::RD;
+//! use halfbyte_isa::halu::{Inst, word_text};
+//!
+//! let inst: Inst = "LDG R1, [R0.U32+UR4] ;".parse()?;
+//! assert_eq!(inst.get(RD), 1);
+//! let word: u128 = inst.with(RD, 9).word();
+//! assert_eq!(word_text(word), "LDG R9, [R0.U32+UR4] ;");
+//! assert_eq!(Inst::decode(word), Some(inst.with(RD, 9)));
+//! # Ok::<(), halfbyte_isa::text::AsmError>(())
+//! ```
 
 pub mod docs;
 pub mod half;

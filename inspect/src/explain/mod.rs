@@ -104,6 +104,25 @@ pub enum ExplainError {
 
 /// Explains an op of a module.
 ///
+/// ```
+/// use halfbyte::pipeline::Options;
+/// use halfbyte::{HALU, Module};
+/// use halfbyte_inspect::explain::{Question, Text, explain};
+///
+/// let module = Module::parse("kernel @k(%y: out i32) {
+/// ^entry:
+///   %i = item_id
+///   %t = add.i32 %i, %i
+///   store %t, %y[%i]
+///   ret
+/// }")?;
+/// let options = Options::new(HALU);
+/// let explanation = explain(&module, Question { at: "%t", kernel: None, options: &options })?;
+/// let text = Text { explanation: &explanation, all: false }.to_string();
+/// assert!(text.contains("IADD3"), "{text}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// A question about what is not there, and what no kernel should cause. That a target refuses a kernel is no error: the
 /// explanation says why.
