@@ -64,6 +64,7 @@ pub mod pipeline;
 #[cfg(feature = "typed")]
 mod program;
 pub mod report;
+mod source;
 #[cfg(feature = "codegen")]
 pub mod target;
 #[cfg(feature = "codegen")]
@@ -97,12 +98,13 @@ pub use halfbyte_lower as lower;
 pub use halfbyte_runtime as runtime;
 #[cfg(feature = "codegen")]
 pub use halfbyte_runtime::{Engine, ThreadPool};
-pub use module::{Module, Source, SourceMap, Verified};
+pub use module::{Module, Verified};
 #[cfg(feature = "codegen")]
 pub use pipeline::Binary;
 #[cfg(feature = "typed")]
 pub use program::{Bound, CallError, Kernel, Program};
 pub use report::Report;
+pub use source::{Source, SourceMap};
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};
 

@@ -1,71 +1,12 @@
 //! Modules: kernels with what they were made of.
 
-use std::fmt;
 use std::sync::Arc;
 
-use halfbyte_abi::Loc;
-use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{self as ir, Kernel, Span};
 
-#[cfg(feature = "import-ptx")]
-use crate::import_ptx;
 use crate::report::Report;
-
-/// Says where in a user's own file the places of built kernels are.
-///
-/// A kernel's builder marks instructions with a [`Span`] ([`set_span`](ir::builder::Builder::set_span)), whose two numbers mean what
-/// the user wants them to: byte offsets, or indices of a table of places. Messages, traps and listings then name these places.
-pub trait SourceMap: Send + Sync {
-    /// Line and column of a place, both from 1; [`Loc::default`] where it is not known.
-    fn locate(&self, span: Span) -> Loc;
-}
-
-impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
-    fn locate(&self, span: Span) -> Loc {
-        self(span)
-    }
-}
-
-/// What the places in kernels are places of.
-#[derive(Clone, Default)]
-pub enum Source {
-    /// Nothing: messages show the instruction itself.
-    #[default]
-    None,
-    /// A text, which spans count the bytes of.
-    Text(Arc<str>),
-    /// Whatever its map says.
-    Map(Arc<dyn SourceMap>),
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::None => f.write_str("None"),
-            Source::Text(text) => f.debug_tuple("Text").field(text).finish(),
-            Source::Map(_) => f.write_str("Map(..)"),
-        }
-    }
-}
-
-impl Source {
-    /// The text, where there is one; else an empty one.
-    pub fn text(&self) -> &str {
-        match self {
-            Source::Text(text) => text,
-            Source::None | Source::Map(_) => "",
-        }
-    }
-
-    /// What finds places in it.
-    pub(crate) fn locator(&self) -> Locator<'_> {
-        match self {
-            Source::None => Locator::None,
-            Source::Text(text) => Locator::Text(Lines::new(text)),
-            Source::Map(map) => Locator::Map(&**map),
-        }
-    }
-}
+use crate::source::{Source, SourceMap};
 
 /// A kernel that is known to be well formed, so that compiling it
 /// ([`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified)) need not find out.
@@ -125,15 +66,6 @@ impl Module {
             Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
-    }
-
-    /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
-    ///
-    /// # Errors
-    /// All that is wrong with it; kernels in PTX that the IR cannot say.
-    #[cfg(feature = "import-ptx")]
-    pub fn open(file: &str, text: impl Into<String>, shape: import_ptx::Shape) -> Result<Module, Report> {
-        if import_ptx::is_ptx(file) { import_ptx::import(file, &text.into(), shape) } else { Module::named(file, text) }
     }
 
     /// Kernels that were built. They are verified when they are compiled.
@@ -207,26 +139,5 @@ impl Module {
     /// Findings about the module, to be shown with its text.
     pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(self.file.as_str(), self.source.clone(), findings.into())
-    }
-}
-
-/// Finds places in what kernels were made of.
-pub(crate) enum Locator<'a> {
-    None,
-    Text(Lines<'a>),
-    Map(&'a dyn SourceMap),
-}
-
-impl Locator<'_> {
-    /// Line and column; found at once where it is on this line of the text or next to it.
-    pub fn locate(&self, span: Span, near: u32) -> Loc {
-        match self {
-            Locator::None => Loc::default(),
-            Locator::Text(lines) => {
-                let position = lines.position_near(span.start, near as usize);
-                Loc { line: position.line as u32, column: position.column as u32 }
-            }
-            Locator::Map(map) => map.locate(span),
-        }
     }
 }

@@ -18,7 +18,8 @@ use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, Pipeline, UnknownPass};
 
 use crate::error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
-use crate::module::{Locator, Module, Verified};
+use crate::module::{Module, Verified};
+use crate::source::Locator;
 use crate::targets::{Support, TARGETS, TargetSet};
 
 /// The passes over the IR, in order.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use halfbyte_ir::diag::Diagnostic;
 
-use crate::module::Source;
+use crate::source::Source;
 
 /// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
 /// the place where feature `snippets` is on, and say what was expected.

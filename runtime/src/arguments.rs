@@ -8,7 +8,7 @@ use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use smallvec::SmallVec;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
-use crate::launch::LaunchError;
+use crate::error::LaunchError;
 
 /// An argument of a launch. Slices may start at any address.
 #[derive(Debug)]

@@ -6,8 +6,10 @@ use halfbyte_abi::{DEFAULT_BUDGET, Shape, Watchdog};
 
 use crate::arguments::{Arg, Arguments};
 use crate::buffers::{Buffer, Bytes};
+use crate::engine::Engine;
+use crate::error::LaunchError;
 use crate::kernel::Kernel;
-use crate::launch::{Engine, LaunchError, Order, Stats, check_limits};
+use crate::launch::{Order, Stats, check_limits};
 use crate::threads::ThreadPool;
 
 /// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.

@@ -10,7 +10,9 @@ use halfbyte_isa::object::{KernelInfo, Loc, Part};
 
 use crate::arguments::{Arg, Arguments};
 use crate::buffers::Buffers;
-use crate::launch::{Engine, Launch, LaunchError, Order, Stats};
+use crate::engine::Engine;
+use crate::error::LaunchError;
+use crate::launch::{Launch, Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Trap};
 

@@ -65,3 +65,13 @@ pub fn import_one(
 pub fn read(file: &str, text: &str) -> Result<Text, Report> {
     halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }
+
+impl Module {
+    /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
+    ///
+    /// # Errors
+    /// All that is wrong with it; kernels in PTX that the IR cannot say.
+    pub fn open(file: &str, text: impl Into<String>, shape: Shape) -> Result<Module, Report> {
+        if is_ptx(file) { import(file, &text.into(), shape) } else { Module::named(file, text) }
+    }
+}

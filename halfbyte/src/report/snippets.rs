@@ -5,7 +5,7 @@ use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 
 use super::{Report, clipped};
-use crate::module::Locator;
+use crate::source::Locator;
 
 pub(super) fn render(report: &Report, colours: bool) -> String {
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };

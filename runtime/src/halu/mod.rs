@@ -18,9 +18,11 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::RegFile;
 
 use crate::arguments::Arguments;
+use crate::engine::Engine;
+use crate::error::LaunchError;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Engine, LaunchError, Order, Stats};
+use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Halt;
 use interp::run_item;

@@ -27,9 +27,11 @@ use thiserror::Error;
 use crate::arguments::Arguments;
 use crate::buffers::{Buffer, Buffers, Bytes};
 pub use crate::device::{CudaError, Failed, Unavailable};
+use crate::engine::Engine;
+use crate::error;
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{self, Engine, Order, Stats, Work, check_limits};
+use crate::launch::{Order, Stats, Work, check_limits};
 use crate::trap::{Fault, Halt, Trap};
 pub use cuda::device;
 use interp::{Item, Registers};
@@ -275,7 +277,7 @@ impl Executable for isa::Code {
         kernel: &kernel::Kernel,
         order: Order<'_>,
         args: &mut Arguments<'_>,
-    ) -> Result<Stats, launch::LaunchError> {
+    ) -> Result<Stats, error::LaunchError> {
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();
@@ -305,10 +307,10 @@ fn launch(
     code: &module::Kernel,
     order: Order<'_>,
     memory: &mut Memory<'_>,
-) -> Result<Stats, launch::LaunchError> {
+) -> Result<Stats, error::LaunchError> {
     let ([grid, ..], [block, ..]) = (order.shape.grid, order.shape.block);
     if order.engine == Engine::Cuda {
-        let failed = |error| launch::LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
+        let failed = |error| error::LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
         cuda::run(code, [grid, block], memory).map_err(failed)?;
         order.advance(order.items);
         return Ok(Stats::default());

@@ -24,9 +24,11 @@ use thiserror::Error;
 
 use crate::arguments::Arguments;
 use crate::buffers::Buffers;
+use crate::engine::Engine;
+use crate::error::LaunchError;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Engine, LaunchError, Order, Stats};
+use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::threads::{available, run_each};
 use crate::trap::{Fault, Halt};

@@ -7,8 +7,8 @@ use halfbyte_isa::stream::{Affine, Factor, MAX_STREAMS, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use smallvec::SmallVec;
 
+use crate::error::TooLarge;
 use crate::kernel::Kernel;
-use crate::launch::TooLarge;
 
 /// What streams start at a multiple of.
 const STREAM_ALIGN: u64 = 16;
