@@ -176,9 +176,8 @@ pub enum Suffix {
     Family,
 }
 
-/// The machines that there are, by number.
-const MACHINES: [u16; 27] =
-    [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+/// The machines that there are besides those of [`Sm`], by number: PTX may be for them, but nothing is compiled for them.
+const OTHERS: [u16; 16] = [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 88, 101];
 
 impl TargetName {
     /// By what stands after `sm_`: `90`, `90a`, `120f`. There need not be such a machine.
@@ -199,7 +198,7 @@ impl TargetName {
             Some(Suffix::Architecture) => 90,
             Some(Suffix::Family) => 100,
         };
-        MACHINES.contains(&self.sm) && self.sm >= least
+        (Sm::new(self.sm).is_some() || OTHERS.contains(&self.sm)) && self.sm >= least
     }
 
     /// Whether what is for this target runs on a machine: on this and later ones, where it is for what a family has on those of
