@@ -10,14 +10,20 @@ mod driver;
 mod halu;
 pub mod mach;
 pub mod print;
+// For emission, which is PTX's too; not to be built on.
+#[doc(hidden)]
 pub mod ptx;
 pub mod regalloc;
 pub mod rules;
 mod signature;
 pub mod straight;
 mod threads;
+// For those who explain what was selected; not to be built on.
+#[doc(hidden)]
 pub mod trace;
 pub mod vcode;
+// For emission, which is VP1's too; not to be built on.
+#[doc(hidden)]
 pub mod vp1;
 
 pub use backend::{AllocatedCode, Backend, Request, Scratch, Selected, SelectedCode};

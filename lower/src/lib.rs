@@ -13,7 +13,10 @@ mod passes;
 mod pipeline;
 mod range;
 mod rewrite;
+// For those who explain and prove what the passes do; not to be built on.
+#[doc(hidden)]
 pub mod trace;
+#[doc(hidden)]
 pub mod trial;
 
 pub use manager::{LowerError, Observer};

@@ -15,7 +15,7 @@ pub enum Engine {
         threads: NonZero<u16>,
     },
     /// The first GPU of the CUDA driver, if there is one, for PTX. It counts neither instructions nor branches, so a launch
-    /// has no [`Stats`] and no budget; what it does about a bad access is its own.
+    /// has no [`Stats`](crate::Stats) and no budget; what it does about a bad access is its own.
     Cuda,
 }
 

@@ -24,7 +24,7 @@ pub use bound::Bound;
 pub use buffers::{Buffer, Buffers, Bytes};
 pub use engine::Engine;
 pub use error::{LaunchError, TooLarge};
-pub use halu::{Halu, native_effects, rows};
+pub use halu::Halu;
 pub use kernel::{Executable, Kernel, Machine};
 pub use launch::{Launch, Order, Stats, Work};
 pub use load::{LoadError, Program};
@@ -32,4 +32,10 @@ pub use native::{NativeError, Translation};
 pub use ptx::Ptx;
 pub use threads::{ThreadPool, ThreadPoolError};
 pub use trap::{Access, Fault, Near, Space, Trap, TrapKind};
-pub use vp1::{StepError, Vp1, step_bundle};
+pub use vp1::Vp1;
+
+// What `halfbyte prove` proves of the engines, a step at a time; not to be built on.
+#[doc(hidden)]
+pub use halu::{native_effects, rows};
+#[doc(hidden)]
+pub use vp1::{StepError, step_bundle};
