@@ -51,7 +51,7 @@ fn lines(text: &str) -> String {
 fn pages_show_what_stands_in_the_examples() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = Vec::new();
-    for folder in ["examples/library", "tests/toy", "tests/own-rules", "isel/tests"] {
+    for folder in ["examples/library", "isel/tests"] {
         sources(&root.join(folder), &mut all);
     }
     let pages: Vec<PathBuf> =
