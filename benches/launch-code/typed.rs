@@ -9,7 +9,7 @@ use crate::{Bench, Found};
 
 /// 2^18 halves, two to an element.
 pub fn halves(bench: &Bench) -> Result<Found, String> {
-    compare(bench, &HALVES, 1 << 17, f16::from_f32(0.5), vec![f16::ONE; 1 << 18])
+    compare(bench, &HALVES, 1 << 17, [f16::from_f32(0.5); 2], vec![f16::ONE; 1 << 18])
 }
 
 /// 2^20 elements of four bytes.
