@@ -15,7 +15,7 @@ use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
-use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation, ptx};
+use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS};
 use halfbyte_testkit::bind::bind;
@@ -183,12 +183,12 @@ impl Run {
         let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
         let how = How { watchdog: Some(watchdog), ..How::from(engine) };
         let stats = host.launch_on(how, grid, block, &mut args).map_err(|error| match error {
-            ptx::LaunchError::Trap(trap) => {
+            LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
                 Failure::from(Report::new(&*input.name, text, vec![trap]))
             }
-            error @ (ptx::LaunchError::Cuda { .. } | ptx::LaunchError::Exceeded { .. }) => Failure::input(error),
+            error @ (LaunchError::Cuda { .. } | LaunchError::Exceeded { .. }) => Failure::input(error),
             error => Failure::Call(error.to_string()),
         })?;
         if self.stats {

@@ -675,7 +675,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Definitions come before uses on every way to them.
+    /// Definitions come before uses on every path to them.
     fn uses(&mut self, flow: &Flow, inst: Inst) {
         let kernel = self.kernel;
         let user = self.placed[inst];
@@ -722,7 +722,7 @@ impl Verifier<'_> {
     fn wrong_use(&mut self, place: Subject, value: Value, exists: bool) {
         let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if exists {
-            let message = format!("{name} is not defined on every way that leads here");
+            let message = format!("{name} is not defined on every path that leads here");
             self.related(place, message, "a definition that comes before", Some(value));
         } else {
             self.found(place, format!("{name} has no definition in a block"), "");

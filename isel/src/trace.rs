@@ -157,4 +157,43 @@ macro_rules! trace_methods {
     };
 }
 
+/// The compiled rules of a target as module `rules`, what they need of `Lowering`, which has a `kernel`, and what tells that one is
+/// taken.
+macro_rules! compiled_rules {
+    ($target:literal, $rules:expr) => {
+        /// The compiled rules.
+        #[allow(
+            dead_code,
+            unused_variables,
+            unused_imports,
+            unused_mut,
+            unreachable_patterns,
+            non_snake_case,
+            irrefutable_let_patterns,
+            missing_docs,
+            clippy::all
+        )]
+        pub(crate) mod rules {
+            extern crate alloc;
+            use super::*;
+            include!(concat!(env!("OUT_DIR"), "/", $target, ".rs"));
+            include!(concat!(env!("OUT_DIR"), "/", $target, "_terms.rs"));
+        }
+
+        include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
+
+        trace_methods!($rules);
+
+        /// How many ops an operand may fold.
+        const MAX_DEPTH: u32 = 16;
+
+        impl Lowering<'_> {
+            fn kernel(&self) -> &Kernel {
+                self.kernel
+            }
+        }
+    };
+}
+
+pub(crate) use compiled_rules;
 pub(crate) use trace_methods;

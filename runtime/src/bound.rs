@@ -124,7 +124,7 @@ impl<'a> Bound<'a> {
         let name = || kernel.signature().name().to_owned();
         let items = shape.items().map_err(|error| LaunchError::Shape { kernel: name(), error })?;
         if !kernel.runs_on(engine) {
-            return Err(LaunchError::Engine { kernel: name(), target: kernel.words.target(), engine });
+            return Err(LaunchError::Engine { kernel: name(), target: kernel.words.target().to_string(), engine });
         }
         let limit = kernel.info.max_items;
         if items > limit {

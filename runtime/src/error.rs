@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::{Exceeded, ShapeError, Target, Type};
+use halfbyte_abi::{Exceeded, ShapeError, Type};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
@@ -62,6 +62,18 @@ pub enum LaunchError {
         /// Bytes of the argument.
         found: usize,
     },
+    /// An argument of PTX that has not as many bytes as its parameter; the address of memory has 8.
+    #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
+    Bytes {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+        /// Bytes of the parameter.
+        expected: u64,
+        /// Bytes of the argument.
+        found: u64,
+    },
     /// Buffers that share bytes, of which one is written.
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
     Overlap {
@@ -98,8 +110,8 @@ pub enum LaunchError {
     Engine {
         /// The kernel.
         kernel: String,
-        /// The target.
-        target: Target,
+        /// What it is for.
+        target: String,
         /// The engine.
         engine: Engine,
     },

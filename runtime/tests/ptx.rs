@@ -1,7 +1,8 @@
 //! PTX kernels: what a launch gives them, what they do to memory, and every way in which they end badly.
 
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
+use halfbyte_runtime::LaunchError;
+use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 use halfbyte_runtime::{Stats, TrapKind};
 
 /// A kernel `k` of parameters and a body, whose first line is line 6.

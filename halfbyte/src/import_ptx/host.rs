@@ -3,8 +3,9 @@
 use halfbyte_abi::Param;
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
+use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::Stats;
-use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LaunchError, LoadError};
+use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 
 use crate::Report;
 use crate::launch::{Engine, How, given};

@@ -13,8 +13,7 @@ mod watch;
 use std::mem::take;
 use std::sync::Arc;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Direction, ParamKind, Shape, ShapeError, Signature, buffer_base};
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_abi::{DEFAULT_BUDGET, Direction, ParamKind, Shape, Signature, Watchdog, buffer_base};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
@@ -28,7 +27,7 @@ use crate::arguments::Arguments;
 use crate::buffers::{Buffer, Buffers, Bytes};
 pub use crate::device::{CudaError, Failed, Unavailable};
 use crate::engine::Engine;
-use crate::error;
+use crate::error::LaunchError;
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats, Work, check_limits};
@@ -152,79 +151,6 @@ pub enum LoadError {
     },
 }
 
-/// Why a launch gave no result.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// Not as many arguments as parameters.
-    #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]
-    Count {
-        /// The kernel.
-        kernel: String,
-        /// Its parameters.
-        expected: usize,
-        /// The arguments.
-        found: usize,
-    },
-    /// An argument that has not as many bytes as its parameter; the address of memory has 8.
-    #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
-    Size {
-        /// The kernel.
-        kernel: String,
-        /// The parameter.
-        param: String,
-        /// Bytes of the parameter.
-        expected: u64,
-        /// Bytes of the argument.
-        found: u64,
-    },
-    /// A shape that launches do not have.
-    #[error("kernel `{kernel}`: {error}")]
-    Shape {
-        /// The kernel.
-        kernel: String,
-        /// What is wrong with it.
-        error: ShapeError,
-    },
-    /// Arguments that share memory, of which one is written.
-    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
-    Overlap {
-        /// The kernel.
-        kernel: String,
-        /// The parameter of one.
-        first: String,
-        /// That of the other.
-        second: String,
-    },
-    /// An engine that does not run PTX.
-    #[error("kernel `{kernel}` is PTX, which engine `{engine}` does not run")]
-    Engine {
-        /// The kernel.
-        kernel: String,
-        /// The engine.
-        engine: Engine,
-    },
-    /// Nothing came of it on the GPU.
-    #[error("kernel `{kernel}`: {error}")]
-    Cuda {
-        /// The kernel.
-        kernel: String,
-        /// Why.
-        error: CudaError,
-    },
-    /// A work item trapped.
-    #[error(transparent)]
-    Trap(#[from] Box<Trap>),
-    /// It was ended early.
-    #[error("kernel `{kernel}`: {exceeded}")]
-    Exceeded {
-        /// The kernel.
-        kernel: String,
-        /// The limit that was met.
-        exceeded: Exceeded,
-    },
-}
-
 /// Where the variables of a kernel's file lie: those that are bound, by number, in buffers after the parameters.
 fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
     let address = |number: u32| match bound.binary_search(&number) {
@@ -277,7 +203,7 @@ impl Executable for isa::Code {
         kernel: &kernel::Kernel,
         order: Order<'_>,
         args: &mut Arguments<'_>,
-    ) -> Result<Stats, error::LaunchError> {
+    ) -> Result<Stats, LaunchError> {
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();
@@ -307,10 +233,10 @@ fn launch(
     code: &module::Kernel,
     order: Order<'_>,
     memory: &mut Memory<'_>,
-) -> Result<Stats, error::LaunchError> {
+) -> Result<Stats, LaunchError> {
     let ([grid, ..], [block, ..]) = (order.shape.grid, order.shape.block);
     if order.engine == Engine::Cuda {
-        let failed = |error| error::LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
+        let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
         cuda::run(code, [grid, block], memory).map_err(failed)?;
         order.advance(order.items);
         return Ok(Stats::default());
@@ -390,7 +316,9 @@ impl Kernel {
         let mut memory = Memory { params, buffers, variables, watch };
         match engine {
             Engine::Interp => {}
-            Engine::Jit { .. } => return Err(LaunchError::Engine { kernel: kernel(), engine }),
+            Engine::Jit { .. } => {
+                return Err(LaunchError::Engine { kernel: kernel(), target: "PTX".to_owned(), engine });
+            }
             Engine::Cuda => {
                 let ran = cuda::run(&self.code, [grid, block], &mut memory);
                 return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
@@ -420,7 +348,7 @@ impl Kernel {
             if expected == found {
                 return Ok(bytes);
             }
-            Err(LaunchError::Size { kernel: self.code.entry.name.clone(), param: param.name.clone(), expected, found })
+            Err(LaunchError::Bytes { kernel: self.code.entry.name.clone(), param: param.name.clone(), expected, found })
         };
         params.iter().zip(args).enumerate().map(bytes).collect()
     }

@@ -5,8 +5,9 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
 use halfbyte_isa::ptx::types::Space;
+use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::TrapKind;
-use halfbyte_runtime::ptx::{self, Kernel, LaunchError, LoadError};
+use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
 use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
@@ -157,7 +158,7 @@ fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
         LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
         LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(Kind::Limit, error.to_string()),
         LaunchError::Count { .. }
-        | LaunchError::Size { .. }
+        | LaunchError::Bytes { .. }
         | LaunchError::Shape { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
         // What else fails lacks items, memory, time or a device.

@@ -12,44 +12,15 @@ use super::Lowering;
 use crate::classes::type_class;
 use crate::ptx::operands::{Index, Pred, Reg, Src};
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
-use crate::trace::trace_methods;
+use crate::trace::{compiled_rules, trace_methods};
 use families::*;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
 
-/// The compiled rules.
-#[allow(
-    dead_code,
-    unused_variables,
-    unused_imports,
-    unused_mut,
-    unreachable_patterns,
-    non_snake_case,
-    irrefutable_let_patterns,
-    missing_docs,
-    clippy::all
-)]
-pub(super) mod rules {
-    extern crate alloc;
-    use super::*;
-    include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
-    include!(concat!(env!("OUT_DIR"), "/ptx_terms.rs"));
-}
-
-include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
-
-// The rules are the same whatever the version is.
-trace_methods!(crate::rules::PTX_RULES);
-
-/// How many ops an operand may fold.
-const MAX_DEPTH: u32 = 16;
+compiled_rules!("ptx", crate::rules::PTX_RULES);
 
 impl Lowering<'_> {
-    fn kernel(&self) -> &Kernel {
-        self.kernel
-    }
-
     /// Folds an operand's operand, as long as that is not too deep for the stack.
     fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
         if self.depth == MAX_DEPTH {

@@ -9,7 +9,7 @@ use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
 use super::Lowering;
 use crate::classes::type_class;
-use crate::trace::trace_methods;
+use crate::trace::{compiled_rules, trace_methods};
 use crate::vcode::VReg;
 use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use crate::vp1::range::range;
@@ -22,37 +22,9 @@ type VFlags = VReg;
 /// `$va` is there once: what counts is the order of the instructions.
 type Sum = ();
 
-/// The compiled rules.
-#[allow(
-    dead_code,
-    unused_variables,
-    unused_imports,
-    unused_mut,
-    unreachable_patterns,
-    non_snake_case,
-    irrefutable_let_patterns,
-    missing_docs,
-    clippy::all
-)]
-pub(crate) mod rules {
-    extern crate alloc;
-    use super::*;
-    include!(concat!(env!("OUT_DIR"), "/vp1.rs"));
-    include!(concat!(env!("OUT_DIR"), "/vp1_terms.rs"));
-}
-
-include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
-
-trace_methods!(crate::rules::VP1_RULES);
-
-/// How many ops an operand may fold.
-const MAX_DEPTH: u32 = 16;
+compiled_rules!("vp1", crate::rules::VP1_RULES);
 
 impl Lowering<'_> {
-    fn kernel(&self) -> &Kernel {
-        self.kernel
-    }
-
     #[inline(always)]
     fn of_class(&mut self, class: &str, ty: Type) -> Option<Type> {
         (type_class(class, ty) == Some(true)).then_some(ty)
