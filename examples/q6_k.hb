@@ -16,7 +16,7 @@ kernel @q6_k(%low_bits: in i8x4, %high_bits: in i8x4, %weights: out i8x4) {
   %high_at = mul.i32 %i, %eight
   %to = mul.i32 %i, %thirty_two
   %nibble = const.i8x4 15
-  %pair = const.i8x4 0x30
+  %pair = const.i8x4 48
   %two = const.i8x4 2
   %four = const.i8x4 4
   %middle = const.i8x4 32

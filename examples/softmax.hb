@@ -37,7 +37,7 @@ kernel @softmax(%length: i32, %scale: f16x2, %scores: in f16x2, %mask: in f16x2,
   %rounder = const.f16x2 1536
 
   ; The exponents' bias, 15, less the bits of 1536.
-  %exponent = const.i16x2 0x9a0f
+  %exponent = const.i16x2 [0x9a0f, 0x9a0f]
   %ten = const.i16x2 10
   %c0 = const.f16x2 1
   %c1 = const.f16x2 0.693

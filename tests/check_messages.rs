@@ -7,7 +7,7 @@ use halfbyte::ir::diag::Lines;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::{Outcome, check, check_for_sm};
 
-use crate::common::root;
+use crate::common::{halfbyte_on, root};
 
 /// Line 1 to 8; run lines follow.
 const COPY: &str = "\
@@ -67,9 +67,13 @@ fn ptx_runs_on_the_interpreter_for_every_sm() {
 
 #[test]
 fn names_and_values_that_do_not_fit_the_kernel() {
-    fails("; run: halu: @cpy items=1 x=[1] y=[1]", 8, 15, "there is no kernel `@cpy`; expected @copy");
+    fails(
+        "; run: halu: @cpy items=1 x=[1] y=[1]",
+        8,
+        15,
+        "there is no kernel `@cpy`; expected @copy; did you mean `@copy`?",
+    );
     fails("; run: halu: @copy items=1 x=[1] z=[1] -> y=[1]", 8, 34, "`z` is no parameter; expected one of: x, y");
-    fails("; run: halu: @copy items=1 x=[1]", 8, 15, "`y` has no value; expected `y=zeros(N)`");
     fails(
         "; run: halu: @copy items=1 -> y=[1]",
         8,
@@ -99,7 +103,7 @@ fn names_and_values_that_do_not_fit_the_kernel() {
         "; run: halu: @copy items=1 x=@chelsea.npy y=zeros(4)",
         8,
         30,
-        "chelsea.npy: the array's type is \"|u1\"; a buffer of f16x2 takes f2, u2, u4",
+        "chelsea.npy: the array's dtype is uint8; f16x2 takes float16, uint16 or uint32",
     );
     // In the folder of the text, where it may name files.
     let five = tempfile::Builder::new().suffix(".bin").tempfile_in(root().join("examples")).unwrap();
@@ -115,13 +119,15 @@ fn a_wrong_result_names_kernel_item_element_and_bits() {
         "; run: halu: @copy items=3 x=[1, 2, 3] -> y=[1, 5, 6]",
         8,
         3,
-        "@copy on ir: y[1], written by item 1, expected 0x45004500 by the run line, found 0x40004000; 2 of 3 elements differ",
+        "@copy on ir: y[1] lane 0, written by item 1, expected 5.0 (0x4500) by the run line, found 2.0 (0x4000), 1280 ulps apart; \
+         2 of 3 elements differ",
     );
     fails(
         "; run: halu: @copy items=1 x=[1, 2] -> y=[1, [0, 1]]",
         8,
         3,
-        "@copy on ir: y[1], written by no item, expected 0x3c000000 by the run line, found 0x00000000; 1 of 2 elements differ",
+        "@copy on ir: y[1] lane 1, written by no item, expected 1.0 (0x3c00) by the run line, found 0.0 (0x0000), 15360 ulps apart; \
+         1 of 2 elements differ",
     );
 }
 
@@ -131,7 +137,7 @@ fn traps_stand_at_their_instruction() {
     assert_eq!(found.len(), 1);
     let (line, column, message) = &found[0];
     assert_eq!((*line, *column), (4, 3));
-    assert!(message.starts_with("trap on ir: @copy, item 2: 4 bytes at 0x10000000008 "), "{message}");
+    assert!(message.starts_with("trap on ir: @copy, item 2: load of 4 bytes at 0x10000000008 "), "{message}");
     let outcome = checked(&format!("{COPY}; run: halu: @copy items=3 x=[1, 2] y=zeros(3)\n"));
     let shown = outcome.failures.unwrap().to_string();
     assert!(
@@ -201,4 +207,20 @@ fn errors_of_kernels_and_of_run_lines_come_together_in_order() {
     let found = failures(&text);
     let places: Vec<(usize, usize)> = found.iter().map(|&(line, column, _)| (line, column)).collect();
     assert_eq!(places, [(5, 9), (8, 8)], "{found:#?}");
+}
+
+/// What is out of bounds is said of the nearest buffer, also before its start, by the evaluator as by the engines.
+#[test]
+fn an_access_before_a_buffer_names_it() {
+    let text = "kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %v = load %x[%i - 1]\n  store %v, %y[%i]\n  ret\n}\n";
+    for (target, on) in [("ir", "ir"), ("halu", "halu (interp)"), ("ptx", "ptx (interp)")] {
+        let call = ["run", "-", "--target", target, "--items", "1", "--arg", "x=[1]", "--arg", "y=zeros(1)"];
+        let message = format!("trap on {on}: @k, item 0: load of 4 bytes at ");
+        let called = halfbyte_on(&call, text.as_bytes());
+        called.fails(1, &message);
+        called.fails(1, "is out of bounds: 4 bytes before buffer `x`");
+    }
+    let call = ["run", "-", "--target", "ir", "--items", "2", "--arg", "x=[1, 2]", "--arg", "y=zeros(1)"];
+    halfbyte_on(&call, text.replace("- 1", "+ 0").as_bytes())
+        .fails(1, "store of 4 bytes at 0x20000000004 is out of bounds: byte 4 of buffer `y`");
 }

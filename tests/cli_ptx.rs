@@ -25,7 +25,7 @@ fn run(more: &[&str]) -> crate::common::Called {
 fn a_launch_gives_the_same_on_everything() {
     for (target, engine) in [("ptx", "interp"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
         let called = run(&["--target", target, "--engine", engine, "--grid", "2", "--block", "2"]);
-        assert_eq!(called.output(), "axpy_param_2=[0x42004200, 0x46004600, 0x49404940, 0x48804880]\n", "{target}");
+        assert_eq!(called.output(), "axpy_param_2=[[3.0, 3.0], [6.0, 6.0], [10.5, 10.5], [9.0, 9.0]]\n", "{target}");
     }
     let called = run(&["--target", "ptx", "--grid", "1", "--block", "3", "--stats"]);
     assert!(called.err.contains("instructions and 0 backward branches"), "{}", called.err);

@@ -14,7 +14,9 @@ fn lines(text: &str) -> Vec<Value> {
 /// The answers of `COMMAND --target vp1 --json`, one for each line asked.
 fn answers(command: &str, asked: &str) -> Vec<Value> {
     let called = halfbyte_on(&[command, "--target", "vp1", "--json"], asked.as_bytes());
-    let answers = lines(called.output());
+    let is_object = |line: &str| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
+    assert_eq!(called.code, i32::from(!asked.lines().all(is_object)), "{}", called.err);
+    let answers = lines(&called.out);
     assert_eq!(answers.len(), asked.lines().count());
     answers
 }

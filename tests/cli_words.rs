@@ -60,14 +60,20 @@ fn json_answers_every_line_with_one_and_goes_on() {
         "{{\"asm\":\"EXIT\"}}\n\nnot json\n{{\"asm\":1}}\n{{}}\n{deep}\n\u{0}\n{{\"asm\":\"FROB\"}}\n{{\"asm\":\"EXIT ;\",\"more\":[1]}}"
     );
     let called = halfbyte_on(&["asm", "--target", "halu", "--json"], input.as_bytes());
-    let answers = lines(called.output());
+    // Of those that are answered with an error, four are no JSON objects.
+    called.fails(
+        1,
+        "error: line 2: not a JSON object: EOF while parsing a value at line 1 column 0; 3 more lines are bad\n",
+    );
+    let answers = lines(&called.out);
     let errors: Vec<bool> = answers.iter().map(|answer| answer.get("error").is_some()).collect();
     assert_eq!(errors, [false, true, true, true, true, true, true, true, false]);
     assert_eq!(answers[0], answers[8]);
 
     let input = b"{\"word\":\"0x0\"}\n\xff\xfe\n{\"word\":\"0xg\"}\n{\"word\":7}\n{\"word\":\"0x100000000000000000000000000000000\"}\n";
     let called = halfbyte_on(&["disasm", "--target", "halu", "--json"], input);
-    let answers = lines(called.output());
+    called.fails(1, "error: line 2: not a JSON object: ");
+    let answers = lines(&called.out);
     assert_eq!(answers[0]["text"], ".word 0x00000000000000000000000000000000");
     assert_eq!(answers.len(), 5);
     assert!(answers[1..].iter().all(|answer| answer["error"].is_string()), "{answers:?}");
@@ -83,7 +89,9 @@ fn json_answers_every_line_with_one_and_goes_on() {
         "{\"asm\":\"LDG R0, [R0.U32+UR0]\"}\n",
         "{\"asm\":\"EXIT\",\"pre\":{}}\n",
     );
-    let called = halfbyte_on(&["step", "--target", "halu", "--json"], input.as_bytes());
+    // There is no other form, so nobody need ask for it.
+    let called = halfbyte_on(&["step", "--target", "halu"], input.as_bytes());
+    assert_eq!(called.out, halfbyte_on(&["step", "--target", "halu", "--json"], input.as_bytes()).output());
     let answers: Vec<&str> = called.output().lines().collect();
     assert_eq!(answers[0], "{\"post\":{\"R0\":\"0x42004000\"}}");
     assert_eq!((answers[1], answers[8]), ("{\"post\":{}}", "{\"post\":{}}"));
@@ -129,4 +137,33 @@ fn instructions_have_pages() {
     }
     assert!(list.contains("HFMA2") && list.contains("vadd4"));
     halfbyte(&["isa", "frob"]).fails(2, "there is no instruction `frob`");
+    let fma = halfbyte(&["isa", "fma.rn.f16x2"]);
+    assert!(fma.output().starts_with("# fma\n") && fma.out.contains(".f16x2"), "{}", fma.out);
+    assert_eq!(halfbyte(&["isa", "--target", "ptx", "FMA"]).output(), fma.out);
+    for target in ["halu", "vp1", "ptx"] {
+        let only = halfbyte(&["isa", "--target", target]).output().to_owned();
+        assert!(only.starts_with(&format!("# {} instructions\n", target.to_uppercase())), "{only}");
+        assert!(list.contains(&only) && only.len() < list.len());
+    }
+    let both = halfbyte(&["isa", "vadd4"]).output().to_owned();
+    assert_eq!(both.matches("# vadd4\n").count(), 2, "of halu and of ptx");
+    assert!(both.contains(halfbyte(&["isa", "vadd4", "--target", "ptx"]).output()));
+}
+
+#[test]
+fn an_instruction_that_there_is_not_may_be_another() {
+    halfbyte(&["isa", "HFMAA"]).fails(2, "; did you mean `HFMA2` of halu?");
+    halfbyte(&["isa", "hfmaa.f32"]).fails(2, "; did you mean `HFMA2` of halu?");
+    let elsewhere = halfbyte(&["isa", "--target", "ptx", "hfma2"]);
+    elsewhere.fails(2, "there is no instruction `hfma2` of ptx; halu has one: halfbyte isa hfma2 --target halu");
+    let nothing = halfbyte(&["isa", "qqqqqqqqqqqq"]);
+    assert_eq!(nothing.err, "error: there is no instruction `qqqqqqqqqqqq`; `halfbyte isa` lists all\n");
+
+    let asm = |target: &str, text: &str| halfbyte_on(&["asm", "--target", target], text.as_bytes());
+    asm("halu", "hadd2 R0, R1, R2 ;\n").fails(1, "`hadd2`: unknown instruction; did you mean `HADD2`?");
+    asm("halu", "HADD R0, R1, R2 ;\n").fails(1, "; did you mean `HADD2`?");
+    asm("vp1", "vand4 $v1 $v2 $v3\n").fails(1, "; did you mean `vand`?");
+    asm("vp1", "qqqqqqqqqqqq\n").fails(1, "unknown instruction\n");
+    let json = halfbyte_on(&["asm", "--target", "halu", "--json"], b"{\"asm\": \"hadd2 R0, R1, R2\"}");
+    assert!(json.output().contains("did you mean `HADD2`?"), "{}", json.out);
 }

@@ -1,35 +1,71 @@
-//! What README, tour and the pages on tests and on PTX show is what the program prints, and the dictionaries of the fuzzers are what
+//! What the pages show is what the program prints, and the dictionaries of the fuzzers are what
 //! the machines' rows say. `HALFBYTE_BLESS=1 cargo test docs` writes them anew.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::root;
 
 const PROMPT: &str = "$ ";
-const PROGRAM: &str = "target/release/halfbyte";
 
-/// What a command prints, messages after data.
-fn run(command: &str) -> String {
-    let root = root();
-    let command = command.replace(PROGRAM, env!("CARGO_BIN_EXE_halfbyte"));
-    let output = Command::new("sh").args(["-c", &command]).current_dir(root).output().unwrap();
-    let both = [output.stdout, output.stderr].concat();
-    String::from_utf8(both).unwrap()
+/// What a block of commands says after "```sh".
+struct Block<'a> {
+    /// Where its commands are run, from the root.
+    folder: &'a str,
+    /// Why they are not.
+    skipped: Option<&'a str>,
+}
+
+impl<'a> Block<'a> {
+    /// Reads the line that begins a block; none where its language is another.
+    fn read(line: &'a str) -> Option<Block<'a>> {
+        let options = line.strip_prefix("```sh")?;
+        let mut block = Block { folder: ".", skipped: None };
+        for option in options.split_whitespace() {
+            match option.split_once('=') {
+                Some(("cwd", folder)) => block.folder = folder,
+                Some(("skip", reason)) => block.skipped = Some(reason),
+                _ => panic!("{line}: expected cwd=FOLDER or skip=REASON"),
+            }
+        }
+        Some(block)
+    }
+
+    /// What a command prints, messages after data.
+    fn run(&self, command: &str) -> String {
+        let program = Path::new(env!("CARGO_BIN_EXE_halfbyte")).parent().unwrap();
+        let path = std::env::join_paths(
+            [program.to_owned()]
+                .into_iter()
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        );
+        let folder = root().join(self.folder);
+        let shell = Command::new("sh").args(["-c", command]).current_dir(folder).env("PATH", path.unwrap()).output();
+        let output = shell.unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    }
 }
 
 /// The text with every command of its `sh` blocks followed by what the command prints, and the number of these commands.
 fn renewed(text: &str) -> (String, usize) {
     let (mut out, mut commands) = (String::new(), 0);
-    let mut in_block = false;
+    let mut block: Option<Block<'_>> = None;
     let mut shows = false;
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if line.starts_with("```") {
-            in_block = line == "```sh";
+            block = Block::read(line);
             shows = false;
         }
-        if let Some(command) = line.strip_prefix(PROMPT).filter(|_| in_block) {
-            out += &format!("{line}\n{}", run(command));
+        let command = line.strip_prefix(PROMPT);
+        if let (Some(block), Some(command)) = (block.as_ref().filter(|block| block.skipped.is_none()), command) {
+            let mut command = command.to_owned();
+            // A command goes on after a backslash, as in a shell.
+            while command.ends_with('\\') {
+                command += &format!("\n{}", lines.next().unwrap());
+            }
+            out += &format!("{PROMPT}{command}\n{}", block.run(&command));
             commands += 1;
             shows = true;
         } else if !shows {
@@ -39,19 +75,54 @@ fn renewed(text: &str) -> (String, usize) {
     (out, commands)
 }
 
+/// The pages that people write: all but those that are made of rows and of rules.
+fn pages() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("docs")];
+    let mut pages = vec![root().join("README.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("docs/isa") && !path.ends_with("docs/reach") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
 #[test]
 fn commands_print_what_the_documents_say() {
-    for (file, least) in
-        [("README.md", 2), ("docs/tour.md", 10), ("docs/testing.md", 4), ("docs/ptx.md", 3), ("docs/launch.md", 1)]
-    {
-        let path = root().join(file);
+    let mut all = 0;
+    for path in pages() {
         let text = fs::read_to_string(&path).unwrap();
         let (renewed, commands) = renewed(&text);
-        assert!(commands >= least, "{file}: {commands} commands");
+        all += commands;
         if std::env::var_os("HALFBYTE_BLESS").is_some() {
             fs::write(&path, &renewed).unwrap();
         } else {
-            assert_eq!(text, renewed, "{file}");
+            let stale = text.lines().zip(renewed.lines()).find(|(shown, now)| shown != now);
+            assert!(text == renewed, "{} is stale: HALFBYTE_BLESS=1; {stale:?}", path.display());
+        }
+    }
+    assert!(all >= 40, "{all} commands");
+}
+
+/// A command that nothing runs says why: it is for a machine that tests have not, or builds what other tests build.
+#[test]
+fn every_command_is_run() {
+    const REASONS: [&str; 4] = ["build", "gpu", "cluster", "nightly"];
+    for path in pages() {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let Some(block) = Block::read(line) else { continue };
+            let first = lines.next().unwrap_or_default();
+            let is_run = first.starts_with(PROMPT) && block.skipped.is_none();
+            let is_known = block.skipped.is_some_and(|reason| REASONS.contains(&reason));
+            assert!(is_run || is_known, "{}: {line} {first}", path.display());
         }
     }
 }
@@ -61,7 +132,7 @@ fn commands_print_what_the_documents_say() {
 fn ci_runs_the_test_command() {
     let root = root();
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let block = readme.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let block = readme.split("```sh skip=build\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let commands: Vec<&str> = block.lines().collect();
     let [check, test] = commands[..] else { panic!("two commands: {commands:?}") };
     assert_eq!(check, "cargo run --release -- check examples");

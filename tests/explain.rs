@@ -60,19 +60,6 @@ fn cases_are_answered_as_written() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn the_document_shows_a_case() {
-    let root = root();
-    let case = std::fs::read_to_string(root.join("tests/explain/not_fused.hb")).unwrap();
-    let answer: String = case
-        .lines()
-        .filter_map(|line| line.strip_prefix(MARK))
-        .map(|line| format!("{}\n", line.get(1..).unwrap_or("")))
-        .collect();
-    let document = std::fs::read_to_string(root.join("docs/explain.md")).unwrap();
-    assert!(document.contains(&answer), "{answer}");
-}
-
 /// The rules that were asked of one thing, and the one of them that was taken.
 fn agree(target: Target, selection: &Selection, of: &Found, term: &str) -> Result<(), String> {
     let rules = TARGETS.rules(target);

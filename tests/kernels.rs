@@ -89,7 +89,7 @@ fn for_kernels(folder: &str, mut each: impl FnMut(&Module, &[RunLine]) -> Result
         let mut runs = runlines::read(&text).unwrap().runs;
         for kernel in &Module::parse(&text).unwrap().ir().kernels {
             let module = Module::parse(&kernel.to_string()).unwrap();
-            let own: Vec<RunLine> = runs.extract_if(.., |run| run.kernel.0 == kernel.name).collect();
+            let own: Vec<RunLine> = runs.extract_if(.., |run| run.first.kernel.0 == kernel.name).collect();
             each(&module, &own).unwrap_or_else(|error| panic!("{}: @{}: {error}", path.display(), kernel.name));
         }
     }
@@ -115,10 +115,11 @@ impl Launch {
     /// What the first run line on random data has.
     fn of_run(kernel: &Kernel, runs: &[RunLine]) -> Option<Launch> {
         let is_random =
-            |run: &&RunLine| run.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
-        let run = runs.iter().find(is_random)?;
+            |run: &&RunLine| run.first.args.iter().any(|(_, value)| matches!(value.kind, ValueKind::Random { .. }));
+        let run = &runs.iter().find(is_random)?.first;
         let folder = root().join("examples");
-        let bound = bind(&given(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
+        let mut bound = bind(&given(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
+        bound.settle(kernel, run.items, None);
         Some(Launch { items: run.items, args: bound.args })
     }
 

@@ -43,7 +43,7 @@ fn kernels(sm: Sm) -> (Vec<Code>, Vec<String>) {
             .runs
             .into_iter()
             .filter(|run| run.targets.iter().any(|target| target.name() == "ptx"))
-            .map(|run| run.kernel.0)
+            .flat_map(|run| run.launches().map(|launch| launch.kernel.0.clone()).collect::<Vec<_>>())
             .collect();
         let module = Module::named(path.file_name().unwrap().to_str().unwrap(), text).unwrap();
         let options = Options::new(halfbyte::ptx(sm));

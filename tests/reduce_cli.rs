@@ -51,7 +51,8 @@ fn what_is_no_kernel_file_is_refused() {
 
 #[test]
 fn bad_calls_are_refused() {
-    halfbyte(&["reduce", "examples/axpy.hb", "--kernel", "bxpy"]).fails(2, "has no kernel `@bxpy`; there are: @axpy");
+    halfbyte(&["reduce", "examples/axpy.hb", "--kernel", "bxpy"])
+        .fails(2, "has no kernel `@bxpy`; did you mean `@axpy`? It has @axpy");
     halfbyte(&["reduce", "examples/axpy.hb", "--target", "vp1"]).fails(1, "no run line launches a kernel on vp1");
     halfbyte(&["reduce", "examples/axpy.hb", "--target", "gpu"]).fails(2, "--target");
     halfbyte(&["reduce", "examples/axpy.hb", "--time", "soon"]).fails(2, "--time");

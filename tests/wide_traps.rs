@@ -41,7 +41,7 @@ fn of_words(program: &Program, engine: Engine, items: u32, args: &[Vec<u8>], siz
     let (kind, address) = match trap.kind {
         TrapKind::OutOfBounds { address, bytes, near, .. } if bytes == size => {
             if let Some(near) = near {
-                assert!(near.offset + u64::from(size) > near.size, "{near:?}");
+                assert!(near.offset < 0 || near.offset.unsigned_abs() + u64::from(size) > near.size, "{near:?}");
             }
             ("bounds", address)
         }

@@ -43,6 +43,15 @@ pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
     }
 }
 
+/// The parameter whose buffer an address is nearest to, and the offset from its base, which is negative before it.
+pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
+    let rounded = address.wrapping_add(1 << (BUFFER_SPACING_LOG2 - 1));
+    match buffer_of(rounded) {
+        Some((param, _)) => Some((param, address.wrapping_sub(buffer_base(param)).cast_signed())),
+        None => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +67,8 @@ mod tests {
             assert_eq!(buffer_of(reach), Some((param, reach - base)));
         }
         assert_ne!(buffer_of(u64::MAX), None);
+        assert_eq!(buffer_near(buffer_base(3) - 4), Some((3, -4)));
+        assert_eq!(buffer_near(buffer_base(3) + 12), Some((3, 12)));
+        assert_eq!(buffer_near(0), None);
     }
 }

@@ -16,7 +16,7 @@ mod watchdog;
 
 pub use launch::{
     DEFAULT_BUDGET, ITEM_COUNT_OFFSET, MAX_LOCAL_BYTES, MAX_PARAM_BYTES, PARAMS_OFFSET, POINTER_BYTES, buffer_base,
-    buffer_of, group_size,
+    buffer_near, buffer_of, group_size,
 };
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;

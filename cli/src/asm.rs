@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::isa::text::AsmError;
+use halfbyte::isa::text::{AsmError, AsmErrorKind};
 use halfbyte::report::Report;
 use serde_json::json;
 
 use super::io::{Input, print};
+use super::names::closest_name;
 use super::{Done, Machine, json};
 
-/// Assembles: a word a line, most significant digit first
+/// Assembles: a word a line, 0x and the digits of its value, most significant first
 ///
 /// The input has a line an instruction, with labels (`loop:`) where branches go; `//` begins a comment.
-/// With --json, lines {"asm"} become {"words": [..]} or {"error": ".."}.
+/// With --json, lines {"asm"} become {"words": [..]} or {"error": ".."}; a line that is no JSON object becomes {"error"} too, and
+/// the exit code is then 1, after all lines.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Asm {
     /// The machine
     #[arg(long, value_enum)]
@@ -27,48 +30,66 @@ pub(super) struct Asm {
     file: PathBuf,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  echo 'HADD2 R0, R1, R2 ;' | halfbyte asm --target halu
+  halfbyte asm --target vp1 kernel.s | halfbyte disasm --target vp1
+  echo '{\"asm\": \"vadd u $v1 $v2 $v3\"}' | halfbyte asm --target vp1 --json";
+
 impl Asm {
     pub(super) fn run(self) -> Done {
         if self.json {
             return json::answer(&self.file, |members| {
-                let words = self.target.assemble(json::text(members, "asm")?).map_err(|errors| joined(&errors))?;
+                let words =
+                    self.target.assemble(json::text(members, "asm")?).map_err(|errors| joined(self.target, &errors))?;
                 Ok(json!({ "words": words }))
             });
         }
         let input = Input::read(&self.file)?;
         let text = input.text()?;
-        let words = self.target.assemble(text).map_err(|errors| report(&input.name, text, &errors))?;
+        let words = self.target.assemble(text).map_err(|errors| report(self.target, &input.name, text, &errors))?;
         let lines = words.into_iter().map(|word| word + "\n");
         print(lines.collect::<String>().as_bytes())
     }
 }
 
 /// Errors in one line.
-pub(super) fn joined(errors: &[AsmError]) -> String {
-    errors.iter().map(text).collect::<Vec<_>>().join("; ")
+fn joined(machine: Machine, errors: &[AsmError]) -> String {
+    errors.iter().map(|error| text(machine, error)).collect::<Vec<_>>().join("; ")
 }
 
 /// The most characters of the text that an error quotes.
 const QUOTED: usize = 80;
 
-/// An error in words.
-fn text(error: &AsmError) -> String {
-    match error.found.char_indices().nth(QUOTED) {
+/// An error in words, with the mnemonic that may have been meant.
+fn text(machine: Machine, error: &AsmError) -> String {
+    let text = match error.found.char_indices().nth(QUOTED) {
         Some((end, _)) => {
             let found = format!("{}...", error.found.get(..end).unwrap_or_default());
             AsmError { found, ..error.clone() }.to_string()
         }
         None => error.to_string(),
+    };
+    match error.kind {
+        AsmErrorKind::UnknownMnemonic => text + &meant(machine, &error.found),
+        _ => text,
     }
 }
 
+/// `; did you mean ..?`, with the modifiers that were written.
+fn meant(machine: Machine, found: &str) -> String {
+    let (mnemonic, modifiers) = found.find('.').map_or((found, ""), |dot| found.split_at(dot));
+    let near = closest_name(mnemonic, machine.set().mnemonics());
+    near.map_or(String::new(), |near| format!("; did you mean `{near}{modifiers}`?"))
+}
+
 /// Errors at their places.
-fn report(name: &str, text: &str, errors: &[AsmError]) -> Report {
+fn report(machine: Machine, name: &str, text: &str, errors: &[AsmError]) -> Report {
     let lines = halfbyte::ir::diag::Lines::new(text);
     let diagnostic = |error: &AsmError| {
         let start = lines.start(error.line);
         let at = |byte: usize| (start + byte) as u32;
-        Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, self::text(error))
+        Diagnostic::new(Span { start: at(error.span.start), end: at(error.span.end) }, self::text(machine, error))
     };
     Report::new(name, text, errors.iter().map(diagnostic).collect::<Vec<_>>())
 }

@@ -1,14 +1,21 @@
 //! `halfbyte check`
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
-use halfbyte_testkit::check::{Outcome, Setup, check_with};
+use halfbyte::report::Report;
+use halfbyte_testkit::check::{CheckResult, Outcome, Setup, Verdict, check_with};
+use serde_json::{Value, json};
 
-use super::io::{kernel_files, print};
+use super::answer::{Answer, of_report};
+use super::io::{KernelFile, kernel_files, print, to_stdout};
+use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
-use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, render, say};
+use super::numbers::mismatch;
+use super::output::{render, say, summarize};
+use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
@@ -18,10 +25,12 @@ use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, render, say};
 /// A file takes at most 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say otherwise; the rest of a
 /// file that meets one is not checked.
 ///
-/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`
+/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. For every target there is `all`. A line
+/// `; then: @KERNEL items=N ...` below makes another launch, in which a parameter without a value has what was last under its name.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Check {
-    /// Kernel files, and folders, of which every *.hb below is checked
+    /// Kernel files, and folders, of which every *.hb below is checked; - is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// One engine, not every engine there is
@@ -32,61 +41,270 @@ pub(super) struct Check {
     /// Let run lines name files in this folder too, not in the kernel file's alone
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
+    /// Run again whenever one of the files, or a file below one of the folders, changes; Ctrl-C ends it
+    #[arg(long)]
+    watch: bool,
+    /// Write a JUnit report, which CI systems show; - is standard output, which then has nothing else
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Print one JSON object (docs/json/check.schema.json)
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte check examples
+  halfbyte check mine.hb --engine jit
+  halfbyte check mine.hb --watch
+  halfbyte check examples --engine cuda --sm 90";
+
 impl Check {
     pub(super) fn run(self) -> Done {
+        if self.watch { watch::each_change(&self.paths, || self.once()) } else { self.once() }
+    }
+
+    fn once(&self) -> Done {
+        let has_stdout = self.junit.as_deref().is_some_and(|path| to_stdout(Some(path)));
+        if self.json && has_stdout {
+            let message = "--json and `--junit -` both write to standard output; name a file with --junit FILE";
+            return Err(Failure::Call(message.into()));
+        }
+        // What machines read stands alone.
+        let is_shown = !self.json && !has_stdout;
+        let mut checked = Vec::new();
+        let done = self.run_files(&mut checked, is_shown);
+        if interrupt::is_pending() {
+            return Ok(());
+        }
+        if let (Some(path), Ok(())) = (&self.junit, &done) {
+            let suites: Vec<Suite> = checked.iter().map(Checked::suite).collect();
+            junit::report(path, "check", &suites)?;
+        }
+        let count = |verdict| checked.iter().filter(|file| file.verdict() == verdict).count();
+        let (passed, failed, skipped) = (count(OK), count(FAILED), count(SKIPPED));
+        let done = done.and_then(|()| if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) });
+        if self.json {
+            let mut answer = Answer::new("check");
+            answer.set("passed", passed);
+            answer.set("failed", failed);
+            answer.set("without_run_lines", count(WITHOUT));
+            answer.set("skipped", skipped);
+            answer.set("files", checked.iter().map(Checked::json).collect::<Vec<_>>());
+            for file in &checked {
+                match &file.what {
+                    What::Checked(outcome) => outcome.failures.iter().for_each(|report| answer.report(report)),
+                    What::NotRead(reason) => answer.wrong(&Message::Text(reason.clone())),
+                    What::Skipped(_) => {}
+                }
+            }
+            return answer.finish(done);
+        }
+        if is_shown && let Err(Failure::Input(Message::Said)) | Ok(()) = done {
+            let without = count(WITHOUT);
+            let without = if without == 0 { String::new() } else { format!(", {without} without run lines") };
+            let skipped = if skipped == 0 { String::new() } else { format!(", {skipped} skipped") };
+            summarize(&format!("{passed} passed, {failed} failed{without}{skipped}\n"))?;
+        }
+        done
+    }
+
+    fn run_files(&self, checked: &mut Vec<Checked>, is_shown: bool) -> Done {
         let engines = match self.engine {
             Some(engine) => vec![engine.engine()],
             None => Engine::ALL.to_vec(),
         };
         let files = kernel_files(&self.paths)?;
         if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
-            let skipped = files.len();
-            return print(format!("skipped: {reason}\n0 passed, 0 failed, {skipped} skipped\n").as_bytes());
+            if is_shown {
+                print(format!("skipped: {reason}\n").as_bytes())?;
+            }
+            let skipped = |file: &KernelFile| {
+                let name = file.path.display().to_string();
+                Checked { name, what: What::Skipped(reason.clone()), time: Duration::ZERO, advice: None }
+            };
+            checked.extend(files.iter().map(skipped));
+            return Ok(());
         }
         let width = files.iter().map(|file| file.path.as_os_str().len()).max().unwrap_or(0).min(60);
-        let (mut passed, mut failed, mut without) = (0, 0, 0);
         for file in &files {
             if interrupt::is_pending() {
                 return Ok(());
             }
-            let watchdog = self.limits.watchdog(Limits::strict());
-            let input = match file.read(watchdog.limits().text_bytes) {
-                Ok(input) => input,
-                // One file that cannot be read is no reason to leave out the others.
-                Err(Failure::Input(Message::Text(reason))) => {
-                    failed += 1;
-                    print(format!("FAILED {:<width$}  not read\n", file.path.display()).as_bytes())?;
-                    say(&format!("error: {reason}"));
-                    continue;
-                }
-                Err(failure) => return Err(failure),
-            };
-            let setup = Setup { sm: self.sm.sm, engines: &engines, allowed: &self.allow, watchdog: Some(&watchdog) };
-            let outcome = match input.text() {
-                Ok(text) => check_with(&setup, &input.name, text, &input.folder),
-                Err(report) => Outcome { failures: Some(report), ..Outcome::default() },
-            };
-            let (verdict, count) = match &outcome.failures {
-                Some(_) => ("FAILED", &mut failed),
-                None if outcome.is_empty() => ("-", &mut without),
-                None => ("ok", &mut passed),
-            };
-            *count += 1;
-            print(format!("{verdict:<6} {:<width$}  {}\n", input.name, summary(&outcome)).as_bytes())?;
-            if let Some(report) = &outcome.failures {
-                say(&render(report));
-                if let Some(advice) = watchdog.exceeded().as_ref().and_then(advice) {
-                    say(&format!("help: {advice}"));
-                }
+            let found = self.run_file(file, &engines)?;
+            if is_shown {
+                found.show(width)?;
             }
+            checked.push(found);
         }
-        let others = if without == 0 { String::new() } else { format!(", {without} without run lines") };
-        print(format!("{passed} passed, {failed} failed{others}\n").as_bytes())?;
-        if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+        Ok(())
+    }
+
+    fn run_file(&self, file: &KernelFile, engines: &[Engine]) -> Result<Checked, Failure> {
+        let (start, watchdog) = (Instant::now(), self.limits.watchdog(Limits::strict()));
+        let input = match file.read(watchdog.limits().text_bytes) {
+            Ok(input) => input,
+            // One file that cannot be read is no reason to leave out the others.
+            Err(Failure::Input(Message::Text(reason))) => {
+                let (name, time) = (file.path.display().to_string(), start.elapsed());
+                return Ok(Checked { name, what: What::NotRead(reason), time, advice: None });
+            }
+            Err(failure) => return Err(failure),
+        };
+        let setup = Setup { sm: self.sm.version(), engines, allowed: &self.allow, watchdog: Some(&watchdog) };
+        let outcome = match input.text() {
+            Ok(text) => check_with(&setup, &input.name, text, &input.folder),
+            Err(report) => Outcome { failures: Some(report), ..Outcome::default() },
+        };
+        let advice = outcome.failures.as_ref().and_then(|_| watchdog.exceeded().as_ref().and_then(advice));
+        Ok(Checked { name: input.name, what: What::Checked(Box::new(outcome)), time: start.elapsed(), advice })
+    }
+}
+
+const OK: &str = "ok";
+const FAILED: &str = "FAILED";
+const WITHOUT: &str = "-";
+const SKIPPED: &str = "skipped";
+
+/// What came of a file.
+struct Checked {
+    name: String,
+    what: What,
+    time: Duration,
+    /// What to do about a limit that was met.
+    advice: Option<&'static str>,
+}
+
+enum What {
+    Checked(Box<Outcome>),
+    /// Why it was not read.
+    NotRead(String),
+    /// Why it was not checked.
+    Skipped(String),
+}
+
+impl Checked {
+    fn verdict(&self) -> &'static str {
+        match &self.what {
+            What::Checked(outcome) if outcome.failures.is_some() => FAILED,
+            What::Checked(outcome) if outcome.is_empty() => WITHOUT,
+            What::Checked(_) => OK,
+            What::NotRead(_) => FAILED,
+            What::Skipped(_) => SKIPPED,
+        }
+    }
+
+    /// Prints the file's line, and says what is wrong.
+    fn show(&self, width: usize) -> Done {
+        let (name, verdict) = (&self.name, self.verdict());
+        match &self.what {
+            What::Checked(outcome) => {
+                let line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
+                if outcome.failures.is_some() {
+                    print(line.as_bytes())?
+                } else {
+                    summarize(&line)?
+                }
+                outcome.failures.iter().for_each(|report| say(&render(report)));
+            }
+            What::NotRead(reason) => {
+                print(format!("{verdict:<6} {name:<width$}  not read\n").as_bytes())?;
+                say(&format!("error: {reason}"));
+            }
+            What::Skipped(_) => {}
+        }
+        if let Some(advice) = self.advice {
+            say(&format!("help: {advice}"));
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let mut object = json!({ "file": self.name, "seconds": self.time.as_secs_f64(), "results": [] });
+        object["verdict"] = match self.verdict() {
+            OK => "passed",
+            FAILED => "failed",
+            WITHOUT => "no run lines",
+            _ => "skipped",
+        }
+        .into();
+        match &self.what {
+            What::Checked(outcome) => {
+                object["launches"] = outcome.runs.into();
+                object["refusals"] = outcome.refusals.into();
+                object["results"] = outcome.results.iter().map(|result| self.result_json(result)).collect();
+            }
+            What::NotRead(reason) | What::Skipped(reason) => object["reason"] = reason.as_str().into(),
+        }
+        object
+    }
+
+    /// What is wrong with a launch, as a report on its file.
+    fn report_of(&self, result: &CheckResult) -> Option<Report> {
+        let What::Checked(outcome) = &self.what else { return None };
+        let text = outcome.failures.as_ref()?.text();
+        (!result.failures.is_empty()).then(|| Report::new(&*self.name, text, result.failures.clone()))
+    }
+
+    fn result_json(&self, result: &CheckResult) -> Value {
+        let report = self.report_of(result);
+        let mut object = json!({
+            "kernel": result.kernel,
+            "target": result.target,
+            "verdict": match result.verdict {
+                Verdict::Passed => "passed",
+                Verdict::Failed => "failed",
+                Verdict::Refused => "refused as expected",
+            },
+            "failures": report.as_ref().map_or(Vec::new(), |report| of_report(report, &[])),
+            "mismatches": result.differences.iter().map(mismatch).collect::<Vec<_>>(),
+        });
+        if let Some(engine) = result.engine {
+            object["engine"] = engine.to_string().into();
+        }
+        object["line"] = result.line.into();
+        object
+    }
+
+    fn suite(&self) -> Suite {
+        let whole = |verdict| vec![Case { name: self.name.clone(), line: None, time: None, verdict }];
+        let cases = match &self.what {
+            What::Skipped(reason) => whole(junit::Verdict::Skipped { message: reason.clone() }),
+            What::NotRead(reason) => whole(junit::Verdict::Error { message: "not read".into(), text: reason.clone() }),
+            What::Checked(outcome) => match &outcome.failures {
+                None if outcome.is_empty() => whole(junit::Verdict::Skipped { message: "no run lines".into() }),
+                // What is wrong with the file is no launch's fault.
+                Some(report) if outcome.results.iter().all(|result| result.verdict != Verdict::Failed) => {
+                    let message = report.diagnostics().first().map_or_else(String::new, ToString::to_string);
+                    let mut cases = whole(junit::Verdict::Error { message, text: report.render(false) });
+                    cases.extend(outcome.results.iter().map(|result| self.case(result)));
+                    cases
+                }
+                _ => outcome.results.iter().map(|result| self.case(result)).collect(),
+            },
+        };
+        Suite { name: self.name.clone(), time: Some(self.time), cases }
+    }
+
+    fn case(&self, result: &CheckResult) -> Case {
+        let CheckResult { kernel, target, engine, .. } = result;
+        let engine = engine.map_or(String::new(), |engine| format!(" ({engine})"));
+        let verdict = match result.verdict {
+            Verdict::Passed | Verdict::Refused => junit::Verdict::Passed,
+            Verdict::Failed => junit::Verdict::Failed {
+                message: result.failures.first().map_or_else(String::new, ToString::to_string),
+                text: self.report_of(result).map_or(String::new(), |report| report.render(false)),
+            },
+        };
+        let does = if result.verdict == Verdict::Refused { "refused by" } else { "on" };
+        Case {
+            name: format!("@{kernel} {does} {target}{engine}, line {}", result.line),
+            line: Some(result.line),
+            time: None,
+            verdict,
+        }
     }
 }
 

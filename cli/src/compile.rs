@@ -7,25 +7,35 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use halfbyte::abi::Form;
-use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx::is_ptx;
-use halfbyte::ir::Kernel;
+use halfbyte::emit::{BlockStats, Code, ptx_text};
+use halfbyte::import_ptx::{Shape, is_ptx};
+use halfbyte::ir::{Diagnostic, Kernel, Span};
 use halfbyte::isa::row::Class;
-use halfbyte::pipeline::{self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Watch, count_rules, is_taken};
+use halfbyte::pipeline::{
+    self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
+};
 use halfbyte::report::Report;
-use halfbyte::target::On;
 use halfbyte::{Module, TARGETS, Target};
 
-use super::io::{Input, write};
-use super::{Done, Failure, OnArgs, ShapeArgs, say};
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::io::{Input, to_stdout, write};
+use super::names::{among, did_you_mean};
+use super::output::{refuse_terminal, say};
+use super::{Done, Failure, ShapeArgs, SmArgs};
 
 /// Compiles a kernel file
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Compile {
     /// The kernel file, or a file in PTX (*.ptx); - is standard input
     file: PathBuf,
+    /// What to compile for
+    #[arg(long, value_parser = super::target_name())]
+    target: Target,
     #[command(flatten)]
-    on: OnArgs,
+    sm: SmArgs,
     #[command(flatten)]
     shape: ShapeArgs,
     /// Only this kernel
@@ -52,9 +62,31 @@ pub(super) struct Compile {
     /// The passes over the IR in order, separated by commas; an empty list is none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
-    /// Count ops, words, bundles, registers, spills and the rules taken
+    /// Count ops, instructions, bundles, registers, spills and the rules taken
     #[arg(long)]
     stats: bool,
+    /// Print one JSON object (docs/json/compile.schema.json): what is wrong, what is asked for by --stats and --time-passes, and,
+    /// without -o, what was made
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte compile examples/axpy.hb --target halu
+  halfbyte compile examples/brighten.hb --target vp1 --emit listing --stats
+  halfbyte compile examples/axpy.hb --target ptx --sm 80 -o axpy.ptx
+  halfbyte compile examples/axpy.hb --target halu --emit obj -o axpy.o
+  halfbyte compile examples/axpy.hb --target halu --print-after canon --print-after isel
+  halfbyte compile mine.hb --target vp1 --json -o mine.s";
+
+/// What compiling has made.
+struct Product {
+    bytes: Vec<u8>,
+    /// What the words are, where that was counted.
+    compiled: Option<Compiled>,
+    /// The time of each step.
+    times: Vec<(String, Duration)>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -65,11 +97,11 @@ enum Kind {
     Lowered,
     /// Machine instructions by blocks, with registers
     Mach,
-    /// Assembly that `asm` turns into the same words; PTX text
+    /// Assembly that `asm` turns into the same machine code; PTX
     Asm,
     /// A word a line
     Words,
-    /// Addresses, words, assembly and the text it comes from
+    /// Addresses, machine code, assembly and the source it comes from
     Listing,
     /// An ELF object file
     Obj,
@@ -79,9 +111,31 @@ enum Kind {
 
 impl Compile {
     pub(super) fn run(self) -> Done {
-        let On::Words(target) = self.on.on() else {
-            return Err(Failure::Call("`ir` is run as it is; compile for halu".into()));
-        };
+        let target = self.target()?;
+        if self.emit == Kind::Obj && to_stdout(self.output.as_deref()) {
+            if self.json {
+                return Err(Failure::Call(
+                    "an object file is no text that JSON could hold; name a file with -o FILE".into(),
+                ));
+            }
+            refuse_terminal("an object file", "name a file with -o FILE")?;
+        }
+        if self.json {
+            return self.answer(target);
+        }
+        let Product { bytes, compiled, times } = self.product(target)?;
+        if let Some(compiled) = compiled {
+            say(&statistics(target, &compiled));
+        }
+        if self.time_passes {
+            say(&timing(times.iter()));
+        }
+        write(self.output.as_deref().or(Some(Path::new("-"))), &bytes)
+    }
+
+    /// The target; a wrong call where it is not one for what is asked for.
+    fn target(&self) -> Result<Target, Failure> {
+        let target = self.sm.only(self.target)?;
         let to_ptx = target.form() == Form::Text;
         if self.emit == Kind::Ptx && !to_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
@@ -98,6 +152,39 @@ impl Compile {
         if self.emit == Kind::Ir && (self.print_after_all || self.time_passes || !self.print_after.is_empty()) {
             return Err(Failure::Call("no step is taken for `--emit ir`; emit anything else to see the steps".into()));
         }
+        Ok(target)
+    }
+
+    /// Answers with an object.
+    fn answer(&self, target: Target) -> Done {
+        let mut answer = Answer::new("compile");
+        answer.set("target", target.name());
+        answer.set("emit", self.emit.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()));
+        let product = match self.product(target) {
+            Ok(product) => product,
+            Err(failure) => return answer.finish(Err(failure)),
+        };
+        if let Some(compiled) = product.compiled {
+            answer.set("stats", counts(target, &compiled));
+        }
+        if self.time_passes {
+            let micros =
+                |(step, time): &(String, Duration)| json!({ "step": step, "microseconds": time.as_micros() as u64 });
+            answer.set("times", product.times.iter().map(micros).collect::<Vec<_>>());
+        }
+        match &self.output {
+            Some(file) if !to_stdout(Some(file)) => {
+                write(Some(file), &product.bytes)?;
+                answer.set("output", json!({ "file": file.display().to_string() }));
+            }
+            _ => answer.set("output", json!({ "text": String::from_utf8_lossy(&product.bytes) })),
+        }
+        answer.finish(Ok(()))
+    }
+
+    /// Compiles.
+    fn product(&self, target: Target) -> Result<Product, Failure> {
+        let to_ptx = target.form() == Form::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
         if let Some(names) = &self.passes {
@@ -109,15 +196,21 @@ impl Compile {
             |name: &String| options.pipeline.names().any(|pass| pass == name) || steps().any(|step| step == name);
         if let Some(unknown) = self.print_after.iter().find(|name| !known(name)) {
             let steps: Vec<&str> = options.pipeline.names().chain(steps()).collect();
-            let message = format!("no step `{unknown}` is taken; the steps are {}", steps.join(", "));
+            let meant = did_you_mean(unknown, "", steps.iter().copied());
+            let message = format!("no step `{unknown}` is taken{meant}; the steps are {}", steps.join(", "));
             return Err(Failure::Call(message));
         }
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
         let text = input.into_text()?;
         let shape = self.shape.shape()?;
+        if shape != Shape::default() && !is_ptx(&name) {
+            return Err(Failure::Call(format!("--grid and --block are for kernels in PTX; {name} is none")));
+        }
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
+        let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {
+            is_empty = false;
             if self.print_after_all || self.print_after.iter().any(|name| name == step.name) {
                 let unchanged = if step.changed { "" } else { " (unchanged)" };
                 say(&format!("; @{} after {}{unchanged}\n{}", step.kernel, step.name, step.result));
@@ -129,17 +222,19 @@ impl Compile {
             times.entry(order).or_insert_with(|| (step.name.to_owned(), Duration::ZERO)).1 += step.time;
         };
         let mut out = Vec::new();
+        let mut counted = None;
         // Nothing but the file is asked for, so no kernel need be kept.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name);
         match self.emit {
             Kind::Ir => {
-                let module = Module::open(&name, text, shape)?;
+                let module = Module::open(&name, text.as_str(), shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
+                is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
-                let module = Module::open(&name, text, shape)?;
+                let module = Module::open(&name, text.as_str(), shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -150,28 +245,28 @@ impl Compile {
                     });
                     match done {
                         Ok(text) => texts.push(text),
-                        Err(refused) => errors.extend(refused.diagnostics()),
+                        Err(error) => errors.push(compiler.as_written(error, kernel)),
                     }
                 }
                 if !errors.is_empty() {
-                    return Err(Report::new(name, module.text(), errors).into());
+                    return Err(Failure::compile(&name, module.text(), errors));
                 }
+                // Without passes no step may have been taken.
+                is_empty = false;
                 out = texts.join("\n").into_bytes();
             }
             Kind::Asm | Kind::Ptx if to_ptx && is_alone => {
                 let source = self.line_info.then_some(name.as_str());
                 let ptx = pipeline::compile_ptx(&text, &options, source, &mut watch);
-                out = ptx.map_err(|errors| Report::new(name, text, errors))?.into_bytes();
+                out = ptx.map_err(|error| Failure::compile(&name, &*text, [error]))?.into_bytes();
             }
             Kind::Obj if is_alone => {
                 let object = pipeline::compile_object(&name, &text, &options, &mut watch);
-                out = object.map_err(|errors| Report::new(name, text, errors))?;
+                out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
                 let compiled = self.words(&name, &text, &options, &mut watch)?;
-                if self.stats {
-                    say(&statistics(target, &compiled));
-                }
+                counted = self.stats.then(|| compiled.clone());
                 match (self.emit, target.sm().filter(|_| to_ptx)) {
                     (Kind::Asm | Kind::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
@@ -179,7 +274,7 @@ impl Compile {
                     }
                     (Kind::Obj, _) => {
                         let object = compiled.object(&name, &options);
-                        out = object.map_err(|errors| Report::new(name, text, errors))?;
+                        out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
                     }
                     (Kind::Words, _) => {
                         for code in &compiled.code {
@@ -200,10 +295,10 @@ impl Compile {
                 }
             }
         }
-        if self.time_passes {
-            say(&timing(times.values()));
+        if is_empty {
+            return Err(no_kernels(&name, &text));
         }
-        write(self.output.as_deref().or(Some(Path::new("-"))), &out)
+        Ok(Product { bytes: out, compiled: counted, times: times.into_values().collect() })
     }
 
     fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, Failure> {
@@ -213,13 +308,16 @@ impl Compile {
             let module = Module::open(name, text, self.shape.shape()?)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
-        compiled.map_err(|errors| Report::new(name, text, errors).into())
+        compiled.map_err(|error| Failure::compile(name, text, [error]))
     }
 }
 
-/// All kernels, or the one of that name.
+/// All kernels, of which there is at least one, or the one of that name.
 pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
+    if kernels.is_empty() {
+        return Err(no_kernels(module.file(), module.text()));
+    }
     let Some(name) = name else {
         return Ok(kernels);
     };
@@ -228,10 +326,16 @@ pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [
     found.ok_or_else(|| no_kernel(module, name))
 }
 
+/// A text has no kernel.
+pub(super) fn no_kernels(file: &str, text: &str) -> Failure {
+    let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`kernel @name(...) { ... }`");
+    Report::new(file, text, vec![wrong]).into()
+}
+
 /// There is no kernel of that name.
 pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
-    let names: Vec<String> = module.ir().kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
-    Failure::Call(format!("{} has no kernel `@{name}`; it has {}", module.file(), names.join(", ")))
+    let names = module.ir().kernels.iter().map(|kernel| kernel.name.as_str());
+    Failure::Call(format!("{} has no kernel `@{name}`{}", module.file(), among(name, "@", names)))
 }
 
 fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> String {
@@ -244,6 +348,36 @@ fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> St
     }
     let _ = write!(text, "{:<10} {:>10.1} us", "all", all.as_secs_f64() * 1e6);
     text
+}
+
+/// What is counted, as JSON.
+fn counts(target: Target, compiled: &Compiled) -> Vec<Value> {
+    let kernel = |(of, code): (&Stats, &Code)| {
+        let block = |of: &BlockStats| {
+            let [address, scalar, vector, branch] = of.words;
+            json!({
+                "block": of.block.to_string(),
+                "bundles": of.bundles,
+                "bound": of.bound,
+                "words": { "address": address, "scalar": scalar, "vector": vector, "branch": branch },
+            })
+        };
+        let rules =
+            count_rules(target, &of.rules).into_iter().map(|(rule, count)| json!({ "rule": rule, "count": count }));
+        json!({
+            "kernel": of.kernel,
+            "ops": of.ops,
+            "lowered": of.lowered,
+            "words": of.words,
+            "compute": code.words.count(Class::Compute),
+            "registers": of.registers,
+            "spills": of.spills,
+            "local_bytes": of.local_bytes,
+            "blocks": of.blocks.iter().map(block).collect::<Vec<_>>(),
+            "rules": rules.collect::<Vec<_>>(),
+        })
+    };
+    compiled.stats.iter().zip(&compiled.code).map(kernel).collect()
 }
 
 fn statistics(target: Target, compiled: &Compiled) -> String {

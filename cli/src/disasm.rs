@@ -11,10 +11,12 @@ use super::{Done, Machine, json};
 
 /// Disassembles: a line a word, which `asm` turns back into the word, or on VP1 into one of the same text
 ///
-/// The input has a word a line: 0x and 32 hexadecimal digits, 8 on VP1. A word that is no instruction becomes
+/// The input has a word a line: 0x and the digits of its value, most significant first, 32 of them, 8 on VP1. A word that is no instruction becomes
 /// `.word 0x..`. With --json, lines {"word", "pos"} become {"text"} or {"error"}; "pos" is the word's address in
-/// hexadecimal, 0x0 if absent, on which the branch targets of VP1 depend.
+/// hexadecimal, 0x0 if absent, on which the branch targets of VP1 depend. A line that is no JSON object becomes {"error"}, and the exit
+/// code is then 1, after all lines.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Disasm {
     /// The machine
     #[arg(long, value_enum)]
@@ -26,6 +28,12 @@ pub(super) struct Disasm {
     #[arg(default_value = "-")]
     file: PathBuf,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte compile examples/axpy.hb --target halu --emit words | halfbyte disasm --target halu
+  echo 0x00000000000000000000000201007230 | halfbyte disasm --target halu
+  echo '{\"word\": \"0xe0000801\", \"pos\": \"0x10\"}' | halfbyte disasm --target vp1 --json";
 
 impl Disasm {
     pub(super) fn run(self) -> Done {

@@ -6,11 +6,13 @@ use halfbyte::pipeline::Options;
 use halfbyte::{Module, Target};
 use halfbyte_inspect::explain::{ExplainError, Question, Text, explain};
 
+use super::compile::select;
 use super::io::{Input, print};
 use super::{Done, Failure, SmArgs};
 
-/// Says why an op became the words that it became, and which rules nearly matched
+/// Says which rules made an op the instructions that it became, and which rules nearly matched
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Explain {
     /// The kernel file; - is standard input
     file: PathBuf,
@@ -36,15 +38,22 @@ pub(super) struct Explain {
     json: bool,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte explain examples/axpy.hb --at %r
+  halfbyte explain examples/brighten.hb --at 7 --target vp1
+  halfbyte explain examples/axpy.hb --at %r --target ptx --sm 80 --json";
+
 impl Explain {
     pub(super) fn run(self) -> Done {
-        let mut options = Options::new(self.sm.target(self.target));
+        let mut options = Options::new(self.sm.only(self.target)?);
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
         }
         let input = Input::read(&self.file)?;
         let module = Module::named(&input.name, input.text()?)?;
+        select(&module, self.kernel.as_deref())?;
         let question = Question { at: &self.at, kernel: self.kernel.as_deref(), options: &options };
         let explanation = explain(&module, question).map_err(|error| match error {
             ExplainError::Defect { .. } => Failure::input(error),

@@ -135,9 +135,14 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     Ok(())
 }
 
+/// Whether what goes to a path goes to standard output: for `-` and without a path.
+pub(super) fn to_stdout(path: Option<&Path>) -> bool {
+    path.is_none_or(|path| path == Path::new("-"))
+}
+
 /// Writes to a file, or to standard output for `-` and without a path.
 pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
-    match path.filter(|&path| path != Path::new("-")) {
+    match path.filter(|&path| !to_stdout(Some(path))) {
         Some(path) => {
             std::fs::write(path, bytes).map_err(|error| Failure::Call(format!("{}: {error}", path.display())))
         }

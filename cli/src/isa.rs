@@ -1,29 +1,127 @@
 //! `halfbyte isa`
 
+use clap::ValueEnum;
 use halfbyte::isa::docs::Set;
+use halfbyte::isa::ptx::docs as ptx;
 
 use super::io::print;
+use super::names::closest_name;
 use super::{Done, Failure};
 
 /// Prints the page of an instruction: its bits, its meaning, examples
+///
+/// Upper and lower case are the same, and modifiers may stand behind: `hfma2`, `HADD2.F32` and `fma.rn.f16x2` are found.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Isa {
     /// The mnemonic; without one, the list of all
     mnemonic: Option<String>,
+    /// Only this target's
+    #[arg(long, value_enum)]
+    target: Option<Instructions>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte isa
+  halfbyte isa HFMA2
+  halfbyte isa fma.rn.f16x2
+  halfbyte isa --target vp1
+  halfbyte isa vadd --target vp1";
+
+/// Whose instructions.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Instructions {
+    /// A model of a 128-bit GPU ISA
+    Halu,
+    /// The video vector processor of NVIDIA's NV41 to G80
+    Vp1,
+    /// PTX text
+    Ptx,
+}
+
+impl Instructions {
+    const ALL: [Instructions; 3] = [Instructions::Halu, Instructions::Vp1, Instructions::Ptx];
+
+    fn name(self) -> &'static str {
+        match self {
+            Instructions::Halu => "halu",
+            Instructions::Vp1 => "vp1",
+            Instructions::Ptx => "ptx",
+        }
+    }
+
+    fn mnemonics(self) -> Vec<&'static str> {
+        match self {
+            Instructions::Halu => Set::Halu.mnemonics(),
+            Instructions::Vp1 => Set::Vp1.mnemonics(),
+            Instructions::Ptx => ptx::mnemonics(),
+        }
+    }
+
+    fn index(self) -> String {
+        match self {
+            Instructions::Halu => Set::Halu.index(),
+            Instructions::Vp1 => Set::Vp1.index(),
+            Instructions::Ptx => ptx::index(),
+        }
+    }
+
+    /// The page of an instruction, however its letters are written; of `fma.rn.f16x2` that of `fma`.
+    fn page(self, written: &str) -> Option<String> {
+        let mnemonic = self.mnemonics().into_iter().filter(|name| {
+            let rest = written
+                .get(name.len()..)
+                .filter(|_| written.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        // Some mnemonics have a dot themselves.
+        let mnemonic = mnemonic.max_by_key(|name| name.len())?;
+        match self {
+            Instructions::Halu => Set::Halu.page(mnemonic),
+            Instructions::Vp1 => Set::Vp1.page(mnemonic),
+            Instructions::Ptx => ptx::page(mnemonic),
+        }
+    }
 }
 
 impl Isa {
     pub(super) fn run(self) -> Done {
-        let Some(mnemonic) = self.mnemonic else {
-            return print(Set::ALL.map(Set::index).join("\n").as_bytes());
+        let chosen = |of: &Instructions| self.target.is_none_or(|target| target == *of);
+        let sets: Vec<Instructions> = Instructions::ALL.into_iter().filter(chosen).collect();
+        let Some(written) = &self.mnemonic else {
+            let lists: Vec<String> = sets.into_iter().map(Instructions::index).collect();
+            return print(lists.join("\n").as_bytes());
         };
-        // Video instructions are written in lower case, all others in upper.
-        let names = [mnemonic.clone(), mnemonic.to_uppercase(), mnemonic.to_lowercase()];
-        let page = |set: Set| names.iter().find_map(|name| set.page(name));
-        let pages: Vec<String> = Set::ALL.into_iter().filter_map(page).collect();
+        let pages: Vec<String> = sets.iter().filter_map(|set| set.page(written)).collect();
         match pages.is_empty() {
             false => print(pages.join("\n").as_bytes()),
-            true => Err(Failure::Call(format!("there is no instruction `{mnemonic}`; `halfbyte isa` lists all"))),
+            true => Err(Failure::Call(self.unknown(written))),
         }
+    }
+
+    /// There is none: what may have been meant, first of the target that was asked for.
+    fn unknown(&self, written: &str) -> String {
+        let here = self.target.map_or(String::new(), |target| format!(" of {}", target.name()));
+        let there = Instructions::ALL.into_iter().filter(|set| Some(*set) != self.target);
+        let others = || there.clone().filter(|set| self.target.is_some() && set.page(written).is_some());
+        if let Some(other) = others().next() {
+            let other = other.name();
+            return format!(
+                "there is no instruction `{written}`{here}; {other} has one: halfbyte isa {written} --target {other}"
+            );
+        }
+        let mnemonic = written.split('.').next().unwrap_or(written);
+        let mine = self.target.and_then(|target| closest_name(mnemonic, target.mnemonics()));
+        let near = mine.or_else(|| closest_name(mnemonic, there.clone().flat_map(Instructions::mnemonics)));
+        let Some(near) = near else {
+            return format!("there is no instruction `{written}`{here}; `halfbyte isa` lists all");
+        };
+        let of: Vec<&str> =
+            Instructions::ALL.iter().filter(|set| set.page(near).is_some()).map(|set| set.name()).collect();
+        format!(
+            "there is no instruction `{written}`{here}; did you mean `{near}` of {}? `halfbyte isa` lists all",
+            of.join(" and ")
+        )
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::io::{open, unwritten};
-use super::{Done, Failure};
+use super::output::say;
+use super::{Done, Failure, Message};
 
 pub(super) use halfbyte_testkit::json::{Members, text, word, word_text};
 
@@ -19,25 +20,45 @@ pub(super) fn answer(path: &Path, mut reply: impl FnMut(&Members) -> Result<Valu
     answer_each(path, false, |members| members.and_then(|members| reply(&members)).unwrap_or_else(failed))
 }
 
-/// Answers each line of a file, or why it is no object. Where nothing more has come yet, answers go out at once; or always.
+/// Answers each line of a file, or why it is no object. Where nothing more has come yet, answers go out at once; or always. The input is at
+/// fault where a line is no object.
 pub(super) fn answer_each(path: &Path, at_once: bool, mut reply: impl FnMut(Result<Members, String>) -> Value) -> Done {
     let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
     let mut input = open(path)?;
     let mut out = BufWriter::new(stdout().lock());
     let mut line = Vec::new();
+    let (mut number, mut bad, mut first) = (0_u64, 0_u64, String::new());
     loop {
         line.clear();
         let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
         if read == 0 {
-            return out.flush().map_err(unwritten);
+            out.flush().map_err(unwritten)?;
+            if bad == 0 {
+                return Ok(());
+            }
+            let more = match bad - 1 {
+                0 => String::new(),
+                1 => "; 1 more line is bad".to_owned(),
+                more => format!("; {more} more lines are bad"),
+            };
+            say(&format!("error: {first}{more}"));
+            return Err(Failure::Input(Message::Said));
         }
+        number += 1;
         let is_cut = read as u64 == MAX_LINE && !line.ends_with(b"\n");
         let members = if is_cut {
             input.skip_until(b'\n').map_err(unreadable)?;
             Err(format!("the line has more than {MAX_LINE} bytes"))
         } else {
-            serde_json::from_slice(&line).map_err(|error| format!("not a JSON object: {error}"))
+            let text = line.strip_suffix(b"\n").unwrap_or(&line);
+            serde_json::from_slice(text).map_err(|error| format!("not a JSON object: {error}"))
         };
+        if let Err(reason) = &members {
+            if bad == 0 {
+                first = format!("line {number}: {reason}");
+            }
+            bad += 1;
+        }
         let answer = reply(members);
         writeln!(out, "{answer}").map_err(unwritten)?;
         // Whoever asks line by line waits for the answer.

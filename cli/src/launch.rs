@@ -9,7 +9,8 @@ use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::harness::{
-    self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Via,
+    self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Then, ThenArg,
+    Via,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,15 +27,20 @@ use super::limits::LimitArgs;
 /// pointer into the buffer of another argument. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
 /// bytes at AT are the address of byte OFFSET of that argument. Other members are passed over.
 ///
-/// Each is answered by one line: {"buffers": [HEX, ..]}, what the buffers hold afterwards, or {"error": {"kind",
-/// "message", "line", "item"}}, the line of the text and the block and thread where there are any.
+/// "then": [{..}, ..] has launches that follow on the same text: each has its own "entry", "grid" and "block" or "items",
+/// "shared", "budget" and "args". There {"same": I} is argument I of the first launch: its buffer as it is by then, or its
+/// value.
+///
+/// Each is answered by one line: {"buffers": [HEX, ..]}, what the buffers hold afterwards, those that "then" brings last,
+/// or {"error": {"kind", "message", "line", "item", "launch"}}: the line of the text, the block and thread, and which of
+/// several launches, from 0, where there are any.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Launch {
     /// Answer JSON lines, the only form there is
     #[arg(long, required = true)]
     json: bool,
-    /// What executes words
+    /// What executes machine code
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineArg,
     /// What runs the text [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
@@ -64,7 +70,7 @@ Example:
 enum EngineArg {
     /// The interpreter
     Interp,
-    /// Native code, made from the words
+    /// Native code, translated from the machine code
     Jit,
 }
 
@@ -74,7 +80,7 @@ enum ViaArg {
     Ptx,
     /// The evaluator of the IR, on what PTX is imported to
     Ir,
-    /// HALU's words, likewise
+    /// HALU's machine code, likewise
     Halu,
 }
 
@@ -93,12 +99,27 @@ impl Launch {
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let how = How { engine, via, races, watchdog: Some(watchdog) };
-            let request = members.map_err(Failure::arguments).and_then(|members| request(members, self.sm));
-            match request.and_then(|request| harness::launch(request, &how)) {
+            let asked = members.map_err(Failure::arguments).and_then(|mut members| {
+                let mut room = Room(MAX_BUFFER_BYTES);
+                let then = members.remove("then");
+                Ok((request(members, self.sm, &mut room)?, then, room))
+            });
+            let several = matches!(&asked, Ok((_, Some(_), _)));
+            let made = asked.map_err(|failure| (0, failure)).and_then(|(request, then, mut room)| {
+                let then = then.map_or(Ok(Vec::new()), |list| launches(&list, &mut room))?;
+                harness::launch_all(request, then, &how)
+            });
+            match made {
                 Ok(buffers) => {
                     json!({ "buffers": buffers.iter().map(|bytes| hexadecimal(bytes)).collect::<Vec<_>>() })
                 }
-                Err(failure) => json!({ "error": described(&failure) }),
+                Err((launch, failure)) => {
+                    let mut error = described(&failure);
+                    if several {
+                        error.insert("launch".into(), launch.into());
+                    }
+                    json!({ "error": error })
+                }
             }
         })
     }
@@ -125,21 +146,14 @@ fn machine(text: &str) -> Result<TargetName, String> {
 }
 
 /// What a line asks for.
-fn request(mut members: Members, sm: Option<TargetName>) -> Result<Request, Failure> {
+fn request(mut members: Members, sm: Option<TargetName>, room: &mut Room) -> Result<Request, Failure> {
     let size = size(&members)?;
-    let args = args(&members)?;
+    let args = args(&members, |(number, value)| arg(number, value, room))?;
     let (language, file, text) = text(&mut members)?;
     let mut request = Request { args, machine: sm, ..Request::new(language, file, text, size) };
-    if let Some(entry) = members.get("entry") {
-        let entry = entry.as_str().ok_or_else(|| wrong("entry", "the name of a kernel"))?;
-        request.entry = Some(entry.to_owned());
-    }
-    if let Some(shared) = members.get("shared") {
-        request.shared = whole(shared).ok_or_else(|| wrong("shared", "a number of bytes"))?;
-    }
-    if let Some(budget) = members.get("budget") {
-        request.budget = whole(budget).ok_or_else(|| wrong("budget", "a number of branches"))?;
-    }
+    request.entry = entry(&members)?;
+    request.shared = shared(&members)?;
+    request.budget = budget(&members)?.unwrap_or(request.budget);
     if let Some(sm) = members.get("sm") {
         let name = match sm {
             Value::String(name) => Some(name.clone()),
@@ -149,6 +163,58 @@ fn request(mut members: Members, sm: Option<TargetName>) -> Result<Request, Fail
         request.machine = Some(found.ok_or_else(|| wrong("sm", "a machine such as 80, 90 or \"100a\""))?);
     }
     Ok(request)
+}
+
+fn entry(members: &Members) -> Result<Option<String>, Failure> {
+    let name = |entry: &Value| entry.as_str().map(str::to_owned).ok_or_else(|| wrong("entry", "the name of a kernel"));
+    members.get("entry").map(name).transpose()
+}
+
+fn shared(members: &Members) -> Result<u64, Failure> {
+    members.get("shared").map_or(Ok(0), |bytes| whole(bytes).ok_or_else(|| wrong("shared", "a number of bytes")))
+}
+
+fn budget(members: &Members) -> Result<Option<u64>, Failure> {
+    let number = |budget: &Value| whole(budget).ok_or_else(|| wrong("budget", "a number of branches"));
+    members.get("budget").map(number).transpose()
+}
+
+/// The launches of `then`. An error carries the number of its launch.
+fn launches(list: &Value, room: &mut Room) -> Result<Vec<Then>, (usize, Failure)> {
+    let list = list.as_array().ok_or_else(|| (0, wrong("then", "a list of launches")))?;
+    let launches = (1..).zip(list).map(|(number, launch)| then(launch, room).map_err(|failure| (number, failure)));
+    launches.collect()
+}
+
+fn then(launch: &Value, room: &mut Room) -> Result<Then, Failure> {
+    let members = launch.as_object().ok_or_else(|| Failure::arguments("a launch of `then` is not an object"))?;
+    if let Some(name) = ["ptx", "hb", "file", "sm", "then"].into_iter().find(|name| members.contains_key(*name)) {
+        return Err(Failure::arguments(format!("a launch of `then` has `{name}`, which stands in the line alone")));
+    }
+    Ok(Then {
+        entry: entry(members)?,
+        size: size(members)?,
+        shared: shared(members)?,
+        args: args(members, |(number, value)| then_arg(number, value, room))?,
+        budget: budget(members)?.unwrap_or(halfbyte::abi::DEFAULT_BUDGET),
+    })
+}
+
+/// An argument of a launch of `then`.
+fn then_arg(number: usize, value: &Value, room: &mut Room) -> Result<ThenArg, Failure> {
+    let what = format!("argument {number}");
+    let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
+    let Some(same) = members.get("same") else { return arg(number, value, room).map(ThenArg::New) };
+    if let Some(other) =
+        ["buffer", "zeros", "value", "alias", "offset"].iter().find(|name| members.contains_key(**name))
+    {
+        return Err(Failure::arguments(format!("{what} has both `same` and `{other}`; give one of them")));
+    }
+    let same = whole(same).and_then(|arg| usize::try_from(arg).ok());
+    let arg =
+        same.ok_or_else(|| wrong(&format!("same` of `{what}"), "the number of an argument of the first launch"))?;
+    let pointers = members.get("pointers").map_or(Ok(Vec::new()), |list| pointers(list, &what))?;
+    Ok(ThenArg::Same { arg, pointers })
 }
 
 fn wrong(name: &str, expected: &str) -> Failure {
@@ -225,11 +291,10 @@ fn size(members: &Members) -> Result<Size, Failure> {
 }
 
 /// The arguments of a line.
-fn args(members: &Members) -> Result<Vec<Arg>, Failure> {
+fn args<A>(members: &Members, read: impl FnMut((usize, &Value)) -> Result<A, Failure>) -> Result<Vec<A>, Failure> {
     let Some(args) = members.get("args") else { return Ok(Vec::new()) };
     let args = args.as_array().ok_or_else(|| wrong("args", "a list"))?;
-    let mut room = Room(MAX_BUFFER_BYTES);
-    args.iter().enumerate().map(|(number, value)| arg(number, value, &mut room)).collect()
+    args.iter().enumerate().map(read).collect()
 }
 
 /// Bytes that arguments may still take.
@@ -251,6 +316,11 @@ fn arg(number: usize, value: &Value, room: &mut Room) -> Result<Arg, Failure> {
     let what = format!("argument {number}");
     let members = value.as_object().ok_or_else(|| wrong(&what, "an object"))?;
     let mut given = ["buffer", "zeros", "value", "alias"].iter().filter_map(|name| Some((*name, members.get(*name)?)));
+    if members.contains_key("same") {
+        let message =
+            format!("{what} has `same`, which names an argument of the first launch; it is for launches of `then`");
+        return Err(Failure::arguments(message));
+    }
     let kinds = "one of `buffer`, `zeros`, `value` and `alias`";
     let (name, value) = given.next().ok_or_else(|| Failure::arguments(format!("{what} has none; give {kinds}")))?;
     if let Some((other, _)) = given.next() {

@@ -1,18 +1,25 @@
 //! The command line, a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
 //! well, 1 the input is at fault, 2 the call is, 130 Ctrl-C has ended it.
 
+mod answer;
 mod asm;
 mod check;
 mod compile;
+mod completions;
 mod disasm;
 mod explain;
 mod interrupt;
 mod io;
 mod isa;
 mod json;
+mod junit;
 mod launch;
 mod limits;
+mod man;
 mod meter;
+mod names;
+mod numbers;
+mod output;
 mod prove;
 mod quality;
 mod random;
@@ -20,19 +27,24 @@ mod reduce;
 mod run;
 mod search;
 mod step;
+mod support;
 mod test;
+mod trace;
 mod view;
+mod watch;
 
 use std::fmt::LowerHex;
-use std::io::IsTerminal;
 use std::num::{NonZero, ParseIntError};
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use halfbyte::abi::Form;
 use halfbyte::import_ptx::{MAX_BLOCK, Shape};
+use halfbyte::ir::Diagnostic;
+use halfbyte::isa::docs::Set;
 use halfbyte::isa::ptx::module;
 use halfbyte::isa::text::{AsmError, Program};
 use halfbyte::isa::{halu, vp1};
@@ -40,18 +52,22 @@ use halfbyte::launch::Engine;
 use halfbyte::report::Report;
 use halfbyte::runtime::ptx::device;
 use halfbyte::target::On;
-use halfbyte::{Sm, TARGETS, Target};
+use halfbyte::{CompileError, Sm, TARGETS, Target};
+
+use output::{OutputArgs, render, say};
 
 /// Kernels are many small lists, and the time that it takes to allocate them counts.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Compiles kernels on packed half and byte vectors, and runs their machine words bit for bit.
+/// Compiles kernels on packed half and byte vectors, and runs their machine code bit for bit.
 #[derive(Parser)]
 #[command(name = "halfbyte", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -66,6 +82,7 @@ Examples:
   halfbyte quality examples -o docs/quality.md
   halfbyte reduce wrong.hb -o less.hb
   halfbyte launch --json < launches.jsonl
+  halfbyte completions bash > ~/.local/share/bash-completion/completions/halfbyte
   echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
 
 A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is,
@@ -76,17 +93,20 @@ enum Command {
     Check(check::Check),
     Run(run::Run),
     Compile(compile::Compile),
+    Completions(completions::Completions),
     Asm(asm::Asm),
     Disasm(disasm::Disasm),
     Step(step::Step),
     Isa(isa::Isa),
     Launch(launch::Launch),
+    Man(man::Man),
     Explain(explain::Explain),
     Prove(prove::Prove),
     Quality(quality::Quality),
     Random(random::Random),
     Reduce(reduce::Reduce),
     Search(search::Search),
+    Support(support::Support),
     Test(test::Test),
     View(view::View),
 }
@@ -104,6 +124,8 @@ enum Failure {
 /// What is said about the input.
 enum Message {
     Report(Box<Report>),
+    /// The report of errors of the compiler, with the errors.
+    Compiler(Box<Report>, Vec<CompileError>),
     Text(String),
     /// It has been said.
     Said,
@@ -116,6 +138,13 @@ impl From<Report> for Failure {
 }
 
 impl Failure {
+    /// A text that was not compiled.
+    fn compile(file: &str, text: impl Into<Arc<str>>, errors: impl Into<Vec<CompileError>>) -> Failure {
+        let errors = errors.into();
+        let list: Vec<Diagnostic> = errors.iter().flat_map(CompileError::diagnostics).collect();
+        Failure::Input(Message::Compiler(Box::new(Report::new(file, text, list)), errors))
+    }
+
     fn input(text: impl ToString) -> Failure {
         Failure::Input(Message::Text(text.to_string()))
     }
@@ -125,6 +154,7 @@ type Done = Result<(), Failure>;
 
 /// Runs the program.
 fn main() -> ExitCode {
+    output::color_of(std::env::args_os());
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -133,22 +163,26 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
+    cli.output.apply();
     interrupt::listen();
     let done = match cli.command {
         Command::Check(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Compile(command) => command.run(),
+        Command::Completions(command) => command.run(),
         Command::Asm(command) => command.run(),
         Command::Disasm(command) => command.run(),
         Command::Step(command) => command.run(),
         Command::Isa(command) => command.run(),
         Command::Launch(command) => command.run(),
+        Command::Man(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Prove(command) => command.run(),
         Command::Quality(command) => command.run(),
         Command::Random(command) => command.run(),
         Command::Reduce(command) => command.run(),
         Command::Search(command) => command.run(),
+        Command::Support(command) => command.run(),
         Command::Test(command) => command.run(),
         Command::View(command) => command.run(),
     };
@@ -156,32 +190,26 @@ fn main() -> ExitCode {
         say(interrupt::MESSAGE);
         return ExitCode::from(interrupt::CODE);
     }
-    match done {
-        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(Failure::Input(message)) => {
+    done.map_or_else(complain, |()| ExitCode::SUCCESS)
+}
+
+/// Says why a call did not go well.
+fn complain(failure: Failure) -> ExitCode {
+    match failure {
+        Failure::Closed => ExitCode::SUCCESS,
+        Failure::Input(message) => {
             match message {
-                Message::Report(report) => say(&render(&report)),
+                Message::Report(report) | Message::Compiler(report, _) => say(&render(&report)),
                 Message::Text(text) => say(&format!("error: {text}")),
                 Message::Said => {}
             }
             ExitCode::from(1)
         }
-        Err(Failure::Call(text)) => {
-            say(&format!("error: {text}\n\nFor more information, try '--help'."));
+        Failure::Call(text) => {
+            say(&format!("error: {text}"));
             ExitCode::from(2)
         }
     }
-}
-
-/// A report, with colours if it goes to a terminal.
-fn render(report: &Report) -> String {
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    report.render(colours)
-}
-
-/// Writes a message; where nobody listens, it is lost.
-fn say(text: &str) {
-    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), format!("{text}\n").as_bytes());
 }
 
 /// Says nothing of panics from now on, for who catches them says what they are about.
@@ -233,10 +261,11 @@ impl OnArgs {
         matches!(self.target, On::Words(target) if target.form() == Form::Text)
     }
 
-    fn on(&self) -> On {
-        match self.target {
-            On::Ir => On::Ir,
-            On::Words(target) => On::Words(self.sm.target(target)),
+    fn on(&self) -> Result<On, Failure> {
+        match (self.target, self.sm.sm) {
+            (On::Words(target), _) => Ok(On::Words(self.sm.only(target)?)),
+            (On::Ir, None) => Ok(On::Ir),
+            (On::Ir, Some(sm)) => Err(without_sm(On::Ir.name(), sm)),
         }
     }
 }
@@ -257,21 +286,40 @@ fn on_name() -> impl TypedValueParser<Value = On> {
 
 #[derive(Args)]
 struct SmArgs {
-    /// The SM version that PTX is for
-    #[arg(long, value_name = "N", default_value = "90", value_parser = sm_version)]
-    sm: Sm,
+    /// The SM version that PTX is for [default: 90]
+    #[arg(long, value_name = "N", value_parser = sm_version)]
+    sm: Option<Sm>,
 }
 
 impl SmArgs {
+    /// The version that PTX is for.
+    fn version(&self) -> Sm {
+        self.sm.unwrap_or(Sm::DEFAULT)
+    }
+
+    /// A target, for the version where it has versions.
     fn target(&self, target: Target) -> Target {
-        TARGETS.for_sm(target, self.sm).unwrap_or(target)
+        TARGETS.for_sm(target, self.version()).unwrap_or(target)
+    }
+
+    /// The only target of a call; an error where a version is given and it has none.
+    fn only(&self, target: Target) -> Result<Target, Failure> {
+        match (TARGETS.for_sm(target, self.version()), self.sm) {
+            (Some(versioned), _) => Ok(versioned),
+            (None, None) => Ok(target),
+            (None, Some(sm)) => Err(without_sm(target.name(), sm)),
+        }
     }
 
     /// One target, or every one there is.
-    fn targets(&self, target: Option<Target>) -> Vec<Target> {
-        let all = || TARGETS.defaults().map(|target| self.target(target)).collect();
-        target.map_or_else(all, |target| vec![self.target(target)])
+    fn targets(&self, target: Option<Target>) -> Result<Vec<Target>, Failure> {
+        let all = || Ok(TARGETS.defaults().map(|target| self.target(target)).collect());
+        target.map_or_else(all, |target| Ok(vec![self.only(target)?]))
     }
+}
+
+fn without_sm(target: &str, sm: Sm) -> Failure {
+    Failure::Call(format!("--sm {} says which SM PTX is for; target `{target}` has no SM versions", sm.number()))
 }
 
 /// The number of an SM version that PTX is made for.
@@ -279,16 +327,24 @@ fn sm_version(text: &str) -> Result<Sm, String> {
     text.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
 }
 
-/// A machine with words.
+/// A target with machine code.
 #[derive(Clone, Copy, ValueEnum)]
 enum Machine {
-    /// 128-bit words
+    /// A model of a 128-bit GPU ISA
     Halu,
-    /// 32-bit words in bundles
+    /// The video vector processor of NVIDIA's NV41 to G80
     Vp1,
 }
 
 impl Machine {
+    /// Its instructions.
+    fn set(self) -> Set {
+        match self {
+            Machine::Halu => Set::Halu,
+            Machine::Vp1 => Set::Vp1,
+        }
+    }
+
     /// The words of a program, as the command line writes them.
     fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
         fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
@@ -313,7 +369,7 @@ impl Machine {
 enum EngineName {
     /// The interpreter
     Interp,
-    /// Native code, made from the words
+    /// Native code, translated from the machine code
     Jit,
     /// The GPU, for PTX, where the CUDA driver has one
     Cuda,
@@ -335,7 +391,7 @@ impl EngineName {
 
     /// Why nothing for an SM runs on it here; none where it does.
     fn missing(self, sm: &SmArgs) -> Option<String> {
-        let target = module::TargetName { sm: sm.sm.number(), suffix: None };
+        let target = module::TargetName { sm: sm.version().number(), suffix: None };
         match self {
             EngineName::Interp | EngineName::Jit => None,
             EngineName::Cuda => device(target).err().map(|reason| reason.to_string()),

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
-use super::say;
+use super::output::{is_quiet, say};
 
 /// A line that is rewritten on a terminal; elsewhere one every some seconds.
 pub(super) struct Meter {
@@ -19,8 +19,11 @@ impl Meter {
         Meter { start: Instant::now(), shown: None, quiet, is_terminal: stderr().is_terminal() }
     }
 
-    /// Shows how far the work is, if the last time is long enough ago.
+    /// Shows how far the work is, if the last time is long enough ago and `--quiet` does not forbid it.
     pub(super) fn show(&mut self, line: impl FnOnce(Duration) -> String) {
+        if is_quiet() {
+            return;
+        }
         let every = if self.is_terminal { Duration::from_millis(100) } else { Duration::from_secs(15) };
         let (since, wait) = match self.shown {
             Some(shown) => (shown.elapsed(), every),

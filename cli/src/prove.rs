@@ -8,16 +8,22 @@ use halfbyte_testkit::prove::{
     Counterexample, Effort, Finding, Plan, Progress, Reproduction, Shard, Subject, prove, subjects,
 };
 
-use super::io::{print, write};
-use super::meter::{Meter, grouped, seconds};
-use super::{Done, Failure, Message, say};
+use serde_json::{Value, json};
 
-/// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, words against their text
+use super::answer::Answer;
+use super::io::write;
+use super::meter::{Meter, grouped, seconds};
+use super::names::closest_name;
+use super::output::{say, summarize};
+use super::{Done, Failure, Message};
+
+/// Proves by running: every rule on both sides, the half arithmetic against rustc_apfloat, machine code against its assembly
 ///
 /// Prints what was run, a line a subject; the rules of a target are one line where no filter is given. A counterexample
 /// of a rule is a kernel with a run line for `check`, printed and written to a file of its own; others are a line for
 /// `step --target halu --json`. A variant of the engine that this computer cannot run is absent.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Prove {
     /// Run all: two million cases a rule, every pair of halves, 500 million triples a rounding and format
     #[arg(long)]
@@ -37,7 +43,17 @@ pub(super) struct Prove {
     /// Only subjects whose name has one of these in it, such as `halu::`, `HFMA2` or a rule's name
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
+    /// Print one JSON object (docs/json/prove.schema.json)
+    #[arg(long)]
+    json: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte prove
+  halfbyte prove halu:: --threads 2
+  halfbyte prove HFMA2 int_mad --json
+  halfbyte prove --full --shard 3/16 --seed 7";
 
 impl Prove {
     pub(super) fn run(self) -> Done {
@@ -45,7 +61,7 @@ impl Prove {
         let mut subjects = subjects(effort);
         subjects.retain(|s| self.filters.is_empty() || self.filters.iter().any(|filter| s.name.contains(filter)));
         if subjects.is_empty() {
-            return Err(Failure::Call(format!("no subject has {} in its name", self.filters.join(" or "))));
+            return Err(self.unknown(effort));
         }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let plan = Plan { shard: self.shard, seed: self.seed, threads: self.threads.unwrap_or(processors) };
@@ -53,30 +69,62 @@ impl Prove {
         let start = Instant::now();
         let findings = prove(&subjects, plan, &mut |progress| meter.show(|time| progress_line(progress, time)));
         meter.clear();
-        let table = table(&subjects, &findings, !self.filters.is_empty());
-        let all = subjects.iter().zip(&findings);
-        let failures: Vec<(&str, &Counterexample)> =
-            all.filter_map(|(subject, finding)| Some((subject.name.as_str(), finding.failure.as_deref()?))).collect();
-        let verdict = format!(
-            "shard {} with seed {}: {} cases in {}, {} of {} subjects failed\n",
-            self.shard,
-            self.seed,
-            grouped(findings.iter().map(|finding| finding.cases).sum()),
-            seconds(start.elapsed()),
-            failures.len(),
-            subjects.len(),
-        );
-        print((table + &verdict).as_bytes())?;
-        let mut done = if failures.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) };
-        for (name, failure) in failures {
-            say(&format!("error: {failure}"));
-            let Reproduction::Kernel(text) = &failure.reproduction else { continue };
-            match self.keep(name, failure, text) {
-                Ok(path) => say(&format!("note: written to {}", path.display())),
-                Err(unwritten) => done = Err(unwritten),
-            }
+        let failures = || {
+            let all = subjects.iter().zip(&findings);
+            all.filter_map(|(subject, finding)| Some((subject.name.as_str(), finding.failure.as_deref()?)))
+        };
+        let cases: u64 = findings.iter().map(|finding| finding.cases).sum();
+        let failed = failures().count();
+        if !self.json {
+            let verdict = format!(
+                "shard {} with seed {}: {} cases in {}, {failed} of {} subjects failed\n",
+                self.shard,
+                self.seed,
+                grouped(cases),
+                seconds(start.elapsed()),
+                subjects.len(),
+            );
+            summarize(&(table(&subjects, &findings, !self.filters.is_empty()) + &verdict))?;
         }
-        done
+        let mut done = if failed == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) };
+        let mut objects = Vec::new();
+        for (name, failure) in failures() {
+            let mut object = json!({ "subject": failure.subject, "reason": failure.reason });
+            if !self.json {
+                say(&format!("error: {failure}"));
+            }
+            match &failure.reproduction {
+                Reproduction::None => {}
+                Reproduction::Line(line) => object["line"] = line.as_str().into(),
+                Reproduction::Kernel(text) => match self.keep(name, failure, text) {
+                    Ok(path) if self.json => object["file"] = path.display().to_string().into(),
+                    Ok(path) => say(&format!("note: written to {}", path.display())),
+                    Err(unwritten) => done = Err(unwritten),
+                },
+            }
+            objects.push(object);
+        }
+        if !self.json {
+            return done;
+        }
+        let mut answer = Answer::new("prove");
+        answer.set("shard", self.shard.to_string());
+        answer.set("seed", self.seed);
+        answer.set("cases", cases);
+        answer.set("seconds", start.elapsed().as_secs_f64());
+        answer.set("subjects", subjects.iter().zip(&findings).map(proved).collect::<Vec<_>>());
+        answer.set("failures", objects);
+        answer.finish(done)
+    }
+
+    /// No subject has a filter in its name: the one that was meant, by its whole name or by a part between `::`.
+    fn unknown(&self, effort: Effort) -> Failure {
+        let all = subjects(effort);
+        let names = all.iter().flat_map(|subject| subject.name.split("::").chain([subject.name.as_str()]));
+        let names: Vec<&str> = names.collect();
+        let near = self.filters.iter().find_map(|filter| closest_name(filter, names.iter().copied()));
+        let meant = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Failure::Call(format!("no subject has {} in its name{meant}", self.filters.join(" or ")))
     }
 
     /// Writes a kernel on which a rule fails to a file of its own.
@@ -91,17 +139,34 @@ impl Prove {
 
 const FAILED: &str = "FAILED";
 
+fn verdict(subject: &Subject, finding: &Finding) -> &'static str {
+    match finding.failure {
+        Some(_) => FAILED,
+        None if subject.is_absent => "absent",
+        None => "ok",
+    }
+}
+
+/// What came of a subject, as JSON.
+fn proved((subject, finding): (&Subject, &Finding)) -> Value {
+    json!({
+        "name": subject.name,
+        "part": subject.part,
+        "is_rule": subject.is_rule,
+        "verdict": verdict(subject, finding).to_lowercase(),
+        "instances": subject.instances,
+        "cases": finding.cases,
+        "seconds": finding.time.as_secs_f64(),
+    })
+}
+
 /// A line a subject, or where `each` is not asked for, one for all rules of a part.
 fn table(subjects: &[Subject], findings: &[Finding], each: bool) -> String {
     let mut rows: Vec<(String, usize, u64, Duration, &str)> = Vec::new();
     let mut summed = "";
     let mut rules = 0;
     for (subject, finding) in subjects.iter().zip(findings) {
-        let verdict = match finding.failure {
-            Some(_) => FAILED,
-            None if subject.is_absent => "absent",
-            None => "ok",
-        };
+        let verdict = verdict(subject, finding);
         let row = (subject.name.clone(), subject.instances, finding.cases, finding.time, verdict);
         match rows.last_mut() {
             Some(last) if !each && subject.is_rule && summed == subject.part => {

@@ -1,22 +1,23 @@
 //! `halfbyte quality`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use halfbyte::abi::Limits;
 use halfbyte::{Module, TARGETS, Target};
-use halfbyte_testkit::quality::page;
+use halfbyte_testkit::quality::{Quality as Measure, measure, page};
+use serde_json::{Value, json};
 
-use super::Done;
+use super::answer::Answer;
 use super::io::{kernel_files, write};
 use super::meter::Meter;
+use super::{Done, Failure};
 
 /// Counts what kernels become: instructions, registers, spills, bundles against the lower bound
 ///
 /// Prints a page of Markdown with a table a target, and what each refuses with the reason.
-///
-/// halfbyte quality examples -o docs/quality.md
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Quality {
     /// Kernel files, and folders, of which every *.hb below is measured; - is standard input
     #[arg(required = true)]
@@ -27,7 +28,16 @@ pub(super) struct Quality {
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write one JSON object (docs/json/quality.schema.json), not a page
+    #[arg(long)]
+    json: bool,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte quality examples -o docs/quality.md
+  halfbyte quality examples/brighten.hb --target vp1
+  halfbyte quality examples --json | jq '.measured[] | select(.spills > 0)'";
 
 impl Quality {
     pub(super) fn run(self) -> Done {
@@ -35,6 +45,36 @@ impl Quality {
             None => TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect(),
             Some(target) => TARGETS.representatives(target),
         };
+        if !self.json {
+            return write(self.output.as_deref(), page(&self.modules()?, &targets).as_bytes());
+        }
+        let mut answer = Answer::new("quality");
+        let modules = match self.modules() {
+            Ok(modules) => modules,
+            Err(failure) => return answer.finish(Err(failure)),
+        };
+        let (mut taken, mut refused) = (Vec::new(), Vec::new());
+        for (module, &target) in modules.iter().flat_map(|module| targets.iter().map(move |target| (module, target))) {
+            for (kernel, quality) in measure(module, target) {
+                let mut object = json!({ "file": module.file(), "kernel": kernel, "target": target.name() });
+                if let Some(sm) = target.sm() {
+                    object["sm"] = sm.number().into();
+                }
+                match quality {
+                    Ok(quality) => taken.push(counted(object, &quality)),
+                    Err(reason) => {
+                        object["reason"] = reason.into();
+                        refused.push(object);
+                    }
+                }
+            }
+        }
+        answer.set("measured", taken);
+        answer.set("refused", refused);
+        answer.finish_to(self.output.as_deref(), Ok(()))
+    }
+
+    fn modules(&self) -> Result<Vec<Module>, Failure> {
         let files = kernel_files(&self.paths)?;
         let mut meter = Meter::new(Duration::from_secs(1));
         let mut modules = Vec::with_capacity(files.len());
@@ -44,6 +84,24 @@ impl Quality {
             modules.push(Module::named(&input.name, input.text()?)?);
         }
         meter.clear();
-        write(self.output.as_deref().or(Some(Path::new("-"))), page(&modules, &targets).as_bytes())
+        Ok(modules)
     }
+}
+
+fn pair(&(count, bound): &(u32, u32)) -> Value {
+    json!({ "count": count, "bound": bound })
+}
+
+/// An object with what a kernel became.
+fn counted(mut object: Value, quality: &Measure) -> Value {
+    let Measure { compute, words, registers, spills, bundles } = quality;
+    object["compute"] = (*compute).into();
+    object["words"] = (*words).into();
+    object["registers"] = (*registers).into();
+    object["spills"] = (*spills).into();
+    if let Some(bundles) = bundles {
+        object["bundles"] = pair(&bundles.all);
+        object["loops"] = bundles.loops.iter().map(pair).collect();
+    }
+    object
 }

@@ -17,7 +17,8 @@ use halfbyte_testkit::words::{self, Case, Draws};
 use super::io::{print, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, say, silence_panics};
+use super::output::{say, summarize};
+use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -28,6 +29,7 @@ const ENOUGH: usize = 10;
 /// said at the end. Memory must be the same bit for bit, and traps the same in item, kind, place and line. A kernel for
 /// which they are not is shrunk and written to a file of its own, with a run line for `check`.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Random {
     /// What the kernels depend on
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -58,7 +60,7 @@ pub(super) struct Random {
     /// Print the kernels, and do not run them
     #[arg(long)]
     print: bool,
-    /// Run random programs of HALU and VP1 words instead of kernels
+    /// Run random machine code of HALU and VP1 instead of kernels
     ///
     /// The interpreter is compared with native code, on one thread and on several.
     #[arg(long, conflicts_with = "engine")]
@@ -66,6 +68,13 @@ pub(super) struct Random {
     #[command(flatten)]
     limits: LimitArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte random --count 10000 --seed 7
+  halfbyte random --seed 7 --first 1234 --count 1
+  halfbyte random --words --target vp1
+  halfbyte random --print --count 3";
 
 impl Random {
     pub(super) fn run(self) -> Done {
@@ -83,7 +92,7 @@ impl Random {
             seed: self.seed,
             kernels,
             shard: self.shard,
-            targets: self.sm.targets(self.target),
+            targets: self.sm.targets(self.target)?,
             engines: match self.engine {
                 Some(engine) => vec![engine.engine()],
                 None => Engine::ALL.to_vec(),
@@ -118,7 +127,7 @@ impl Random {
         });
         meter.clear();
         unwritten?;
-        print(report(&plan, &summary, start.elapsed()).as_bytes())?;
+        summarize(&report(&plan, &summary, start.elapsed()))?;
         if summary.differences.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 }
@@ -134,7 +143,7 @@ impl Random {
 
     fn run_words(&self) -> Done {
         let machines = |target: &Target| target.form() != Form::Text;
-        let targets: Vec<Target> = self.sm.targets(self.target).into_iter().filter(machines).collect();
+        let targets: Vec<Target> = self.sm.targets(self.target)?.into_iter().filter(machines).collect();
         if targets.is_empty() {
             return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));
         }
@@ -177,7 +186,7 @@ impl Random {
         text += &format!("trapping     {}\n", grouped(summary.trapped));
         text += &format!("time         {}\n", seconds(start.elapsed()));
         text += &format!("differences  {}\n", summary.findings.len());
-        print(text.as_bytes())?;
+        summarize(&text)?;
         if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Input(Message::Said)) }
     }
 

@@ -13,10 +13,12 @@ use halfbyte_testkit::reduce::{
 };
 use halfbyte_testkit::values::{Loader, MAX_BYTES};
 
+use super::compile::select;
 use super::io::{Input, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, SmArgs, interrupt, say, silence_panics};
+use super::output::mention;
+use super::{Done, EngineName, Failure, SmArgs, interrupt, silence_panics};
 
 /// Makes a kernel that fails as small as it can be
 ///
@@ -68,6 +70,7 @@ impl Reduce {
     pub(super) fn run(self) -> Done {
         let input = Input::read(&self.file)?;
         let module = Module::named(&input.name, input.text()?)?;
+        select(&module, self.kernel.as_deref())?;
         let engines = match self.engine {
             Some(engine) => vec![engine.engine()],
             None => Engine::ALL.to_vec(),
@@ -76,7 +79,7 @@ impl Reduce {
             return Err(Failure::Call(reason));
         }
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
-        let target = self.target.map(|name| self.sm.target(name));
+        let target = self.target.map(|name| self.sm.only(name)).transpose()?;
         let one = Duration::from_secs(self.patience.into());
         let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
         let all = Duration::from_secs(self.time.into());
@@ -121,7 +124,7 @@ impl Reduce {
             meter.show(|time| format!("{ops} of {of} ops, {items} items; {trials} kernels tried in {}", seconds(time)));
         });
         meter.clear();
-        say(&format!(
+        mention(&format!(
             "{} of {} ops, {} of {} items; {} kernels tried in {}",
             least.ops(),
             case.ops(),

@@ -1,5 +1,8 @@
 //! `halfbyte run`
 
+mod results;
+
+use std::cell::RefCell;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +13,7 @@ use halfbyte::abi::Param;
 use halfbyte::abi::{Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
 use halfbyte::ir::diag::Lines;
-use halfbyte::ir::eval::DEFAULT_BUDGET;
+use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
@@ -18,22 +21,36 @@ use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS};
-use halfbyte_testkit::bind::bind;
+use halfbyte_testkit::bind::{Bound, bind};
+use halfbyte_testkit::harness::Kind;
 use halfbyte_testkit::runlines::Name;
-use halfbyte_testkit::values::{Loader, Value, list, npy};
+use halfbyte_testkit::values::array::dtype_lines;
+use halfbyte_testkit::values::print::Sign;
+use halfbyte_testkit::values::{Loader, Value, is_like_file};
+use serde_json::json;
 
-use super::compile::no_kernel;
-use super::io::{Input, print, write};
+use self::results::{Form, Out, results_json, write_results};
+use super::answer::Answer;
+use super::compile::{no_kernel, no_kernels};
+use super::io::Input;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
-use super::{Done, EngineName, Failure, OnArgs, ShapeArgs, say};
+use super::output::say;
+use super::trace::{self, evaluate_traced};
+use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 
 /// Runs one kernel once
 ///
-/// VALUE is a number, a [list], @FILE.npy, @FILE (its bytes), zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED).
-/// A number in 0x hexadecimal is the bits of a whole element; any other is the value of every lane. What --out
-/// does not name is printed.
+/// VALUE is a number, a [list], @FILE.npy, @FILE.png, @FILE:DTYPE:SHAPE (a file without a header), @FILE (its bytes),
+/// zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED). A number in 0x hexadecimal is the bits of a whole element; any other is
+/// the value of every lane. What --out does not name is printed, as a value that can be given again.
+///
+/// An `out` buffer without a value has the elements up to the last one that the launch reads or writes, all zero before it.
+///
+/// A picture is 8-bit grey, RGB or RGBA; its bytes, row by row, fill the lanes. So of an RGBA picture an i8x4 is a pixel, of a grey
+/// one four pixels.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", files()))]
 pub(super) struct Run {
     /// The kernel file, a file in PTX (*.ptx), or an object file that compile has made; - is standard input
     file: PathBuf,
@@ -42,7 +59,7 @@ pub(super) struct Run {
     kernel: Option<String>,
     #[command(flatten)]
     on: OnArgs,
-    /// What executes words
+    /// What executes machine code
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineName,
     /// The number of work items
@@ -56,14 +73,86 @@ pub(super) struct Run {
     /// Say on standard error what the launch took
     #[arg(long)]
     stats: bool,
+    /// Print each value of this work item with its line, in the order in which they come about; with --target ir
+    #[arg(long, value_name = "ITEM")]
+    trace: Option<u32>,
     /// A parameter's value
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     args: Vec<String>,
-    /// Where a buffer goes afterwards: an .npy file, or its bytes
+    /// Where a buffer goes afterwards: FILE.npy, FILE.png, or any other file, which gets its bytes
+    ///
+    /// An .npy file has the dtype and the shape of the array that came in for the buffer, or of one like it. So has a picture its size,
+    /// which FILE.png:WIDTHxHEIGHT says otherwise.
     #[arg(long = "out", value_name = "NAME=FILE")]
     outs: Vec<String>,
+    /// How buffers are printed
+    #[arg(long, value_enum, default_value = "values")]
+    print: Form,
+    /// Print one JSON object (docs/json/run.schema.json): buffers as values and as bits
+    #[arg(long)]
+    json: bool,
+    /// Print and write integers as signed: those of a type are by default where one is given with a minus or in a file of signed ones
+    #[arg(long, overrides_with = "unsigned")]
+    signed: bool,
+    /// Print and write integers as unsigned
+    #[arg(long)]
+    unsigned: bool,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
+  halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
+  halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
+
+/// What is said after the help on arguments.
+fn files() -> String {
+    format!("Elements, and NumPy's dtypes of the files that they are read from and written to:\n{}", dtype_lines())
+}
+
+/// What a launch is made within.
+struct Within<'a> {
+    watchdog: &'a Watchdog,
+    /// What is known of it, for `--json`.
+    answer: RefCell<Answer>,
+}
+
+impl Within<'_> {
+    fn set(&self, name: &str, value: impl Into<serde_json::Value>) {
+        self.answer.borrow_mut().set(name, value);
+    }
+
+    /// Notes how a launch ends badly.
+    fn set_trap(&self, kind: Kind, item: Option<u32>, line: usize) {
+        let mut trap = json!({ "kind": kind.name() });
+        if let Some(item) = item {
+            trap["item"] = item.into();
+        }
+        if line > 0 {
+            trap["line"] = line.into();
+        }
+        self.set("trap", trap);
+    }
+
+    fn set_launch_error(&self, error: &LaunchError) {
+        if let LaunchError::Trap(trap) = error {
+            self.set_trap(Kind::of_trap(&trap.kind), Some(trap.item), trap.loc.line as usize);
+        }
+    }
+
+    fn set_stats(&self, stats: &Stats, time: Duration) {
+        let Stats { issued, backward_branches, tiles, bytes_in, bytes_out } = *stats;
+        let seconds = time.as_secs_f64();
+        self.set(
+            "stats",
+            json!({
+                "instructions": issued, "backward_branches": backward_branches, "tiles": tiles, "bytes_in": bytes_in,
+                "bytes_out": bytes_out, "seconds": seconds,
+            }),
+        );
+    }
 }
 
 /// The kernel to run, ready for its arguments.
@@ -74,7 +163,12 @@ enum Ready<'a> {
 
 impl Run {
     pub(super) fn run(self) -> Done {
-        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
+        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
+        if on == On::Ir && engine != Engine::Interp {
+            return Err(Failure::Call(format!(
+                "--engine {engine} runs machine code; target `ir` is evaluated as it stands"
+            )));
+        }
         if let On::Words(target) = on
             && !TARGETS.runs(engine, target)
         {
@@ -84,20 +178,22 @@ impl Run {
             return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
         }
         let watchdog = self.limits.watchdog(Limits::generous());
-        let done = self.run_within(&watchdog);
+        let within = Within { watchdog: &watchdog, answer: RefCell::new(Answer::new("run")) };
+        let done = self.run_within(&within);
         if let (Err(_), Some(advice)) = (&done, watchdog.exceeded().as_ref().and_then(advice)) {
             say(&format!("help: {advice}"));
         }
-        done
+        if self.json { within.answer.into_inner().finish(done) } else { done }
     }
 
-    fn run_within(&self, watchdog: &Watchdog) -> Done {
-        let (on, engine) = (self.on.on(), self.engine.on_threads(self.threads));
+    fn run_within(&self, within: &Within<'_>) -> Done {
+        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
         let shape = self.shape.shape()?;
         let items = self.items(&input.name, shape)?;
+        trace::check(self.trace, on, items)?;
         if is_ptx(&input.name) && self.on.is_text() {
-            return self.run_text(&input, shape, engine, watchdog);
+            return self.run_text(&input, shape, engine, within);
         }
         if input.bytes.starts_with(b"\x7fELF") {
             let On::Words(target) = on else {
@@ -113,17 +209,18 @@ impl Run {
                 return Err(Failure::Call(format!("{} is for {}", input.name, program.header().target)));
             }
             let names: Vec<&str> = program.kernels().iter().map(|kernel| kernel.signature().name()).collect();
-            let name = self.name(&names, &input.name)?;
+            let name = self.name(&names, &input.name, "")?;
             let missing =
                 || Failure::Call(format!("{} has no kernel `@{name}`; it has {}", input.name, names.join(", ")));
             let kernel = program.kernel(name).ok_or_else(missing)?;
             let params = kernel.signature().given();
-            return self.launch(&Ready::Words(kernel, engine), name, params, (&input.name, ""), items, watchdog);
+            let ready = Ready::Words(kernel, engine);
+            return self.launch(&ready, None, name, params, (&input.name, ""), items, within);
         }
         let text = input.text()?;
         let module = Module::open(&input.name, text, shape)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-        let name = self.name(&names, &input.name)?;
+        let name = self.name(&names, &input.name, text)?;
         let kernels = &module.ir().kernels;
         let number = kernels.iter().position(|kernel| kernel.name == name).ok_or_else(|| no_kernel(&module, name))?;
         let kernels = kernels.get(number..=number).unwrap_or_default();
@@ -132,22 +229,24 @@ impl Run {
         };
         let params = given(kernel);
         let On::Words(target) = on else {
-            return self.launch(&Ready::Ir(kernel), name, &params, (&input.name, text), items, watchdog);
+            let ready = Ready::Ir(kernel);
+            return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), items, within);
         };
-        let options = Options { watchdog: Some(watchdog.clone()), ..Options::new(target) };
+        let options = Options { watchdog: Some(within.watchdog.clone()), ..Options::new(target) };
         let binary = pipeline::compile(&module, kernels, &options, &mut |_| {});
         let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         let program = halfbyte::TARGETS.load(&binary.object).map_err(Failure::input)?;
         let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
-        self.launch(&Ready::Words(loaded, engine), name, &params, (&input.name, text), items, watchdog)
+        let ready = Ready::Words(loaded, engine);
+        self.launch(&ready, Some(kernel), name, &params, (&input.name, text), items, within)
     }
 
     /// The kernel's name.
-    fn name<'n>(&'n self, names: &[&'n str], file: &str) -> Result<&'n str, Failure> {
+    fn name<'n>(&'n self, names: &[&'n str], file: &str, text: &str) -> Result<&'n str, Failure> {
         match (&self.kernel, names) {
             (Some(name), _) => Ok(name.strip_prefix('@').unwrap_or(name)),
             (None, [name]) => Ok(name),
-            (None, []) => Err(Failure::input(format!("{file} has no kernel"))),
+            (None, []) => Err(no_kernels(file, text)),
             (None, _) => Err(Failure::Call(format!("say which --kernel of {file}: {}", names.join(", ")))),
         }
     }
@@ -168,70 +267,92 @@ impl Run {
     }
 
     /// Runs a kernel in PTX as it stands.
-    fn run_text(&self, input: &Input, shape: Shape, engine: Engine, watchdog: &Watchdog) -> Done {
+    fn run_text(&self, input: &Input, shape: Shape, engine: Engine, within: &Within<'_>) -> Done {
         let text = input.text()?;
         let read = import_ptx::read(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
-        let name = self.name(&names, &input.name)?;
+        let name = self.name(&names, &input.name, text)?;
         if !names.contains(&name) {
             return Err(Failure::Call(format!("{} has no kernel `{name}`; it has {}", input.name, names.join(", "))));
         }
         let host = Host::load(&input.name, text, name)?;
         let outs = self.outs(host.params())?;
-        let mut args = self.values(name, host.params(), watchdog)?;
+        let mut bound = self.values(name, host.params(), None, within.watchdog)?;
         let start = Instant::now();
+        self.describe(within, name, engine, shape.grid.unwrap_or(1).saturating_mul(shape.block.unwrap_or(1)));
         let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
-        let how = How { watchdog: Some(watchdog), ..How::from(engine) };
-        let stats = host.launch_on(how, grid, block, &mut args).map_err(|error| match error {
+        let how = How { watchdog: Some(within.watchdog), ..How::from(engine) };
+        let stats = host.launch_on(how, grid, block, &mut bound.args).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
+                within.set_launch_error(&error);
                 let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
                 Failure::from(Report::new(&*input.name, text, vec![trap]))
             }
             error @ (LaunchError::Cuda { .. } | LaunchError::Exceeded { .. }) => Failure::input(error),
             error => Failure::Call(error.to_string()),
         })?;
-        if self.stats {
+        within.set_stats(&stats, start.elapsed());
+        if self.stats && !self.json {
             say(&statistics(engine, &stats, start.elapsed(), None));
         }
-        write_results(host.params(), &args, &outs)
+        self.write_results(within, host.params(), &bound, &outs)
     }
 
+    /// How integers are shown, where the call says so.
+    fn sign(&self) -> Option<Sign> {
+        (self.signed || self.unsigned).then_some(Sign::signed(self.signed))
+    }
+
+    /// Makes the launch. What nothing but the evaluator can say of its buffers is asked of the kernel, where its text is there.
+    #[allow(clippy::too_many_arguments)]
     fn launch(
         &self,
         ready: &Ready<'_>,
+        kernel: Option<&halfbyte::ir::Kernel>,
         name: &str,
         params: &[Param],
         (file, text): (&str, &str),
         items: u32,
-        watchdog: &Watchdog,
+        within: &Within<'_>,
     ) -> Done {
         let outs = self.outs(params)?;
-        let mut args = self.values(name, params, watchdog)?;
-        let start = Span::default();
+        let mut bound = self.values(name, params, kernel.map(|kernel| (kernel, items)), within.watchdog)?;
+        let signs = bound.signs();
+        let sign = |elem| self.sign().unwrap_or_else(|| signs(elem));
+        let args = &mut bound.args;
+        let (start, lines) = (Span::default(), Lines::new(text));
+        self.describe(within, name, self.engine.on_threads(self.threads), items);
         let failed = match ready {
             Ready::Ir(kernel) => {
-                let evaluated = evaluate_watched(kernel, items, DEFAULT_BUDGET, Some(watchdog), &mut args);
-                evaluated.err().map(|fault| fault_diagnostic(&fault, kernel, kernel.span))
+                let evaluated = match self.trace {
+                    Some(item) => evaluate_traced(kernel, text, item, items, within.watchdog, args, &sign),
+                    None => evaluate_watched(kernel, items, DEFAULT_BUDGET, Some(within.watchdog), args).map(drop),
+                };
+                evaluated.err().map(|fault| {
+                    let diagnostic = fault_diagnostic(&fault, kernel, kernel.span);
+                    let item = if let Fault::Trap(trap) = &fault { Some(trap.item) } else { None };
+                    if let Fault::Trap(_) | Fault::Race(_) = &fault {
+                        within.set_trap(Kind::of_fault(&fault), item, lines.position(diagnostic.span.start).line);
+                    }
+                    diagnostic
+                })
             }
-            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, &mut args, watchdog) {
+            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, args, within) {
                 Ok(()) => None,
                 // An object has no text to show.
                 Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
                     return Err(Failure::input(error));
                 }
-                Err(error) => Some(launch_diagnostic(
-                    &error,
-                    &Lines::new(text),
-                    start,
-                    &format!("{} ({engine})", self.target_name()),
-                )),
+                Err(error) => {
+                    Some(launch_diagnostic(&error, &lines, start, &format!("{} ({engine})", self.target_name())))
+                }
             },
         };
         if let Some(diagnostic) = failed {
             return Err(Report::new(file, text, vec![diagnostic]).into());
         }
-        write_results(params, &args, &outs)
+        self.write_results(within, params, &bound, &outs)
     }
 
     /// Runs words, and shows how far they are where that takes long.
@@ -241,7 +362,7 @@ impl Run {
         engine: Engine,
         items: u32,
         args: &mut [Vec<u8>],
-        watchdog: &Watchdog,
+        within: &Within<'_>,
     ) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
         let mut meter = Meter::new(Duration::from_secs(1));
@@ -260,41 +381,75 @@ impl Run {
                 }
                 meter.clear();
             });
-            let result =
-                execute(kernel, How { done: Some(done), watchdog: Some(watchdog), ..How::from(engine) }, items, args);
+            let result = execute(
+                kernel,
+                How { done: Some(done), watchdog: Some(within.watchdog), ..How::from(engine) },
+                items,
+                args,
+            );
             drop(ended);
             result
         });
         let time = start.elapsed();
-        if let (true, Ok(stats)) = (self.stats, &result) {
+        match &result {
+            Ok(stats) => within.set_stats(stats, time),
+            Err(error) => within.set_launch_error(error),
+        }
+        if let (true, Ok(stats)) = (self.stats && !self.json, &result) {
             say(&statistics(engine, stats, time, kernel.translation()));
         }
         result.map(|_| ())
     }
 
-    fn target_name(&self) -> &'static str {
-        self.on.on().name()
+    /// Says what is launched.
+    fn describe(&self, within: &Within<'_>, kernel: &str, engine: Engine, items: u32) {
+        within.set("kernel", kernel);
+        within.set("target", self.target_name());
+        if !matches!(self.on.target, On::Ir) {
+            within.set("engine", engine.to_string());
+        }
+        within.set("items", items);
     }
 
-    /// Where buffers go, by name.
-    fn outs<'s>(&'s self, params: &[Param]) -> Result<Vec<(&'s str, &'s str)>, Failure> {
+    fn write_results(&self, within: &Within<'_>, params: &[Param], bound: &Bound, outs: &[Out<'_>]) -> Done {
+        if !self.json {
+            return write_results(params, bound, outs, self.print, self.sign());
+        }
+        let buffers = results_json(params, bound, outs, self.sign())?;
+        within.set("buffers", buffers);
+        Ok(())
+    }
+
+    fn target_name(&self) -> &'static str {
+        self.on.target.name()
+    }
+
+    /// Where buffers go.
+    fn outs(&self, params: &[Param]) -> Result<Vec<Out<'_>>, Failure> {
         let results: Vec<&str> =
             params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
-        let out = |out: &'s String| {
-            let Some((name, path)) = out.split_once('=') else {
-                return Err(Failure::Call(format!("--out {out}: expected NAME=FILE")));
-            };
-            if results.contains(&name) {
-                return Ok((name, path));
+        let mut outs = Vec::new();
+        for text in &self.outs {
+            let out = Out::parse(text)?;
+            if !results.contains(&out.name) {
+                let names = if results.is_empty() { "none".into() } else { results.join(", ") };
+                let name = out.name;
+                let wrong = format!("--out {text}: `{name}` is no out or inout buffer; these are {names}");
+                return Err(Failure::Call(wrong));
             }
-            let names = if results.is_empty() { "none".into() } else { results.join(", ") };
-            Err(Failure::Call(format!("--out {out}: `{name}` is no out or inout buffer; these are {names}")))
-        };
-        self.outs.iter().map(out).collect()
+            outs.push(out);
+        }
+        Ok(outs)
     }
 
     /// The arguments' bytes. Messages show the arguments, a line each, as their text.
-    fn values(&self, kernel: &str, params: &[Param], watchdog: &Watchdog) -> Result<Vec<Vec<u8>>, Failure> {
+    fn values(
+        &self,
+        name: &str,
+        params: &[Param],
+        launched: Option<(&halfbyte::ir::Kernel, u32)>,
+        watchdog: &Watchdog,
+    ) -> Result<Bound, Failure> {
         let mut shown = String::new();
         let (mut values, mut errors): (Vec<(Name, Value)>, _) = (Vec::new(), Vec::new());
         for arg in &self.args {
@@ -308,6 +463,12 @@ impl Run {
             let span = Span { start, end: start + name.len() as u32 };
             if values.iter().any(|((other, _), _)| other == name) {
                 errors.push(Diagnostic::new(span, format!("`{name}` is given twice")));
+                continue;
+            }
+            if is_like_file(text) {
+                let place = Span { start: span.end + 1, end: whole.end };
+                let message = format!("`{text}` is no value; did you mean `@{text}`?");
+                errors.push(Diagnostic::new(place, message).expected("`@` before the name of a file"));
                 continue;
             }
             match Value::parse(text) {
@@ -326,28 +487,22 @@ impl Run {
         if errors.is_empty() {
             // Files are named from where the call is made.
             let loader = Loader::anywhere(Path::new("")).watched(Some(watchdog));
-            match bind(params, &values, &[], &loader, Span { start: end, end }) {
-                Ok(bound) => return Ok(bound.args),
+            let place = Span { start: end, end };
+            let bound = bind(params, &values, &[], &loader, place).and_then(|mut bound| match launched {
+                Some((kernel, items)) => {
+                    bound.settle(kernel, items, Some(watchdog));
+                    Ok(bound)
+                }
+                None => bound.closed(params, place),
+            });
+            match bound {
+                Ok(bound) => return Ok(bound),
                 Err(wrong) => errors = wrong,
             }
         }
-        let report = Report::new(format!("arguments of @{kernel}"), shown, errors);
+        let report = Report::new(format!("arguments of @{name}"), shown, errors);
         Err(Failure::Call(report.render(false).trim_start_matches("error: ").to_owned()))
     }
-}
-
-/// Writes what a launch has left in its buffers, to where the call says.
-fn write_results(params: &[Param], args: &[Vec<u8>], outs: &[(&str, &str)]) -> Done {
-    for (param, bytes) in params.iter().zip(args).filter(|(param, _)| param.is_result()) {
-        match outs.iter().find(|(name, _)| *name == param.name) {
-            Some((_, path)) if Path::new(path).extension().is_some_and(|extension| extension == "npy") => {
-                write(Some(Path::new(path)), &npy::write(bytes, param.ty()))?;
-            }
-            Some((_, path)) => write(Some(Path::new(path)), bytes)?,
-            None => print(format!("{}={}\n", param.name, list(param.ty(), bytes)).as_bytes())?,
-        }
-    }
-    Ok(())
 }
 
 fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option<Translation>) -> String {

@@ -19,7 +19,10 @@ use super::{Done, EngineName, Machine};
 /// numbers, "ds" (2) by three digits of the row and one of the bank, "vx" (32), "va", a list of 16 integers, and
 /// "uc", a number, which is $uccfg. Digits are hexadecimal. What "pre" does not name is as after reset: 0, each
 /// "c" 8000.
+///
+/// A line that is no JSON object is answered by {"error"} too; the exit code is then 1, after all lines.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Step {
     /// The machine
     #[arg(long, value_enum)]
@@ -27,13 +30,18 @@ pub(super) struct Step {
     /// What executes
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineName,
-    /// Answer JSON lines, the only form there is
-    #[arg(long, required = true)]
+    /// Answer JSON lines; there is no other form, and it may be left out
+    #[arg(long)]
     json: bool,
     /// The lines; - is standard input
     #[arg(default_value = "-")]
     file: PathBuf,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  echo '{\"asm\": \"HADD2 R0, R1, R2 ;\", \"pre\": {\"R1\": \"0x3c003c00\", \"R2\": \"0x40004000\"}}' | halfbyte step --target halu
+  halfbyte step --target vp1 --engine jit bundles.jsonl";
 
 impl Step {
     pub(super) fn run(self) -> Done {

@@ -2,13 +2,19 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use halfbyte::abi::Limits;
-use halfbyte_testkit::testing::{Coverage, TestFile};
+use halfbyte::abi::{Limits, Watchdog};
+use halfbyte::report::Report;
+use halfbyte_testkit::testing::{Coverage, RuleCount, TestFile, Verdict};
+use serde_json::{Value, json};
 
-use super::io::{kernel_files, print, write};
+use super::answer::{Answer, of_report};
+use super::io::{Input, kernel_files, print, to_stdout, write};
+use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
-use super::{Done, Failure, Message, interrupt, render, say};
+use super::output::{render, say, summarize};
+use super::{Done, Failure, Message, interrupt, watch};
 
 /// Runs text tests: kernels with what a stage of the compiler must make of them
 ///
@@ -28,6 +34,15 @@ pub(super) struct Test {
     /// Say how often each rule was taken; a rule that never was is a failure
     #[arg(long)]
     coverage: bool,
+    /// Write a JUnit report, which CI systems show; - is standard output, which then has nothing else
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Print one JSON object (docs/json/test.schema.json)
+    #[arg(long)]
+    json: bool,
+    /// Run again whenever one of the files, or a file below one of the folders, changes; Ctrl-C ends it
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -37,6 +52,9 @@ Examples:
   halfbyte test tests/files
   halfbyte test mine.hb --bless
   halfbyte test tests/files --coverage
+  halfbyte test mine.hb --watch
+  halfbyte test tests/files --junit report.xml
+  halfbyte test tests/files --json | jq '.files[] | select(.failed > 0).file'
 
 A test:
   ; test: isel halu
@@ -66,61 +84,234 @@ In a TEXT, {{regex}} is a regular expression, and [[R:regex]] gives its match a 
 
 impl Test {
     pub(super) fn run(self) -> Done {
-        if self.bless && self.paths.iter().any(|path| path == Path::new("-")) {
+        if self.watch { watch::each_change(&self.paths, || self.once()) } else { self.once() }
+    }
+
+    fn once(&self) -> Done {
+        let to_stdin = |path: &PathBuf| path == Path::new("-");
+        if self.bless && self.paths.iter().any(to_stdin) {
             return Err(Failure::Call("standard input cannot be rewritten".into()));
         }
-        let mut coverage = Coverage::default();
-        let (mut passed, mut failed) = (0, 0);
+        let has_stdout = self.junit.as_deref().is_some_and(|path| to_stdout(Some(path)));
+        if self.json && has_stdout {
+            let message = "--json and `--junit -` both write to standard output; name a file with --junit FILE";
+            return Err(Failure::Call(message.into()));
+        }
+        let mut results = Results::default();
+        // What machines read stands alone.
+        let is_shown = !self.json && !has_stdout;
+        let done = self.run_files(&mut results, is_shown);
+        if interrupt::is_pending() {
+            return Ok(());
+        }
+        let never = if self.coverage { results.coverage.never().count() } else { 0 };
+        let is_good = never == 0 && results.failed() == 0;
+        let done = done.and_then(|()| if is_good { Ok(()) } else { Err(Failure::Input(Message::Said)) });
+        if let (Some(path), Ok(()) | Err(Failure::Input(Message::Said))) = (&self.junit, &done) {
+            junit::report(path, "test", &results.suites())?;
+        }
+        if self.json {
+            return results.answer(self.coverage).finish(done);
+        }
+        if let Err(Failure::Input(Message::Said)) | Ok(()) = done {
+            if self.coverage && is_shown {
+                print(table(&results.coverage).as_bytes())?;
+            }
+            for row in results.coverage.never().take(never) {
+                say(&format!("error: no test takes rule {row}"));
+            }
+            if is_shown {
+                summarize(&format!("{} passed, {} failed\n", results.passed(), results.failed()))?;
+            }
+        }
+        done
+    }
+
+    fn run_files(&self, results: &mut Results, is_shown: bool) -> Done {
         for found in kernel_files(&self.paths)? {
             if interrupt::is_pending() {
                 return Ok(());
             }
             let watchdog = self.limits.watchdog(Limits::strict());
-            let (path, input) = (&found.path, found.read(watchdog.limits().text_bytes)?);
-            let file = match input.text().and_then(|text| TestFile::read(&input.name, text)) {
-                Ok(file) => file,
-                Err(report) => {
-                    failed += 1;
-                    print(format!("FAILED {}: no tests can be read\n", input.name).as_bytes())?;
-                    say(&render(&report));
-                    continue;
-                }
-            };
-            let mut outcome = file.run_within(Some(&watchdog));
-            coverage.add(&outcome.coverage);
-            if self.bless
-                && let Some(text) = file.blessed(&outcome)
-            {
-                write(Some(path), text.as_bytes())?;
-                print(format!("rewritten {}\n", input.name).as_bytes())?;
-                outcome = TestFile::read(&input.name, &text)?.run_within(Some(&watchdog));
+            let input = found.read(watchdog.limits().text_bytes)?;
+            let tested = self.run_file(&found.path, &input, &watchdog, &mut results.coverage)?;
+            if is_shown {
+                tested.show()?;
             }
-            for verdict in &outcome.verdicts {
-                let Some(first) = verdict.failures.first() else {
-                    passed += 1;
-                    continue;
-                };
-                failed += 1;
-                let line = file.line(first);
-                print(format!("FAILED {}:{line} @{}: {}\n", input.name, verdict.kernel, first.message).as_bytes())?;
+            results.files.push(tested);
+        }
+        Ok(())
+    }
+
+    fn run_file(
+        &self,
+        path: &Path,
+        input: &Input,
+        watchdog: &Watchdog,
+        coverage: &mut Coverage,
+    ) -> Result<Tested, Failure> {
+        let start = Instant::now();
+        let name = input.name.clone();
+        let mut file = match input.text().and_then(|text| TestFile::read(&name, text)) {
+            Ok(file) => file,
+            Err(report) => {
+                let (time, report) = (start.elapsed(), Some(report));
+                return Ok(Tested { name, tests: None, report, time, advice: None, is_rewritten: false });
             }
-            if let Some(report) = file.report(&outcome) {
-                say(&render(&report));
-                if let Some(advice) = watchdog.exceeded().as_ref().and_then(advice) {
-                    say(&format!("help: {advice}"));
-                }
+        };
+        let mut outcome = file.run_within(Some(watchdog));
+        coverage.add(&outcome.coverage);
+        let mut is_rewritten = false;
+        if self.bless
+            && let Some(text) = file.blessed(&outcome)
+        {
+            write(Some(path), text.as_bytes())?;
+            is_rewritten = true;
+            file = TestFile::read(&name, &text)?;
+            outcome = file.run_within(Some(watchdog));
+        }
+        let report = file.report(&outcome);
+        let advice = report.as_ref().and_then(|_| watchdog.exceeded().as_ref().and_then(advice));
+        let tests = outcome.verdicts.into_iter().map(|verdict| {
+            let line = verdict.failures.first().map(|first| file.line(first));
+            (line, verdict)
+        });
+        let tests = Some(tests.collect());
+        Ok(Tested { name, tests, report, time: start.elapsed(), advice, is_rewritten })
+    }
+}
+
+/// What came of the tests of a file.
+struct Tested {
+    name: String,
+    /// Each test, with the line of its first failure; none where they cannot be read.
+    tests: Option<Vec<(Option<usize>, Verdict)>>,
+    /// What is wrong.
+    report: Option<Report>,
+    time: Duration,
+    /// What to do about a limit that was met.
+    advice: Option<&'static str>,
+    is_rewritten: bool,
+}
+
+impl Tested {
+    /// Prints a line a failure, and says what is wrong.
+    fn show(&self) -> Done {
+        let name = &self.name;
+        if self.is_rewritten {
+            print(format!("rewritten {name}\n").as_bytes())?;
+        }
+        let Some(tests) = &self.tests else {
+            print(format!("FAILED {name}: no tests can be read\n").as_bytes())?;
+            self.report.iter().for_each(|report| say(&render(report)));
+            return Ok(());
+        };
+        for (line, verdict) in tests {
+            if let (Some(line), Some(first)) = (line, verdict.failures.first()) {
+                print(format!("FAILED {name}:{line} @{}: {}\n", verdict.kernel, first.message).as_bytes())?;
             }
         }
-        let mut never = 0;
-        if self.coverage {
-            print(table(&coverage).as_bytes())?;
-            for row in coverage.never() {
-                never += 1;
-                say(&format!("error: no test takes rule {row}"));
-            }
+        self.report.iter().for_each(|report| say(&render(report)));
+        if let Some(advice) = self.advice {
+            say(&format!("help: {advice}"));
         }
-        print(format!("{passed} passed, {failed} failed\n").as_bytes())?;
-        if failed == 0 && never == 0 { Ok(()) } else { Err(Failure::Input(Message::Said)) }
+        Ok(())
+    }
+
+    /// How many tests pass, or fail; a file that cannot be read as tests is one failure.
+    fn count(&self, passes: bool) -> usize {
+        match &self.tests {
+            None => usize::from(!passes),
+            Some(tests) => tests.iter().filter(|(_, verdict)| verdict.failures.is_empty() == passes).count(),
+        }
+    }
+
+    /// A report about one of its tests.
+    fn report_of(&self, verdict: &Verdict) -> Option<Report> {
+        let text = self.report.as_ref()?.text();
+        (!verdict.failures.is_empty()).then(|| Report::new(&*self.name, text, verdict.failures.clone()))
+    }
+
+    fn suite(&self) -> Suite {
+        let cases = match &self.tests {
+            None => {
+                let text = self.report.as_ref().map_or(String::new(), |report| report.render(false));
+                let verdict = junit::Verdict::Error { message: "no tests can be read".into(), text };
+                vec![Case { name: self.name.clone(), line: None, time: None, verdict }]
+            }
+            Some(tests) => tests.iter().map(|(line, verdict)| self.case(*line, verdict)).collect(),
+        };
+        Suite { name: self.name.clone(), time: Some(self.time), cases }
+    }
+
+    fn case(&self, line: Option<usize>, verdict: &Verdict) -> Case {
+        let failed = verdict.failures.first().map(|first| junit::Verdict::Failed {
+            message: first.message.clone(),
+            text: self.report_of(verdict).map_or(String::new(), |report| report.render(false)),
+        });
+        Case {
+            name: format!("@{}", verdict.kernel),
+            line,
+            time: None,
+            verdict: failed.unwrap_or(junit::Verdict::Passed),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let mut object = json!({
+            "file": self.name,
+            "passed": self.count(true),
+            "failed": self.count(false),
+            "seconds": self.time.as_secs_f64(),
+            "rewritten": self.is_rewritten,
+        });
+        let tests = self.tests.iter().flatten().map(|(line, verdict)| {
+            let report = self.report_of(verdict);
+            let failures = report.map_or(Vec::new(), |report| of_report(&report, &[]));
+            let mut test = json!({ "kernel": verdict.kernel, "ok": verdict.failures.is_empty(), "failures": failures });
+            if let (Some(line), Some(test)) = (line, test.as_object_mut()) {
+                test.insert("line".into(), (*line).into());
+            }
+            test
+        });
+        object["tests"] = tests.collect();
+        object
+    }
+}
+
+/// What came of all tests.
+#[derive(Default)]
+struct Results {
+    files: Vec<Tested>,
+    coverage: Coverage,
+}
+
+impl Results {
+    fn passed(&self) -> usize {
+        self.files.iter().map(|file| file.count(true)).sum()
+    }
+
+    fn failed(&self) -> usize {
+        self.files.iter().map(|file| file.count(false)).sum()
+    }
+
+    fn suites(&self) -> Vec<Suite> {
+        self.files.iter().map(Tested::suite).collect()
+    }
+
+    fn answer(&self, with_coverage: bool) -> Answer {
+        let mut answer = Answer::new("test");
+        answer.set("passed", self.passed());
+        answer.set("failed", self.failed());
+        answer.set("files", self.files.iter().map(Tested::json).collect::<Vec<_>>());
+        for file in self.files.iter().filter(|file| file.tests.is_none()) {
+            file.report.iter().for_each(|report| answer.report(report));
+        }
+        if with_coverage {
+            let rule = |row: RuleCount| json!({ "rule": row.to_string(), "count": row.count });
+            answer.set("rules", self.coverage.rules().map(rule).collect::<Vec<_>>());
+        }
+        answer
     }
 }
 

@@ -10,10 +10,11 @@ use super::compile::select;
 use super::io::{Input, write};
 use super::{Done, SmArgs};
 
-/// Shows kernels on their way to words, as one HTML page
+/// Shows how kernels become machine code, as one HTML page
 ///
 /// The page has the stages side by side. What comes from one op of the text lights up in all of them.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct View {
     /// The kernel file; - is standard input
     file: PathBuf,
@@ -30,13 +31,18 @@ pub(super) struct View {
     output: Option<PathBuf>,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte view examples/median.hb -o median.html
+  halfbyte view examples/median.hb --target vp1 --kernel median -o median.html";
+
 impl View {
     pub(super) fn run(self) -> Done {
         let input = Input::read(&self.file)?;
         let text = input.text()?;
         let module = Module::named(&input.name, text)?;
         let kernels = select(&module, self.kernel.as_deref())?;
-        let targets = self.sm.targets(self.target);
+        let targets = self.sm.targets(self.target)?;
         let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         write(self.output.as_deref().or(Some(Path::new("-"))), page.as_bytes())
     }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use halfbyte::ir::{Direction, ParamKind, Type};
-use halfbyte_testkit::runlines::{read, read_ptx};
+use halfbyte_testkit::runlines::{RunLine, read, read_ptx};
 use halfbyte_testkit::values::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     for lines in [read(text), read_ptx(text)] {
         match lines {
             Ok(lines) => {
-                for run in lines.runs {
+                for run in lines.runs.iter().flat_map(RunLine::launches) {
                     assert!(text.get(run.span.start as usize..run.span.end as usize).is_some());
                     for ((name, span), value) in run.args.iter().chain(&run.results) {
                         assert_eq!(text.get(span.start as usize..span.end as usize), Some(name.as_str()));

@@ -159,7 +159,11 @@ impl CompileError {
                 all.iter().map(|Invalid { at, diagnostic }| (at, diagnostic.clone())).collect()
             }
             CompileError::Refused(all) => {
-                let diagnostic = |refused: &Refusal| Diagnostic::new(refused.span, refused.to_string());
+                let diagnostic = |refused: &Refusal| {
+                    let help = refused.reason.as_ref().and_then(|reason| reason.help.as_deref());
+                    let diagnostic = Diagnostic::new(refused.span, refused.to_string());
+                    Diagnostic { help: help.map(str::to_owned), ..diagnostic }
+                };
                 all.iter().map(|Refused { at, refusal }| (at, whole_kernel(at, diagnostic(refusal)))).collect()
             }
             CompileError::TooLarge(too_large) => one(&too_large.at, too_large.message()),

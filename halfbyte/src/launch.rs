@@ -2,10 +2,12 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Watchdog, buffer_base, group_size};
-use halfbyte_ir::Span;
+use halfbyte_abi::{
+    DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Watchdog, buffer_base, buffer_near, group_size,
+};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
+use halfbyte_ir::{Op, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
@@ -73,6 +75,21 @@ pub fn evaluate_watched(
     watchdog: Option<&Watchdog>,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
+    evaluate_observed(kernel, items, budget, watchdog, args, &mut ())
+}
+
+/// The same, and tells an observer of every step.
+///
+/// # Errors
+/// As [`evaluate_watched`].
+pub fn evaluate_observed<O: eval::Observer>(
+    kernel: &halfbyte_ir::Kernel,
+    items: u32,
+    budget: u32,
+    watchdog: Option<&Watchdog>,
+    args: &mut [Vec<u8>],
+    observer: &mut O,
+) -> Result<Writers, Fault> {
     if let Some(watchdog) = watchdog {
         let bytes = args.iter().map(|arg| arg.len() as u64).fold(0, u64::saturating_add);
         let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
@@ -93,7 +110,7 @@ pub fn evaluate_watched(
         .collect();
     let group_size = group_size(items);
     let launch = eval::Launch { group_size, budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(items) };
-    Prepared::new(kernel).run_watched(&launch, &mut bound)
+    Prepared::new(kernel).run_observed(&launch, &mut bound, observer)
 }
 
 /// Runs a loaded kernel.
@@ -122,6 +139,21 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span
     match fault {
         Fault::Args(error) => Diagnostic::new(place, error.to_string()),
         Fault::Exceeded(exceeded) => Diagnostic::new(place, format!("on ir: @{name}: {exceeded}")),
+        Fault::Trap(eval::Trap { item, inst, span, kind: eval::TrapKind::OutOfBounds { address, bytes } }) => {
+            let access =
+                if kernel.insts.get(*inst).is_some_and(|inst| inst.op == Op::Store) { "store" } else { "load" };
+            let near = buffer_near(*address).and_then(|(param, offset)| {
+                let buffer = kernel.params.get(param).filter(|param| matches!(param.kind, ParamKind::Buffer { .. }))?;
+                let name = &buffer.name;
+                Some(match offset {
+                    ..0 => format!(": {} bytes before buffer `{name}`", offset.unsigned_abs()),
+                    0.. => format!(": byte {offset} of buffer `{name}`"),
+                })
+            });
+            let near = near.unwrap_or_default();
+            let message = format!("{access} of {bytes} bytes at {address:#x} is out of bounds{near}");
+            Diagnostic::new(*span, format!("trap on ir: @{name}, item {item}: {message}"))
+        }
         Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: @{name}, {trap}")),
         Fault::Race(race) => {
             let Race { param, offset, first, second } = race;
@@ -145,7 +177,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     };
     let message = format!("trap on {on}: @{}, item {}: {}", trap.kernel, trap.item, trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
-    Diagnostic::new(place, message).note(None, format!("word {:#x}: {}", trap.address, trap.instruction))
+    Diagnostic::new(place, message).note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }
 
 /// From a place to the end of its line.

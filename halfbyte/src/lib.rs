@@ -1,4 +1,4 @@
-//! halfbyte compiles kernels on packed half and byte vectors, from a small SSA text down to machine words, and runs those
+//! halfbyte compiles kernels on packed half and byte vectors, from a small SSA text down to machine code, and runs those
 //! words bit-exactly on any computer.
 //!
 //! ```
@@ -63,6 +63,8 @@ mod module;
 pub mod pipeline;
 #[cfg(feature = "typed")]
 mod program;
+#[cfg(feature = "codegen")]
+mod refused;
 pub mod report;
 mod source;
 #[cfg(feature = "codegen")]

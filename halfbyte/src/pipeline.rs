@@ -11,7 +11,7 @@ use halfbyte_abi::{Exceeded, Form, Target, Watchdog, clock};
 use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, write_object};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::text::Kernels;
-use halfbyte_ir::{Kernel, Legality, Span};
+use halfbyte_ir::{Kernel, Legality, Reason, Span};
 use halfbyte_isa::object::Header;
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
@@ -19,6 +19,7 @@ use halfbyte_lower::{Context, LowerError, Observer, Pass, Pipeline, UnknownPass}
 
 use crate::error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
 use crate::module::{Module, Verified};
+use crate::refused::as_written;
 use crate::source::Locator;
 use crate::targets::{Support, TARGETS, TargetSet};
 
@@ -335,7 +336,11 @@ fn compile_each(
         }
     }
     kernels.finish().map_err(|wrong| compiler.invalid("", wrong))?;
-    failed.finish()
+    failed.finish().map_err(|error| {
+        // The kernels were not kept: each was changed in place.
+        let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
+        as_written(error, &kernels, options.targets, options.target)
+    })
 }
 
 /// What is refused of the kernels so far. Any other error ends a compilation.
@@ -413,7 +418,13 @@ impl<'a> Compiler<'a> {
         kernel: Verified<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(Code, Stats), CompileError> {
-        self.compile_in_place(&mut kernel.kernel().clone(), watch)
+        let compiled = self.compile_in_place(&mut kernel.kernel().clone(), watch);
+        compiled.map_err(|error| self.as_written(error, kernel.kernel()))
+    }
+
+    /// An error of a later step, such as [`Compiler::machine`], in terms of the kernel that the text has: refusals name its ops.
+    pub fn as_written(&self, error: CompileError, kernel: &Kernel) -> CompileError {
+        as_written(error, std::slice::from_ref(kernel), self.options.targets, self.options.target)
     }
 
     /// The same where the kernel is not needed afterwards: it is left as the passes have made it.
@@ -455,7 +466,8 @@ impl<'a> Compiler<'a> {
     /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
     pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, CompileError> {
         let mut lowered = kernel.clone();
-        self.run_passes(&mut lowered, watch)?;
+        let done = self.run_passes(&mut lowered, watch);
+        done.map_err(|error| self.as_written(error, kernel))?;
         Ok(lowered)
     }
 
@@ -522,7 +534,7 @@ impl<'a> Compiler<'a> {
     fn support(&self) -> Result<&'static Support, CompileError> {
         let unknown = || {
             let (span, target) = (Span::default(), self.options.target.name());
-            let reason = Some("it is not in the list of targets".to_owned());
+            let reason = Some(Reason::new("it is not in the list of targets"));
             let refusal = Refusal { op: None, span, target, reason };
             CompileError::Refused(vec![Refused { at: self.at("", span), refusal }])
         };

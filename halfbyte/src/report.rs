@@ -1,5 +1,6 @@
 //! What is wrong with a text, shown with the text.
 
+mod groups;
 #[cfg_attr(feature = "snippets", path = "report/snippets.rs")]
 #[cfg_attr(not(feature = "snippets"), path = "report/plain.rs")]
 mod shown;
@@ -12,8 +13,11 @@ use halfbyte_ir::diag::Diagnostic;
 
 use crate::source::Source;
 
+pub use groups::Group;
+
 /// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
-/// the place where feature `snippets` is on, and say what was expected.
+/// the place where feature `snippets` is on, and say what was expected and what to write instead. What is true of several places is
+/// said once, with a list of the others; after twenty messages it is said how many more there are.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
@@ -37,9 +41,19 @@ impl Report {
         &self.file
     }
 
+    /// The text that they are about; empty where kernels were not read from one.
+    pub fn text(&self) -> &str {
+        self.source.text()
+    }
+
     /// The findings, in the order they are shown.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.list
+    }
+
+    /// The findings in that order, those that say the same of several places put together.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        groups::grouped(&self.list)
     }
 
     /// The messages, with terminal colours or without; without feature `snippets` never with any.
@@ -101,6 +115,23 @@ mod tests {
                 assert!(shown.len() < 5000, "{} bytes", shown.len());
             }
         }
+    }
+
+    #[test]
+    #[cfg(feature = "snippets")]
+    fn what_is_true_of_several_places_is_said_once() {
+        let wrong =
+            |start: u32, message: &str| Diagnostic::new(Span { start, end: start + 1 }, message).help("write x");
+        let list = vec![wrong(0, "wrong"), wrong(2, "other"), wrong(4, "wrong"), wrong(6, "wrong")];
+        let report = Report::new("k.hb", "a\nb\nc\nd\n", list);
+        let groups: Vec<_> = report.groups().iter().map(|group| (group.first.span.start, group.also.len())).collect();
+        assert_eq!(groups, [(0, 2), (2, 0)]);
+        let shown = report.to_string();
+        assert!(shown.contains("= help: write x\n  = note: also at 3:1, 4:1 (3 places)\n\nerror: other"), "{shown}");
+        let many: Vec<_> = (0..38).map(|n| wrong(0, &format!("wrong {n}"))).collect();
+        let shown = Report::new("k.hb", "a\n", many).to_string();
+        assert!(shown.contains("wrong 19\n") && !shown.contains("wrong 20\n"), "{shown}");
+        assert!(shown.ends_with("\nerror: and 18 more errors"), "{shown}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ impl TargetSet {
     /// Every op that no rule of the target matches; a target that is not in the list.
     pub fn select(&self, request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         let Some(support) = self.support(request.target) else {
-            let reason = Some("it is not in the list of targets".to_owned());
+            let reason = Some(halfbyte_ir::Reason::new("it is not in the list of targets"));
             let (span, target) = (request.kernel.span, request.target.name());
             return Err(vec![Refusal { op: None, span, target, reason }]);
         };

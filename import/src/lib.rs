@@ -46,8 +46,10 @@ mod ssa;
 mod types;
 mod video;
 
+use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::docs;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Text};
 
@@ -186,7 +188,17 @@ pub fn span(text: &str, at: Loc) -> Span {
 pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
     text::read(text).map_err(|errors| {
         let places = Places::new(text);
-        let diagnostic = |error: &text::Error| Diagnostic::new(places.span(error.at), error.kind.to_string());
+        let diagnostic = |error: &text::Error| {
+            let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
+            let near = match &error.kind {
+                text::ErrorKind::Mnemonic(name) => closest(&name.to_lowercase(), docs::mnemonics()),
+                _ => None,
+            };
+            match near {
+                Some(near) => wrong.expected(format!("an instruction; did you mean `{near}`?")),
+                None => wrong,
+            }
+        };
         errors.iter().map(diagnostic).collect()
     })
 }

@@ -13,12 +13,14 @@ pub struct Diagnostic {
     pub message: String,
     /// What would have been right there.
     pub expected: Option<String>,
+    /// What to write instead, or where it can be had.
+    pub help: Option<String>,
     /// What else helps, each with a place where it has one.
     pub notes: Vec<Note>,
 }
 
 /// A remark to a [`Diagnostic`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// The place it speaks of.
     pub span: Option<Span>,
@@ -29,12 +31,18 @@ pub struct Note {
 impl Diagnostic {
     /// A diagnostic without expectation or notes.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { span, message: message.into(), expected: None, notes: Vec::new() }
+        Diagnostic { span, message: message.into(), expected: None, help: None, notes: Vec::new() }
     }
 
     /// Says what was expected.
     pub fn expected(mut self, expected: impl Into<String>) -> Diagnostic {
         self.expected = Some(expected.into());
+        self
+    }
+
+    /// Says what to write instead.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
         self
     }
 
@@ -180,6 +188,9 @@ impl fmt::Display for Diagnostics<'_> {
             excerpt(f, &lines, diagnostic.span, gutter)?;
             if let Some(expected) = &diagnostic.expected {
                 writeln!(f, "{:gutter$} = expected {expected}", "")?;
+            }
+            if let Some(help) = &diagnostic.help {
+                writeln!(f, "{:gutter$} = help: {help}", "")?;
             }
             for note in &diagnostic.notes {
                 write!(f, "{:gutter$} = note: {}", "", note.message)?;

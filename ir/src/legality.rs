@@ -1,5 +1,6 @@
 //! What a target can do, as a value: the passes are handed one and never name a target.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use halfbyte_abi::Type;
@@ -16,8 +17,60 @@ pub struct Lanes {
     pub max_streams: usize,
 }
 
+/// Why a target cannot do something, and what to write instead. It displays as why.
+///
+/// ```
+/// use halfbyte_ir::Reason;
+/// const NO_FLOATS: Reason = Reason::with_help("it has no floating-point arithmetic", "write it in integers");
+/// assert_eq!(NO_FLOATS.to_string(), "it has no floating-point arithmetic");
+/// assert_eq!(NO_FLOATS.help.as_deref(), Some("write it in integers"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Reason {
+    /// What the target lacks.
+    pub why: Cow<'static, str>,
+    /// What to write instead, or which target has it.
+    pub help: Option<Cow<'static, str>>,
+}
+
+impl Reason {
+    /// Without a way out.
+    pub const fn new(why: &'static str) -> Reason {
+        Reason { why: Cow::Borrowed(why), help: None }
+    }
+
+    /// With a way out.
+    pub const fn with_help(why: &'static str, help: &'static str) -> Reason {
+        Reason { why: Cow::Borrowed(why), help: Some(Cow::Borrowed(help)) }
+    }
+
+    /// The same, and what to write instead, which depends on the kernel.
+    #[must_use]
+    pub fn help(self, help: impl Into<Cow<'static, str>>) -> Reason {
+        Reason { help: Some(help.into()), ..self }
+    }
+}
+
+impl From<&'static str> for Reason {
+    fn from(why: &'static str) -> Reason {
+        Reason::new(why)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(why: String) -> Reason {
+        Reason { why: Cow::Owned(why), help: None }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
 /// Something that a target cannot do.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refusal {
     /// The op and its controlling type; none where it is a parameter, or the kernel as a whole.
     pub op: Option<(Op, Type)>,
@@ -26,7 +79,7 @@ pub struct Refusal {
     /// The target's name.
     pub target: &'static str,
     /// What is missing, where more can be said than that the target has no such op.
-    pub reason: Option<String>,
+    pub reason: Option<Reason>,
 }
 
 impl fmt::Display for Refusal {
@@ -50,7 +103,7 @@ impl std::error::Error for Refusal {}
 pub struct Legality {
     target: &'static str,
     native: Vec<u32>,
-    reasons: fn(Op, Type) -> Option<&'static str>,
+    reasons: fn(Op, Type) -> Option<Reason>,
     lanes: Option<Lanes>,
     free_part_bytes: Option<u32>,
 }
@@ -61,7 +114,7 @@ impl Legality {
     pub fn new(
         target: &'static str,
         native: impl IntoIterator<Item = (Op, Type)>,
-        reasons: fn(Op, Type) -> Option<&'static str>,
+        reasons: fn(Op, Type) -> Option<Reason>,
     ) -> Legality {
         let mut sets = vec![0; Op::ALL.len()];
         for (op, ty) in native {
@@ -106,7 +159,7 @@ impl Legality {
     }
 
     /// Why the target can't do it.
-    pub fn reason(&self, op: Op, ty: Type) -> Option<&'static str> {
+    pub fn reason(&self, op: Op, ty: Type) -> Option<Reason> {
         (self.reasons)(op, ty)
     }
 }

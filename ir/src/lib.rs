@@ -35,7 +35,7 @@ pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
     Part, Value, ValueData, ValueDef, ValueList, WideConst,
 };
-pub use legality::{Lanes, Legality, Refusal};
+pub use legality::{Lanes, Legality, Reason, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
 pub use rule::Rule;
 pub use span::Span;

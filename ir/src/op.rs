@@ -278,7 +278,7 @@ ops! {
     SubSatU "sub_sat_u" NARROW_INT [same same] -> same, -, Pure, lanewise;
         "Unsigned difference, clamped at zero."; "%r = sub_sat_u.i8x4 %a, %b";
     AvgS "avg_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
-        "Signed average: with s = a + b, (s + 1) >> 1 where s >= 0, else s >> 1 (seeds 000 and 002, vavrg)."; "%r = avg_s.i8x4 %a, %b";
+        "Signed average, exact: with s = a + b, (s + 1) >> 1 where s >= 0, else s >> 1."; "%r = avg_s.i8x4 %a, %b";
     AvgU "avg_u" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
         "Unsigned average rounded up: (a + b + 1) >> 1, exact."; "%r = avg_u.i8x4 %a, %b";
     AbsDiffS "absdiff_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
@@ -501,6 +501,16 @@ impl OpRow {
             (_, AttrKind::Mem) => Some(*self.args.get(number).unwrap_or(&ArgType::Exactly(Type::I32))),
             _ => self.args.get(number).copied(),
         }
+    }
+
+    /// Whether an operand of this type may stand where the op converts it to the controlling type: what the verifier asks.
+    pub fn converts(&self, from: Type, to: Type) -> bool {
+        self.convert.is_some_and(|convert| convert(from, to)) && self.types.is_some_and(|types| (types.contains)(to))
+    }
+
+    /// The types that the op converts to this controlling type, in the order of [`Type::ALL`]; none for ops that convert nothing.
+    pub fn sources(&self, to: Type) -> impl Iterator<Item = Type> {
+        Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
     /// The modifiers that the op takes on this controlling type. Single precision rounds to nearest, keeps subnormals

@@ -15,6 +15,7 @@ use crate::flow::Flow;
 use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, Param, Value, ValueDef, is_name};
 use crate::op::{ArgType, AttrKind, Op, OpRow};
 use crate::span::Span;
+use crate::text::words;
 
 mod streams;
 
@@ -76,6 +77,7 @@ pub(crate) struct Finding {
     pub place: Subject,
     message: String,
     expected: Option<String>,
+    help: Option<String>,
     /// The value whose definition helps to understand it.
     related: Option<Value>,
 }
@@ -84,6 +86,7 @@ impl Finding {
     pub fn diagnostic(&self, kernel: &Kernel, span: Span) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(span, self.message.clone());
         diagnostic.expected = self.expected.clone();
+        diagnostic.help = self.help.clone();
         let related = self.related.and_then(|value| match kernel.values.get(value)?.def {
             ValueDef::Param(number) => Some(kernel.params.get(number as usize)?.span),
             ValueDef::BlockParam(block, _) => Some(kernel.blocks.get(block)?.span),
@@ -158,6 +161,28 @@ fn is_alignment(align: u32) -> bool {
     align.is_power_of_two() && align <= MAX_ALIGN
 }
 
+/// What makes a value of one type one of another, as far as one op does.
+fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<String> {
+    let takes = |op: Op| op.row().convert.is_some_and(|convert| convert(from, to));
+    let name = kernel.value_name(value).unwrap_or("x");
+    if from == Type::PTR {
+        return Some(format!("`%{name}` is a buffer: load a value of it first, `%v = load %{name}[%i]`"));
+    }
+    if to == Type::PTR {
+        return Some(format!("an address is of a buffer: `%{name}: in {from}` among the kernel's parameters"));
+    }
+    let ops: &[Op] = match (from.is_int(), to.is_int()) {
+        _ if from == to.lane_type() && from != to => &[Op::Splat],
+        (true, true) => &[Op::Sext, Op::Zext, Op::Trunc, Op::Bitcast],
+        (false, true) => &[Op::FcvtToS, Op::FcvtToU, Op::Bitcast, Op::MaskExpand],
+        (true, false) => &[Op::FcvtFromS, Op::FcvtFromU, Op::Bitcast],
+        (false, false) => &[Op::Fcvt, Op::Bitcast],
+    };
+    let fits = |op: &&Op| **op == Op::Splat || takes(**op);
+    let ways: Vec<String> = ops.iter().filter(fits).map(|op| format!("`{}.{to} %{name}`", op.name())).collect();
+    (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
+}
+
 /// Whether an operand of which the row wants `wanted` can be of type `actual` where the controlling type is `ty`.
 fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
     match wanted {
@@ -166,7 +191,7 @@ fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
         ArgType::Exactly(exactly) => actual == exactly,
         ArgType::Mask => Some(actual) == ty.mask_type(),
         ArgType::Condition => actual == Type::I1 || Some(actual) == ty.mask_type(),
-        ArgType::Converted => row.convert.is_some_and(|convert| convert(actual, ty)),
+        ArgType::Converted => row.converts(actual, ty),
     }
 }
 
@@ -193,7 +218,11 @@ pub(crate) fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: 
         Some(ty) if row.flags(Type::F16).contains(kind) => format!(" on `{ty}`"),
         _ => String::new(),
     };
-    let expected = if allowed.is_empty() { "no modifier".into() } else { one_of(allowed) };
+    let expected = match words::other_op(row.op, word) {
+        Some(other) => other.into(),
+        None if allowed.is_empty() => "no modifier".into(),
+        None => one_of(allowed),
+    };
     Some((format!("`{}` does not take `{word}`{on}", row.name), expected))
 }
 
@@ -225,7 +254,14 @@ impl Verifier<'_> {
     ) {
         let expected = Some(expected.into()).filter(|expected| !expected.is_empty());
         if self.findings.len() < MAX_DIAGNOSTICS {
-            self.findings.push(Finding { place, message: message.into(), expected, related: value });
+            self.findings.push(Finding { place, message: message.into(), expected, help: None, related: value });
+        }
+    }
+
+    /// Adds to what was found last what to write instead.
+    fn help(&mut self, help: Option<String>) {
+        if let (Some(last), Some(_)) = (self.findings.last_mut(), &help) {
+            last.help = help;
         }
     }
 
@@ -411,7 +447,10 @@ impl Verifier<'_> {
     fn wrong_type(&mut self, inst: Inst, data: &InstData, row: &OpRow) {
         let place = Subject::Inst(inst, Part::Type);
         match (row.types, row.fixed_type()) {
-            (Some(types), _) => self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name),
+            (Some(types), _) => {
+                self.found(place, format!("`{}` does not take `{}`", row.name, data.ty), types.name);
+                self.help(words::twin(data.op, data.ty).map(|twin| format!("{twin} does")));
+            }
             (None, fixed) => {
                 let expected = fixed.map_or_else(String::new, |fixed| format!("`{fixed}`"));
                 self.found(place, format!("`{}` has the type `{}`", row.name, data.ty), expected);
@@ -470,6 +509,7 @@ impl Verifier<'_> {
             _ => format!("at least {}", arity.start()),
         };
         self.found(Subject::Inst(inst, part), message, expected);
+        self.help(Some(format!("as in `{}`", row.example)));
     }
 
     #[cold]
@@ -498,7 +538,12 @@ impl Verifier<'_> {
             return false;
         }
         let message = format!("operand {} of {} is `{actual}`", number + 1, mnemonic(data));
+        let help = match fitting.as_slice() {
+            &[wanted] if row.convert.is_none() => conversion(self.kernel, arg, actual, wanted),
+            _ => None,
+        };
         self.related(Subject::Inst(inst, Part::Arg(number as u32)), message, one_of(fitting), Some(arg));
+        self.help(help);
         true
     }
 
@@ -714,16 +759,24 @@ impl Verifier<'_> {
             }
         };
         if !exists || !defined {
-            self.wrong_use(place(), value, exists);
+            let is_later = matches!(data.def, ValueDef::Result(def) if self.placed.get(def).is_some_and(|def| def.block == user.block));
+            self.wrong_use(place(), value, exists, is_later);
         }
     }
 
     #[cold]
-    fn wrong_use(&mut self, place: Subject, value: Value, exists: bool) {
+    fn wrong_use(&mut self, place: Subject, value: Value, exists: bool, is_later: bool) {
         let name = self.kernel.value_name(value).map_or("a value".into(), |name| format!("`%{name}`"));
         if exists {
             let message = format!("{name} is not defined on every path that leads here");
             self.related(place, message, "a definition that comes before", Some(value));
+            let bare = self.kernel.value_name(value).unwrap_or("x");
+            self.help(Some(match is_later {
+                true => "move its definition before this line; a value of the iteration before is a parameter of the block".into(),
+                false => format!(
+                    "define it before all branches that lead here, or hand it on as a parameter of the block: `br ^next(%{bare})`"
+                ),
+            }));
         } else {
             self.found(place, format!("{name} has no definition in a block"), "");
         }

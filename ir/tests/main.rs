@@ -4,6 +4,7 @@
 mod common;
 mod eval_contract;
 mod eval_float;
+mod eval_observe;
 mod eval_ops;
 mod eval_run;
 mod packed_eval;

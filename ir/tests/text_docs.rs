@@ -16,7 +16,7 @@ fn operand(arg: ArgType) -> String {
         ArgType::Condition => "i1 or mask of T".into(),
         ArgType::Lane => "lane of T".into(),
         ArgType::Exactly(ty) => ty.to_string(),
-        ArgType::Converted => "any that converts".into(),
+        ArgType::Converted => "S".into(),
     }
 }
 
@@ -31,15 +31,31 @@ fn result(result: ResultType) -> String {
     }
 }
 
+/// The modifiers on each type that the op takes, types with the same ones together: those that most have come first.
+fn modifiers(row: &OpRow) -> String {
+    let mut of: Vec<(String, Vec<&str>)> = Vec::new();
+    for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| (types.contains)(ty))) {
+        let set = row.flags(ty);
+        let words: Vec<&str> =
+            FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind)).flat_map(FlagKind::words).copied().collect();
+        let words = if words.is_empty() { "none".to_owned() } else { words.join(" ") };
+        match of.iter_mut().find(|(other, _)| *other == words) {
+            Some((_, types)) => types.push(ty.name()),
+            None => of.push((words, vec![ty.name()])),
+        }
+    }
+    let most = of.iter().position(|(_, types)| types.len() == of.iter().map(|(_, types)| types.len()).max().unwrap());
+    let first = of.remove(most.unwrap()).0;
+    let rest = of.iter().map(|(words, types)| format!("; on {}: {words}", types.join(" ")));
+    format!("modifiers {first}{}", rest.collect::<String>())
+}
+
 fn carried(row: &OpRow) -> Option<String> {
-    let flags = row.flags(Type::F16);
-    let flags: Vec<&str> =
-        FlagKind::ALL.into_iter().filter(|&kind| flags.contains(kind)).flat_map(FlagKind::words).copied().collect();
     Some(match row.attr {
         AttrKind::None => return None,
-        AttrKind::Float(_) => format!("modifiers {}", flags.join(" ")),
+        AttrKind::Float(_) => modifiers(row),
         AttrKind::IntCC => "integer condition".into(),
-        AttrKind::FloatCC => format!("float condition, modifier {}", flags.join(" ")),
+        AttrKind::FloatCC => format!("float condition, {}", modifiers(row)),
         AttrKind::Const => "constant".into(),
         AttrKind::Lane => "number".into(),
         AttrKind::Lanes => "lane numbers".into(),
@@ -56,7 +72,14 @@ fn entry(row: &OpRow) -> String {
     if let Some(carried) = carried(row) {
         write!(signature, "; {carried}").unwrap();
     }
-    let types = row.types.map_or("no suffix".into(), |types| format!("T: {}", types.name));
+    let types = match (row.convert, row.types) {
+        // Not every type of the set is one that something becomes.
+        (Some(_), _) => {
+            format!("T: {}", names(Type::ALL.iter().copied().filter(|&to| row.sources(to).next().is_some())))
+        }
+        (None, Some(types)) => format!("T: {}", types.name),
+        (None, None) => "no suffix".into(),
+    };
     let mut notes: Vec<&str> = Vec::new();
     notes.extend(row.lanewise.then_some("lane by lane"));
     notes.extend(row.commutative.then_some("commutative"));
@@ -77,6 +100,95 @@ fn entry(row: &OpRow) -> String {
     )
 }
 
+fn names(types: impl IntoIterator<Item = Type>) -> String {
+    types.into_iter().map(Type::name).collect::<Vec<_>>().join(" ")
+}
+
+/// What an op converts to what: types that all become one another together, else each source with what it becomes.
+fn conversions(row: &OpRow) -> String {
+    let becomes = |from: Type| -> Vec<Type> {
+        Type::ALL.iter().copied().filter(|&to| row.sources(to).any(|source| source == from)).collect()
+    };
+    let class = |from: Type| -> Vec<Type> {
+        Type::ALL.iter().copied().filter(|&ty| ty == from || becomes(from).contains(&ty)).collect()
+    };
+    let (mut parts, mut done): (Vec<String>, Vec<Type>) = (Vec::new(), Vec::new());
+    for &from in Type::ALL.iter().filter(|&&from| !becomes(from).is_empty()) {
+        if done.contains(&from) {
+            continue;
+        }
+        let all = class(from);
+        if all.iter().all(|&ty| class(ty) == all) {
+            parts.push(format!("{} into one another", names(all.iter().copied())));
+            done.extend(all);
+        } else {
+            parts.push(format!("{from} -> {}", names(becomes(from))));
+        }
+    }
+    parts.join("; ")
+}
+
+/// The table of source types: ops that convert the same share a row.
+fn conversion_table() -> String {
+    let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {
+        let types = conversions(row);
+        match rows.iter_mut().find(|(other, _)| *other == types) {
+            Some((_, ops)) => ops.push(row.name),
+            None => rows.push((types, vec![row.name])),
+        }
+    }
+    let mut table = String::from(
+        "\nS is the type of an operand that the op converts. These there are, S -> T:\n\n| op | conversions |\n|---|---|\n",
+    );
+    for (types, ops) in rows {
+        let ops: Vec<String> = ops.iter().map(|op| format!("`{op}`")).collect();
+        writeln!(table, "| {} | {types} |", ops.join(" ")).unwrap();
+    }
+    table
+}
+
+/// The table names what the verifier accepts: a kernel of the op on S and T is well formed exactly where it has the pair.
+#[test]
+fn conversions_are_those_that_the_verifier_accepts() {
+    for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {
+        for &to in Type::ALL {
+            for &from in Type::ALL.iter().filter(|&&from| from != Type::PTR && to != Type::PTR) {
+                let parts = match row.op {
+                    Op::Concat => (to.bits() / from.bits()).max(1) as usize,
+                    _ => 1,
+                };
+                let number = if row.op == Op::Split { ", 0" } else { "" };
+                let args = vec!["%a"; parts].join(", ");
+                let text =
+                    format!("kernel @k(%a: {from}) {{\n^entry:\n  %r = {}.{to} {args}{number}\n  ret\n}}\n", row.name);
+                let listed = row.sources(to).any(|source| source == from);
+                assert_eq!(text::read(&text).is_ok(), listed, "{text}");
+            }
+        }
+    }
+}
+
+/// The modifiers of the table are those that the verifier accepts on the type.
+#[test]
+fn modifiers_are_those_that_the_verifier_accepts() {
+    let float = |attr| matches!(attr, AttrKind::Float(_));
+    for row in Op::ALL.iter().map(|op| op.row()).filter(|row| float(row.attr)) {
+        for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| (types.contains)(ty))) {
+            let operand = row.sources(ty).next().unwrap_or(ty);
+            let args: Vec<&str> = row.args.iter().map(|_| "%a").collect();
+            for kind in FlagKind::ALL {
+                for word in kind.words() {
+                    let (name, args) = (row.name, args.join(", "));
+                    let text =
+                        format!("kernel @k(%a: {operand}) {{\n^entry:\n  %r = {name}.{word}.{ty} {args}\n  ret\n}}\n");
+                    assert_eq!(text::read(&text).is_ok(), row.flags(ty).contains(kind), "{text}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_reference_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ir.md");
@@ -85,6 +197,7 @@ fn the_reference_is_up_to_date() {
     let (_, after) = rest.split_once(END).unwrap();
     let mut table = "| op | types | operands -> result | meaning | example |\n|---|---|---|---|---|\n".to_owned();
     table.extend(Op::ALL.iter().map(|op| entry(op.row())));
+    table += &conversion_table();
     let fresh = format!("{before}{BEGIN}{table}{END}{after}");
     if std::env::var_os("HALFBYTE_BLESS").is_some() {
         std::fs::write(&path, fresh).unwrap();

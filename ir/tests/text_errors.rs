@@ -21,6 +21,9 @@ fn diagnose(source: &str) -> String {
     for diagnostic in text::read(source).err().unwrap_or_default() {
         let at = lines.position(diagnostic.span.start);
         write!(out, "{}:{}: {diagnostic}", at.line, at.column).unwrap();
+        if let Some(help) = &diagnostic.help {
+            write!(out, " (help: {help})").unwrap();
+        }
         for note in &diagnostic.notes {
             let at = lines.position(note.span.unwrap().start);
             write!(out, " [{}:{}: {}]", at.line, at.column, note.message).unwrap();
@@ -77,6 +80,7 @@ dir/k.hb:4:19: error: operand 2 of `add.i32` is `f16`
 4 |  %r = add.i32 %a, %b
   |                   ^^
   = expected `i32`
+  = help: `fcvt_to_s.i32 %b` or `fcvt_to_u.i32 %b` makes it `i32`
   = note: its definition is here (dir/k.hb:3:2)
 ";
     assert_eq!(shown, expected);

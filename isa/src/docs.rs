@@ -95,12 +95,12 @@ fn pattern(mask: u128, word: u128) -> String {
 }
 
 const HALU: &str = "# HALU instructions\n\n\
-    A word has 128 bits, written low byte first. A bit that no field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: \
+    A word has 128 bits. It is written as `0x` and the 32 digits of its value, most significant first. A bit that no field names is 0. `@P0` or `@!P0` before the mnemonic is the guard: \
     where it is false the instruction does nothing. RZ, URZ and PT read as 0, 0 and true, and swallow what is written to them. \
     All sources are read before anything is written.\n\n";
 
 const VP1: &str = "# VP1 instructions\n\n\
-    A word has 32 bits, written low byte first; bits 24 to 31 say which instruction it is and for which unit. A bit that no field names is \
+    A word has 32 bits. It is written as `0x` and the 8 digits of its value, most significant first. Bits 24 to 31 say which instruction it is and for which unit. A bit that no field names is \
     ignored, and 0 in a word made from text.\n\n\
     Words run in bundles: at most one of the address unit (c0 to df), the scalar unit (00 to 7f), the vector unit (80 to bf) and the branch \
     unit (e0 to ff), in this order. A word begins a bundle if its address is a multiple of 4 or its unit does not come after that of the word \

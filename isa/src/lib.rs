@@ -1,4 +1,4 @@
-//! What machine words mean: for every target one description (a row) of each instruction, from which encoding, decoding,
+//! What machine code mean: for every target one description (a row) of each instruction, from which encoding, decoding,
 //! assembly text and documents follow, and one meaning, generic over the values it computes with.
 //!
 //! ```

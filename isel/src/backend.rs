@@ -4,9 +4,10 @@ use std::any::Any;
 use std::fmt::{Debug, Display};
 
 use halfbyte_abi::Target;
-use halfbyte_ir::{InstData, Kernel, Legality, Op, Refusal, Rule, Span};
+use halfbyte_ir::{Attr, InstData, Kernel, Legality, Refusal, Rule, Span};
 use halfbyte_isa::object::Loc;
 
+use crate::reasons;
 use crate::regalloc::{self, AllocError, Allocator};
 use crate::trace::Trace;
 
@@ -25,13 +26,12 @@ pub trait Backend: Debug + Sync {
     fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal> {
         let insts =
             kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
-        let refusal = |data: &InstData| Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: target.name(),
-            reason: None,
+        let refusal = |data: &InstData| {
+            let Attr::Intrinsic(text) = data.attr else { return None };
+            let reason = kernel.intrinsics.get(text).map(|text| reasons::of_another(&text.target));
+            Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: target.name(), reason })
         };
-        insts.filter(|data| data.op == Op::Intrinsic).map(refusal).collect()
+        insts.filter_map(refusal).collect()
     }
 
     /// Selects the machine instructions of a verified kernel, and tells of it step by step where that is asked.
@@ -105,6 +105,11 @@ pub trait SelectedCode: Any + Debug + Display {
 
     /// The instructions as assembly, without what they read and write.
     fn instructions(&self) -> Vec<String>;
+
+    /// Where each of these comes from, in the same order; nothing where that is not kept.
+    fn locs(&self) -> Vec<Loc> {
+        Vec::new()
+    }
 }
 
 /// A kernel's instructions with registers, in the order of the layout: what emission reads. Shown, they are text for people.

@@ -3,9 +3,11 @@
 //! Blocks are taken in postorder and their instructions backwards, so that every use is seen before its definition: what the rules
 //! folded into its users is never emitted. A rule's instructions are in forward order among themselves.
 
+use std::collections::HashSet;
+
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Refusal, Span, Value};
+use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Reason, Refusal, Span, Value};
 use halfbyte_isa::object::{Loc, Part};
 
 use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
@@ -94,7 +96,7 @@ pub(crate) trait Selector<'k>: Sized {
     fn params(&mut self, block: Block) -> Vec<VReg>;
 
     /// Why the target has no such instruction, where more can be said than that.
-    fn reason(&self, inst: Inst) -> Option<String>;
+    fn reason(&self, inst: Inst) -> Option<Reason>;
 
     /// How a work item ends.
     fn leave(&mut self) -> End<Self::Machine> {
@@ -112,7 +114,7 @@ pub(crate) trait Selector<'k>: Sized {
     }
 
     /// Notes that the target has no such instruction.
-    fn refuse(&mut self, inst: Inst, reason: Option<String>) {
+    fn refuse(&mut self, inst: Inst, reason: Option<Reason>) {
         let data = &self.kernel().insts[inst];
         let reason = reason.or_else(|| self.reason(inst));
         let refusal = Refusal { op: Some((data.op, data.ty)), span: data.span, target: Self::TARGET, reason };
@@ -126,17 +128,20 @@ pub(crate) trait Selector<'k>: Sized {
     }
 
     /// Notes what is wrong with something that is no instruction.
-    fn refuse_at(&mut self, span: Span, reason: impl Into<String>) {
+    fn refuse_at(&mut self, span: Span, reason: impl Into<Reason>) {
         let reason = Some(reason.into());
         self.refusals().push(Refusal { op: None, span, target: Self::TARGET, reason });
     }
 
-    /// What was refused, in the order of the text.
+    /// What was refused, each once, in the order of the text.
     ///
     /// # Errors
     /// That, where there is something.
     fn refused(&mut self) -> Result<(), Vec<Refusal>> {
         let mut refusals = std::mem::take(self.refusals());
+        // An op that is done item by item, or part by part, is refused as often.
+        let mut seen = HashSet::with_capacity(refusals.len());
+        refusals.retain(|refusal| seen.insert(refusal.clone()));
         refusals.sort_by_key(|refusal| refusal.span.start);
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }

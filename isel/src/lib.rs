@@ -13,6 +13,7 @@ pub mod print;
 // For emission, which is PTX's too; not to be built on.
 #[doc(hidden)]
 pub mod ptx;
+mod reasons;
 pub mod regalloc;
 pub mod rules;
 mod signature;

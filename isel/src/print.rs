@@ -183,6 +183,10 @@ impl<M: Shown + Allocate> SelectedCode for VCode<M> {
         let names = M::names(&self.signature, &self.vregs, self.blocks.len());
         self.insts.iter().map(|inst| M::text(&inst.inst, &names)).collect()
     }
+
+    fn locs(&self) -> Vec<Loc> {
+        self.insts.iter().map(|inst| inst.loc).collect()
+    }
 }
 
 impl<M: Shown> AllocatedCode for MachFunc<M> {

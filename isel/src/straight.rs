@@ -161,6 +161,10 @@ impl SelectedCode for Virtual {
         Ok(Box::new(StraightCode { isa: self.machine.isa, signature: self.signature, words, locs, registers: used }))
     }
 
+    fn locs(&self) -> Vec<Loc> {
+        self.insts.iter().map(|&(_, loc)| loc).collect()
+    }
+
     fn instructions(&self) -> Vec<String> {
         let name = |&(inst, _): &(Inst, Loc)| self.machine.isa.row(inst.opcode).map_or("", |row| row.name).to_owned();
         self.insts.iter().map(name).collect()

@@ -1,7 +1,7 @@
 //! What selection tells of itself when it is asked: the rules that it takes, and those that match in part.
 
 use cranelift_entity::EntitySet;
-use halfbyte_ir::rule::{Datum, Found, Vocabulary, Walk, walk};
+use halfbyte_ir::rule::{Datum, Depth, Found, Vocabulary, Walk, walk};
 use halfbyte_ir::{Inst, Kernel, Rule, Value};
 
 /// The term of the rules that select ops.
@@ -106,7 +106,12 @@ impl Trace {
     fn near<V: Vocabulary>(&mut self, vocabulary: &mut V, rules: &'static [Rule], term: &str, at: &V::Datum) {
         for (number, rule) in (0..).zip(rules).filter(|(_, rule)| rule.term == term) {
             let walk = walk(vocabulary, rule, std::slice::from_ref(at));
-            self.selection().near.push(Near { rule: number, at: at.found(), walk });
+            let at = at.found();
+            // Rules for other ops are most of them, and say nothing.
+            let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Nothing);
+            if !(is_other && matches!(at, Found::Inst(_))) {
+                self.selection().near.push(Near { rule: number, at, walk });
+            }
         }
     }
 }

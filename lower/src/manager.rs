@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use crate::pass::{Context, Pass, PassError};
 use crate::passes::{CONTRACT, needs_contraction};
 use crate::pipeline::{Pipeline, Step};
-use crate::trace::texts;
+use crate::trace::standing;
 
 /// Watches the passes of one kernel. Who is to be told of every kernel that a pipeline compiles is a hook of it:
 /// [`Pipeline::before`], [`Pipeline::after`].
@@ -120,7 +120,7 @@ impl Pipeline {
 /// Runs a pass: whether it changed the kernel, and how long it took.
 fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
-    let before = texts(context.trace.as_ref(), kernel);
+    let before = standing(context.trace.as_ref(), kernel);
     context.keeps_flow = false;
     let start = context.timed.then(clock::now).flatten();
     let changed = pass.run(kernel, context).map_err(|error| match error {

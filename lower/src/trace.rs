@@ -1,6 +1,6 @@
-//! What the passes do to one op of the text, told as they do it.
+//! What the passes do to one op of the source, or to each, recorded as they do it.
 //!
-//! An op is followed by its place in the text: what is made of it stands for the same place. Where another value takes its
+//! One op is followed by its place in the text: what is made of it stands for the same place. Where another value takes its
 //! part, that one's place is followed as well.
 
 use halfbyte_ir::rule::{Depth, Miss};
@@ -10,10 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::Rewriter;
 
-/// An op followed through the passes.
+/// An op followed through the passes, or all of them.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    places: FxHashSet<Span>,
+    /// The places that are followed; none where all are.
+    places: Option<FxHashSet<Span>>,
     events: Vec<Event>,
     /// As instructions were last asked about; what was said of them before is taken out.
     near: Vec<Vec<Near>>,
@@ -27,6 +28,8 @@ pub struct Trace {
 pub struct Event {
     /// The pass.
     pub pass: String,
+    /// The place in the text of what it was done to.
+    pub place: Span,
     /// How.
     pub how: How,
     /// The instructions as they were.
@@ -76,7 +79,15 @@ pub struct Near {
 impl Trace {
     /// Follows the op at a place in the text.
     pub fn new(place: Span) -> Trace {
-        let places = std::iter::once(place).collect();
+        Trace::of(Some(std::iter::once(place).collect()))
+    }
+
+    /// Follows every op, each to what takes its part. What is done to a kernel as a whole is not recorded.
+    pub fn all() -> Trace {
+        Trace::of(None)
+    }
+
+    fn of(places: Option<FxHashSet<Span>>) -> Trace {
         Trace { places, events: Vec::new(), near: Vec::new(), asked: FxHashMap::default(), pass: String::new() }
     }
 
@@ -90,9 +101,15 @@ impl Trace {
         self.near.iter().flatten()
     }
 
+    /// The same of one instruction.
+    pub fn near_of(&self, inst: Inst) -> &[Near] {
+        self.asked.get(&inst).and_then(|&number| self.near.get(number)).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether the instruction stands for the op.
     pub fn follows(&self, kernel: &Kernel, inst: Inst) -> bool {
-        kernel.insts.get(inst).is_some_and(|data| self.places.contains(&data.span))
+        let follows = |place| self.places.as_ref().is_none_or(|places| places.contains(place));
+        kernel.insts.get(inst).is_some_and(|data| follows(&data.span))
     }
 
     /// The instructions of a kernel that stand for the op, in the order of the layout.
@@ -107,7 +124,7 @@ impl Trace {
     }
 
     fn follow_place(&mut self, place: Span) {
-        self.places.insert(place);
+        self.places.as_mut().map(|places| places.insert(place));
     }
 
     pub(crate) fn begin(&mut self, pass: &str) -> usize {
@@ -115,57 +132,74 @@ impl Trace {
         self.events.len()
     }
 
-    fn tell(&mut self, how: How, before: Vec<String>, after: Vec<String>) {
-        self.events.push(Event { pass: self.pass.clone(), how, before, after });
+    fn tell(&mut self, place: Span, how: How, before: Vec<String>, after: Vec<String>) {
+        self.events.push(Event { pass: self.pass.clone(), place, how, before, after });
     }
 
     /// After a pass: what was there and is gone without a word stood where nothing goes.
-    pub(crate) fn end(&mut self, events: usize, before: Vec<String>, kernel: &Kernel) {
-        if self.events.len() == events && !before.is_empty() && self.followed(kernel).is_empty() {
-            self.tell(UNREACHABLE, before, Vec::new());
+    pub(crate) fn end(&mut self, events: usize, before: Vec<Before>, kernel: &Kernel) {
+        let Some(place) = before.first().map(|before| before.place) else { return };
+        if self.events.len() == events && self.followed(kernel).is_empty() {
+            self.tell(place, UNREACHABLE, texts(before), Vec::new());
         }
     }
 }
 
-/// The instructions that stand for what is followed, as text.
-pub(crate) fn texts(trace: Option<&Trace>, kernel: &Kernel) -> Vec<String> {
-    let followed = trace.map(|trace| trace.followed(kernel)).unwrap_or_default();
-    followed.into_iter().map(|inst| print_inst(kernel, inst)).collect()
+/// An instruction as it was.
+pub(crate) struct Before {
+    text: String,
+    place: Span,
+}
+
+impl Before {
+    fn new(kernel: &Kernel, inst: Inst) -> Before {
+        Before { text: print_inst(kernel, inst), place: kernel.insts[inst].span }
+    }
+}
+
+fn texts(before: Vec<Before>) -> Vec<String> {
+    before.into_iter().map(|before| before.text).collect()
+}
+
+/// The instructions that stand for the op that is followed. Where all are, none is recorded by way of all others.
+pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
+    let followed = trace.filter(|trace| trace.places.is_some()).map(|trace| trace.followed(kernel)).unwrap_or_default();
+    followed.into_iter().map(|inst| Before::new(kernel, inst)).collect()
 }
 
 /// What passes tell. Without a trace, or of an instruction that it does not follow, nothing happens.
 pub(crate) trait Tell {
     /// The text of an instruction that is followed.
-    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<String>;
+    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before>;
 
     /// The instruction is another one now, at the same place.
-    fn changed(&mut self, before: &mut Option<String>, how: How, kernel: &Kernel, inst: Inst);
+    fn changed(&mut self, before: &mut Option<Before>, how: How, kernel: &Kernel, inst: Inst);
 
     /// These instructions do what the instruction did, and the value stands for its result.
-    fn replaced(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
+    fn replaced(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
 
     /// These instructions do what the instruction and others did, at the place of one of them.
-    fn joined(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst]);
+    fn joined(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst]);
 
     /// The whole kernel is another one.
-    fn packed(&mut self, before: Vec<String>, kernel: &Kernel);
+    fn packed(&mut self, before: Vec<Before>, kernel: &Kernel);
 
     /// No rule applies to an instruction now.
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst);
 }
 
 impl Tell for Option<Trace> {
-    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<String> {
-        self.as_ref().filter(|trace| trace.follows(kernel, inst)).map(|_| print_inst(kernel, inst))
+    fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before> {
+        self.as_ref().filter(|trace| trace.follows(kernel, inst)).map(|_| Before::new(kernel, inst))
     }
 
-    fn changed(&mut self, before: &mut Option<String>, how: How, kernel: &Kernel, inst: Inst) {
-        let (Some(trace), Some(text)) = (self, before) else { return };
+    fn changed(&mut self, before: &mut Option<Before>, how: How, kernel: &Kernel, inst: Inst) {
+        let (Some(trace), Some(Before { text, place })) = (self, before) else { return };
         let after = print_inst(kernel, inst);
-        trace.tell(how, vec![std::mem::replace(text, after.clone())], vec![after]);
+        trace.tell(*place, how, vec![std::mem::replace(text, after.clone())], vec![after]);
     }
 
-    fn replaced(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>) {
+    fn replaced(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>) {
         let (Some(trace), Some(before)) = (self, before) else { return };
         let mut after: Vec<String> = made.iter().map(|&inst| print_inst(kernel, inst)).collect();
         let def = value.and_then(|value| kernel.def_inst(value));
@@ -178,22 +212,24 @@ impl Tell for Option<Trace> {
         if let Some(value) = value {
             trace.follow(kernel, value);
         }
-        trace.tell(how, vec![before], after);
+        trace.tell(before.place, how, vec![before.text], after);
     }
 
-    fn joined(&mut self, before: Option<String>, how: How, kernel: &Kernel, made: &[Inst]) {
+    fn joined(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst]) {
         let (Some(trace), Some(before)) = (self, before) else { return };
         made.iter().for_each(|&inst| trace.follow_place(kernel.insts[inst].span));
-        trace.tell(how, vec![before], made.iter().map(|&inst| print_inst(kernel, inst)).collect());
+        let after = made.iter().map(|&inst| print_inst(kernel, inst)).collect();
+        trace.tell(before.place, how, vec![before.text], after);
     }
 
-    fn packed(&mut self, before: Vec<String>, kernel: &Kernel) {
-        if let Some(trace) = self.as_mut().filter(|_| !before.is_empty()) {
+    fn packed(&mut self, before: Vec<Before>, kernel: &Kernel) {
+        let Some(trace) = self else { return };
+        if let Some(place) = before.first().map(|before| before.place) {
             let after = trace.followed(kernel).into_iter().map(|inst| print_inst(kernel, inst)).collect();
-            trace.tell(How::Told("done for a group of neighbouring work items"), before, after);
-            trace.near.clear();
-            trace.asked.clear();
+            trace.tell(place, How::Told("done for a group of neighbouring work items"), texts(before), after);
         }
+        trace.near.clear();
+        trace.asked.clear();
     }
 
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {

@@ -134,7 +134,7 @@ fn a_pass_that_breaks_a_kernel_is_told() {
 #[test]
 fn a_pass_refuses_and_fails_for_reasons_of_its_own() {
     let refusal = |kernel: &Kernel, context: &Context<'_>| {
-        let reason = Some("it is Monday".to_owned());
+        let reason = Some("it is Monday".into());
         Refusal { op: None, span: kernel.span, target: context.legality.target(), reason }
     };
     let by_error = by_own(true, move |kernel, context| Err(refusal(kernel, context).into()));

@@ -166,7 +166,7 @@ fn packing_keeps_the_meaning() {
                 }
                 Err(refusals) => {
                     for refusal in refusals {
-                        let reason = refusal.reason.unwrap();
+                        let reason = refusal.reason.unwrap().to_string();
                         let known = [
                             "it may read what",
                             "it may write where",

@@ -110,9 +110,9 @@ impl<'a> Buffers<'a> {
         {
             return TrapKind::ReadOnly { address, bytes, buffer: buffer.name.to_owned() };
         }
-        let near = buffer.map(|(buffer, offset)| {
-            let size = buffer.bytes().len() as u64;
-            Near { buffer: buffer.name.to_owned(), offset, size }
+        let near = abi::buffer_near(address).and_then(|(param, offset)| {
+            let buffer = self.0.get(param)?.as_ref()?;
+            Some(Near { buffer: buffer.name.to_owned(), offset, size: buffer.bytes().len() as u64 })
         });
         TrapKind::OutOfBounds { access, space: Space::Global, address, bytes, near }
     }

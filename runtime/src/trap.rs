@@ -165,8 +165,8 @@ pub enum TrapKind {
 pub struct Near {
     /// The buffer's name.
     pub buffer: String,
-    /// Bytes from its start.
-    pub offset: u64,
+    /// Bytes from its start, negative before it.
+    pub offset: i64,
     /// Its size in bytes.
     pub size: u64,
 }
@@ -190,6 +190,9 @@ impl fmt::Display for TrapKind {
             TrapKind::OutOfBounds { access, space, address, bytes, near } => {
                 write!(f, "{access} of {bytes} bytes at {space} address {address:#x} is out of bounds")?;
                 match near {
+                    Some(Near { buffer, offset, .. }) if *offset < 0 => {
+                        write!(f, ": {} bytes before buffer `{buffer}`", offset.unsigned_abs())
+                    }
                     Some(Near { buffer, offset, size }) => {
                         write!(f, ": byte {offset} of buffer `{buffer}`, which has {size}")
                     }

@@ -29,11 +29,11 @@ fn out_of_bounds() {
         "kernel `k`, item 0, word 0x2 `STG.128 [RZ.U32+UR2], R0 ;` (test.s:3:5): \
          store of 16 bytes at global address 0x20000000000 is out of bounds: byte 0 of buffer `y`, which has 8"
     );
-    // Before a buffer there is none, nor at the null pointer, nor past the last one.
+    // Before a buffer its start is named; at the null pointer and past the last one there is none.
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0-0x4] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0-0x4] ;` (test.s:3:5): \
-         load of 4 bytes at global address 0xfffffffffc is out of bounds"
+         load of 4 bytes at global address 0xfffffffffc is out of bounds: 4 bytes before buffer `x`"
     );
     assert_eq!(
         message("    STG [RZ.64], RZ ;"),

@@ -48,7 +48,7 @@ fn out_of_bounds() {
         message(2000, 2000, |streams| streams[1].offset = -4),
         format!(
             "kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0x2fffffffffc is out of bounds: \
-             byte 1099511627772 of buffer `x`, which has 8000"
+             4 bytes before buffer `y`"
         )
     );
     // What is scaled wraps at 2^32.

@@ -1,11 +1,18 @@
 //! Values bound to a kernel's parameters, as the bytes of a launch.
 
-use halfbyte_abi::{Exceeded, Param};
-use halfbyte_ir::diag::Diagnostic;
-use halfbyte_ir::{Direction, ParamKind, Span};
+use std::collections::HashMap;
 
-use crate::runlines::Name;
-use crate::values::{Loader, Value, brief};
+use halfbyte::launch::evaluate_watched;
+use halfbyte_abi::{Exceeded, Param, Watchdog, buffer_of};
+use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::eval::{self, DEFAULT_BUDGET, Fault};
+use halfbyte_ir::{Direction, Elem, Kernel, ParamKind, Span};
+
+use crate::runlines::{Name, param_names};
+use crate::values::array::Array;
+use crate::values::picture::size_of;
+use crate::values::print::Sign;
+use crate::values::{Loaded, Loader, MAX_BYTES, Value, brief};
 
 /// The bytes of a launch, and those expected of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,9 +21,47 @@ pub struct Bound {
     pub args: Vec<Vec<u8>>,
     /// By number of the parameter: what a buffer holds afterwards.
     pub results: Vec<(usize, Vec<u8>)>,
+    /// By parameter: what a file says of the buffer's numbers.
+    pub arrays: Vec<Option<Array>>,
+    /// The `out` buffers of which nothing says how large they are, by number. They are empty until [`Bound::settle`].
+    pub open: Vec<usize>,
+    /// Elements of which a value was given with a sign.
+    signed: Vec<Elem>,
 }
 
-/// Binds values to the parameters of a kernel. An `out` buffer without a value is as long as its expected result.
+/// What is left under the names of parameters by launches before: the bytes of buffers and scalars.
+#[derive(Clone, Default, Debug)]
+pub struct Kept(HashMap<String, Before>);
+
+#[derive(Clone, Debug)]
+struct Before {
+    is_scalar: bool,
+    bytes: Vec<u8>,
+}
+
+impl Kept {
+    /// Keeps what a launch has left.
+    pub fn keep(&mut self, params: &[Param], args: Vec<Vec<u8>>) {
+        for (param, bytes) in params.iter().zip(args) {
+            let is_scalar = matches!(param.kind, ParamKind::Scalar(_));
+            self.0.insert(param.name.clone(), Before { is_scalar, bytes });
+        }
+    }
+
+    /// What a parameter takes over, or why it does not take over what has its name.
+    fn find(&self, param: &Param) -> Option<Result<&[u8], String>> {
+        let Before { is_scalar, bytes } = self.0.get(&param.name)?;
+        let (name, size) = (&param.name, param.ty().bytes() as usize);
+        Some(match (param.kind, is_scalar) {
+            (ParamKind::Scalar(_), true) if bytes.len() == size => Ok(bytes),
+            (ParamKind::Buffer { .. }, false) if bytes.len() % size == 0 => Ok(bytes),
+            (_, true) => Err(format!("`{name}` has no value: before, it was a scalar of {} bytes", bytes.len())),
+            (_, false) => Err(format!("`{name}` has no value: before, it was a buffer of {} bytes", bytes.len())),
+        })
+    }
+}
+
+/// Binds values to the parameters of a kernel. An `out` buffer without a value is as long as its expected result, or open.
 ///
 /// # Errors
 /// Names that are no parameter's, values that do not fit, and, at `place`, parameters without a value.
@@ -27,50 +72,86 @@ pub fn bind(
     loader: &Loader,
     place: Span,
 ) -> Result<Bound, Vec<Diagnostic>> {
+    bind_after(&Kept::default(), params, values, results, loader, place)
+}
+
+/// The same after other launches: a parameter without a value takes over what they have left under its name.
+///
+/// # Errors
+/// Names that are no parameter's, values that do not fit, and, at `place`, parameters without a value.
+pub fn bind_after(
+    kept: &Kept,
+    params: &[Param],
+    values: &[(Name, Value)],
+    results: &[(Name, Value)],
+    loader: &Loader,
+    place: Span,
+) -> Result<Bound, Vec<Diagnostic>> {
     let mut errors = Vec::new();
     let mut size = 0;
-    let mut sized = |value: &Value, bytes: Vec<u8>| {
-        size += bytes.len() as u64;
+    let mut sized = |value: &Value, loaded: Loaded| {
+        size += loaded.bytes.len() as u64;
         let limit = loader.limits().buffer_bytes;
         let exceeded = |found, limit| Exceeded::Buffers { found, limit };
         let checked = loader.watchdog().map_or(Ok(()), |watchdog| watchdog.check(size, limit, exceeded));
-        checked.map(|()| bytes).map_err(|exceeded| Diagnostic::new(value.span, exceeded.to_string()))
+        checked.map(|()| loaded).map_err(|exceeded| Diagnostic::new(value.span, exceeded.to_string()))
     };
     let mut args: Vec<Option<Vec<u8>>> = vec![None; params.len()];
-    let names = |which: &dyn Fn(&Param) -> bool| {
-        let names: Vec<&str> = params.iter().filter(|param| which(param)).map(|param| param.name.as_str()).collect();
-        if names.is_empty() { "none".into() } else { names.join(", ") }
+    let (mut arrays, mut signed) = (vec![None; params.len()], Vec::new());
+    let mut note_sign = |param: &Param, value: &Value, array: Option<&Array>| {
+        if param.ty().is_int() && (value.has_minus() || array.is_some_and(|array| array.dtype.is_signed())) {
+            signed.push(param.ty().elem());
+        }
+    };
+    let names = |which: &dyn Fn(&Param) -> bool| -> Vec<&str> {
+        params.iter().filter(|param| which(param)).map(|param| param.name.as_str()).collect()
     };
     let find = |(name, span): &Name| {
         let found = params.iter().enumerate().find(|(_, param)| param.name == *name);
         let unknown = || Diagnostic::new(*span, format!("`{}` is no parameter", brief(name)));
-        found.ok_or_else(|| unknown().expected(format!("one of: {}", names(&|_| true))))
+        found.ok_or_else(|| unknown().expected(format!("one of: {}", param_names(&names(&|_| true), name))))
     };
     for (name, value) in values {
-        let bytes = find(name).and_then(|(number, param)| Ok((number, value.bytes(param.kind, loader)?)));
-        match bytes.and_then(|(number, bytes)| Ok((number, sized(value, bytes)?))) {
-            Ok((number, bytes)) => args[number] = Some(bytes),
+        let loaded = find(name).and_then(|(number, param)| Ok((number, param, value.load(param.kind, loader)?)));
+        match loaded.and_then(|(number, param, loaded)| Ok((number, param, sized(value, loaded)?))) {
+            Ok((number, param, Loaded { bytes, array })) => {
+                note_sign(param, value, array.as_ref());
+                (args[number], arrays[number]) = (Some(bytes), array);
+            }
             Err(error) => errors.push(error),
         }
         if loader.is_exceeded() {
             return Err(errors);
         }
     }
+    for (number, param) in params.iter().enumerate() {
+        // A value that is wrong has been reported.
+        if args[number].is_some() || values.iter().any(|((name, _), _)| *name == param.name) {
+            continue;
+        }
+        match kept.find(param) {
+            Some(Ok(bytes)) => args[number] = Some(bytes.to_vec()),
+            Some(Err(reason)) => errors.push(Diagnostic::new(place, reason).expected(hint(param))),
+            None => {}
+        }
+    }
     let mut expected = Vec::new();
     for (name, value) in results {
-        let bytes = find(name).and_then(|(number, param)| {
+        let loaded = find(name).and_then(|(number, param)| {
             if !param.is_result() {
                 let wrong = Diagnostic::new(name.1, format!("`{}` is not written", param.name));
-                return Err(wrong.expected(format!("an out or inout buffer: {}", names(&Param::is_result))));
+                let names = param_names(&names(&Param::is_result), &name.0);
+                return Err(wrong.expected(format!("an out or inout buffer: {names}")));
             }
-            Ok((number, sized(value, value.bytes(param.kind, loader)?)?))
+            Ok((number, param, sized(value, value.load(param.kind, loader)?)?))
         });
         if loader.is_exceeded() {
-            errors.extend(bytes.err());
+            errors.extend(loaded.err());
             return Err(errors);
         }
-        match bytes {
-            Ok((number, bytes)) => {
+        match loaded {
+            Ok((number, param, Loaded { bytes, array })) => {
+                note_sign(param, value, array.as_ref());
                 let before = args[number].get_or_insert_with(|| vec![0; bytes.len()]);
                 if before.len() == bytes.len() {
                     expected.push((number, bytes));
@@ -84,20 +165,121 @@ pub fn bind(
             Err(error) => errors.push(error),
         }
     }
-    for (param, _) in params.iter().zip(&args).filter(|(_, arg)| arg.is_none()) {
-        // A value that is wrong has been reported.
-        if !values.iter().chain(results).any(|((name, _), _)| *name == param.name) {
-            let hint = match param.kind {
-                ParamKind::Scalar(_) => format!("`{}=VALUE`", param.name),
-                ParamKind::Buffer { direction: Direction::Out, .. } => format!("`{}=zeros(N)`", param.name),
-                ParamKind::Buffer { .. } => format!("`{}=[..]`, @file.npy, zeros(N) or random(N, SEED)", param.name),
-            };
-            errors.push(Diagnostic::new(place, format!("`{}` has no value", param.name)).expected(hint));
+    let mut open = Vec::new();
+    for (number, param) in params.iter().enumerate().filter(|(number, _)| args[*number].is_none()) {
+        if matches!(param.kind, ParamKind::Buffer { direction: Direction::Out, .. }) {
+            open.push(number);
+        } else if !values.iter().chain(results).any(|((name, _), _)| *name == param.name) && kept.find(param).is_none()
+        {
+            errors.push(Diagnostic::new(place, format!("`{}` has no value", param.name)).expected(hint(param)));
         }
     }
     if errors.is_empty() {
-        Ok(Bound { args: args.into_iter().flatten().collect(), results: expected })
+        let args = args.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(Bound { args, results: expected, arrays, open, signed })
     } else {
         Err(errors)
+    }
+}
+
+/// What a parameter could be given.
+fn hint(param: &Param) -> String {
+    let name = &param.name;
+    match param.kind {
+        ParamKind::Scalar(_) => format!("`{name}=VALUE`"),
+        ParamKind::Buffer { direction: Direction::Out, .. } => format!("`{name}=zeros(N)`"),
+        ParamKind::Buffer { .. } => format!("`{name}=[..]`, @file.npy, zeros(N) or random(N, SEED)"),
+    }
+}
+
+impl Bound {
+    /// Gives each open buffer its size: the elements up to the last one that the launch reads or writes, by the evaluator. Of a
+    /// launch that traps elsewhere, an element an item, and what was reached until then.
+    pub fn settle(&mut self, kernel: &Kernel, items: u32, watchdog: Option<&Watchdog>) {
+        if self.open.is_empty() {
+            return;
+        }
+        let given = kernel.given_params();
+        let size = |number: usize| given.get(number).map_or(1, |param| param.kind.ty().bytes() as usize);
+        let most = watchdog.map_or(MAX_BYTES, |watchdog| MAX_BYTES.min(watchdog.limits().buffer_bytes));
+        let largest = |number: usize| most as usize / size(number) * size(number);
+        let plain = |number: usize| (items as usize).saturating_mul(size(number)).min(largest(number));
+        let mut sizes: Vec<(usize, usize)> = self.open.iter().map(|&number| (number, plain(number))).collect();
+        let reached = loop {
+            let mut args = self.args.clone();
+            for &(number, bytes) in &sizes {
+                if let Some(arg) = args.get_mut(number) {
+                    *arg = vec![0; bytes];
+                }
+            }
+            let trap = match evaluate_watched(kernel, items, DEFAULT_BUDGET, watchdog, &mut args) {
+                Ok(writers) => break Some(writers),
+                Err(Fault::Trap(trap)) => trap.kind,
+                Err(_) => break None,
+            };
+            let eval::TrapKind::OutOfBounds { address, bytes } = trap else { break None };
+            let Some((param, offset)) = buffer_of(address) else { break None };
+            let Some((_, found)) = sizes.iter_mut().find(|(number, _)| *number == param) else { break None };
+            let needed = offset.saturating_add(bytes.into());
+            if needed > most || needed <= *found as u64 {
+                break None;
+            }
+            let grown = (needed as usize).max(*found * 2).next_multiple_of(size(param));
+            *found = grown.min(largest(param));
+            if needed > *found as u64 {
+                break None;
+            }
+        };
+        for (number, size_so_far) in sizes {
+            let bytes = reached.as_ref().map_or(size_so_far, |writers| writers.reached(number));
+            if let Some(arg) = self.args.get_mut(number) {
+                *arg = vec![0; bytes.next_multiple_of(size(number))];
+            }
+        }
+        self.open.clear();
+    }
+
+    /// The same arguments where nothing can say how large an open buffer is.
+    ///
+    /// # Errors
+    /// At `place`, each open buffer.
+    pub fn closed(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
+        let open = self.open.iter().filter_map(|&number| params.get(number));
+        let wrong =
+            open.map(|param| Diagnostic::new(place, format!("`{}` has no value", param.name)).expected(hint(param)));
+        let wrong: Vec<Diagnostic> = wrong.collect();
+        if wrong.is_empty() { Ok(self) } else { Err(wrong) }
+    }
+
+    /// How a parameter's integers are shown: signed where one of its lanes' type was given with a minus, or in a file of signed
+    /// integers.
+    pub fn sign(&self, param: &Param) -> Sign {
+        self.signs()(param.ty().elem())
+    }
+
+    /// The same by the lanes' type, for values that are no parameter's.
+    pub fn signs(&self) -> impl Fn(Elem) -> Sign + use<> {
+        let signed = self.signed.clone();
+        move |elem| Sign::signed(signed.contains(&elem))
+    }
+
+    /// The first picture that came in, with its parameter.
+    pub fn picture<'p>(&self, params: &'p [Param]) -> Option<(&'p Param, &Array)> {
+        let came = params.iter().zip(&self.arrays).filter_map(|(param, array)| Some((param, array.as_ref()?)));
+        came.into_iter().find(|(_, array)| size_of(array).is_some())
+    }
+
+    /// The array that came in for a parameter; of one that has none, that of the first other buffer of such lanes and as many bytes,
+    /// else of such lanes.
+    pub fn like(&self, params: &[Param], number: usize) -> Option<&Array> {
+        if let Some(Some(own)) = self.arrays.get(number) {
+            return Some(own);
+        }
+        let ty = params.get(number)?.ty();
+        let size = self.args.get(number)?.len() as u128;
+        let same = params.iter().zip(&self.arrays).filter(|(param, _)| param.ty().elem() == ty.elem());
+        let mut arrays = same.filter_map(|(_, array)| array.as_ref());
+        let all = arrays.clone();
+        arrays.find(|array| array.bytes() == size).or_else(|| all.into_iter().next())
     }
 }

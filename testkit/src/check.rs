@@ -14,9 +14,9 @@ use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Writers};
 use halfbyte_runtime::Program;
 
-use crate::bind::{Bound, bind};
-use crate::compare::compare;
-use crate::runlines::{self, RefuseLine, RunLine, RunLines};
+use crate::bind::{Bound, Kept, bind_after};
+use crate::compare::{Difference, compare};
+use crate::runlines::{self, LaunchLine, RefuseLine, RunLine, RunLines, kernel_names};
 use crate::values::{Loader, brief};
 
 /// What came of checking a file.
@@ -30,6 +30,40 @@ pub struct Outcome {
     pub compared: BTreeSet<&'static str>,
     /// What is wrong; none where all is well.
     pub failures: Option<Report>,
+    /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
+    pub results: Vec<CheckResult>,
+}
+
+/// What came of one launch in one place, or of a refusal.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
+    /// The kernel, without `@`.
+    pub kernel: String,
+    /// The run line, or the comment that expects a refusal.
+    pub place: Span,
+    /// The line of the text that this is.
+    pub line: usize,
+    /// What it was run on, by name; `ir` for what is wrong with the launch itself.
+    pub target: &'static str,
+    /// What executed the words; none on `ir`, and where nothing was executed.
+    pub engine: Option<Engine>,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why it failed.
+    pub failures: Vec<Diagnostic>,
+    /// The buffers that differ.
+    pub differences: Vec<Difference>,
+}
+
+/// How a launch ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// With the bits expected.
+    Passed,
+    /// With others, or not at all.
+    Failed,
+    /// The target refuses the kernel, as is expected.
+    Refused,
 }
 
 impl Outcome {
@@ -87,6 +121,9 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
     let failures = match (Module::open(file, text, Shape::default()), lines) {
+        (Ok(module), Ok(_)) if module.ir().kernels.is_empty() => {
+            vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
+        }
         (Ok(module), Ok(mut lines)) => {
             lines.set_sm(sm);
             let checker = Checker {
@@ -98,6 +135,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
                 programs: HashMap::new(),
                 outcome: &mut outcome,
                 failures: Vec::new(),
+                differences: Vec::new(),
             };
             checker.check(&lines)
         }
@@ -133,6 +171,8 @@ struct Checker<'a> {
     programs: HashMap<(usize, Target), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
     failures: Vec<Diagnostic>,
+    /// Those of the launch at hand.
+    differences: Vec<Difference>,
 }
 
 impl Checker<'_> {
@@ -196,135 +236,224 @@ impl Checker<'_> {
                     Some(place) => {
                         made.remove(place);
                         self.outcome.refusals += 1;
+                        self.note((kernel, refusal.span), target.name(), None, Verdict::Refused, &[]);
                     }
                     None => {
                         let message = format!("{target} does not refuse this with `{}`", brief(&refusal.text));
-                        self.failures.push(Diagnostic::new(refusal.span, message));
+                        let failure = Diagnostic::new(refusal.span, message);
+                        self.note(
+                            (kernel, refusal.span),
+                            target.name(),
+                            None,
+                            Verdict::Failed,
+                            std::slice::from_ref(&failure),
+                        );
+                        self.failures.push(failure);
                     }
                 }
+            }
+            if let Some(first) = made.first() {
+                self.note((kernel, first.span), target.name(), None, Verdict::Failed, &made);
             }
             self.failures.extend(made);
         }
         keys.into_iter().map(|(kernel, target)| (kernel, target.name())).collect()
     }
 
+    /// Makes the launches of a run line, each after the first on what the one before has left. After one that fails no more are made.
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
+        let mut kept = Kept::default();
+        for line in run.launches() {
+            let failures = self.failures.len();
+            let Some(launch) = self.evaluate(line, &kept) else {
+                return self.result(line, "ir", None, failures);
+            };
+            self.result(line, "ir", None, failures);
+            self.run_everywhere(&launch, &run.targets, refused);
+            if self.failures.len() > failures || self.is_over() {
+                return;
+            }
+            kept.keep(&launch.params, launch.results);
+        }
+    }
+
+    /// Notes what came of a launch in one place: it failed where there are more failures than before.
+    fn result(&mut self, line: &LaunchLine, target: &'static str, engine: Option<Engine>, before: usize) {
+        let failures = self.failures.get(before..).unwrap_or_default().to_vec();
+        let verdict = if failures.is_empty() { Verdict::Passed } else { Verdict::Failed };
+        self.push_result(line.kernel.0.clone(), line.span, target, engine, verdict, failures);
+    }
+
+    /// Notes what came of a kernel, by number, at a place.
+    fn note(
+        &mut self,
+        (kernel, place): (usize, Span),
+        target: &'static str,
+        engine: Option<Engine>,
+        verdict: Verdict,
+        failures: &[Diagnostic],
+    ) {
+        let name = self.module.ir().kernels.get(kernel).map_or_else(String::new, |kernel| kernel.name.clone());
+        self.push_result(name, place, target, engine, verdict, failures.to_vec());
+    }
+
+    fn push_result(
+        &mut self,
+        kernel: String,
+        place: Span,
+        target: &'static str,
+        engine: Option<Engine>,
+        verdict: Verdict,
+        failures: Vec<Diagnostic>,
+    ) {
+        let differences = std::mem::take(&mut self.differences);
+        let line = self.lines.position(place.start).line;
+        let result = CheckResult { kernel, place, line, target, engine, verdict, failures, differences };
+        self.outcome.results.push(result);
+    }
+
+    /// Makes one launch on `ir`; none where it cannot be made. What it leaves may not be what is expected.
+    fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &Kept) -> Option<Reference<'l>> {
         let kernels = &self.module.ir().kernels;
-        let (name, name_span) = &run.kernel;
+        let (name, name_span) = &line.kernel;
         let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
-            let names: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
             let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
-            return self.failures.push(unknown.expected(names.join(", ")));
+            let names = kernel_names(kernels.iter().map(|kernel| kernel.name.as_str()), name);
+            self.failures.push(unknown.expected(names));
+            return None;
         };
         let params = given(kernel);
-        let Bound { args, results } = match bind(&params, &run.args, &run.results, &self.loader, *name_span) {
+        let mut bound = match bind_after(kept, &params, &line.args, &line.results, &self.loader, *name_span) {
             Ok(bound) => bound,
-            Err(errors) => return self.failures.extend(errors),
+            Err(errors) => {
+                self.failures.extend(errors);
+                return None;
+            }
         };
+        bound.settle(kernel, line.items, self.watchdog);
         self.outcome.runs += 1;
-        let mut reference = args.clone();
-        let writers = match evaluate_watched(kernel, run.items, DEFAULT_BUDGET, self.watchdog, &mut reference) {
+        let mut results = bound.args.clone();
+        let writers = match evaluate_watched(kernel, line.items, DEFAULT_BUDGET, self.watchdog, &mut results) {
             Ok(writers) => writers,
             Err(fault) => {
-                let failure = fault_diagnostic(&fault, kernel, run.span);
-                return self.failures.push(failure.note(Some(run.span), "in this launch"));
+                let failure = fault_diagnostic(&fault, kernel, line.span);
+                self.failures.push(failure.note(Some(line.span), "in this launch"));
+                return None;
             }
         };
-        for (param, bytes) in &results {
-            let (Some(declared), Some(found)) = (params.get(*param), reference.get(*param)) else { continue };
-            let (expected, found) = (("the run line", bytes.as_slice()), ("ir", found.as_slice()));
-            if let Some(difference) = compare(name, (*param, declared), expected, found, &writers) {
-                self.failures.push(Diagnostic::new(run.span, difference.to_string()));
-            }
+        let launch = Reference { line, kernel: number, params, bound, results, writers };
+        for (param, bytes) in &launch.bound.results {
+            let Some(found) = launch.results.get(*param) else { continue };
+            self.compare(&launch, *param, ("the run line", bytes), ("ir", found));
         }
-        let launch =
-            Reference { run, kernel: number, params: &params, args: &args, results: &reference, writers: &writers };
+        Some(launch)
+    }
+
+    /// Compares what a parameter's buffer holds.
+    fn compare(&mut self, launch: &Reference<'_>, number: usize, expected: (&str, &[u8]), found: (&str, &[u8])) {
+        let Reference { line, params, bound, writers, .. } = launch;
+        let Some(param) = params.get(number) else { return };
+        if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, writers) {
+            let found = found.with(bound.sign(param));
+            let failure = Diagnostic::new(line.span, found.to_string());
+            let noted = found.notes().into_iter().fold(failure, |failure, note| failure.note(None, note));
+            self.failures.push(noted);
+            self.differences.push(found);
+        }
+    }
+
+    /// Makes a launch on every target, with every engine.
+    fn run_everywhere(
+        &mut self,
+        launch: &Reference<'_>,
+        targets: &[Target],
+        refused: &BTreeSet<(usize, &'static str)>,
+    ) {
+        let (line, engines) = (launch.line, self.engines);
         if is_ptx(self.module.file()) {
-            let engines = self.engines.iter().filter(|engine| TARGETS.runs(**engine, TEXT));
-            engines.for_each(|&engine| self.run_text(engine, &launch));
+            for &engine in engines.iter().filter(|engine| TARGETS.runs(**engine, TEXT)) {
+                let before = self.failures.len();
+                self.run_text(engine, launch);
+                self.result(line, TEXT.name(), Some(engine), before);
+            }
             if self.is_over() {
                 return;
             }
         }
-        for &target in &run.targets {
-            if refused.contains(&(number, target.name())) {
-                let message = format!("@{name} cannot run on {target}: a refusal is expected in it");
-                self.failures.push(Diagnostic::new(run.span, message));
-            } else {
-                self.run_on(target, &launch);
+        for &target in targets {
+            let before = self.failures.len();
+            if refused.contains(&(launch.kernel, target.name())) {
+                let message = format!("@{} cannot run on {target}: a refusal is expected in it", line.kernel.0);
+                self.failures.push(Diagnostic::new(line.span, message));
+                self.result(line, target.name(), None, before);
+                continue;
+            }
+            if let Err(errors) = self.program(launch.kernel, target) {
+                let errors = errors.clone();
+                self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
+                // A kernel that several run lines name is refused once.
+                let fresh: Vec<Diagnostic> =
+                    errors.into_iter().filter(|error| !self.failures.contains(error)).collect();
+                self.failures.extend(fresh);
+                continue;
+            }
+            for &engine in engines.iter().filter(|engine| TARGETS.runs(**engine, target)) {
+                let before = self.failures.len();
+                self.run_on(target, engine, launch);
+                self.result(line, target.name(), Some(engine), before);
+                if self.is_over() {
+                    return;
+                }
             }
         }
     }
 
     /// Makes a launch of a text in PTX as it stands, of one block as the evaluator has it.
     fn run_text(&mut self, engine: Engine, launch: &Reference<'_>) {
-        let Reference { run, params, args, results, writers, .. } = *launch;
-        let name = &run.kernel.0;
-        let host = match Host::load(self.module.file(), self.module.text(), name) {
+        let line = launch.line;
+        let host = match Host::load(self.module.file(), self.module.text(), &line.kernel.0) {
             Ok(host) => host,
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
-        let mut found = args.to_vec();
+        let mut found = launch.bound.args.clone();
         let how = How { watchdog: self.watchdog, ..How::from(engine) };
-        if let Err(error) = host.launch_on(how, 1, run.items, &mut found) {
-            return self.failures.push(Diagnostic::new(run.span, error.to_string()));
+        if let Err(error) = host.launch_on(how, 1, line.items, &mut found) {
+            return self.failures.push(Diagnostic::new(line.span, error.to_string()));
         }
-        self.outcome.compared.insert("ptx");
-        for ((param, declared), (expected, found)) in params.iter().enumerate().zip(results.iter().zip(&found)) {
-            let texts = (("ir", expected.as_slice()), ("the text", found.as_slice()));
-            let difference = compare(name, (param, declared), texts.0, texts.1, writers);
-            self.failures.extend(difference.map(|difference| Diagnostic::new(run.span, difference.to_string())));
+        self.outcome.compared.insert(TEXT.name());
+        for (number, (expected, found)) in launch.results.iter().zip(&found).enumerate() {
+            self.compare(launch, number, ("ir", expected), ("the text", found));
         }
     }
 
-    /// Makes a launch on a target, with every engine, and compares the results with the evaluator's.
-    fn run_on(&mut self, target: Target, launch: &Reference<'_>) {
-        let Reference { run, params, writers, .. } = *launch;
-        let (name, watchdog) = (&run.kernel.0, self.watchdog);
-        for &engine in self.engines.iter().filter(|engine| TARGETS.runs(**engine, target)) {
-            let on = format!("{target} ({engine})");
-            let program = match self.program(launch.kernel, target) {
-                Ok(program) => program,
-                Err(errors) => {
-                    // A kernel that several run lines name is refused once.
-                    let errors = errors.clone();
-                    let fresh = errors.into_iter().filter(|error| !self.failures.contains(error));
-                    let fresh: Vec<Diagnostic> = fresh.collect();
-                    return self.failures.extend(fresh);
-                }
-            };
-            let Some(kernel) = program.kernel(name) else {
-                return self.failures.push(Diagnostic::new(run.span, format!("the object has no kernel `@{name}`")));
-            };
-            let mut results = launch.args.to_vec();
-            let how = How { watchdog, ..How::from(engine) };
-            if let Err(error) = execute(kernel, how, run.items, &mut results) {
-                let failure = launch_diagnostic(&error, &self.lines, run.span, &on);
-                self.failures.push(failure.note(Some(run.span), "in this launch"));
-                if self.is_over() {
-                    return;
-                }
-                continue;
-            }
-            self.outcome.compared.insert(target.name());
-            for ((param, declared), (expected, found)) in
-                params.iter().enumerate().zip(launch.results.iter().zip(&results))
-            {
-                let difference = compare(name, (param, declared), ("ir", expected), (&on, found), writers);
-                let failure = difference.map(|difference| Diagnostic::new(run.span, difference.to_string()));
-                self.failures.extend(failure);
-            }
+    /// Makes a launch on a target with an engine, and compares the results with the evaluator's.
+    fn run_on(&mut self, target: Target, engine: Engine, launch: &Reference<'_>) {
+        let (line, watchdog) = (launch.line, self.watchdog);
+        let (name, on) = (&line.kernel.0, format!("{target} ({engine})"));
+        let Ok(program) = self.program(launch.kernel, target) else { return };
+        let Some(kernel) = program.kernel(name) else {
+            return self.failures.push(Diagnostic::new(line.span, format!("the object has no kernel `@{name}`")));
+        };
+        let mut results = launch.bound.args.clone();
+        let how = How { watchdog, ..How::from(engine) };
+        if let Err(error) = execute(kernel, how, line.items, &mut results) {
+            let failure = launch_diagnostic(&error, &self.lines, line.span, &on);
+            return self.failures.push(failure.note(Some(line.span), "in this launch"));
+        }
+        self.outcome.compared.insert(target.name());
+        for (number, (expected, found)) in launch.results.iter().zip(&results).enumerate() {
+            self.compare(launch, number, ("ir", expected), (&on, found));
         }
     }
 }
 
 /// A launch that the evaluator has made.
 struct Reference<'a> {
-    run: &'a RunLine,
+    line: &'a LaunchLine,
     /// The kernel's number in the module.
     kernel: usize,
-    params: &'a [Param],
-    args: &'a [Vec<u8>],
-    results: &'a [Vec<u8>],
-    writers: &'a Writers,
+    params: Vec<Param>,
+    bound: Bound,
+    results: Vec<Vec<u8>>,
+    writers: Writers,
 }

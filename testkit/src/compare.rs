@@ -3,15 +3,18 @@
 use std::fmt;
 
 use halfbyte_abi::Param;
-use halfbyte_ir::Type;
 use halfbyte_ir::eval::Writers;
+use halfbyte_ir::{Elem, Type};
 
-use crate::values::element_bits;
+use crate::values::print::{Sign, lane_value, lanes};
 
 /// Who computed a result, or where it is written down.
 pub type Origin = String;
 
-/// The first element in which two results differ, and how many there are.
+/// Lanes that are shown of those that differ.
+const SHOWN: usize = 8;
+
+/// The first lanes in which two results differ, and how many elements do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// The kernel, without `@`.
@@ -24,21 +27,36 @@ pub struct Difference {
     pub buffer: String,
     /// The type of its elements.
     pub ty: Type,
-    /// The element's number.
-    pub element: usize,
-    /// The item that writes the element on `ir`; none where no item does.
-    pub item: Option<u32>,
-    /// The element's bytes as expected.
-    pub expected: Vec<u8>,
-    /// The element's bytes as found.
-    pub found: Vec<u8>,
+    /// How its integers are shown.
+    pub sign: Sign,
+    /// The first lane that differs.
+    pub first: Lane,
+    /// The next ones, a few.
+    pub next: Vec<Lane>,
+    /// How many lanes differ.
+    pub lanes: usize,
     /// How many elements of the buffer differ.
     pub differing: usize,
     /// How many elements the buffer has.
     pub elements: usize,
 }
 
-/// Where two contents of a parameter's buffer of one size first differ.
+/// A lane of an element that differs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lane {
+    /// The element's number.
+    pub element: usize,
+    /// The lane's number; 0 of a scalar.
+    pub lane: usize,
+    /// The item that writes it on `ir`; none where no item does.
+    pub item: Option<u32>,
+    /// Its bits as expected.
+    pub expected: u64,
+    /// Its bits as found.
+    pub found: u64,
+}
+
+/// Where two contents of a parameter's buffer of one size differ.
 pub fn compare(
     kernel: &str,
     (number, param): (usize, &Param),
@@ -46,37 +64,138 @@ pub fn compare(
     (found_of, found): (&str, &[u8]),
     writers: &Writers,
 ) -> Option<Difference> {
-    let size = param.ty().bytes() as usize;
+    let (ty, size) = (param.ty(), param.ty().bytes() as usize);
     let elements = expected.chunks_exact(size).zip(found.chunks_exact(size)).enumerate();
-    let mut differing = elements.filter(|(_, (expected, found))| expected != found);
-    let (element, (expected_bytes, found_bytes)) = differing.next()?;
-    let first = expected_bytes.iter().zip(found_bytes).position(|(expected, found)| expected != found)?;
+    let (mut shown, mut differing, mut lanes_differing) = (Vec::new(), 0, 0);
+    for (element, (expected, found)) in elements.filter(|(_, (expected, found))| expected != found) {
+        differing += 1;
+        let pairs = lanes(ty, expected).zip(lanes(ty, found)).enumerate();
+        let mut pairs: Vec<_> = pairs.filter(|(_, (expected, found))| expected != found).collect();
+        if pairs.is_empty() {
+            // Bits of a mask's byte that are of no lane.
+            let byte = |element: &[u8]| element.last().copied().unwrap_or(0).into();
+            pairs.push((0, (byte(expected), byte(found))));
+        }
+        for (lane, (expected, found)) in pairs {
+            lanes_differing += 1;
+            if shown.len() < SHOWN {
+                let byte = if ty.is_mask() { lane / 8 } else { lane * ty.elem().bits() as usize / 8 };
+                let item = writers.item(number, element * size + byte);
+                shown.push(Lane { element, lane, item, expected, found });
+            }
+        }
+    }
+    let mut shown = shown.into_iter();
+    let first = shown.next()?;
     Some(Difference {
         kernel: kernel.to_owned(),
         expected_of: expected_of.to_owned(),
         found_of: found_of.to_owned(),
         buffer: param.name.clone(),
-        ty: param.ty(),
-        element,
-        item: writers.item(number, element * size + first),
-        expected: expected_bytes.to_vec(),
-        found: found_bytes.to_vec(),
-        differing: 1 + differing.count(),
+        ty,
+        sign: Sign::Unsigned,
+        first,
+        next: shown.collect(),
+        lanes: lanes_differing,
+        differing,
         elements: expected.len() / size,
     })
 }
 
+/// How many numbers of a format lie from one to another, and one more; none where one is no number.
+pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
+    let infinity = match elem {
+        Elem::F16 => 0x7c00,
+        Elem::BF16 => 0x7f80,
+        Elem::F32 => 0x7f80_0000,
+        _ => return None,
+    };
+    let magnitude = elem.mask() >> 1;
+    let place = |bits: u64| {
+        let distance = (bits & magnitude) as i64;
+        (bits & magnitude <= infinity).then_some(if bits > magnitude { -distance } else { distance })
+    };
+    Some(place(a)?.abs_diff(place(b)?))
+}
+
+impl Difference {
+    /// The same, its integers shown with a sign or without.
+    #[must_use]
+    pub fn with(self, sign: Sign) -> Difference {
+        Difference { sign, ..self }
+    }
+
+    /// The buffer's element, and its lane where it has several.
+    pub fn place(&self, lane: &Lane) -> String {
+        let Difference { buffer, ty, .. } = self;
+        let Lane { element, lane, .. } = lane;
+        if ty.is_scalar() { format!("{buffer}[{element}]") } else { format!("{buffer}[{element}] lane {lane}") }
+    }
+
+    /// A lane's number and its bits: `1.5 (0x3e00)`.
+    pub fn number(&self, bits: u64) -> String {
+        let elem = self.ty.elem();
+        let (value, digits) = (lane_value(elem, bits, self.sign), elem.bits().div_ceil(4) as usize);
+        // A NaN with a payload is its bits, as an address is.
+        let value = if elem == Elem::Ptr || !value.starts_with("0x") { value } else { "nan".into() };
+        format!("{value} ({bits:#0width$x})", width = digits + 2)
+    }
+
+    fn apart(&self, lane: &Lane) -> String {
+        match ulps(self.ty.elem(), lane.expected, lane.found) {
+            Some(1) => ", 1 ulp apart".into(),
+            Some(ulps) => format!(", {ulps} ulps apart"),
+            None => String::new(),
+        }
+    }
+
+    /// The lanes after the first, a line each, and how many there are beyond.
+    pub fn notes(&self) -> Vec<String> {
+        let line = |lane: &Lane| {
+            let (expected, found) = (self.number(lane.expected), self.number(lane.found));
+            format!("{}: expected {expected}, found {found}{}", self.place(lane), self.apart(lane))
+        };
+        let mut notes: Vec<String> = self.next.iter().map(line).collect();
+        let more = self.lanes - 1 - self.next.len();
+        if more > 0 {
+            notes.push(format!("and {more} more"));
+        }
+        notes
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { kernel, expected_of, found_of, buffer, element, differing, elements, .. } = self;
-        write!(f, "@{kernel} on {found_of}: {buffer}[{element}], written by ")?;
-        match self.item {
+        let Difference { kernel, expected_of, found_of, first, differing, elements, .. } = self;
+        write!(f, "@{kernel} on {found_of}: {}, written by ", self.place(first))?;
+        match first.item {
             Some(item) => write!(f, "item {item}")?,
             None => write!(f, "no item")?,
         }
-        let expected = element_bits(self.ty, &self.expected);
-        let found = element_bits(self.ty, &self.found);
-        write!(f, ", expected {expected} by {expected_of}, found {found}; ")?;
+        let (expected, found) = (self.number(first.expected), self.number(first.found));
+        write!(f, ", expected {expected} by {expected_of}, found {found}{}; ", self.apart(first))?;
         write!(f, "{differing} of {elements} elements differ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ulps_count_numbers() {
+        for (elem, a, b, apart) in [
+            (Elem::F16, 0x3c00, 0x3c01, Some(1)),
+            (Elem::F16, 0x0000, 0x8000, Some(0)),
+            (Elem::F16, 0x0001, 0x8001, Some(2)),
+            (Elem::F16, 0x7bff, 0x7c00, Some(1)),
+            (Elem::F16, 0x7c01, 0x3c00, None),
+            (Elem::BF16, 0x7f80, 0xff80, Some(0xff00)),
+            (Elem::F32, 0x3f80_0000, 0x3f7f_ffff, Some(1)),
+            (Elem::I8, 1, 2, None),
+        ] {
+            assert_eq!(ulps(elem, a, b), apart, "{elem:?} {a:#x} {b:#x}");
+            assert_eq!(ulps(elem, b, a), apart);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! JSON lines as the command line and other programs exchange them: their members, and machine words as texts.
+//! JSON lines as the command line and other programs exchange them: their members, and machine code as text.
 
 use std::fmt::LowerHex;
 

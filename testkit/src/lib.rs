@@ -9,6 +9,7 @@ pub mod compare;
 pub mod draw;
 pub mod harness;
 pub mod json;
+pub mod matrix;
 pub mod prove;
 pub mod quality;
 pub mod reduce;

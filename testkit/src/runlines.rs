@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! ; run: halu, ptx: @axpy items=2 a=2.0 x=[0x3c003c00, 0x42004200] y=zeros(2) -> y=[0x40004000, 0x46004600]
+//! ; then: @scale items=2 by=0.5 -> y=[1.0, 3.0]
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
-//! A run line launches a kernel. `ir` always runs, and the targets that the line names must give the same bits; after
-//! `->` stand the bits themselves. A refuse line expects a target to refuse the op on its own line, with a message that
-//! contains its text.
+//! A run line launches a kernel. `ir` always runs, and the targets that the line names (`all`: every one) must give the same bits;
+//! after `->` stands what buffers hold then. A `then` line makes another launch after it, on the same targets: a parameter that it
+//! gives no value keeps what was last under its name. A refuse line expects a target to refuse the op on its own line, with a
+//! message that contains its text.
 
 use std::collections::HashSet;
 
@@ -14,6 +16,7 @@ use halfbyte::target::On;
 use halfbyte::{Sm, TARGETS};
 use halfbyte_abi::Target;
 use halfbyte_ir::diag::Diagnostic;
+use halfbyte_ir::text::closest;
 use halfbyte_ir::{ParamKind, Span};
 
 use crate::values::{Cursor, Value, brief, element_bits, list};
@@ -21,13 +24,29 @@ use crate::values::{Cursor, Value, brief, element_bits, list};
 /// A name with its place in the text.
 pub type Name = (String, Span);
 
-/// A launch that a file asks for.
+/// What a file asks to be run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLine {
+    /// What the kernels run on beside `ir`.
+    pub targets: Vec<Target>,
+    /// The launch.
+    pub first: LaunchLine,
+    /// Launches after it, on what it leaves.
+    pub then: Vec<LaunchLine>,
+}
+
+impl RunLine {
+    /// Its launches, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &LaunchLine> {
+        std::iter::once(&self.first).chain(&self.then)
+    }
+}
+
+/// One launch of those that a file asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LaunchLine {
     /// The line.
     pub span: Span,
-    /// What the kernel runs on beside `ir`.
-    pub targets: Vec<Target>,
     /// The kernel, without `@`.
     pub kernel: Name,
     /// The number of work items.
@@ -105,11 +124,26 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
                 Ok(run) => lines.runs.push(run),
                 Err(error) => errors.push(error),
             }
+        } else if cursor.eat("then:") {
+            match (launch_line(&mut cursor, comment), lines.runs.last_mut()) {
+                (Ok(launch), Some(run)) => run.then.push(launch),
+                (Err(error), _) => errors.push(error),
+                // The run line may be there, and wrong.
+                (Ok(_), None) if !errors.is_empty() => {}
+                (Ok(_), None) => {
+                    let alone = Diagnostic::new(comment, "no run line stands before this launch");
+                    errors.push(alone.expected("`; run: TARGETS: @KERNEL items=N ...` above"));
+                }
+            }
         } else if cursor.eat("refuse:") {
             match refuse_line(source, &mut cursor, comment, line) {
                 Ok(refusal) => lines.refusals.push(refusal),
                 Err(error) => errors.push(error),
             }
+        } else if let Some(word) = almost(source.get(comment.start as usize..comment.end as usize).unwrap_or_default())
+        {
+            let wrong = Diagnostic::new(comment, format!("this is almost a {word} line, and would be passed over"));
+            errors.push(wrong.expected(format!("`{word}:` in lower case at the start of the comment")));
         }
     }
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
@@ -125,24 +159,66 @@ pub(crate) fn comment(line: &str) -> Option<usize> {
     semicolon.map(|at| at + 1)
 }
 
-fn target(cursor: &mut Cursor<'_>) -> Result<(On, Span), Diagnostic> {
-    let (name, span) = cursor.name(&format!("a target: {}", On::names()))?;
-    let unknown = || Diagnostic::new(span, format!("`{}` is no target", brief(name))).expected(On::names());
-    Ok((On::from_name(name).ok_or_else(unknown)?, span))
+/// Which line a comment was meant to be that is none: `RUN:`, `run :`, `; run:` after another `;`, `run halu: @axpy items=2`.
+fn almost(comment: &str) -> Option<&'static str> {
+    let text = comment.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '/' | '#'));
+    let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    let rest = text.get(word.len()..).unwrap_or_default();
+    let meant = ["run", "then", "refuse"].into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
+    let is_meant = rest.trim_start().starts_with(':') || rest.contains('@') && rest.contains("items=");
+    is_meant.then_some(meant)
+}
+
+/// Every target.
+const ALL: &str = "all";
+
+/// Names that may stand there, and the nearest to what does.
+fn one_of(names: &str, written: &str) -> String {
+    match closest(written, names.split(", ")) {
+        Some(near) => format!("{names}; did you mean `{near}`?"),
+        None => names.to_owned(),
+    }
+}
+
+/// The names of kernels, and the nearest to what is written.
+pub(crate) fn kernel_names<'n>(names: impl Iterator<Item = &'n str>, written: &str) -> String {
+    let names: Vec<String> = names.map(|name| format!("@{name}")).collect();
+    one_of(&names.join(", "), &format!("@{written}"))
+}
+
+/// The names of parameters, and the nearest to what is written.
+pub(crate) fn param_names(names: &[&str], written: &str) -> String {
+    if names.is_empty() { "none".into() } else { one_of(&names.join(", "), written) }
 }
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
-    let mut targets = Vec::new();
+    let names = format!("{}, {ALL}", On::names());
+    let mut targets: Vec<Target> = Vec::new();
     loop {
-        match target(cursor)? {
-            (On::Words(target), _) if !targets.contains(&target) => targets.push(target),
-            _ => {}
+        let (name, place) = cursor.name(&format!("a target: {names}"))?;
+        let named: Vec<Target> = match On::from_name(name) {
+            Some(On::Words(target)) => vec![target],
+            Some(On::Ir) => Vec::new(),
+            None if name == ALL => TARGETS.defaults().collect(),
+            None => {
+                let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
+                return Err(unknown.expected(one_of(&names, name)));
+            }
+        };
+        for target in named {
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
         }
         if !cursor.eat(",") {
             break;
         }
     }
     cursor.expect(":")?;
+    Ok(RunLine { targets, first: launch_line(cursor, span)?, then: Vec::new() })
+}
+
+fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagnostic> {
     cursor.expect("@")?;
     let (kernel, place) = cursor.name("a kernel's name")?;
     cursor.expect("items")?;
@@ -155,7 +231,7 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
     if !cursor.at_end() {
         return Err(cursor.unexpected("the end of the line"));
     }
-    Ok(RunLine { span, targets, kernel: (kernel.to_owned(), place), items, args, results })
+    Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), items, args, results })
 }
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
@@ -189,9 +265,16 @@ pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
 }
 
 fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) -> Result<RefuseLine, Diagnostic> {
-    let target = match target(cursor)? {
-        (On::Words(target), _) => target,
-        (On::Ir, span) => return Err(Diagnostic::new(span, "`ir` refuses nothing").expected("halu, vp1, ptx")),
+    let names: Vec<&str> = TARGETS.defaults().map(Target::name).collect();
+    let names = names.join(", ");
+    let (name, place) = cursor.name(&format!("a target: {names}"))?;
+    let target = match On::from_name(name) {
+        Some(On::Words(target)) => target,
+        Some(On::Ir) => return Err(Diagnostic::new(place, "`ir` refuses nothing").expected(names)),
+        None => {
+            let unknown = Diagnostic::new(place, format!("`{}` is no target", brief(name)));
+            return Err(unknown.expected(one_of(&names, name)));
+        }
     };
     cursor.expect(":")?;
     if cursor.at_end() {
@@ -213,6 +296,7 @@ mod tests {
         let lines = read(source).unwrap();
         let [run] = &lines.runs[..] else { panic!("one run") };
         assert_eq!(run.targets, [halfbyte::HALU]);
+        let run = &run.first;
         assert_eq!((run.kernel.0.as_str(), run.items), ("axpy", 2));
         let names = |list: &[(Name, Value)]| list.iter().map(|((name, _), _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&run.args), ["a", "x", "y"]);
@@ -233,13 +317,57 @@ mod tests {
     }
 
     #[test]
+    fn a_run_line_goes_on() {
+        let source = "; run: all, halu: @a items=2 x=[1, 2] -> t=[3, 4]\n; then: @b items=1 -> y=[7]\n; then: @a items=3\n\
+                      ; run: ir: @b items=1\n";
+        let lines = read(source).unwrap();
+        let names = |run: &RunLine| run.launches().map(|launch| launch.kernel.0.clone()).collect::<Vec<_>>();
+        assert_eq!(lines.runs.iter().map(names).collect::<Vec<_>>(), [vec!["a", "b", "a"], vec!["b"]]);
+        assert_eq!(lines.runs[0].targets, TARGETS.defaults().collect::<Vec<_>>());
+        assert!(lines.runs[1].targets.is_empty());
+        let second = &lines.runs[0].then[0];
+        assert!(source.get(second.span.start as usize..).unwrap().starts_with("then: @b"));
+        assert_eq!(second.results.len(), 1);
+    }
+
+    #[test]
+    fn what_is_almost_a_run_line_is_not_passed_over() {
+        for (line, word) in [
+            ("; RUN: halu: @k items=1", "run"),
+            (";Run: halu: @k items=1", "run"),
+            ("; run : halu: @k items=1", "run"),
+            (";; run: halu: @k items=1", "run"),
+            ("; run halu: @k items=1", "run"),
+            ("; # run: halu: @k items=1", "run"),
+            ("; Then: @k items=1", "then"),
+            ("  ret ; Refuse: halu: x", "refuse"),
+        ] {
+            let errors = read(&format!("\n{line}\n")).unwrap_err();
+            assert_eq!(errors.len(), 1, "{line}");
+            let expected = format!("expected `{word}:` in lower case at the start of the comment");
+            assert!(errors[0].to_string().ends_with(&expected), "{line}: {}", errors[0]);
+            assert_eq!(errors[0].span.end as usize, 1 + line.len(), "{line}");
+        }
+        assert!(read_ptx("/// run: ptx: @k items=1\n").is_err());
+        for line in
+            ["; running: fast", "; run this by hand", "; Then it is stored.", "; prune: x", "; run", "; a run: b"]
+        {
+            assert_eq!(read(line), Ok(RunLines::default()), "{line}");
+        }
+    }
+
+    #[test]
     fn every_mistake_is_reported_at_its_place() {
         // Each line is wrong where `^` stands in the line below it.
         let table = [
-            ("; run:", "      ^", "the line ends too early; expected a target: ir, halu, vp1, ptx"),
-            ("; run: halo: @k items=1", "       ^^^^", "`halo` is no target; expected ir, halu, vp1, ptx"),
+            ("; run:", "      ^", "the line ends too early; expected a target: ir, halu, vp1, ptx, all"),
+            (
+                "; run: halo: @k items=1",
+                "       ^^^^",
+                "`halo` is no target; expected ir, halu, vp1, ptx, all; did you mean `halu`?",
+            ),
             ("; run: halu @k items=1", "            ^", "unexpected `@`; expected `:`"),
-            ("; run: halu,: @k items=1", "            ^", "unexpected `:`; expected a target: ir, halu, vp1, ptx"),
+            ("; run: halu,: @k items=1", "            ^", "unexpected `:`; expected a target: ir, halu, vp1, ptx, all"),
             ("; run: halu: k items=1", "             ^", "unexpected `k`; expected `@`"),
             ("; run: halu: @ items=1", "                    ^", "unexpected `=`; expected `items`"),
             ("; run: halu: @k", "               ^", "the line ends too early; expected `items`"),
@@ -294,13 +422,19 @@ mod tests {
                 "unexpected `,`; expected `NAME=VALUE` or `->`",
             ),
             ("; run: halu: @k items=1 -> é=1", "                           ^", "unexpected `é`; expected `NAME=VALUE`"),
+            ("; then: halu: @k items=1", "        ^^^^", "unexpected `halu`; expected `@`"),
+            (
+                "; then: @k items=x",
+                "                 ^",
+                "`x` does not do here; expected a number of work items, at most 4294967295",
+            ),
             ("; refuse: halu", "              ^", "the line ends too early; expected `:`"),
             (
                 "; refuse: halu:",
                 "               ^",
                 "the line ends too early; expected a part of the refusal's message",
             ),
-            ("; refuse: gpu: x", "          ^^^", "`gpu` is no target; expected ir, halu, vp1, ptx"),
+            ("; refuse: gpu: x", "          ^^^", "`gpu` is no target; expected halu, vp1, ptx"),
             ("; refuse: ir: x", "          ^^", "`ir` refuses nothing; expected halu, vp1, ptx"),
         ];
         let source: String = table.iter().map(|(line, ..)| format!("{line}\n")).collect();

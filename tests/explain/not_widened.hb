@@ -30,4 +30,4 @@ kernel @k(%x: in i8x16, %y: in i8x16, %z: out i8x16) {
 ;=       line 220: wanted (int_scalar _), found i8x16
 ;=
 ;= refused
-;=   line 11: vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly
+;=   line 10: vp1 cannot do `shr_u.i16x16`: wide lanes are shifted by one constant for all

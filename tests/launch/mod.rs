@@ -1,5 +1,7 @@
 //! `launch` as harnesses call it: `tests/launch/lines.jsonl` has launches with what is expected of them.
 
+mod then;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -11,7 +13,9 @@ use crate::common::{halfbyte, halfbyte_on, root};
 /// Answers to lines, each one an object.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     let called = halfbyte_on(&[&["launch", "--json"], args].concat(), (lines.join("\n") + "\n").as_bytes());
-    let answers: Vec<Value> = called.output().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_object = |line: &String| serde_json::from_str::<Value>(line).is_ok_and(|line| line.is_object());
+    assert_eq!(called.code, i32::from(!lines.iter().all(is_object)), "{}", called.err);
+    let answers: Vec<Value> = called.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), lines.len(), "{args:?}");
     answers
 }
@@ -75,7 +79,8 @@ fn what_is_no_line_is_answered_too() {
         assert!(answer["error"]["message"].as_str().unwrap().len() < 200, "{answer}");
     }
     let called = halfbyte_on(&["launch", "--json"], b"\xff\xfe\n{}");
-    assert_eq!(called.output().lines().count(), 2);
+    called.fails(1, "error: line 1: not a JSON object: ");
+    assert_eq!(called.out.lines().count(), 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every instruction and every modifier can be had from text: by an idiom that a rule selects, or by an intrinsic.
+//! Every instruction and every modifier has a source that becomes it: by an idiom that a rule selects, or by an intrinsic.
 //! `docs/reach/` says which; `HALFBYTE_BLESS=1 cargo test reach` writes it anew.
 
 mod halu;
@@ -119,7 +119,7 @@ fn features(row: &Row) -> Vec<Feature> {
     all
 }
 
-/// Where a feature can be had from.
+/// The source that becomes a feature.
 #[derive(Clone, Debug)]
 struct Source {
     /// Ops of the IR, or an intrinsic.
@@ -254,7 +254,7 @@ impl<I: Isa> Reach<I> {
     }
 
     fn page(&self, unreached: &[Unreached]) -> String {
-        let mut page = format!("# Where every instruction of {} can be had from\n{HEAD}", I::NAME);
+        let mut page = format!("# Where each instruction of {} comes from\n{HEAD}", I::NAME);
         let _ = writeln!(page, "## Forms\n\n| instruction | from | run by |\n|---|---|---|");
         for (op, source) in &self.forms {
             if let Some(Source { text, test }) = source {
@@ -277,10 +277,9 @@ impl<I: Isa> Reach<I> {
 }
 
 const HEAD: &str = "
-An instruction is selected from ops of the IR, or stands in an `intrinsic`. This page, which `cargo test reach` keeps complete, has for each form of each
-mnemonic, and for each modifier of a mnemonic in any of its forms, one way to get it, and what runs it on both sides: `prove NAME` is `halfbyte prove NAME`, a file is one of
-the kernels that `halfbyte check` or the text tests take, and \"here\" is the test that keeps this page. An intrinsic \"with\" a line has more lines, which give it what it
-reads or store what it writes.
+Each form of each mnemonic, and each modifier of a mnemonic in one of its forms: one source that becomes it, an op that a rule selects or an `intrinsic`, and what runs both and
+compares them. `prove NAME` is `halfbyte prove NAME`; a file is a kernel that `halfbyte check` or a text test takes; \"here\" is the test that makes this
+page. An intrinsic \"with\" a line has further lines, which give it its operands or store its result.
 
 ";
 

@@ -8,13 +8,16 @@ use halfbyte_isel::ptx::expand::{Form, lines, sequence};
 use sequences::{Plan, search};
 
 use super::io::print;
-use super::{Done, Failure, say};
+use super::names::did_you_mean;
+use super::output::mention;
+use super::{Done, Failure};
 
 /// Searches for a shorter sequence that has a video instruction's bits
 ///
 /// Prints it as `rules/ptx/video` has it, after it was run on all pairs of lanes. All programs of one instruction are tried,
 /// then of two, and so on; each more takes some hundred times as long.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct Search {
     /// The form, such as `vmin4.u32.u32.u32.sat`
     form: String,
@@ -30,12 +33,21 @@ pub(super) struct Search {
     threads: Option<usize>,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte search vmin4.u32.u32.u32.sat
+  halfbyte search vmin4.u32.u32.u32.sat --sm 90 --at-most 3";
+
 impl Search {
     pub(super) fn run(self) -> Done {
         let form = Form::all().find(|form| form.to_string() == self.form);
-        let form = form.ok_or_else(|| Failure::Call(format!("`{}` is no form of video instruction", self.form)))?;
+        let form = form.ok_or_else(|| {
+            let names: Vec<String> = Form::all().map(|form| form.to_string()).collect();
+            let meant = did_you_mean(&self.form, "", names.iter().map(String::as_str));
+            Failure::Call(format!("`{}` is no form of video instruction{meant}", self.form))
+        })?;
         let known = sequence(form, self.sm).map_err(Failure::input)?;
-        say(&format!("{}: {} PTX instructions", known.place, known.insts.len()));
+        mention(&format!("{}: {} PTX instructions", known.place, known.insts.len()));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let plan = Plan {
             form,
@@ -43,7 +55,7 @@ impl Search {
             at_most: self.at_most.unwrap_or(known.insts.len().saturating_sub(1)),
             threads: self.threads.unwrap_or(processors),
         };
-        let found = search(plan, |length| say(&format!("programs of {length}"))).map_err(Failure::input)?;
+        let found = search(plan, |length| mention(&format!("programs of {length}"))).map_err(Failure::input)?;
         let Some(found) = found else {
             return Err(Failure::input(format!(
                 "there is none of at most {} instructions of those tried",

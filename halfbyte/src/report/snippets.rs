@@ -4,31 +4,46 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 
+use super::groups::{MAX_SHOWN, also, more};
 use super::{Report, clipped};
 use crate::source::Locator;
 
 pub(super) fn render(report: &Report, colours: bool) -> String {
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     let locator = report.source.locator();
-    let shown = report.list.iter().map(|diagnostic| {
+    let groups = report.groups();
+    let line =
+        |span: Span| Some(locator.locate(span, 0)).filter(|loc| loc.is_known()).map(|loc| (loc.line, loc.column));
+    let shown = groups.iter().take(MAX_SHOWN).map(|group| {
+        let diagnostic = group.first;
         let title = Level::ERROR.primary_title(clipped(&diagnostic.message));
         let label = diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
-        let mut groups = vec![place(report, title, &locator, diagnostic.span, label)];
+        let mut parts = vec![place(report, title, &locator, diagnostic.span, label)];
+        let remark = |parts: &mut Vec<Group<'_>>, level: Level<'static>, text: String| {
+            if let Some(last) = parts.last_mut() {
+                let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
+                *last = plain.element(level.message(text));
+            }
+        };
+        if let Some(help) = &diagnostic.help {
+            remark(&mut parts, Level::HELP, clipped(help).into_owned());
+        }
+        if let Some(also) = also(group, line) {
+            remark(&mut parts, Level::NOTE, also);
+        }
         for note in &diagnostic.notes {
-            match (note.span, groups.last_mut()) {
-                (None, Some(last)) => {
-                    let plain = std::mem::replace(last, Group::with_level(Level::NOTE));
-                    *last = plain.element(Level::NOTE.message(clipped(&note.message)));
-                }
-                (span, _) => {
+            match note.span {
+                None => remark(&mut parts, Level::NOTE, clipped(&note.message).into_owned()),
+                Some(span) => {
                     let title = Level::NOTE.secondary_title(clipped(&note.message));
-                    groups.push(place(report, title, &locator, span.unwrap_or_default(), None));
+                    parts.push(place(report, title, &locator, span, None));
                 }
             }
         }
-        renderer.render(&groups)
+        renderer.render(&parts)
     });
-    shown.collect::<Vec<_>>().join("\n\n")
+    let more = more(&groups).map(|more| renderer.render(&[Group::with_title(Level::ERROR.primary_title(more))]));
+    shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }
 
 /// A message with its place: the line where there is a text, else where a map says that it is.

@@ -137,6 +137,16 @@ pub struct Missed {
     pub depth: Depth,
 }
 
+impl NearMiss {
+    /// Whether it says something of the op at hand, and not only that there are rules for other types.
+    pub(crate) fn is_telling(&self) -> bool {
+        match self.miss.as_ref().map(|miss| miss.depth) {
+            None => !self.rule.takes_anything(),
+            Some(depth) => matches!(depth, Depth::Part | Depth::Pattern),
+        }
+    }
+}
+
 impl RuleAt {
     pub(super) fn new(rule: &Rule) -> RuleAt {
         let &Rule { name, file, line, priority, pattern, .. } = rule;
@@ -144,7 +154,7 @@ impl RuleAt {
     }
 
     /// Whether it takes any value as it is: the last resort for an operand.
-    pub(super) fn takes_anything(&self) -> bool {
+    pub(crate) fn takes_anything(&self) -> bool {
         !self.pattern.contains(['(', ' '])
     }
 }

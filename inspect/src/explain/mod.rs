@@ -5,9 +5,10 @@
 //! from what was compiled.
 
 mod answer;
-mod passes;
+pub(crate) mod choices;
+pub(crate) mod passes;
 mod place;
-mod render;
+pub(crate) mod render;
 mod selection;
 mod uses;
 
@@ -193,7 +194,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     // Of what is gone there is nothing more to say.
     if !explanation.parts.is_empty() {
         explanation.near = selected.near(&followed);
-        explanation.near.extend(passes::near(&question.options.pipeline, &trace));
+        explanation.near.extend(passes::near(&question.options.pipeline, trace.near()));
         drop_repeated(&mut explanation.near);
     }
     Ok(explanation)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use halfbyte_ir::Kernel;
 use halfbyte_ir::rule::Depth;
-use halfbyte_lower::trace::{Event, How, Trace};
+use halfbyte_lower::trace::{Event, How, Near};
 use halfbyte_lower::{Observer, Pass, Pipeline};
 
 use super::place::named;
@@ -44,7 +44,7 @@ fn lower_rule(pipeline: &Pipeline, number: u32) -> Option<RuleAt> {
     pipeline.rule(number).map(RuleAt::new)
 }
 
-pub(super) fn change(pipeline: &Pipeline, event: &Event) -> Change {
+pub(crate) fn change(pipeline: &Pipeline, event: &Event) -> Change {
     let (how, rule) = match &event.how {
         How::Told(words) => (*words, None),
         How::Rule(rule) => ("rewritten by", lower_rule(pipeline, *rule)),
@@ -80,8 +80,8 @@ fn instructions(count: usize) -> String {
 }
 
 /// The rules of passes that match in part: for each instruction those that match further first.
-pub(super) fn near(pipeline: &Pipeline, trace: &Trace) -> Vec<NearMiss> {
-    let near = trace.near().filter_map(|near| {
+pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t Near>) -> Vec<NearMiss> {
+    let near = told.into_iter().filter_map(|near| {
         let (found, depth) = (near.found.clone(), near.depth);
         Some(NearMiss {
             rule: lower_rule(pipeline, near.rule)?,

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::{Change, Explanation, Merged, NearMiss, Outcome, Part, RuleAt, Word};
 
 /// Rules that match in part, shown of each instruction where not all are asked for.
-const SHOWN: usize = 4;
+pub(crate) const SHOWN: usize = 4;
 
 /// An explanation as text.
 #[derive(Clone, Copy)]
@@ -98,14 +98,10 @@ impl Text<'_> {
     }
 
     fn is_shown(&self, near: &NearMiss) -> bool {
-        let Explanation { parts, .. } = self.explanation;
-        match near.miss.as_ref().map(|miss| miss.depth) {
-            None => self.all || !near.rule.takes_anything(),
-            Some(Depth::Part | Depth::Pattern) => true,
-            // Where there is no rule for it, those for other types say what there is.
-            Some(Depth::Op) => self.all || parts.iter().any(|part| part.outcome == Outcome::Refused),
-            Some(Depth::Nothing) => self.all,
-        }
+        let is_refused = || self.explanation.parts.iter().any(|part| part.outcome == Outcome::Refused);
+        // Where there is no rule for it, those for other types say what there is.
+        let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Op);
+        self.all || near.is_telling() || is_for_another && is_refused()
     }
 
     fn near(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -6,18 +6,16 @@ use std::collections::{HashMap, HashSet};
 use halfbyte::TARGETS;
 use halfbyte_abi::Target;
 use halfbyte_emit::Code;
-use halfbyte_ir::rule::{Depth, Found};
+use halfbyte_ir::rule::Found;
 use halfbyte_ir::text::print_inst;
-use halfbyte_ir::{Inst, Kernel, Rule, Span, Value};
+use halfbyte_ir::{Inst, Kernel};
 use halfbyte_isa::isa::Words;
-use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::{self, Opcode};
 use halfbyte_isel::regalloc::{self, Allocator};
-use halfbyte_isel::trace::{Selection, Trace};
-use halfbyte_isel::{Refusal, Request};
+use halfbyte_isel::{Refusal, SelectedCode};
 
-use super::uses::Users;
-use super::{Merged, Missed, NearMiss, Outcome, Part, RuleAt, Word, place};
+use super::choices::{self, Choices};
+use super::{NearMiss, Outcome, Part, Word, place};
 
 /// Whether a word only fills a place in its bundle.
 fn is_nop(words: &Words, address: usize) -> bool {
@@ -35,11 +33,7 @@ pub(super) enum Failed {
 /// A lowered kernel in words, of which each knows the instruction that it comes from.
 pub(super) struct Selected<'k> {
     kernel: &'k Kernel,
-    target: Target,
-    trace: Trace,
-    /// By instruction, its place among the selections.
-    selections: HashMap<Inst, usize>,
-    users: Users<'k>,
+    choices: Choices<'k>,
     /// By instruction's number plus one, the addresses of its words.
     addresses: HashMap<u32, Vec<usize>>,
     pub result: Result<Code, Failed>,
@@ -48,104 +42,39 @@ pub(super) struct Selected<'k> {
 impl<'k> Selected<'k> {
     /// Selects a kernel, watching these instructions.
     pub fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
-        // The place of a word is the number of its instruction.
-        let mut numbered = kernel.clone();
-        numbered.span = Span::default();
-        for (inst, data) in numbered.insts.iter_mut() {
-            data.span = Span { start: inst.as_u32() + 1, end: inst.as_u32() + 2 };
-        }
-        let locate = |span: Span| Loc { line: span.start, column: 1 };
-        let mut trace = Trace::new(asked);
-        let request = Request { kernel: &numbered, target, locate: &locate, trace: Some(&mut trace) };
-        let selected = TARGETS.select(request);
+        let (choices, selected) = choices::select(kernel, target, asked);
         let result = match selected {
-            Ok(mut selected) => {
-                let expanded = selected.code.expand().map_err(|error| Failed::Defect(error.to_string()));
-                let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default());
-                let func = func.map_err(|error| Failed::Defect(error.to_string()));
-                expanded
-                    .and(func)
-                    .and_then(|func| TARGETS.layout(target, func).map_err(|error| Failed::Defect(error.to_string())))
-            }
-            Err(mut refused) => {
-                for refusal in &mut refused {
-                    let inst = refusal.span.start.checked_sub(1).map(Inst::from_u32);
-                    let data = inst.and_then(|inst| kernel.insts.get(inst));
-                    refusal.span = data.map_or(kernel.span, |data| data.span);
-                }
-                Err(Failed::Refused(refused))
-            }
+            Ok(code) => words(code, target).map_err(Failed::Defect),
+            Err(refused) => Err(Failed::Refused(refused)),
         };
-        let mut selections = HashMap::new();
-        for (number, selection) in trace.selections.iter().enumerate() {
-            if let Some(inst) = selection.inst {
-                selections.entry(inst).or_insert(number);
-            }
-        }
         let mut addresses: HashMap<u32, Vec<usize>> = HashMap::new();
         for (address, loc) in result.iter().flat_map(|code| &code.locs).enumerate() {
             addresses.entry(loc.line).or_default().push(address);
         }
-        Selected { kernel, target, trace, selections, users: Users::new(kernel), addresses, result }
-    }
-
-    fn rule(&self, number: u32) -> Option<&'static Rule> {
-        TARGETS.rules(self.target).get(number as usize)
-    }
-
-    fn selection(&self, inst: Inst) -> Option<&Selection> {
-        self.selections.get(&inst).and_then(|&number| self.trace.selections.get(number))
-    }
-
-    /// The rule that selected an instruction.
-    fn root(&self, selection: &Selection) -> Option<&'static Rule> {
-        let at = selection.inst.map(Found::Inst);
-        let taken = selection.taken.iter().filter(|taken| taken.at == at);
-        taken.filter_map(|taken| self.rule(taken.rule)).find(|rule| rule.term == "lower")
-    }
-
-    /// The other rules that it took, for its operands, each once.
-    fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
-        let mut operands = Vec::new();
-        let mut known = HashSet::new();
-        for taken in &selection.taken {
-            let (Some(Found::Value(value)), Some(rule)) = (&taken.at, self.rule(taken.rule)) else { continue };
-            if known.insert((taken.rule, *value)) {
-                operands.push((RuleAt::new(rule), self.name(*value)));
-            }
-        }
-        operands
-    }
-
-    /// A value as the lowered kernel's text has it.
-    fn name(&self, value: Value) -> String {
-        match self.kernel.def_inst(value) {
-            Some(inst) => print_inst(self.kernel, inst).split(" = ").next().unwrap_or_default().to_owned(),
-            None => format!("%{}", self.kernel.value_name(value).unwrap_or("?")),
-        }
+        Selected { kernel, choices, addresses, result }
     }
 
     pub fn part(&self, inst: Inst) -> Part {
-        let outcome = match self.selection(inst) {
-            Some(selection) => {
-                let operands = self.operands(selection);
-                match self.root(selection) {
-                    Some(rule) => Outcome::Selected { rule: RuleAt::new(rule), operands },
-                    None if self.is_refused(inst) => Outcome::Refused,
-                    None => Outcome::AsItIs { operands },
-                }
-            }
-            None => match self.kernel.result(inst).map(|value| self.merged(value)) {
-                Some(merged) if !merged.is_empty() => Outcome::Merged(merged),
-                _ => Outcome::Unneeded,
-            },
+        let outcome = match self.choices.outcome(inst) {
+            Outcome::AsItIs { .. } if self.is_refused(inst) => Outcome::Refused,
+            outcome => outcome,
         };
         Part { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
     }
 
+    /// Whether an instruction is refused, or one of those that it would have computed with itself: no register holds their values.
     fn is_refused(&self, inst: Inst) -> bool {
-        let span = self.kernel.insts[inst].span;
-        matches!(&self.result, Err(Failed::Refused(refused)) if refused.iter().any(|refusal| refusal.span == span))
+        let Err(Failed::Refused(refused)) = &self.result else { return false };
+        let (mut open, mut seen) = (vec![inst], HashSet::from([inst]));
+        while let Some(inst) = open.pop() {
+            let span = self.kernel.insts[inst].span;
+            if refused.iter().any(|refusal| refusal.span == span) {
+                return true;
+            }
+            let wide = self.kernel.args(inst).iter().filter(|&&arg| self.kernel.ty(arg).bits() > 128);
+            open.extend(wide.filter_map(|&arg| self.kernel.def_inst(arg)).filter(|&inst| seen.insert(inst)));
+        }
+        false
     }
 
     fn words(&self, inst: Inst) -> Vec<Word> {
@@ -155,28 +84,10 @@ impl<'k> Selected<'k> {
         own.filter(|&address| !is_nop(&code.words, address)).map(word).collect()
     }
 
-    /// Where a value went that has no instructions of its own.
-    fn merged(&self, value: Value) -> Vec<Merged> {
-        let mut merged: Vec<Merged> = Vec::new();
-        for user in self.users.emitted(value, &|inst| self.selection(inst).is_some()) {
-            let Some(selection) = self.selection(user) else { continue };
-            let looked = |value| {
-                selection
-                    .taken
-                    .iter()
-                    .rfind(|taken| taken.through.contains(&value) || taken.at.as_ref() == Some(&Found::Value(value)))
-            };
-            let rule = looked(value).and_then(|taken| self.rule(taken.rule));
-            let rule = rule.or_else(|| self.root(selection)).map(RuleAt::new);
-            merged.push(Merged { into: print_inst(self.kernel, user), rule });
-        }
-        merged
-    }
-
     /// What became of a parameter.
     pub fn parameter(&self, name: &str) -> Option<Part> {
         let value = place::named(self.kernel, name)?;
-        let merged = self.merged(value);
+        let merged = self.choices.merged(value);
         let outcome = if merged.is_empty() { Outcome::Unneeded } else { Outcome::Merged(merged) };
         Some(Part { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
     }
@@ -192,20 +103,9 @@ impl<'k> Selected<'k> {
         let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
         let mut others = Vec::new();
-        for selection in &self.trace.selections {
+        for selection in &self.choices.trace.selections {
             for near in &selection.near {
-                let Some(rule) = self.rule(near.rule) else { continue };
-                let was_taken =
-                    selection.taken.iter().any(|taken| taken.rule == near.rule && taken.at.as_ref() == Some(&near.at));
-                if was_taken {
-                    continue;
-                }
-                let miss = near.walk.miss.as_ref();
-                let is_other =
-                    matches!(near.at, Found::Inst(_)) && miss.is_some_and(|miss| miss.depth == Depth::Nothing);
-                if is_other {
-                    continue;
-                }
+                let Some((rule, found)) = self.choices.near(selection, near) else { continue };
                 let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
                 // Of what uses it, the rules that would have taken it in.
                 let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
@@ -216,22 +116,12 @@ impl<'k> Selected<'k> {
                 if !is_own && !takes_in {
                     continue;
                 }
-                let of = match near.at {
-                    Found::Inst(_) if is_own => None,
-                    _ => selection.inst.map(|inst| print_inst(self.kernel, inst)),
-                };
-                let found = NearMiss {
-                    rule: RuleAt::new(rule),
-                    by: "selection",
-                    of,
-                    miss: miss.map(|miss| Missed {
-                        wanted: miss.wanted,
-                        line: miss.line,
-                        found: miss.found_text(self.kernel),
-                        depth: miss.depth,
-                    }),
-                };
-                if is_own { own.push(found) } else { others.push(found) }
+                if is_own {
+                    own.push(found);
+                } else {
+                    let of = selection.inst.map(|inst| print_inst(self.kernel, inst));
+                    others.push(NearMiss { of, ..found });
+                }
             }
         }
         // Of what uses it, each instruction's rules stay together.
@@ -240,4 +130,12 @@ impl<'k> Selected<'k> {
         own.extend(others);
         own
     }
+}
+
+/// The words of selected code, or what went wrong that never should.
+fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<Code, String> {
+    let expanded = code.expand();
+    let func = code.allocate(&mut Allocator::default(), &regalloc::Options::default());
+    let func = func.map_err(|error| error.to_string());
+    expanded.and(func).and_then(|func| TARGETS.layout(target, func).map_err(|error| error.to_string()))
 }

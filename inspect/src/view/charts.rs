@@ -14,7 +14,7 @@ const GAP: usize = 3;
 
 /// A row a register, a column an instruction.
 pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
-    out.raw("<figure>\n<figcaption><h3>Register lifetimes</h3> A row a register, a column an instruction of the allocated code; ");
+    out.raw("<figure data-panel=\"lifetimes\">\n<figcaption><h3>Register lifetimes</h3> A row a register, a column an instruction of the allocated code; ");
     out.raw("a bar goes from what writes the register to what last reads that. Thin bars are read by nothing.</figcaption>\n");
     let names: Vec<String> = chart.rows.iter().map(|(register, _)| name(*register)).collect();
     let (width, height) = (chart.columns.len() * COLUMN, names.len() * ROW);
@@ -47,8 +47,8 @@ const UNITS: [&str; 4] = ["address", "scalar", "vector", "branch"];
 
 /// A row a unit, a column a bundle; below, how dense each block is.
 pub(super) fn slots(out: &mut Html, chart: &Slots) {
-    out.raw("<figure>\n<figcaption><h3>Bundles</h3> A row a unit, a column a bundle; hollow words do nothing. ");
-    out.raw("Brackets go over the bundles of loops. Below, the words of the units that a block cannot be shorter than are bold.");
+    out.raw("<figure data-panel=\"slots\">\n<figcaption><h3>Bundles</h3> A row a unit, a column a bundle; hollow instructions do nothing. ");
+    out.raw("Brackets go over the bundles of loops. Below, the instructions of the units that a block cannot be shorter than are bold.");
     out.raw("</figcaption>\n");
     // Above the units stand the names of the blocks.
     let names: Vec<String> = std::iter::once("").chain(UNITS).map(str::to_owned).collect();

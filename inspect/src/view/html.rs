@@ -1,16 +1,33 @@
 //! The page as HTML.
 
-use halfbyte_abi::Target;
+use halfbyte_abi::{Form, Target};
 use halfbyte_isa::row::Row;
 
-use super::Refused;
-use super::charts;
 use super::markup::Html;
-use super::model::{Entry, Line, Shape, Token};
+use super::model::{Entry, Line, Shape, Snapshot, Token};
 use super::whole::View;
+use super::{Refused, charts, embed, head};
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The style sheet, by purpose.
+const STYLES: [&str; 4] = [
+    include_str!("page/base.css"),
+    include_str!("page/panes.css"),
+    include_str!("page/panels.css"),
+    include_str!("page/layout.css"),
+];
+
+/// The script, by purpose; what is declared in one part is known in those after it.
+const SCRIPTS: [&str; 9] = [
+    include_str!("page/state.js"),
+    include_str!("page/passes.js"),
+    include_str!("page/light.js"),
+    include_str!("page/why.js"),
+    include_str!("page/about.js"),
+    include_str!("page/search.js"),
+    include_str!("page/toggles.js"),
+    include_str!("page/choose.js"),
+    include_str!("page/events.js"),
+];
 
 /// The page may load nothing, and runs only what it holds.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
@@ -23,55 +40,40 @@ pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> Strin
         .raw(format_args!("<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n"))
         .raw("<link rel=\"icon\" href=\"data:,\">\n<title>")
         .text(file)
-        .raw(" · halfbyte</title>\n<style>\n")
-        .raw(STYLE)
-        .raw("</style>\n</head>\n<body>\n");
-    head(&mut out, file, views, refused);
+        .raw(" · halfbyte</title>\n<style>\n");
+    for style in STYLES {
+        out.raw(style);
+    }
+    out.raw("</style>\n</head>\n<body>\n");
+    head::header(&mut out, file, views);
     out.raw("<main>\n");
     views.iter().for_each(|view| one(&mut out, view));
     out.raw("</main>\n");
-    out.raw(
-        "<aside id=\"about\" aria-live=\"polite\"><p>Point at a value or a line, or tap it, to see what came of it. ",
-    )
-    .raw("A click holds it; Escape lets go. Arrow keys go from line to line and from stage to stage.</p></aside>\n");
+    head::refusals(&mut out, refused);
+    head::footer(&mut out);
     docs(&mut out, views);
-    out.raw("<script>\n").raw(SCRIPT).raw("</script>\n</body>\n</html>\n");
+    let passes: Vec<Vec<Vec<String>>> = views.iter().map(passes).collect();
+    out.raw("<script type=\"application/json\" id=\"data\">").raw(embed::json(views, &passes)).raw("</script>\n");
+    out.raw("<script>\n(() => {\n'use strict';\n\n");
+    for script in SCRIPTS {
+        out.raw(script).raw("\n");
+    }
+    out.raw("})();\n</script>\n</body>\n</html>\n");
     out.finish()
 }
 
-/// The title, and the kernels and targets to choose from.
-fn head(out: &mut Html, file: &str, views: &[View], refused: &[Refused<'_>]) {
-    out.raw("<header>\n<h1>").text(file).raw("</h1>\n");
-    let mut kernels: Vec<&str> = views.iter().map(|view| view.kernel.as_str()).collect();
-    kernels.dedup();
-    let mut targets: Vec<Target> = Vec::new();
-    for view in views {
-        if !targets.contains(&view.target) {
-            targets.push(view.target);
-        }
-    }
-    out.raw("<div class=\"choice\" role=\"group\" aria-label=\"Kernel\">");
-    for kernel in kernels {
-        out.raw("<button type=\"button\" data-choose=\"kernel\" value=\"")
-            .text(kernel)
-            .raw("\">@")
-            .text(kernel)
-            .raw("</button>");
-    }
-    out.raw("</div>\n<div class=\"choice\" role=\"group\" aria-label=\"Target\">");
-    for target in targets {
-        let name = target.name();
-        out.raw(format_args!("<button type=\"button\" data-choose=\"target\" value=\"{name}\">{name}</button>"));
-    }
-    out.raw("</div>\n");
-    for refusal in refused {
-        out.raw("<p class=\"refused\"><b>").raw(refusal.target.name()).raw("</b> does not take @").text(refusal.kernel);
-        for (place, reason) in &refusal.reasons {
-            out.raw(format_args!("<br>{place}: ")).text(reason);
-        }
-        out.raw("</p>\n");
-    }
-    out.raw("</header>\n");
+/// The lines after each pass but the last, which the script shows when they are asked for.
+fn passes(view: &View) -> Vec<Vec<String>> {
+    let lines = |snapshot: &Snapshot| {
+        let line = |line: &Line| {
+            let mut out = Html::default();
+            item(&mut out, line, view.target.name());
+            out.finish()
+        };
+        snapshot.lines.iter().map(line).collect()
+    };
+    let (_, earlier) = view.passes.split_last().unzip();
+    earlier.unwrap_or_default().iter().map(lines).collect()
 }
 
 /// A kernel for a target.
@@ -82,8 +84,9 @@ fn one(out: &mut Html, view: &View) {
         .text(&view.kernel)
         .raw(format_args!(" for {target}</h2>\n"));
     let bundles = view.slots.as_ref().map_or(String::new(), |slots| format!(" in {} bundles", slots.bundles.len()));
+    let code = if view.target.form() == Form::Text { "lines" } else { "instructions" };
     out.raw(format_args!(
-        "<p class=\"counts\"><b>{}</b> ops in the text, <b>{}</b> after the passes, <b>{}</b> words{bundles}; \
+        "<p class=\"counts\"><b>{}</b> ops in the source, <b>{}</b> after the passes, <b>{}</b> {code}{bundles}, \
          <b>{}</b> registers, <b>{}</b> spills, <b>{}</b> bytes of local memory</p>\n",
         stats.ops, stats.lowered, stats.words, stats.registers, stats.spills, stats.local_bytes
     ));
@@ -97,15 +100,13 @@ fn one(out: &mut Html, view: &View) {
         if id == "lowered" {
             choice_of_pass(out, view);
         }
-        out.raw("<output></output></h3>\n");
+        out.raw("<output></output>");
+        out.raw(format_args!("<button type=\"button\" class=\"copy\" aria-label=\"Copy {name}\">Copy</button></h3>\n"));
         match id {
             "text" => list(out, &view.text, target, ""),
             "lowered" => {
-                for (number, snapshot) in view.passes.iter().enumerate() {
-                    let is_last = number + 1 == view.passes.len();
-                    let hidden = if is_last { "" } else { " hidden" };
-                    list(out, &snapshot.lines, target, &format!(" data-pass=\"{number}\"{hidden}"));
-                }
+                let lines = view.passes.last().map(|last| last.lines.as_slice()).unwrap_or_default();
+                list(out, lines, target, &format!(" data-pass=\"{}\"", view.passes.len().saturating_sub(1)));
             }
             "selected" => list(out, &view.selected, target, ""),
             "allocated" => list(out, &view.allocated, target, ""),
@@ -123,23 +124,28 @@ fn one(out: &mut Html, view: &View) {
 
 /// The stages, by the names that the script and people know.
 const STAGES: [(&str, &str); 5] = [
-    ("text", "Text"),
+    ("text", "Source"),
     ("lowered", "Lowered"),
     ("selected", "Selected"),
     ("allocated", "Allocated"),
-    ("words", "Words"),
+    ("words", "Machine code"),
 ];
 
-/// The passes that changed the kernel, to choose from.
+/// The passes that changed the kernel, to choose one from, and another to compare it with.
 fn choice_of_pass(out: &mut Html, view: &View) {
-    if view.passes.len() < 2 {
-        return;
-    }
-    out.raw(" <select aria-label=\"After which pass\">");
+    let (Some(_), 2..) = (view.passes.last(), view.passes.len()) else { return };
+    let last = view.passes.len() - 1;
+    let name = |number: usize, snapshot: &Snapshot| {
+        if number == last { "after all".to_owned() } else { snapshot.name.clone() }
+    };
+    out.raw(" <select class=\"pass\" aria-label=\"After which pass\" title=\"After which pass\">");
     for (number, snapshot) in view.passes.iter().enumerate() {
-        let is_last = number + 1 == view.passes.len();
-        let (selected, name) = if is_last { (" selected", "all passes") } else { ("", snapshot.name.as_str()) };
-        out.raw(format_args!("<option value=\"{number}\"{selected}>after {name}</option>"));
+        let selected = if number == last { " selected" } else { "" };
+        out.raw(format_args!("<option value=\"{number}\"{selected}>")).text(&name(number, snapshot)).raw("</option>");
+    }
+    out.raw("</select><select class=\"base\" aria-label=\"Compare with\" title=\"Compare with\"><option value=\"\">diff…</option>");
+    for (number, snapshot) in view.passes.iter().enumerate() {
+        out.raw(format_args!("<option value=\"{number}\">vs ")).text(&name(number, snapshot)).raw("</option>");
     }
     out.raw("</select>");
 }
@@ -157,11 +163,17 @@ fn item(out: &mut Html, line: &Line, target: &str) {
         Shape::Inst => "inst",
     };
     let opens = if line.opens { " opens" } else { "" };
-    out.raw(format_args!("<li class=\"{shape}{opens}\""))
-        .places("data-k", line.place)
-        .raw("><i>")
-        .text(&line.margin)
-        .raw("</i>");
+    let is_note = |token: &Token| match token {
+        Token::Comment(_) => true,
+        Token::Plain(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    let note = if line.digits.is_none() && line.tokens.iter().all(is_note) { " note" } else { "" };
+    out.raw(format_args!("<li class=\"{shape}{opens}{note}\"")).places("data-k", line.place);
+    if let Some(step) = line.step {
+        out.raw(format_args!(" data-s=\"{step}\""));
+    }
+    out.raw("><i>").text(&line.margin).raw("</i>");
     let wide = |digits: &&String| digits.len() > 10;
     if let Some(digits) = line.digits.as_ref().filter(|digits| !wide(digits)) {
         out.raw(format_args!("<span class=\"x\">{digits}</span>"));
@@ -173,6 +185,9 @@ fn item(out: &mut Html, line: &Line, target: &str) {
     out.raw("</code>");
     if let Some(digits) = line.digits.as_ref().filter(wide) {
         out.raw(format_args!("<span class=\"x wide\">{digits}</span>"));
+    }
+    if let Some(rule) = line.rule {
+        out.raw(format_args!("<span class=\"r\">{rule}</span>"));
     }
     out.raw("</li>\n");
 }

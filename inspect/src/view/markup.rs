@@ -49,6 +49,19 @@ impl Html {
     }
 }
 
+/// A text in which characters that cannot be seen are shown by their numbers.
+pub(super) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_unseen(c) && !matches!(c, '\t' | '\n') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Whether a character has no shape of its own, or changes the direction of others.
 fn is_unseen(c: char) -> bool {
     c.is_control()

@@ -1,9 +1,13 @@
-//! One page that shows kernels on their way to words: the stages side by side, registers over time, the units of bundles.
+//! One page that shows kernels on their way to machine code: the stages side by side, registers over time, the units of bundles.
 //!
 //! An op of the text and all that comes of it carry the op's place in the text. That is how the page knows what is alike, and it
 //! is all it needs: values and registers are followed to the instructions that make them.
 
 mod charts;
+#[cfg(test)]
+mod contrast;
+mod embed;
+mod head;
 mod html;
 mod lifetimes;
 mod machine;
@@ -14,6 +18,10 @@ mod selected;
 mod slots;
 mod source;
 mod whole;
+mod why;
+
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage};
@@ -27,11 +35,26 @@ use whole::View;
 struct Refused<'k> {
     kernel: &'k str,
     target: Target,
-    reasons: Vec<(Origin, String)>,
+    /// Each reason once, in the order of the text, with the places that it is about.
+    reasons: Vec<(String, BTreeSet<Origin>)>,
+}
+
+impl<'k> Refused<'k> {
+    fn new(kernel: &'k str, target: Target, diagnostics: &[Diagnostic], lines: &Lines<'_>) -> Refused<'k> {
+        let mut reasons: Vec<(String, BTreeSet<Origin>)> = Vec::new();
+        for Diagnostic { span, message, .. } in diagnostics {
+            let place = Origin::of_span(lines, *span);
+            match reasons.iter_mut().find(|(reason, _)| reason == message) {
+                Some((_, places)) => drop(places.insert(place)),
+                None => reasons.push((message.clone(), BTreeSet::from([place]))),
+            }
+        }
+        Refused { kernel, target, reasons }
+    }
 }
 
 /// The page of kernels of a module, for those of the targets that take them: HTML in one piece that needs nothing else. The same
-/// text always gives the same bytes.
+/// source in a file of the same name always gives the same bytes, wherever the file lies.
 ///
 /// # Errors
 /// What the targets have against the kernels, if none takes any of them.
@@ -43,9 +66,7 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
             match view(module, kernel, target, &lines) {
                 Ok(view) => views.push(view),
                 Err(diagnostics) => {
-                    let reason = |of: &Diagnostic| (Origin::of_span(&lines, of.span), of.message.clone());
-                    let reasons = diagnostics.iter().map(reason).collect();
-                    refused.push(Refused { kernel: &kernel.name, target, reasons });
+                    refused.push(Refused::new(&kernel.name, target, &diagnostics, &lines));
                     errors.extend(diagnostics);
                 }
             }
@@ -57,13 +78,15 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
         }
         return Err(errors);
     }
-    Ok(html::page(module.file(), &views, &refused))
+    let file = Path::new(module.file()).file_name().and_then(|name| name.to_str()).unwrap_or(module.file());
+    Ok(html::page(file, &views, &refused))
 }
 
 /// Compiles a kernel and keeps every stage.
 fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> Result<View, Vec<Diagnostic>> {
     let options = Options::new(target);
-    let mut passes: Vec<Snapshot> = Vec::new();
+    let as_read = Snapshot { name: "as read".to_owned(), lines: source::of_kernel(kernel, lines) };
+    let mut passes: Vec<Snapshot> = vec![as_read];
     let (mut selected, mut allocated, mut words) = (Vec::new(), Vec::new(), Vec::new());
     let (mut lifetimes, mut slots) = (lifetimes::Lifetimes::default(), None);
     let mut pass = 0;
@@ -71,7 +94,7 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
         Product::Lowered(kernel) => {
             pass += 1;
             if step.changed {
-                let name = format!("pass {pass}, {}", step.name);
+                let name = format!("after {} ({pass})", step.name);
                 passes.push(Snapshot { name, lines: source::of_kernel(kernel, lines) });
             }
         }
@@ -89,12 +112,11 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
         }
     };
     let (_, stats) = Compiler::new(module, &options).compile(kernel, &mut watch)?;
-    if passes.is_empty() {
-        passes.push(Snapshot { name: String::new(), lines: source::of_kernel(kernel, lines) });
-    }
+    let lowered = passes.last_mut().map(|last| last.lines.as_mut_slice()).unwrap_or_default();
+    let why = why::of_kernel(kernel, &options, lines, lowered, &mut selected);
     let text = source::of_text(kernel, lines);
     let kernel = kernel.name.clone();
-    Ok(View { kernel, target, text, passes, selected, allocated, words, lifetimes, slots, stats })
+    Ok(View { kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
 }
 
 #[cfg(test)]
@@ -116,8 +138,8 @@ mod tests {
     #[test]
     fn all_of_the_text_is_escaped() {
         let page = shown(HOSTILE).unwrap();
-        assert_eq!(page.matches("<script").count(), 1);
-        assert_eq!(page.matches("</script").count(), 1);
+        assert_eq!(page.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(page.matches("</script").count(), 2);
         assert_eq!(page.matches("</style").count(), 1);
         assert!(page.contains("; &lt;/style&gt;&lt;/title&gt;"));
         assert!(!page.contains("<img") && !page.contains("<!--"), "{page}");
@@ -141,7 +163,7 @@ mod tests {
         let page = shown(HOSTILE).unwrap();
         let shows = |target: &str| page.contains(&format!("data-kernel=\"k\" data-target=\"{target}\">"));
         assert!(shows("halu") && !shows("vp1"), "{page}");
-        assert!(page.contains("class=\"refused\""));
+        assert!(page.contains("<summary>vp1 refuses @k: 1 reason at 1 place</summary>"), "{page}");
         let module = Module::parse(HOSTILE).unwrap();
         assert!(self::page(&module, &module.ir().kernels, &[halfbyte::VP1]).is_err());
         assert!(shown("; nothing\n").is_err());

@@ -144,13 +144,25 @@ pub(super) struct Line {
     pub digits: Option<String>,
     /// It begins a bundle.
     pub opens: bool,
+    /// The instruction after the passes that it is, or is made of: its number.
+    pub step: Option<u32>,
+    /// The rule that made it and the instructions of the same step after it.
+    pub rule: Option<&'static str>,
 }
 
 impl Line {
     /// An instruction or a label, with the line of the text in its margin.
     pub fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
-        Line { shape, place, margin, tokens, digits: None, opens: false }
+        Line { shape, place, margin, tokens, digits: None, opens: false, step: None, rule: None }
+    }
+
+    /// Its parts as one text.
+    pub fn text(&self) -> String {
+        let text = |token: &Token| match token {
+            Token::Plain(text) | Token::Comment(text) | Token::Op(text, _) | Token::Name { text, .. } => text.clone(),
+        };
+        self.tokens.iter().map(text).collect()
     }
 }
 

@@ -6,6 +6,7 @@ use halfbyte_abi::Target;
 use super::lifetimes::Lifetimes;
 use super::model::{Line, Snapshot};
 use super::slots::Slots;
+use super::why::Why;
 
 /// A kernel on its way to the words of one target.
 pub(super) struct View {
@@ -15,7 +16,7 @@ pub(super) struct View {
     pub target: Target,
     /// The kernel in the text.
     pub text: Vec<Line>,
-    /// The kernel after passes, the last of them after all.
+    /// The kernel as it was read and after each pass that changed it, the last of them after all.
     pub passes: Vec<Snapshot>,
     /// Instructions on virtual registers.
     pub selected: Vec<Line>,
@@ -23,6 +24,8 @@ pub(super) struct View {
     pub allocated: Vec<Line>,
     /// Words.
     pub words: Vec<Line>,
+    /// Why each instruction was made.
+    pub why: Why,
     /// When registers of the allocated instructions hold what.
     pub lifetimes: Lifetimes,
     /// The units of bundles, where there are any.

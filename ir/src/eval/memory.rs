@@ -31,14 +31,31 @@ impl Who {
 
 /// The items that wrote the bytes of a finished launch's buffers.
 #[derive(Clone, Debug)]
-pub struct Writers(Vec<(usize, Vec<u64>)>);
+pub struct Writers(Vec<Written>);
+
+/// A buffer that a launch may write.
+#[derive(Clone, Debug)]
+struct Written {
+    param: usize,
+    writers: Vec<u64>,
+    /// One past the last byte that is read or written.
+    reached: usize,
+}
 
 impl Writers {
+    fn buffer(&self, param: usize) -> Option<&Written> {
+        self.0.iter().find(|buffer| buffer.param == param)
+    }
+
     /// The item that wrote a byte of the buffer of parameter `param`; none where none did.
     pub fn item(&self, param: usize, byte: usize) -> Option<u32> {
-        let (_, writers) = self.0.iter().find(|(number, _)| *number == param)?;
-        let who = *writers.get(byte)?;
+        let who = *self.buffer(param)?.writers.get(byte)?;
         (who != Who::NOBODY).then(|| Who(who).item())
+    }
+
+    /// The bytes of the `out` or `inout` buffer of parameter `param` up to the last one that an item read or wrote.
+    pub fn reached(&self, param: usize) -> usize {
+        self.buffer(param).map_or(0, |buffer| buffer.reached)
     }
 }
 
@@ -148,7 +165,11 @@ impl<'a> Memory<'a> {
 
     /// Who wrote each byte so far.
     pub(super) fn into_writers(self) -> Writers {
-        let watched = |buffer: Buffer<'_>| Some((buffer.param, buffer.watch?.writers));
+        let watched = |buffer: Buffer<'_>| {
+            let Watch { writers, readers } = buffer.watch?;
+            let end = |who: &[u64]| who.iter().rposition(|&who| who != Who::NOBODY).map_or(0, |last| last + 1);
+            Some(Written { param: buffer.param, reached: end(&writers).max(end(&readers)), writers })
+        };
         Writers(self.buffers.into_iter().filter_map(watched).collect())
     }
 
@@ -199,6 +220,11 @@ impl<'a> Memory<'a> {
     pub(super) fn peek(&mut self, at: AccessSite, bytes: u32) -> Option<&[u8]> {
         let (buffer, range) = self.find(at, bytes).ok()?;
         buffer.bytes.get().get(range)
+    }
+
+    /// The parameter whose buffer the bytes lie in, and where in it.
+    pub(super) fn place(&mut self, at: AccessSite, bytes: u32) -> Option<(usize, u64)> {
+        self.find(at, bytes).ok().map(|(buffer, range)| (buffer.param, range.start as u64))
     }
 
     /// Why an access cannot be made, whoever makes others.

@@ -13,6 +13,7 @@ use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
+use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
@@ -186,6 +187,20 @@ impl<'k> Prepared<'k> {
     ///
     /// Those of [`run`](Prepared::run).
     pub fn run_watched(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<Writers, Fault> {
+        self.run_observed(launch, args, &mut ())
+    }
+
+    /// The same, and tells an observer of every step.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Prepared::run). What was done before is reported then too.
+    pub fn run_observed<O: Observer>(
+        &self,
+        launch: &Launch<'_>,
+        args: &mut [Arg<'_>],
+        observer: &mut O,
+    ) -> Result<Writers, Fault> {
         if launch.group_size == 0 {
             return Err(ArgError::GroupSize.into());
         }
@@ -213,6 +228,7 @@ impl<'k> Prepared<'k> {
             moved: Vec::new(),
             intrinsics: self.resolve(launch),
             unpolled: 0,
+            observer,
         };
         machine.spend()?;
         let items = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
@@ -254,7 +270,7 @@ impl<'k> Prepared<'k> {
 }
 
 /// A launch under way.
-struct Machine<'a> {
+struct Machine<'a, O> {
     code: &'a Prepared<'a>,
     launch: &'a Launch<'a>,
     memory: Memory<'a>,
@@ -266,9 +282,10 @@ struct Machine<'a> {
     intrinsics: BTreeMap<Inst, Result<IntrinsicFn<'a>, String>>,
     /// Ops and backward branches done since the watchdog was polled.
     unpolled: u64,
+    observer: &'a mut O,
 }
 
-impl Machine<'_> {
+impl<O: Observer> Machine<'_, O> {
     /// Runs an item, or a packed kernel's group of items.
     fn group(&mut self, group: u32) -> Result<(), Fault> {
         if let Some(streams) = &mut self.streams {
@@ -299,6 +316,7 @@ impl Machine<'_> {
         let code = self.code;
         let mut place = 0;
         let mut backward = 0;
+        self.tell_block(item, place, &[]);
         while let Some(steps) = code.blocks.get(place).and_then(|b| code.steps.get(b.clone())) {
             self.unpolled += steps.len() as u64;
             if self.unpolled >= OPS_BETWEEN_POLLS {
@@ -322,12 +340,37 @@ impl Machine<'_> {
                     self.unpolled += 1;
                 }
                 self.pass(edge);
+                self.tell_block(item, edge.to, self.code.moves.get(edge.moves.clone()).unwrap_or(&[]));
                 next = edge.to;
                 break;
             }
             place = next;
         }
         Ok(())
+    }
+
+    /// Tells that an item begins a block, and what its parameters are.
+    fn tell_block(&mut self, item: u32, place: usize, moves: &[(Slot, Slot)]) {
+        if !O::ASKS {
+            return;
+        }
+        let kernel = self.code.kernel;
+        let Some(&block) = kernel.layout.get(place) else { return };
+        self.observer.block(item, block);
+        for (&param, (_, slot)) in kernel.block_params(block).iter().zip(moves) {
+            self.observer.value(item, param, slot.lanes(&self.frame));
+        }
+    }
+
+    /// Tells of a load or store.
+    fn tell_access(&mut self, item: u32, at: AccessSite, inst: Inst, write: bool, ty: Type, lanes: &[u64]) {
+        if O::ASKS {
+            let place = match self.streams {
+                Some(_) => None,
+                None => self.memory.place(at, ty.bytes()),
+            };
+            self.observer.access(item, &Accessed { inst, write, address: at.address, place, ty, lanes });
+        }
     }
 
     /// Gives a block's parameters their values.
@@ -362,6 +405,7 @@ impl Machine<'_> {
                     None => self.memory.load(at, step.result.ty, out),
                 };
                 loaded.map_err(|refusal| self.refused_at(self.access(item, step.inst, false), at, refusal))?;
+                self.tell_access(item, at, step.inst, false, step.result.ty, out);
             }
             (Op::Store, Attr::Mem(mem)) => {
                 let at = self.place(item, step, mem, 1);
@@ -371,7 +415,14 @@ impl Machine<'_> {
                     Some(streams) => streams.store(at, value.ty, lanes),
                     None => self.memory.store(at, value.ty, lanes),
                 };
-                return stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal));
+                stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal))?;
+                if O::ASKS {
+                    let mut stored = [0; MAX_LANES];
+                    let stored = &mut stored[..value.ty.lanes()];
+                    stored.copy_from_slice(value.lanes(&self.frame));
+                    self.tell_access(item, at, step.inst, true, value.ty, stored);
+                }
+                return Ok(());
             }
             (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {
                 Some(Ok(meaning)) => {
@@ -398,6 +449,9 @@ impl Machine<'_> {
             }
         }
         step.result.set(&mut self.frame, out);
+        if let (true, Some(value)) = (O::ASKS, self.code.kernel.result(step.inst)) {
+            self.observer.value(item, value, out);
+        }
         Ok(())
     }
 

@@ -60,9 +60,8 @@ impl Generator<'_, '_> {
             return None;
         }
         let from = match row.convert {
-            Some(convert) => {
-                let from = Type::ALL.iter().copied().filter(|&from| convert(from, ty) && self.palette.has(from));
-                let from: Vec<Type> = from.collect();
+            Some(_) => {
+                let from: Vec<Type> = row.sources(ty).filter(|&from| self.palette.has(from)).collect();
                 self.pick(&from)
             }
             None => None,

@@ -3,10 +3,10 @@
 use halfbyte_abi::{ParamKind, Type};
 use smallvec::SmallVec;
 
-use super::lexer::Tok;
+use super::lexer::{Name, Tok};
 use super::literal::{self, BadNumber};
 use super::read::{Failed, Reader, Reading};
-use super::suggest::closest;
+use super::words;
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
 use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Value, ValueDef, ValueList};
@@ -39,6 +39,7 @@ fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
     let types = row.types.map_or("", |types| types.name);
     Diagnostic::new(mnemonic, format!("`{}` without a type", row.name))
         .expected(format!("`{}.TYPE`, {types}", row.name))
+        .help(format!("as in `{}`", row.example))
 }
 
 impl<'s> Reader<'s> {
@@ -48,7 +49,14 @@ impl<'s> Reader<'s> {
         let result = match self.tok() {
             Tok::Value => {
                 let name = self.take_name();
+                if self.tok() == Tok::Mark(b'[') {
+                    let value = self.rest_of_line().split_once('=').map_or("", |(_, value)| value).trim();
+                    return Err(self.value_goes_first("`=`", "store", self.source(name.span), value));
+                }
                 self.mark(b'=')?;
+                if self.tok() == Tok::Value {
+                    return Err(self.expression(name));
+                }
                 Some(name)
             }
             _ => None,
@@ -92,14 +100,110 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
+    /// What is left of the line, without its comment.
+    fn rest_of_line(&self) -> &'s str {
+        let rest = self.source_from(self.at());
+        rest.split(['\n', ';']).next().unwrap_or_default().trim()
+    }
+
+    /// Reports an element that stands where the value to store should, before its index is taken.
+    fn value_goes_first(&mut self, expected: &str, op: &str, base: &str, value: &str) -> Failed {
+        let element = self.rest_of_line().split_once(']').map_or("", |(index, _)| index);
+        let value = if value.starts_with('%') && !value.contains(' ') { value } else { "%v" };
+        let failed = self.unexpected(expected);
+        self.help(format!("the value comes first: `{op} {value}, {base}{element}]`"));
+        failed
+    }
+
+    /// Reports a value that stands where the op should.
+    fn expression(&mut self, result: Name) -> Failed {
+        let here = self.name_at(self.at());
+        let (y, x) = (self.source(result.span), self.source(here.span));
+        let is_buffer = self.body.param_number(here).is_some_and(|number| {
+            let param = self.body.kernel.params.get(number as usize);
+            param.is_some_and(|param| matches!(param.kind, ParamKind::Buffer { .. }))
+        });
+        let known = self.body.values.get(here).filter(|named| named.defined && !self.body.is_unknown(here));
+        let ty = known.and_then(|named| self.body.kernel.values.get(named.entity)).map_or(Type::I32, |value| value.ty);
+        let rest = self.rest_of_line().strip_prefix(x).unwrap_or_default().trim_start();
+        let mark_len = if rest.starts_with("<<") || rest.starts_with(">>") { 2 } else { 1 };
+        let (mark, right) = rest.split_at_checked(mark_len).unwrap_or_default();
+        let right = right.trim_start_matches(['=', '>']).split_whitespace().next().unwrap_or_default();
+        let right = if right.starts_with('%') { right } else { "%k" };
+        let either = |float: &'static str, integer: &'static str| Some(if ty.is_float() { float } else { integer });
+        let op = match mark {
+            "+" => either("fadd", "add"),
+            "-" => either("fsub", "sub"),
+            "*" => either("fmul", "mul"),
+            "/" if ty.is_float() => Some("fdiv"),
+            "&" => Some("and"),
+            "|" => Some("or"),
+            "^" => Some("xor"),
+            "<<" => Some("shl"),
+            ">>" => Some("shr_u"),
+            "<" => either("fcmp.lt", "icmp.lt_s"),
+            ">" => either("fcmp.gt", "icmp.gt_s"),
+            "=" => either("fcmp.eq", "icmp.eq"),
+            "!" => either("fcmp.ne", "icmp.ne"),
+            _ => None,
+        };
+        let help = match (op, mark) {
+            _ if is_buffer && mark == "[" => {
+                let index = rest.split_once(']').map_or("[%i", |(index, _)| index);
+                format!("an op comes first: `{y} = load {x}{index}]`")
+            }
+            _ if is_buffer => format!("an op comes first, and takes values: `{y} = load {x}[%i]` reads one"),
+            (_, "") => format!("there is no copy: use `{x}` itself"),
+            (_, ".") => format!("an op comes first: `{y} = extract.{ty} {x}, 0` is a lane of `{x}`"),
+            (Some(op), "<" | ">" | "=" | "!") => {
+                let unsigned = match op {
+                    "icmp.lt_s" => " (`lt_u` unsigned)",
+                    "icmp.gt_s" => " (`gt_u` unsigned)",
+                    _ => "",
+                };
+                let choice = match rest.contains('?') {
+                    true => format!(", and `{y} = select.{ty} %c, %p, %q` chooses"),
+                    false => String::new(),
+                };
+                format!("an op comes first: `%c = {op}.{ty} {x}, {right}`{unsigned} makes a mask{choice}")
+            }
+            (Some(op), _) => format!("an op comes first: `{y} = {op}.{ty} {x}, {right}`"),
+            _ => format!("an op comes first, as in `{y} = add.i32 {x}, %k`"),
+        };
+        let failed = self.unexpected("an instruction");
+        self.help(help);
+        failed
+    }
+
     fn op(&mut self) -> Reading<Op> {
         let span = self.word("an instruction")?;
         let word = self.source(span);
-        Op::from_name(word).ok_or_else(|| {
-            let near = closest(word, Op::ALL.iter().map(|op| op.name()));
-            let expected = near.map_or("an op".into(), |near| format!("an op; did you mean `{near}`?"));
-            self.error(span, format!("`{word}` is no op"), expected)
-        })
+        match (self.tok(), Op::from_name(word)) {
+            (Tok::Mark(b'='), _) => {
+                // The value is meant to be defined here: its uses are no further mistakes.
+                let name = self.name_at(span.start.saturating_sub(1));
+                self.poison(name);
+                let expected = format!("`%{word}`: the names of values begin with `%`");
+                Err(self.error(span, format!("`{word}` without `%`"), expected))
+            }
+            (Tok::Mark(b':'), _) => {
+                let expected = format!("`^{word}:`: labels begin with `^`");
+                Err(self.error(span, format!("`{word}` without `^`"), expected))
+            }
+            (_, Some(op)) => Ok(op),
+            (_, None) if words::no_op(word).is_some() => {
+                let failed = self.error(span, format!("`{word}` is no op"), "an op");
+                self.help(words::no_op(word).unwrap_or_default());
+                Err(failed)
+            }
+            (_, None) => {
+                let suffixes = self.source_from(span.end);
+                let suffixes = suffixes.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
+                let expected = words::op_with(word, suffixes)
+                    .map_or("an op".into(), |meant| format!("an op; did you mean {meant}?"));
+                Err(self.error(span, format!("`{word}` is no op"), expected))
+            }
+        }
     }
 
     fn suffix(&mut self, row: &OpRow, suffix: &mut Suffix) -> Reading<()> {
@@ -156,9 +260,8 @@ impl<'s> Reader<'s> {
 
     fn unknown_suffix(&mut self, row: &OpRow, word: &str, span: Span) -> Failed {
         let words = wellformed::suffix_words(row);
-        let types = Type::ALL.iter().copied().filter(|&ty| row.types.is_some_and(|types| (types.contains)(ty)));
-        let expected = match closest(word, words.iter().copied().chain(types.map(|ty| ty.name()))) {
-            Some(near) => format!("a type or modifier; did you mean `{near}`?"),
+        let expected = match words::suffix(row, word, &words) {
+            Some(meant) => format!("a type or modifier; did you mean {meant}?"),
             None if words.is_empty() => row.types.map_or("no suffix".into(), |types| types.name.into()),
             None => format!("{} and {}", wellformed::one_of(words), row.types.map_or("no type", |types| types.name)),
         };
@@ -190,7 +293,7 @@ impl<'s> Reader<'s> {
 
     fn operand(&mut self, args: &mut Args) -> Reading<Value> {
         if self.tok() != Tok::Value {
-            return Err(self.unexpected("an operand: `%name`"));
+            return Err(self.no_operand());
         }
         let number = args.len();
         let name = self.take_name();
@@ -198,6 +301,44 @@ impl<'s> Reader<'s> {
         args.push(value);
         self.part(Part::Arg(number as u32), name.span);
         Ok(value)
+    }
+
+    /// Reports what stands where a value should.
+    fn no_operand(&mut self) -> Failed {
+        let rest = self.rest_of_line();
+        let help = match self.tok() {
+            Tok::Mark(b'(') => Some("operands stand without brackets: `add.i32 %a, %b`".to_owned()),
+            Tok::Word => Op::from_name(self.text()).map(|op| {
+                let end = if rest.contains('[') { rest.find(']').map(|at| at + 1) } else { rest.find([',', ')']) };
+                let whole = end.and_then(|end| rest.get(..end)).unwrap_or(rest).trim_end();
+                let name = if op == Op::Const { "c" } else { "t" };
+                format!("operands are values: `%{name} = {whole}` on a line before this one, and here `%{name}`")
+            }),
+            _ => None,
+        };
+        let failed = self.unexpected("an operand: `%name`");
+        if let Some(help) = help {
+            self.help(help);
+        }
+        failed
+    }
+
+    /// Reports a number where a value should be.
+    fn number_for_operand(&mut self, ty: Type) -> Failed {
+        let is_list = self.tok() == Tok::Mark(b'[');
+        let minus = if self.eat(b'-') { "-" } else { "" };
+        let number = if is_list { "[..]".to_owned() } else { format!("{minus}{}", self.text()) };
+        let name = match number.as_str() {
+            "0" => "zero",
+            "1" => "one",
+            "2" => "two",
+            "3" => "three",
+            "4" => "four",
+            _ => "k",
+        };
+        let failed = self.unexpected("an operand: `%name`");
+        self.help(format!("operands are values, and `%{name} = const.{ty} {number}` makes one"));
+        failed
     }
 
     /// Operands with commas between them and, of ops that have one, the lane number or list that comes last.
@@ -214,6 +355,8 @@ impl<'s> Reader<'s> {
             match (self.tok(), kind) {
                 (Tok::Number | Tok::Mark(b'-'), AttrKind::Lane) => return self.lane_number(),
                 (Tok::Mark(b'['), AttrKind::Lanes) => return self.lanes(ty),
+                (Tok::Number | Tok::Mark(b'-' | b'['), AttrKind::Lane | AttrKind::Lanes) => self.operand(args)?,
+                (Tok::Number | Tok::Mark(b'-' | b'['), _) => return Err(self.number_for_operand(ty)),
                 _ => self.operand(args)?,
             };
             match last {
@@ -348,14 +491,26 @@ impl<'s> Reader<'s> {
                 ));
             }
         } else {
-            let bits = self.lane(ty)?;
-            (0..lanes).for_each(|lane| set(lane, bits));
+            let (text, negative, span) = self.lane_text(ty)?;
+            match literal::element(text, negative, ty) {
+                Some(whole) => return whole.map_err(|bad| self.bad(span, bad)),
+                None => {
+                    let bits = literal::lane(text, negative, ty.elem()).map_err(|bad| self.bad(span, bad))?;
+                    (0..lanes).for_each(|lane| set(lane, bits));
+                }
+            }
         }
         Ok(words)
     }
 
-    /// The bits of one lane.
+    /// The bits of one lane of a list.
     fn lane(&mut self, ty: Type) -> Reading<u64> {
+        let (text, negative, span) = self.lane_text(ty)?;
+        literal::lane(text, negative, ty.elem()).map_err(|bad| self.bad(span, bad))
+    }
+
+    /// A number without its sign, and whether it has one.
+    fn lane_text(&mut self, ty: Type) -> Reading<(&'s str, bool, Span)> {
         let start = self.at();
         let negative = self.eat(b'-');
         if !matches!(self.tok(), Tok::Number | Tok::Word) {
@@ -363,7 +518,7 @@ impl<'s> Reader<'s> {
         }
         let text = self.text();
         self.bump();
-        literal::lane(text, negative, ty.elem()).map_err(|bad| self.bad(self.since(start), bad))
+        Ok((text, negative, self.since(start)))
     }
 
     fn intrinsic(&mut self, args: &mut Args) -> Reading<Attr> {
@@ -387,10 +542,24 @@ impl<'s> Reader<'s> {
 
     fn memory(&mut self, row: &OpRow, ty: Option<Type>, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         while args.len() + 1 < row.args.len() {
+            let operand = self.at();
             self.operand(args)?;
+            if row.op == Op::Store && self.tok() == Tok::Mark(b'[') {
+                let value = self.rest_of_line().rsplit_once(',').map_or("", |(_, value)| value).trim();
+                return Err(self.value_goes_first(
+                    "`,`",
+                    self.source(mnemonic),
+                    self.source(self.name_at(operand).span),
+                    value,
+                ));
+            }
             self.mark(b',')?;
         }
+        let base = self.at();
         let address = self.address(args)?;
+        if ty.is_none() {
+            self.check_base(base, address.base)?;
+        }
         let elem = self.body.kernel.param(address.base).and_then(|param| match param.kind {
             ParamKind::Buffer { elem, .. } => Some(elem),
             ParamKind::Scalar(_) => None,
@@ -412,14 +581,32 @@ impl<'s> Reader<'s> {
         Ok((ty, Attr::Mem(mem)))
     }
 
+    /// Reports a base that is known to be no address, where nothing says the type that is there.
+    fn check_base(&mut self, start: u32, base: Value) -> Reading<()> {
+        let known = self.body.kernel.values.get(base).filter(|value| value.def != ValueDef::Param(u32::MAX));
+        let Some(ty) = known.map(|value| value.ty).filter(|&ty| ty != Type::PTR) else { return Ok(()) };
+        let span = self.name_at(start).span;
+        let name = self.source(span);
+        let failed = self.error(span, format!("`{name}` is no buffer: its type is `{ty}`"), "a buffer");
+        self.help(match self.body.kernel.param(base) {
+            Some(_) => format!("`{name}: in {ty}` among the parameters is a buffer; a scalar is used by its name"),
+            None => format!("a value is used by its name: `{name}`"),
+        });
+        Err(failed)
+    }
+
     /// `%base`, `%base[%index]`, `%base[%index + 3]`, `%base[3]`; then `step N` and `align N`.
     fn address(&mut self, args: &mut Args) -> Reading<Address> {
         let base = self.operand(args)?;
         let mut address = Address { base, steps: 0, steps_span: self.span(), step: None, align: None };
         if self.eat(b'[') {
             let indexed = self.tok() == Tok::Value;
+            let index = self.at();
             if indexed {
                 self.operand(args)?;
+                if self.tok() == Tok::Mark(b'*') {
+                    return Err(self.computed_index(index, "mul"));
+                }
             }
             let minus = match (indexed, self.tok()) {
                 (true, Tok::Mark(sign @ (b'+' | b'-'))) => {
@@ -430,6 +617,9 @@ impl<'s> Reader<'s> {
                 (false, _) => Some(false),
             };
             if let Some(minus) = minus {
+                if indexed && self.tok() == Tok::Value {
+                    return Err(self.computed_index(index, if minus { "sub" } else { "add" }));
+                }
                 let (steps, span) = self.integer("an index: `%name` or a number")?;
                 address.steps = if minus { -steps } else { steps };
                 address.steps_span = span;
@@ -451,6 +641,22 @@ impl<'s> Reader<'s> {
             address.align = Some(align);
         }
         Ok(address)
+    }
+
+    /// Reports an index that is more than a value and a constant.
+    fn computed_index(&mut self, index: u32, op: &str) -> Failed {
+        let rest = self.rest_of_line().trim_start_matches('*');
+        let right = rest.split(']').next().unwrap_or_default().trim();
+        let (before, right) = match right.parse::<u32>() {
+            Ok(number) => (format!("`%k = const.i32 {number}`, "), "%k"),
+            Err(_) => (String::new(), right),
+        };
+        let index = self.source(self.name_at(index).span);
+        let failed = self.unexpected(if op == "mul" { "`]`, `+` or `-`" } else { "a number" });
+        self.help(format!(
+            "an index is a value and a constant; compute others first: {before}`%at = {op}.i32 {index}, {right}`"
+        ));
+        failed
     }
 
     fn targets(&mut self, row: &OpRow, args: &mut Args) -> Reading<Attr> {

@@ -3,7 +3,7 @@
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
-use halfbyte_abi::Elem;
+use halfbyte_abi::{Elem, Type};
 
 /// A number that cannot be had.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,9 +55,10 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
         Elem::BF16 => float::<BFloat>(text, negative, elem),
         Elem::F32 => float::<Single>(text, negative, elem),
         _ => {
-            let value = integer(text, negative)?;
             let max = i128::from(elem.mask());
             let min = if elem == Elem::I1 { 0 } else { -(max + 1) / 2 };
+            let what = format!("an integer, as {} takes", elem_name(elem));
+            let value = integer(text, negative).map_err(|_| bad(text, negative, &what, &format!("{min} to {max}")))?;
             if (min..=max).contains(&value) {
                 return Ok(value as u64 & elem.mask());
             }
@@ -67,6 +68,52 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
             })
         }
     }
+}
+
+/// The bits of an element of several lanes from one number in `0x` hexadecimal, lane 0 lowest; none where the type has one lane or the
+/// number is decimal, which is then the value of every lane ([`lane`]).
+///
+/// # Errors
+/// Other digits than exactly those of the element: they could as well be meant for every lane. Of a zero any number of them will do.
+pub fn element(text: &str, negative: bool, ty: Type) -> Option<Result<[u64; 8], BadNumber>> {
+    let digits = text.strip_prefix("0x").filter(|_| !ty.is_scalar())?;
+    let wanted = ty.bits().div_ceil(4) as usize;
+    // A small mask may be written with all digits of its byte too, as results are.
+    let in_memory = 2 * ty.bytes() as usize;
+    let mut words = [0u64; 8];
+    for (place, digit) in digits.chars().rev().enumerate().take(in_memory) {
+        let bits = digit.to_digit(16).map_or(0, u64::from);
+        if let Some(word) = words.get_mut(place / 16) {
+            *word |= bits << (place % 16 * 4);
+        }
+    }
+    let hex = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let beyond = ty.bits() < 8 && words.first().is_some_and(|&word| word >> ty.bits() != 0);
+    let has_all = [wanted, in_memory].contains(&digits.len()) || digits.bytes().all(|digit| digit == b'0');
+    if hex && !negative && !beyond && has_all {
+        return Some(Ok(words));
+    }
+    if !hex || beyond {
+        let most = "f".repeat(wanted);
+        let most = if ty.bits() < 4 { format!("{:x}", (1 << ty.bits()) - 1) } else { most };
+        return Some(Err(bad(text, negative, &format!("the bits of {ty}"), &format!("0x0 to 0x{most}"))));
+    }
+    let [given, all] = [digits.len(), wanted].map(|n| format!("{n} digit{}", if n == 1 { "" } else { "s" }));
+    let whole =
+        (digits.len() < wanted && !negative).then(|| format!("`0x{digits:0>wanted$}` for the bits of the element"));
+    let each = lane(text, negative, ty.elem()).ok().map(|bits| {
+        let spelt = if negative || ty.lanes() > 4 { lane_text(bits, ty.elem()) } else { text.to_owned() };
+        let list = vec![spelt.as_str(); ty.lanes()].join(", ");
+        let number = if ty.lanes() > 4 { spelt } else { format!("[{list}]") };
+        format!("`{number}` for every lane")
+    });
+    let ways: Vec<String> = [whole, each].into_iter().flatten().collect();
+    let expected = if ways.is_empty() { format!("`0x` and {all}, or a list of lanes") } else { ways.join(", or ") };
+    let sign = if negative { "-" } else { "" };
+    let shown: String = digits.chars().take(40).collect();
+    let rest = if shown.len() < digits.len() { "..." } else { "" };
+    let message = format!("`{sign}0x{shown}{rest}` has {given}, the bits of {ty} have {wanted}");
+    Some(Err(BadNumber { message, expected }))
 }
 
 fn elem_name(elem: Elem) -> &'static str {
@@ -137,7 +184,7 @@ fn widened<F: Float + FloatConvert<Double>>(bits: u64) -> f64 {
 
 /// The text of a lane: integers signed; whole floats below 2^24 in full, others in the fewest decimal digits that read
 /// back; NaNs other than `nan` as bits.
-pub(super) fn lane_text(bits: u64, elem: Elem) -> String {
+pub fn lane_text(bits: u64, elem: Elem) -> String {
     let value = match elem {
         Elem::F16 => widened::<Half>(bits),
         Elem::BF16 => widened::<BFloat>(bits),
@@ -226,6 +273,49 @@ mod tests {
             assert_eq!(read(text, Elem::F16), None, "{text}");
             assert_eq!(read(text, Elem::I32), None, "{text}");
         }
+    }
+
+    #[test]
+    fn all_digits_of_an_element_are_its_bits_and_fewer_are_refused() {
+        let read = |text: &str, ty| element(text, false, ty).map(|read| read.map_err(|bad| bad.expected));
+        let bits = |low: u64, high: u64| Some(Ok([low, high, 0, 0, 0, 0, 0, 0]));
+        assert_eq!(read("0x00003c00", Type::F16X2), bits(0x3c00, 0));
+        assert_eq!(read("0x40003c00", Type::F16X2), bits(0x4000_3c00, 0));
+        assert_eq!(read("0x0", Type::F16X2), bits(0, 0));
+        assert_eq!(read("0x000000000000", Type::F16X2), bits(0, 0));
+        assert_eq!(read("0x5", Type::I1X4), bits(5, 0));
+        assert_eq!(read("0x3", Type::I1X2), bits(3, 0));
+        assert_eq!(read("0x03", Type::I1X2), bits(3, 0));
+        assert_eq!(read("0x0a", Type::I1X4), bits(10, 0));
+        assert_eq!(
+            read("0x0f0e0d0c0b0a09080706050403020100", Type::I8X16),
+            bits(0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908)
+        );
+        let refused = |text, ty, expected: &str| assert_eq!(read(text, ty), Some(Err(expected.to_owned())), "{text}");
+        refused(
+            "0x3c00",
+            Type::F16X2,
+            "`0x00003c00` for the bits of the element, or `[0x3c00, 0x3c00]` for every lane",
+        );
+        refused("0x13c00", Type::F16X2, "`0x00013c00` for the bits of the element");
+        refused("0x000003c00", Type::F16X2, "`[0x000003c00, 0x000003c00]` for every lane");
+        refused("0x123456789", Type::F16X2, "`0x` and 8 digits, or a list of lanes");
+        refused(
+            "0x30",
+            Type::I8X4,
+            "`0x00000030` for the bits of the element, or `[0x30, 0x30, 0x30, 0x30]` for every lane",
+        );
+        refused(
+            "0x55",
+            Type::I8X16,
+            "`0x00000000000000000000000000000055` for the bits of the element, or `85` for every lane",
+        );
+        refused("0x4", Type::I1X2, "0x0 to 0x3");
+        refused("0x1a", Type::I1X4, "0x0 to 0xf");
+        refused("0x", Type::I8X4, "0x0 to 0xffffffff");
+        refused("0x+1", Type::I8X4, "0x0 to 0xffffffff");
+        assert_eq!(element("0x3c00", false, Type::F16), None);
+        assert_eq!(element("3", false, Type::I8X4), None);
     }
 
     #[test]

@@ -10,12 +10,14 @@ mod print;
 mod read;
 mod streams;
 mod suggest;
+pub(crate) mod words;
 
 /// The version of the language that is read, which a text may say in its first line: `halfbyte 1`. A text that says another one is refused.
 pub const VERSION: u32 = 1;
 
 pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};
-pub use literal::{BadNumber, lane as number, magnitude};
+pub use literal::{BadNumber, element, lane as number, lane_text as number_text, magnitude};
 pub use print::{print, print_inst};
 pub use suggest::closest;
+pub use words::{op as op_meant, ty as type_meant};

@@ -319,7 +319,7 @@ fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Res
     f.write_char(']')
 }
 
-/// The lanes of a constant; one where they are all the same.
+/// The lanes of a constant; one where they are all the same and it is no bits, which alone are those of a whole element.
 fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
     let width = ty.elem().bits() as usize;
     let lane = |i: usize| {
@@ -327,7 +327,8 @@ fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
         lane_text(word >> (i * width % 64) & ty.elem().mask(), ty.elem())
     };
     let first = lane(0);
-    if (1..ty.lanes()).all(|i| lane(i) == first) {
+    let alone = ty.is_scalar() || !first.starts_with("0x");
+    if alone && (1..ty.lanes()).all(|i| lane(i) == first) {
         return f.write_str(&first);
     }
     write!(f, "[{first}")?;

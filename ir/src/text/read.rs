@@ -7,11 +7,12 @@ use halfbyte_abi::{Direction, ParamKind, Type};
 
 use super::lexer::{Lexer, Name, Tok};
 use super::names::{Named, Names};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Note};
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
 use crate::text::VERSION;
 use crate::text::suggest::closest;
+use crate::text::words;
 use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
 /// Says that something was wrong and has been reported.
@@ -40,6 +41,8 @@ pub(super) struct Body<'s> {
     /// Streams that have a guard, and its name.
     pub guards: Vec<(usize, Name)>,
     header_failed: bool,
+    /// Where its brace opened.
+    open: Option<Span>,
 }
 
 impl<'s> Body<'s> {
@@ -85,6 +88,7 @@ impl<'s> Body<'s> {
             stream_parts: Vec::new(),
             guards: Vec::new(),
             header_failed: false,
+            open: None,
         }
     }
 
@@ -102,6 +106,7 @@ impl<'s> Body<'s> {
         self.stream_parts.clear();
         self.guards.clear();
         self.header_failed = false;
+        self.open = None;
     }
 
     fn span(&self, place: Subject) -> Span {
@@ -133,7 +138,11 @@ fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) 
     let near = if names.iter().len() <= MOST_SUGGESTIONS { closest(name, defined) } else { None };
     let what = if sigil == '^' { "the label of a block" } else { "the name of a parameter or result" };
     let expected = near.map_or(what.into(), |near| format!("{what}; did you mean `{sigil}{near}`?"));
-    Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected)
+    let diagnostic = Diagnostic::new(named.span, format!("`{sigil}{name}` is not defined")).expected(expected);
+    match words::place(name).filter(|_| sigil == '%' && near.is_none()) {
+        Some(op) => diagnostic.help(format!("an op gives it: `%{name} = {op}`")),
+        None => diagnostic,
+    }
 }
 
 pub(super) struct Reader<'s> {
@@ -186,6 +195,11 @@ impl<'s> Reader<'s> {
         self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
+    /// The text from there on.
+    pub fn source_from(&self, start: u32) -> &'s str {
+        self.source.get(start as usize..).unwrap_or_default()
+    }
+
     /// A name's text, without its sigil.
     #[inline]
     pub fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
@@ -231,6 +245,11 @@ impl<'s> Reader<'s> {
     #[inline(always)]
     pub fn take_name(&mut self) -> Name {
         self.lexer.name()
+    }
+
+    /// The name that has its sigil there, or would have it.
+    pub fn name_at(&self, start: u32) -> Name {
+        self.lexer.name_from(start)
     }
 
     /// Takes the name of a value or block, which that kind of token is.
@@ -297,8 +316,23 @@ impl<'s> Reader<'s> {
         self.report(Diagnostic::new(span, message).expected(expected))
     }
 
+    /// Adds to what was reported last what to write instead.
+    pub fn help(&mut self, help: impl Into<String>) {
+        if let Some(last) = self.diagnostics.last_mut() {
+            last.help = Some(help.into());
+        }
+    }
+
+    /// Adds to what was reported last the brace that is still open.
+    fn note_open_brace(&mut self) {
+        if let (Some(last), Some(open)) = (self.diagnostics.last_mut(), self.body.open) {
+            last.notes.push(Note { span: Some(open), message: format!("@{} opens here", self.body.kernel.name) });
+        }
+    }
+
     /// Reports the next token.
     pub fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
+        let mut expected = expected.into();
         let (end, span) = (self.lexer.end(), self.span());
         let (span, message) = match (self.tok(), self.lexer.tok_of_any_line()) {
             (Tok::End, Tok::End) => (span, "unexpected end of the text".into()),
@@ -309,7 +343,22 @@ impl<'s> Reader<'s> {
                 (span, format!("unexpected `{}`", text.replace("\\\"", "\"")))
             }
         };
-        self.error(span, message, expected)
+        let rest = self.source.get(span.start as usize..).unwrap_or_default();
+        let is_comment = ["//", "/*", "#", "--"].iter().any(|mark| rest.starts_with(mark));
+        if self.tok() == Tok::Word {
+            let word = self.text();
+            let sigils = [("%name", '%'), ("^name", '^'), ("@name", '@')];
+            let sigil = sigils.into_iter().find(|(name, _)| expected.contains(name)).map(|(_, sigil)| sigil);
+            let is_value = || self.body.values.iter().any(|named| self.body.values.text(named.name) == word);
+            if let Some(sigil) = sigil.filter(|&sigil| sigil != '%' || is_value()) {
+                expected += &format!("; did you mean `{sigil}{word}`?");
+            }
+        }
+        let failed = self.error(span, message, expected);
+        if is_comment {
+            self.help("a comment begins with `;` and ends with its line");
+        }
+        failed
     }
 
     /// Whether something was wrong so far.
@@ -382,7 +431,11 @@ impl<'s> Reader<'s> {
             if self.at_word("kernel") {
                 return true;
             }
+            let is_word = self.tok() == Tok::Word;
             self.unexpected("`kernel`");
+            if is_word {
+                self.help("a kernel begins with `kernel @name(%x: in f16x2, %n: i32) {`");
+            }
             self.skip_line();
             while self.lexer.tok_of_any_line() != Tok::End && !(self.lexer.fresh_line() && self.at_kernel()) {
                 self.bump();
@@ -447,16 +500,24 @@ impl<'s> Reader<'s> {
             self.param()?;
         }
         self.groups()?;
-        self.mark(b'{')?;
+        self.body.open = Some(self.mark(b'{')?);
         Ok(())
     }
 
     fn param(&mut self) -> Reading<()> {
-        let name = self.name(Tok::Value, "a parameter: `%name`")?;
+        let name = self.name(Tok::Value, "a parameter: `%name`").inspect_err(|_| {
+            self.help("a parameter is `%a: i32`, a buffer `%x: in f16x2`, `out` or `inout`");
+        })?;
         self.mark(b':')?;
         let directions = [Direction::In, Direction::Out, Direction::InOut];
         let kind = match directions.into_iter().find(|direction| self.eat_word(direction.name())) {
-            None => ParamKind::Scalar(self.type_name("a type, or `in`, `out` or `inout` and a type")?),
+            None => {
+                let ty = self.type_name("a type, or `in`, `out` or `inout` and a type")?;
+                match self.tok() {
+                    Tok::Mark(b'*' | b'[') => self.pointer(name, ty)?,
+                    _ => ParamKind::Scalar(ty),
+                }
+            }
             Some(direction) => {
                 let elem = self.type_name("the element type")?;
                 let align = match self.eat_word("align") {
@@ -478,6 +539,21 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
+    /// Reports a buffer that is written as in C, and goes on with the buffer that is meant.
+    fn pointer(&mut self, name: Name, elem: Type) -> Reading<ParamKind> {
+        self.unexpected("`,` or `)`");
+        self.help(format!("a buffer is `{}: in {elem}`, or `out` or `inout`", self.source(name.span)));
+        if self.eat(b'[') {
+            if self.tok() == Tok::Number {
+                self.bump();
+            }
+            self.mark(b']')?;
+        } else {
+            self.bump();
+        }
+        Ok(ParamKind::Buffer { direction: Direction::InOut, elem, align: elem.bytes() })
+    }
+
     pub fn type_name(&mut self, expected: &str) -> Reading<Type> {
         if self.tok() != Tok::Word {
             return Err(self.unexpected(expected));
@@ -485,8 +561,8 @@ impl<'s> Reader<'s> {
         let span = self.lexer.word();
         let word = self.source(span);
         let Some(ty) = Type::from_name(word) else {
-            let near = closest(word, Type::ALL.iter().map(|ty| ty.name()));
-            let expected = near.map_or(expected.into(), |near| format!("{expected}; did you mean `{near}`?"));
+            let expected =
+                words::ty(word).map_or(expected.into(), |meant| format!("{expected}; did you mean {meant}?"));
             return Err(self.unexpected(expected));
         };
         self.lexer.skip(span.len());
@@ -503,10 +579,12 @@ impl<'s> Reader<'s> {
                 }
                 Tok::End => {
                     self.unexpected("`}`");
+                    self.note_open_brace();
                     return;
                 }
                 Tok::Word if self.at_kernel() => {
                     self.unexpected(format!("`}}` at the end of @{}", self.body.kernel.name));
+                    self.note_open_brace();
                     return;
                 }
                 Tok::Block => {
@@ -564,7 +642,11 @@ impl<'s> Reader<'s> {
         let block = match self.body.block {
             Some(block) => block,
             None => {
-                self.unexpected("a label before the first instruction: `^entry:`");
+                // That a label lacks its sign is said below.
+                let rest = self.source.get(self.span().end as usize..).unwrap_or_default();
+                if self.tok() != Tok::Word || !rest.starts_with(':') {
+                    self.unexpected("a label before the first instruction: `^entry:`");
+                }
                 let block = self.body.kernel.add_block();
                 *self.body.block.insert(block)
             }

@@ -9,8 +9,13 @@ use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
 /// The packed-half and video machine: 128-bit words, a work item is a thread.
-pub const TARGET: Target =
-    Target::new(&Descriptor { name: "halu", summary: "128-bit words", code: 1, form: Form::Threads, sm: None });
+pub const TARGET: Target = Target::new(&Descriptor {
+    name: "halu",
+    summary: "A model of a 128-bit GPU ISA",
+    code: 1,
+    form: Form::Threads,
+    sm: None,
+});
 
 /// Its instruction set.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use crate::row::Class;
 pub const NAME: &str = "ptx";
 
 const fn descriptor(sm: Sm) -> Descriptor {
-    Descriptor { name: NAME, summary: "Text for NVIDIA GPUs", code: 3, form: Form::Text, sm: Some(sm) }
+    Descriptor { name: NAME, summary: "PTX, for today's NVIDIA GPUs", code: 3, form: Form::Text, sm: Some(sm) }
 }
 
 static DESCRIPTORS: [Descriptor; Sm::ALL.len()] = {

@@ -9,8 +9,13 @@ use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
 /// The vector processor: 32-bit words in bundles, work items are packed into lanes.
-pub const TARGET: Target =
-    Target::new(&Descriptor { name: "vp1", summary: "32-bit words in bundles", code: 2, form: Form::Tiles, sm: None });
+pub const TARGET: Target = Target::new(&Descriptor {
+    name: "vp1",
+    summary: "The video vector processor of NVIDIA's NV41 to G80",
+    code: 2,
+    form: Form::Tiles,
+    sm: None,
+});
 
 /// Its instruction set.
 #[derive(Clone, Copy, Debug)]

@@ -8,11 +8,11 @@ mod operands;
 mod predicate;
 
 use halfbyte_abi::Target;
-use halfbyte_ir::{Attr, Kernel, Legality, Op, Type};
+use halfbyte_ir::{Attr, Kernel, Legality, Op, Reason, Type};
 use halfbyte_isa::halu::TARGET;
 
 use crate::rules::{HALU_NATIVE, HALU_RULES, Rule};
-use crate::{Backend, Halu, Refusal, Request, Scratch, Selected};
+use crate::{Backend, Halu, Refusal, Request, Scratch, Selected, reasons};
 
 /// What HALU can do. A pair is two general registers, and a quad four.
 fn legality() -> Legality {
@@ -20,33 +20,40 @@ fn legality() -> Legality {
 }
 
 /// Why HALU has no such op on the type, where more can be said.
-pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::Swizzle => "it has no shuffle by lanes chosen at run time",
-        Op::LocalId | Op::GroupId | Op::GroupSize => "it knows no groups of items, only `item_id` and `item_count`",
-        Op::FcvtFromS | Op::FcvtFromU if ty.is_half() => "by way of f32 it would round twice",
-        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
-        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
-        _ if ty.bits() > 128 => "its registers hold at most 128 bits",
+        Op::Swizzle => reasons::LANES_AT_RUN_TIME,
+        Op::LocalId | Op::GroupId | Op::GroupSize => reasons::NO_GROUPS,
+        Op::FcvtFromS | Op::FcvtFromU if ty.is_half() => Reason::with_help(
+            "by way of f32 it would round twice",
+            "`fcvt_from_s.f32` and then `fcvt.f16`, where the second rounding does no harm; `--target ptx` rounds once",
+        ),
+        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => reasons::LANES_SHIFTED_APART,
+        Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
+        _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
+        op if reasons::is_upper_half(op) => return reasons::upper_half(ty),
         _ => return None,
     })
 }
 
 /// Why HALU cannot do this op, where more can be said than that.
-fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
+fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
     match attr {
-        Attr::Float(flags) if ty.is_half() && flags.ftz => Some("bf16 arithmetic has no `ftz`"),
-        Attr::Float(_) if ty == Type::F32 && matches!(op, Op::Fmin | Op::Fmax) => {
-            Some("it has no f32 minimum or maximum; compare and select")
+        Attr::Float(flags) if ty.is_half() && flags.ftz => {
+            Some(Reason::with_help("bf16 arithmetic has no `ftz`", "leave out `ftz`: subnormals are kept"))
         }
-        Attr::Float(_) if ty == Type::F32 => Some("f32 arithmetic rounds to nearest even and keeps subnormals"),
-        Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => Some("f32 compares keep subnormals"),
-        Attr::Mem(mem) if mem.align > ty.bytes() => {
-            Some("an access is checked for alignment to its own size, not to more")
+        Attr::Float(_) if ty == Type::F32 && matches!(op, Op::Fmin | Op::Fmax) => Some(Reason::with_help(
+            "it has no f32 minimum or maximum; compare and select",
+            "`%m = fcmp.lt.f32 %a, %b`, then `select.f32 %m, %a, %b`",
+        )),
+        Attr::Float(_) if ty == Type::F32 => Some(Reason::with_help(
+            "f32 arithmetic rounds to nearest even and keeps subnormals",
+            "leave out the modifiers, or compute in f16",
+        )),
+        Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => {
+            Some(Reason::with_help("f32 compares keep subnormals", "leave out `ftz`"))
         }
-        Attr::Mem(mem) if mem.align < ty.bytes().min(4) => {
-            Some("an access needs the alignment of its size, or of 4 where it is larger")
-        }
+        Attr::Mem(mem) => reasons::alignment(mem, ty).or_else(|| reason_for_type(op, ty)),
         _ => reason_for_type(op, ty),
     }
 }

@@ -9,45 +9,52 @@ mod operands;
 use std::convert::Infallible;
 
 use halfbyte_abi::{Sm, Target};
-use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Rounding, Type};
+use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Reason, Rounding, Type};
 use halfbyte_isa::ptx::{self, NAME};
 use halfbyte_isa::row::Role;
 
 use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
 use crate::vcode::{Access, Machine, Operand, VCode, VReg};
-use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected};
+use crate::{Backend, Ptx, PtxExtra, Refusal, Request, Scratch, Selected, reasons};
+
+const NO_FLUSHED_BF16: Reason = Reason::with_help("bfloat16 has no `ftz`", "leave out `ftz`: subnormals are kept");
 
 fn is_bf16(ty: Type) -> bool {
     lowering::context::families::is_bf16(ty)
 }
 
 /// Why PTX has no such op on the type, where more can be said.
-fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::Swizzle => "it has no shuffle by lanes chosen at run time",
-        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => "packed lanes shift by one constant for all",
-        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
-        _ if ty.bits() > 128 => "its registers hold at most 128 bits",
+        Op::Swizzle => reasons::LANES_AT_RUN_TIME,
+        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => reasons::LANES_SHIFTED_APART,
+        Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
+        _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
+        op if reasons::is_upper_half(op) => return reasons::upper_half(ty),
         _ => return None,
     })
 }
 
 /// Why PTX cannot do this op, where more can be said than that.
-fn reason(op: Op, ty: Type, attr: &Attr) -> Option<&'static str> {
+fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
     match attr {
         Attr::Float(FloatFlags { rounding, .. }) if ty.is_half() && *rounding != Rounding::Rn => Some(match op {
-            Op::Fcvt => "f32 rounds to bfloat16 to nearest even or toward zero",
-            Op::FcvtFromS | Op::FcvtFromU => "before sm_90 integers round to bfloat16 to nearest even",
-            _ => "halves round to nearest even",
+            Op::Fcvt => Reason::with_help(
+                "f32 rounds to bfloat16 to nearest even or toward zero",
+                "`fcvt.bf16` or `fcvt.rz.bf16`",
+            ),
+            Op::FcvtFromS | Op::FcvtFromU => Reason::with_help(
+                "before sm_90 integers round to bfloat16 to nearest even",
+                "leave out the rounding, or compile it with `--sm 90`",
+            ),
+            _ => Reason::with_help(
+                "halves round to nearest even",
+                "leave out the rounding; `--target halu` has all four",
+            ),
         }),
-        Attr::Float(flags) if is_bf16(ty) && flags.ftz => Some("bfloat16 has no `ftz`"),
-        Attr::FloatCC { ftz: true, .. } if is_bf16(ty) => Some("bfloat16 has no `ftz`"),
-        Attr::Mem(mem) if mem.align > ty.bytes() => {
-            Some("an access is checked for alignment to its own size, not to more")
-        }
-        Attr::Mem(mem) if mem.align < ty.bytes().min(4) => {
-            Some("an access needs the alignment of its size, or of 4 where it is larger")
-        }
+        Attr::Float(flags) if is_bf16(ty) && flags.ftz => Some(NO_FLUSHED_BF16),
+        Attr::FloatCC { ftz: true, .. } if is_bf16(ty) => Some(NO_FLUSHED_BF16),
+        Attr::Mem(mem) => reasons::alignment(mem, ty).or_else(|| reason_for_type(op, ty)),
         _ => reason_for_type(op, ty),
     }
 }
@@ -64,8 +71,11 @@ fn check_intrinsics(kernel: &Kernel) -> Vec<Refusal> {
             span: data.span,
             target: NAME,
             reason: Some(match of.as_str() {
-                "ptx" => "instructions of PTX cannot be named yet; write the ops that they stand for".to_owned(),
-                _ => format!("it is an instruction of `{of}`"),
+                "ptx" => Reason::with_help(
+                    "instructions of PTX cannot be named yet; write the ops that they stand for",
+                    "write the ops that the instruction stands for",
+                ),
+                other => reasons::of_another(other),
             }),
         })
     });

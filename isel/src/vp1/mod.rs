@@ -4,6 +4,7 @@ mod builder;
 mod constants;
 mod families;
 mod group;
+mod idle;
 mod lowering;
 pub(crate) mod machine;
 mod needed;
@@ -13,7 +14,7 @@ mod streams;
 mod uniform;
 
 use halfbyte_abi::Target;
-use halfbyte_ir::{Elem, Kernel, Lanes, Legality, Op, Type};
+use halfbyte_ir::{Elem, Kernel, Lanes, Legality, Op, Reason, Type};
 use halfbyte_isa::stream::MAX_STREAMS;
 use halfbyte_isa::vp1::TARGET;
 
@@ -21,14 +22,32 @@ pub(crate) use group::is_branch;
 pub use group::{Class, Extra, Group, Place};
 
 use crate::rules::{Rule, VP1_RULES};
-use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1};
+use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1, reasons};
 
-const NO_FLOATS: &str = "it has no floating-point arithmetic";
-const NO_WIDE_LANES: &str = "the lanes of its vectors are 8 bits wide";
-const NO_EXACT_SUM: &str =
-    "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly";
-const NO_WIDE_SCALARS: &str = "its scalar registers hold 32 bits";
-const NO_POINTERS: &str = "it reaches memory by streams only, so that an address is no value";
+const NO_FLOATS: Reason = Reason::with_help(
+    "it has no floating-point arithmetic",
+    "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
+);
+const NO_WIDE_LANES: Reason = Reason::with_help(
+    "the lanes of its vectors are 8 bits wide",
+    "compute on `i8` lanes, or on scalars of 16 and 32 bits",
+);
+const NO_EXACT_SUM: Reason = Reason::with_help(
+    "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly",
+    "narrow earlier: shift or clamp to bytes after a few products",
+);
+const NO_WIDE_SCALARS: Reason = Reason::with_help(
+    "its scalar registers hold 32 bits",
+    "compute in `i32`, the upper half apart from the lower; `--target halu` and `--target ptx` have `i64`",
+);
+const NO_POINTERS: Reason = Reason::with_help(
+    "it reaches memory by streams only, so that an address is no value",
+    "load and store by the buffer's parameter with an index: `%x[%i + 8]`",
+);
+const NARROW_ACCESS: Reason = Reason::with_help(
+    "an access is of a vector, or of at most 32 bits",
+    "access `i8x16`, or scalars and words of at most 32 bits",
+);
 
 /// What VP1 can do.
 fn legality() -> Legality {
@@ -37,31 +56,32 @@ fn legality() -> Legality {
 }
 
 /// Why VP1 has no such op on the type, where more can be said.
-fn reason_for_type(op: Op, ty: Type) -> Option<&'static str> {
+fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::LocalId | Op::GroupId | Op::GroupSize => "it knows no groups of items, only `item_id` and `item_count`",
+        Op::LocalId | Op::GroupId | Op::GroupSize => reasons::NO_GROUPS,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         Op::PtrAdd => NO_POINTERS,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,
-        Op::Load | Op::Store if ty.is_mask() => "masks have no place in memory; expand them with `mask_expand`",
-        Op::Load | Op::Store => "an access is of a vector, or of at most 32 bits",
+        Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
+        Op::Load | Op::Store => NARROW_ACCESS,
         _ if ty.is_float() => NO_FLOATS,
         _ => match (ty.elem(), ty.is_scalar()) {
             (Elem::I16 | Elem::I32, false) => NO_WIDE_LANES,
             (Elem::I64, true) => NO_WIDE_SCALARS,
             (Elem::Ptr, _) => NO_POINTERS,
+            _ if reasons::is_upper_half(op) => return reasons::upper_half(ty),
             _ => return None,
         },
     })
 }
 
 /// Why no register holds a value of the type.
-fn reason_for_value(ty: Type) -> String {
+fn reason_for_value(ty: Type) -> Reason {
     match ty.elem() {
-        Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES.to_string(),
-        Elem::I64 => NO_WIDE_SCALARS.to_string(),
-        Elem::Ptr => NO_POINTERS.to_string(),
-        _ => format!("no register holds {ty}"),
+        Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES,
+        Elem::I64 => NO_WIDE_SCALARS,
+        Elem::Ptr => NO_POINTERS,
+        _ => reasons::no_register(ty),
     }
 }
 

@@ -52,6 +52,20 @@ impl Src {
     pub const fn is_reg(self) -> bool {
         matches!(self, Src::Reg(_))
     }
+
+    /// The constant of a scalar register, which `$r31` has too.
+    pub const fn known_word(self) -> Option<u32> {
+        match self {
+            Src::Word(word) => Some(word),
+            Src::Reg(Reg { vreg: None }) => Some(0),
+            Src::Reg(_) | Src::Bytes(_) => None,
+        }
+    }
+
+    /// The byte that it is known to have everywhere.
+    pub fn known_byte(self) -> Option<u8> {
+        if self == Src::Reg(Reg::ZERO) { Some(0) } else { self.splat_byte() }
+    }
 }
 
 /// A condition in a bit of a `$c`, or known.

@@ -1,7 +1,7 @@
 //! A packed kernel's streams, in the terms of the machine: where their cursors come from, and how these step.
 
 use halfbyte_abi::Signature;
-use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Refusal, Type, stream as ir};
+use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Type, stream as ir};
 use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 
@@ -24,7 +24,7 @@ impl Streams {
     /// More parameters or streams than the machine has places for.
     pub fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
         let params = kernel.launch_params();
-        let refuse = |span, reason| Refusal { op: None, span, target: TARGET.name(), reason: Some(reason) };
+        let refuse = |span, reason: Reason| Refusal { op: None, span, target: TARGET.name(), reason: Some(reason) };
         let mut next = 0;
         let mut param_words = Vec::with_capacity(params.len());
         for (param, at_launch) in params.iter().zip(signature.params()) {
@@ -33,6 +33,7 @@ impl Streams {
             if next > MAX_M_WORDS {
                 let reason =
                     format!("its scalar parameters take more than {MAX_M_WORDS} words from `%{}` on", param.name);
+                let reason = Reason::from(reason).help("pass several of them in one `in` buffer");
                 return Err(refuse(param.span, reason));
             }
         }
@@ -40,7 +41,8 @@ impl Streams {
             let most = MAX_STREAMS.min(MAX_M_WORDS - next);
             return Err(refuse(
                 stream.site,
-                format!("it is the access that needs stream {most} when {most} is the most"),
+                Reason::from(format!("it is the access that needs stream {most} when {most} is the most"))
+                    .help("make several kernels of it, or load more bytes at once and take them apart"),
             ));
         }
         let mut accesses = vec![0; packing.streams.len()];

@@ -70,10 +70,9 @@ fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, Packe
 pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\
-         Generated from the table of passes and the rule books of `lower/`. `--passes` takes these names in any order; a\n\
-         compilation runs them as below. Where an op says `contract`, `contract` runs first in any case, named or not.\n\
-         Branches around loads and stores are none of `if_convert`: selection guards such instructions of HALU instead\n\
-         (`isel/src/halu/predicate.rs`).\n\n\
+         The passes over the IR, and their rules; generated from both. `--passes` takes the names in any order; without it a\n\
+         compilation runs them in the order below. Where an op has the modifier `contract`, that pass runs first, named or not.\n\
+         `if_convert` leaves branches around loads and stores alone: on HALU, selection predicates such instructions.\n\n\
          | pass | what it does | its place in the order |\n|---|---|---|\n",
     );
     for pass in PASSES {

@@ -24,7 +24,7 @@ use crate::passes::fold::go;
 use crate::passes::if_convert::words;
 use crate::passes::loops::{LoopId, Loops};
 use crate::rewrite::constant_lanes;
-use crate::trace::{How, Tell};
+use crate::trace::{Before, How, Tell};
 
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
@@ -331,7 +331,7 @@ struct Unroller<'k, 'c, 'l> {
 /// An instruction that is told of: how it was, and its copies.
 struct Told {
     inst: Inst,
-    before: Option<String>,
+    before: Option<Before>,
     copies: Vec<Inst>,
 }
 

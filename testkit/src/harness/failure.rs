@@ -57,7 +57,8 @@ impl Kind {
         }
     }
 
-    fn of_trap(kind: &TrapKind) -> Kind {
+    /// Of a trap of machine code.
+    pub fn of_trap(kind: &TrapKind) -> Kind {
         match kind {
             TrapKind::OutOfBounds { space: Space::Local, .. } => Kind::OutOfBoundsLocal,
             // What constants are named for in memory are buffers too.
@@ -70,7 +71,8 @@ impl Kind {
         }
     }
 
-    fn of_fault(fault: &Fault) -> Kind {
+    /// Of a fault of the evaluator.
+    pub fn of_fault(fault: &Fault) -> Kind {
         let Fault::Trap(eval::Trap { kind, .. }) = fault else {
             return match fault {
                 Fault::Race(_) => Kind::RaceGlobal,

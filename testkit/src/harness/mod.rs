@@ -6,12 +6,14 @@
 mod failure;
 mod ir;
 mod ptx;
+mod then;
 
 use halfbyte_abi::Watchdog;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
 pub use failure::{Failure, Item, Kind};
+pub use then::{Then, ThenArg, launch_all};
 
 use halfbyte::launch::Engine;
 
@@ -83,6 +85,16 @@ pub enum Arg {
         /// Bytes from its start.
         offset: u64,
     },
+}
+
+impl Arg {
+    /// The bytes of a buffer.
+    fn into_bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Arg::Buffer { bytes, .. } => Some(bytes),
+            Arg::Value(_) | Arg::Alias { .. } => None,
+        }
+    }
 }
 
 /// Eight bytes of a buffer that are an address.
@@ -157,7 +169,13 @@ pub struct How<'a> {
 /// # Errors
 /// What is wrong with the text, with the launch, or with what an item did.
 pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failure> {
-    check_size(&request)?;
+    launch_on(&mut request, how)?;
+    Ok(request.args.into_iter().filter_map(Arg::into_bytes).collect())
+}
+
+/// Makes a launch on the buffers of its own arguments.
+fn launch_on(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
+    check_size(request)?;
     for (number, arg) in request.args.iter().enumerate() {
         if let &Arg::Alias { arg, offset } = arg {
             address(&request.args, arg, offset, &format!("argument {number}"))?;
@@ -165,15 +183,11 @@ pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failu
     }
     let held = put_addresses(&mut request.args)?;
     match request.language {
-        Language::Ptx => ptx::launch(&mut request, how)?,
-        Language::Ir => ir::launch(&mut request, how)?,
+        Language::Ptx => ptx::launch(request, how)?,
+        Language::Ir => ir::launch(request, how)?,
     }
     take_addresses(&mut request.args, &held);
-    let buffer = |arg: Arg| match arg {
-        Arg::Buffer { bytes, .. } => Some(bytes),
-        Arg::Value(_) | Arg::Alias { .. } => None,
-    };
-    Ok(request.args.into_iter().filter_map(buffer).collect())
+    Ok(())
 }
 
 /// Whether a machine could be asked for such a launch.

@@ -227,7 +227,7 @@ impl Sides<'_> {
         let difference = match &self.after {
             After::Kernel(after) => {
                 evaluate(after, items, &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
-                differ("ir, rewritten", &found).map(|d| (d.item, format!("{d}\nrewritten:\n{after}")))
+                differ("ir, rewritten", &found).map(|d| (d.first.item, format!("{d}\nrewritten:\n{after}")))
             }
             After::Words(programs) => {
                 let mut run = |(target, program, engine): (&Target, &Program, Engine)| {
@@ -244,7 +244,7 @@ impl Sides<'_> {
                     .iter()
                     .flat_map(|(target, program)| engines(target).map(move |engine| (target, program, engine)));
                 let first = runs.find_map(|of| run(of).transpose()).transpose()?;
-                first.map(|d| (d.item, d.to_string()))
+                first.map(|d| (d.first.item, d.to_string()))
             }
         };
         Ok(difference.map(|(item, reason)| Difference { item, reason }))

@@ -5,12 +5,12 @@ use halfbyte_ir::eval::DEFAULT_BUDGET;
 use thiserror::Error;
 
 use super::{Case, Patience};
-use crate::bind::{Bound, bind};
+use crate::bind::{Kept, bind_after};
 use crate::runlines;
 use crate::trial::{Failure, Kind, Launch, Trial};
 use crate::values::{Loader, brief};
 use halfbyte::Module;
-use halfbyte::launch::{Engine, given};
+use halfbyte::launch::{Engine, evaluate_watched, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
 use halfbyte::targets::TARGETS;
@@ -97,21 +97,39 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
     }
     let lines = runlines::read(module.text()).map_err(report)?;
     let mut suspects = Vec::new();
-    for run in lines.runs.iter().filter(|run| question.kernel.is_none_or(|name| name == run.kernel.0)) {
-        let (name, place) = &run.kernel;
-        let Some(kernel) = module.ir().kernel(name) else {
-            let unknown = halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", brief(name)));
-            return Err(report(vec![unknown]));
-        };
-        let params = given(kernel);
-        let Bound { args, .. } = bind(&params, &run.args, &run.results, loader, *place).map_err(report)?;
-        let Some(case) = Case::new(kernel, Launch { items: run.items, args }) else { continue };
+    for run in &lines.runs {
         let asked = |target: Target| match question.target {
             Some(wanted) => (wanted.name() == target.name()).then_some(wanted),
             None => Some(target),
         };
-        let targets = run.targets.iter().filter_map(|&target| asked(target));
-        suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));
+        let mut kept = Kept::default();
+        for launch in run.launches() {
+            let (name, place) = &launch.kernel;
+            let Some(kernel) = module.ir().kernel(name) else {
+                let unknown = halfbyte_ir::Diagnostic::new(*place, format!("there is no kernel `@{}`", brief(name)));
+                return Err(report(vec![unknown]));
+            };
+            let params = given(kernel);
+            let bound = bind_after(&kept, &params, &launch.args, &launch.results, loader, *place);
+            let mut bound = bound.map_err(report)?;
+            bound.settle(kernel, launch.items, loader.watchdog());
+            let args = bound.args;
+            // What it leaves is what the next launch is made on.
+            let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
+            let mut after = if is_next { args.clone() } else { Vec::new() };
+            let goes_on = is_next
+                && evaluate_watched(kernel, launch.items, DEFAULT_BUDGET, loader.watchdog(), &mut after).is_ok();
+            if question.kernel.is_none_or(|asked| asked == name)
+                && let Some(case) = Case::new(kernel, Launch { items: launch.items, args })
+            {
+                let targets = run.targets.iter().filter_map(|&target| asked(target));
+                suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));
+            }
+            if !goes_on {
+                break;
+            }
+            kept.keep(&params, after);
+        }
     }
     if suspects.is_empty() {
         let kernel = question.kernel.map_or("a kernel".to_owned(), |name| format!("@{name}"));

@@ -42,6 +42,19 @@ pub struct Compared {
 /// What is wrong with the text or the arguments; a trap; results that differ, with the first element that does. Where every target refuses, the
 /// first one's reasons.
 pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str)]) -> Result<Compared, Report> {
+    run_all_and_compare(text, &[(kernel, items, args)])
+}
+
+/// A launch: a kernel, its items, and its arguments as run lines have them.
+pub type NamedLaunch<'a> = (&'a str, u32, &'a [(&'a str, &'a str)]);
+
+/// The same for launches one after another: kernel, items, arguments of each. A parameter without a value has what was last under its
+/// name.
+///
+/// # Errors
+/// What is wrong with the text or the arguments; a trap; results that differ after a launch, with the first lanes that do. Where every
+/// target refuses, the first one's reasons.
+pub fn run_all_and_compare(text: &str, launches: &[NamedLaunch<'_>]) -> Result<Compared, Report> {
     let module = Module::parse(text)?;
     let mut compared = Compared { targets: Vec::new(), refused: Vec::new() };
     for target in TARGETS.defaults() {
@@ -54,12 +67,17 @@ pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str
         return Err(module.report(error.clone()));
     }
     let names: Vec<&str> = compared.targets.iter().map(|target| target.name()).collect();
-    let mut launch = format!("{text}\n; run: {}: @{kernel} items={items}", names.join(", "));
-    for (name, value) in args {
+    let mut lines = format!("{text}\n");
+    for (number, (kernel, items, args)) in launches.iter().enumerate() {
+        let begin = if number == 0 { format!("run: {}", names.join(", ")) } else { "then".to_owned() };
         // Writing to a string succeeds.
-        let _ = write!(launch, " {name}={value}");
+        let _ = write!(lines, "; {begin}: @{kernel} items={items}");
+        for (name, value) in *args {
+            let _ = write!(lines, " {name}={value}");
+        }
+        lines.push('\n');
     }
-    let outcome = check(module.file(), &launch, Path::new(""), &Engine::ALL);
+    let outcome = check(module.file(), &lines, Path::new(""), &Engine::ALL);
     match outcome.failures {
         Some(report) => Err(report),
         None => Ok(compared),
@@ -83,9 +101,18 @@ mod tests {
     }
 
     #[test]
+    fn launches_follow_one_another() {
+        let launches: [NamedLaunch<'_>; 2] =
+            [("half", 2, &[("x", "[1, 2]"), ("y", "zeros(2)")]), ("half", 3, &[("y", "zeros(3)")])];
+        let report = run_all_and_compare(HALF, &launches).unwrap_err().to_string();
+        assert!(report.contains("trap on ir: @half, item 2"), "{report}");
+        assert_eq!(run_all_and_compare(HALF, &[launches[0], ("half", 1, &[])]).unwrap().targets.len(), 2);
+    }
+
+    #[test]
     fn what_is_wrong_with_a_launch_is_an_error() {
         for (args, message) in [
-            (vec![("x", "zeros(7)")], "y"),
+            (vec![("y", "zeros(7)")], "x"),
             (vec![("x", "zeros(7)"), ("y", "zeros(3)")], "trap on ir"),
             (vec![("z", "1")], "`z`"),
         ] {

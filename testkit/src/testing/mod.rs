@@ -36,7 +36,7 @@ mod run;
 mod selects;
 mod why;
 
-pub use compare::{Compared, run_and_compare};
+pub use compare::{Compared, NamedLaunch, run_all_and_compare, run_and_compare};
 pub use coverage::{Coverage, Part, RuleCount};
 pub use file::TestFile;
 pub use run::{Outcome, Verdict};

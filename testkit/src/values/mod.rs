@@ -1,22 +1,29 @@
-//! Values for the parameters of a launch: numbers, lists, files, zeros and random data, as bytes of the parameter's type.
+//! Values for the parameters of a launch: numbers, lists, files, zeros and random data, as bytes of the parameter's type; and buffers
+//! as values again.
 //!
-//! A number in `0x` hexadecimal is the bits of a whole element, lane 0 lowest; any other number is the value of every
+//! A number in `0x` hexadecimal with all the digits of an element is the bits of it, lane 0 lowest; a decimal one is the value of every
 //! lane, and a list of numbers gives the lanes one by one, lane 0 first. So `0x40003c00`, `[1.0, 2.0]` are one `f16x2`,
-//! and `1.5` is one with two equal lanes.
+//! and `1.5` is one with two equal lanes. The text of kernels has the same rule.
 
+pub mod array;
 mod loader;
 pub mod npy;
+pub mod picture;
+pub mod print;
+mod raw;
 mod syntax;
 
 use std::path::Path;
 
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::eval::pack;
-use halfbyte_ir::text::number;
+use halfbyte_ir::text::{element, number};
 use halfbyte_ir::witness::Random;
-use halfbyte_ir::{ParamKind, Span, Type};
+use halfbyte_ir::{Elem, ParamKind, Span, Type};
 
+use array::Array;
 pub use loader::{Loader, MAX_FILE_BYTES};
+pub use raw::{is_like_file, unread_format};
 pub(crate) use syntax::{Cursor, brief};
 
 /// What a buffer made by `zeros` or `random` may take, in bytes.
@@ -38,7 +45,7 @@ pub enum ValueKind {
     Number(String),
     /// `[..]` of numbers, or of lists of lanes.
     List(Vec<Value>),
-    /// `@file.npy`, or the bytes of any other file.
+    /// `@file.npy`, `@file.png`, `@file.bin:DTYPE:SHAPE`, or the bytes of any other file.
     File(String),
     /// `zeros(N)`, or `zeros:TYPE:N` with the type that the count is in.
     Zeros {
@@ -54,6 +61,15 @@ pub enum ValueKind {
         /// What the data depend on.
         seed: u64,
     },
+}
+
+/// What a value comes to for a parameter.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Loaded {
+    /// The bytes of the scalar or buffer.
+    pub bytes: Vec<u8>,
+    /// What the file says of them, where it says something.
+    pub array: Option<Array>,
 }
 
 impl Value {
@@ -76,11 +92,29 @@ impl Value {
         }
     }
 
+    /// Whether a number in it has a minus.
+    pub fn has_minus(&self) -> bool {
+        match &self.kind {
+            ValueKind::Number(text) => text.starts_with('-'),
+            ValueKind::List(list) => list.iter().any(Value::has_minus),
+            _ => false,
+        }
+    }
+
     /// The bytes for a parameter.
     ///
     /// # Errors
     /// A value that the parameter's type cannot hold, or a file that cannot be read.
     pub fn bytes(&self, kind: ParamKind, loader: &Loader) -> Result<Vec<u8>, Diagnostic> {
+        self.load(kind, loader).map(|loaded| loaded.bytes)
+    }
+
+    /// The bytes for a parameter, and what is known of them.
+    ///
+    /// # Errors
+    /// A value that the parameter's type cannot hold, or a file that cannot be read.
+    pub fn load(&self, kind: ParamKind, loader: &Loader) -> Result<Loaded, Diagnostic> {
+        let mut array = None;
         let (ty, is_scalar) = match kind {
             ParamKind::Scalar(ty) => (ty, true),
             ParamKind::Buffer { elem, .. } => (elem, false),
@@ -103,7 +137,11 @@ impl Value {
                 self.element(ty, &mut bytes)?;
                 bytes
             }
-            ValueKind::File(name) => self.file(name, ty, loader)?,
+            ValueKind::File(name) => {
+                let loaded = self.file(name, kind, loader)?;
+                array = loaded.array;
+                loaded.bytes
+            }
             &ValueKind::Zeros { ty: of, count } => vec![0; self.size(count, of.unwrap_or(ty), loader)?],
             &ValueKind::Random { count, seed } => {
                 let mut bytes = Vec::with_capacity(self.size(count, ty, loader)?);
@@ -125,16 +163,20 @@ impl Value {
             let expected = if is_scalar { format!("{size} bytes") } else { format!("a multiple of {size}") };
             return Err(Diagnostic::new(self.span, message).expected(expected));
         }
-        Ok(bytes)
+        Ok(Loaded { bytes, array })
     }
 
     /// One element's bytes.
     fn element(&self, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let mut lanes = [0; 16];
         match &self.kind {
-            ValueKind::Number(text) => match text.strip_prefix("0x") {
-                Some(digits) => return self.bits(digits, ty, bytes),
-                None => lanes = [self.lane(text, ty)?; 16],
+            ValueKind::Number(text) => match (self.whole(text, ty), text.strip_prefix("0x")) {
+                (Some(words), _) => {
+                    bytes.extend(words?.iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize));
+                    return Ok(());
+                }
+                (None, Some(digits)) => return self.bits(digits, ty, bytes),
+                (None, None) => lanes = [self.lane(text, ty)?; 16],
             },
             ValueKind::List(list) if list.len() == ty.lanes() && !ty.is_scalar() => {
                 for (lane, value) in lanes.iter_mut().zip(list) {
@@ -158,28 +200,37 @@ impl Value {
         Ok(())
     }
 
+    /// The words of an element of several lanes that is given in hexadecimal.
+    fn whole(&self, text: &str, ty: Type) -> Option<Result<[u64; 8], Diagnostic>> {
+        let (magnitude, negative) = sign(text);
+        let read = element(magnitude, negative, ty)?;
+        Some(read.map_err(|bad| Diagnostic::new(self.span, bad.message).expected(bad.expected)))
+    }
+
     fn lane(&self, text: &str, ty: Type) -> Result<u64, Diagnostic> {
-        let (magnitude, negative) = match text.strip_prefix('-') {
-            Some(magnitude) => (magnitude, true),
-            None => (text, false),
-        };
+        let (magnitude, negative) = sign(text);
         number(magnitude, negative, ty.elem()).map_err(|bad| {
-            let hint = if ty.is_scalar() { "" } else { "; or the bits of all lanes in 0x hexadecimal" };
-            Diagnostic::new(self.span, bad.message).expected(bad.expected + hint)
+            let (message, mut expected) = match integers(ty.elem()) {
+                // One that is too large is said to be so.
+                Some(_) if is_integer(magnitude) => (bad.message, bad.expected),
+                Some(range) => (format!("`{}` is no {}", brief(text), ty.lane_type()), format!("an integer, {range}")),
+                None => (bad.message, bad.expected),
+            };
+            if !ty.is_scalar() {
+                expected += "; or the bits of all lanes in 0x hexadecimal";
+            }
+            Diagnostic::new(self.span, message).expected(expected)
         })
     }
 
+    /// The bits of an element of one lane.
     fn bits(&self, digits: &str, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
-        let most = u128::MAX >> 128u32.saturating_sub(ty.bits());
-        match u128::from_str_radix(digits, 16) {
+        let most = ty.elem().mask();
+        match u64::from_str_radix(digits, 16) {
             // The library takes a plus before the digits.
-            Ok(bits) if bits <= most && ty.bits() <= 128 && !digits.starts_with('+') => {
+            Ok(bits) if bits <= most && !digits.starts_with('+') => {
                 bytes.extend(bits.to_le_bytes().iter().take(ty.bytes() as usize));
                 Ok(())
-            }
-            _ if ty.bits() > 128 => {
-                let expected = format!("a decimal number or a list of {} lanes", ty.lanes());
-                Err(Diagnostic::new(self.span, format!("bits cannot be given for {ty}")).expected(expected))
             }
             _ => {
                 let message = format!("`0x{}` is not the bits of {ty}", brief(digits));
@@ -188,13 +239,60 @@ impl Value {
         }
     }
 
-    fn file(&self, name: &str, ty: Type, loader: &Loader) -> Result<Vec<u8>, Diagnostic> {
-        let wrong = |reason: String| Diagnostic::new(self.span, format!("{}: {reason}", brief(name)));
-        let bytes = loader.read(name).map_err(wrong)?;
-        if Path::new(name).extension().is_some_and(|extension| extension == "npy") {
-            npy::read(&bytes, ty).map_err(|error| wrong(error.to_string()))
+    fn file(&self, name: &str, kind: ParamKind, loader: &Loader) -> Result<Loaded, Diagnostic> {
+        let ty = kind.ty();
+        let wrong = |file: &str, reason: String| Diagnostic::new(self.span, format!("{}: {reason}", brief(file)));
+        let is = |file: &str, extension: &str| {
+            Path::new(file).extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+        };
+        let (path, said) = match raw::split(name) {
+            None => {
+                if let Some(format) = unread_format(name) {
+                    return Err(wrong(name, format!("{format} is not read"))
+                        .expected(".npy, .png, or raw bytes as `@FILE.bin` or `@FILE:u8:COUNT`"));
+                }
+                (name, None)
+            }
+            Some((path, ..)) if is(path, "npy") || is(path, "png") => {
+                return Err(wrong(path, "such a file says itself what it holds".into()).expected(format!("@{path}")));
+            }
+            Some((path, dtype, shape)) => {
+                let array = raw::array(dtype, shape, ty);
+                (path, Some(array.map_err(|(reason, expected)| wrong(name, reason).expected(expected))?))
+            }
+        };
+        let bytes = loader.read(path).map_err(|reason| wrong(path, reason))?;
+        let scalar = |reason: String| match kind {
+            ParamKind::Scalar(_) => {
+                wrong(path, format!("this is an array, and the parameter is no buffer but one {ty}")).expected(
+                    if ty.is_scalar() {
+                        "a number".into()
+                    } else {
+                        format!("a number, or a list of {} lanes", ty.lanes())
+                    },
+                )
+            }
+            ParamKind::Buffer { .. } => wrong(path, reason),
+        };
+        if let Some(array) = said {
+            let (expected, found) = (array.bytes(), bytes.len());
+            return match expected == found as u128 {
+                true => Ok(Loaded { bytes, array: Some(array) }),
+                false => Err(wrong(path, format!("the file has {found} bytes, and {expected} are asked for"))),
+            };
+        }
+        let loaded = if is(path, "npy") {
+            npy::load(&bytes, ty).map_err(|error| scalar(error.to_string()))?
+        } else if is(path, "png") {
+            let most = MAX_BYTES.min(loader.limits().buffer_bytes);
+            picture::read(&bytes, ty, most).map_err(|error| scalar(error.to_string()))?
         } else {
-            Ok(bytes)
+            return Ok(Loaded { bytes, array: None });
+        };
+        let (bytes, array) = loaded;
+        match kind {
+            ParamKind::Scalar(_) if bytes.len() != ty.bytes() as usize => Err(scalar(String::new())),
+            _ => Ok(Loaded { bytes, array: Some(array) }),
         }
     }
 
@@ -206,6 +304,29 @@ impl Value {
         let wrong = || Diagnostic::new(self.span, format!("{count} elements of {ty} are too many"));
         size.and_then(|size| size.try_into().ok()).ok_or_else(|| wrong().expected(format!("at most {most}")))
     }
+}
+
+/// The integers that a lane holds, for messages; none of a float's.
+fn integers(elem: Elem) -> Option<String> {
+    let max = elem.mask();
+    match elem {
+        Elem::F16 | Elem::BF16 | Elem::F32 => None,
+        Elem::I1 | Elem::Ptr => Some(format!("0 to {max}")),
+        Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 => Some(format!("-{} to {max}", max / 2 + 1)),
+    }
+}
+
+/// Whether a number is written as an integer, small or large.
+fn is_integer(text: &str) -> bool {
+    match text.strip_prefix("0x") {
+        Some(digits) => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+    }
+}
+
+/// A number's text without its sign, and whether that is a minus.
+fn sign(text: &str) -> (&str, bool) {
+    text.strip_prefix('-').map_or((text, false), |magnitude| (magnitude, true))
 }
 
 fn push(ty: Type, lanes: &[u64; 16], bytes: &mut Vec<u8>) {
@@ -244,6 +365,7 @@ fn push_bits(text: &mut String, ty: Type, element: &[u8]) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::print::{Sign, values};
     use super::*;
     use halfbyte_ir::Direction;
 
@@ -275,7 +397,11 @@ mod tests {
             let value = Value::parse("random(9, 1)").unwrap();
             let bytes = value.bytes(buffer(ty), &Loader::within(Path::new("."))).unwrap();
             assert_eq!(bytes.len(), 9 * ty.bytes() as usize);
-            assert_eq!(read(&list(ty, &bytes), buffer(ty)), Ok(bytes), "{ty}");
+            assert_eq!(read(&list(ty, &bytes), buffer(ty)), Ok(bytes.clone()), "{ty}");
+            for sign in [Sign::Unsigned, Sign::Signed] {
+                let values = values(ty, &bytes, sign);
+                assert_eq!(read(&values, buffer(ty)), Ok(bytes.clone()), "{ty}: {values}");
+            }
         }
     }
 
@@ -306,7 +432,16 @@ mod tests {
             ("[1.0 2.0]", x, "5..6: unexpected `2`; expected `,` or `]`"),
             ("[1.0", x, "4..4: the line ends too early; expected `,` or `]`"),
             ("[[[1]]]", x, "2..3: unexpected `[`; expected a number"),
-            ("[1.0, 0x123456789]", x, "6..17: `0x123456789` is not the bits of f16x2; expected 0x0 to 0xffffffff"),
+            (
+                "[1.0, 0x123456789]",
+                x,
+                "6..17: `0x123456789` has 9 digits, the bits of f16x2 have 8; expected `0x` and 8 digits, or a list of lanes",
+            ),
+            (
+                "[0x3c00]",
+                x,
+                "1..7: `0x3c00` has 4 digits, the bits of f16x2 have 8; expected `0x00003c00` for the bits of the element, or `[0x3c00, 0x3c00]` for every lane",
+            ),
             ("zeros(x)", x, "6..7: `x` does not do here; expected a number of elements"),
             ("zeros:f17:1", x, "6..9: `f17` is no type; expected a type such as i8x4, f16x2 or i32"),
             ("zeros:i8:3", x, "0..10: 3 bytes are given for f16x2; expected a multiple of 4"),
@@ -314,6 +449,13 @@ mod tests {
             ("@", x, "1..1: the line ends too early; expected a file name"),
             ("[1.0] x", x, "6..7: unexpected `x`; expected the end of the value"),
             ("256", a, "0..3: 256 does not fit i8; expected -128 to 255; or the bits of all lanes in 0x hexadecimal"),
+            ("1.5", ParamKind::Scalar(Type::I8), "0..3: `1.5` is no i8; expected an integer, -128 to 255"),
+            ("true", ParamKind::Scalar(Type::I1), "0..4: `true` is no i1; expected an integer, 0 to 1"),
+            (
+                "[1e3]",
+                buffer(Type::I16X2),
+                "1..4: `1e3` is no i16; expected an integer, -32768 to 65535; or the bits of all lanes in 0x hexadecimal",
+            ),
             ("0x+1", a, "0..4: `0x+1` is not the bits of i8x4; expected 0x0 to 0xffffffff"),
             ("zeros(+2)", x, "6..8: `+2` does not do here; expected a number of elements"),
             ("zeros(2)", a, "0..8: 8 bytes are given for i8x4; expected 4 bytes"),

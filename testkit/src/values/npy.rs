@@ -3,8 +3,11 @@
 //! An array's numbers fill the lanes in C order, whatever its shape. A number of the array is a lane of the type, or, of
 //! an unsigned integer type as wide as the whole element, an element's bits.
 
-use halfbyte_ir::{Elem, Type};
+use halfbyte_ir::Type;
 use thiserror::Error;
+
+use super::array::{Array, Dtype};
+use super::print::Sign;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -16,9 +19,9 @@ pub enum NpyError {
     #[error("not an .npy file: {0}")]
     Format(&'static str),
     /// Numbers that the type cannot hold.
-    #[error("the array's type is {descr:?}; a buffer of {ty} takes {expected}")]
+    #[error("the array's dtype is {descr}; {ty} takes {expected}")]
     Type {
-        /// NumPy's name of the array's type.
+        /// NumPy's name of the array's dtype.
         descr: String,
         /// The buffer's element type.
         ty: Type,
@@ -51,25 +54,34 @@ pub enum NpyError {
 /// # Errors
 /// Bytes that are no such file, or an array of another type.
 pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
+    load(file, ty).map(|(bytes, _)| bytes)
+}
+
+/// The bytes of a buffer from an array, and what the array is.
+///
+/// # Errors
+/// Bytes that are no such file, or an array of another type.
+pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     let (header, data) = split(file)?;
     let Header { descr, fortran, shape } = Header::parse(header).ok_or(NpyError::Format("the header is malformed"))?;
-    let fits = fitting(ty);
-    let misfit = || NpyError::Type { descr: descr.to_owned(), ty, expected: fits.join(", ") };
+    let fits = Dtype::fitting(ty);
+    let misfit = |name: String| NpyError::Type { descr: name, ty, expected: Dtype::names(&fits) };
+    let unknown = || misfit(format!("{descr:?}"));
     let mut chars = descr.chars();
     let big_endian = match chars.next() {
         Some('<' | '|' | '=') => false,
         Some('>') => true,
-        _ => return Err(misfit()),
+        _ => return Err(unknown()),
     };
-    if !fits.iter().any(|fit| fit == chars.as_str()) {
-        return Err(misfit());
+    let dtype = Dtype::from_header(chars.as_str()).ok_or_else(unknown)?;
+    if !fits.contains(&dtype) {
+        return Err(misfit(dtype.name().to_owned()));
     }
     if fortran && shape.iter().filter(|&&n| n != 1).count() > 1 {
         return Err(NpyError::FortranOrder);
     }
-    let size = chars.as_str().get(1..).and_then(|digits| digits.parse::<usize>().ok()).unwrap_or(1);
-    let dims = shape.iter().map(|&n| u128::from(n));
-    let expected = if shape.contains(&0) { 0 } else { dims.fold(size as u128, |product, n| product.saturating_mul(n)) };
+    let array = Array { dtype, shape };
+    let (size, expected) = (usize::from(dtype.size), array.bytes());
     if expected != data.len() as u128 {
         return Err(NpyError::Size { expected, found: data.len() });
     }
@@ -80,46 +92,29 @@ pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
     if big_endian {
         bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
     }
-    Ok(bytes)
+    Ok((bytes, array))
 }
 
 /// An array of a buffer's elements: one axis, and for vectors a second for the lanes. Integers are unsigned, `bf16` and
 /// masks are their bits.
 pub fn write(bytes: &[u8], ty: Type) -> Vec<u8> {
-    let (letter, size) = match ty.elem() {
-        Elem::F16 | Elem::F32 => ('f', ty.lane_type().bytes()),
-        Elem::I1 => ('u', ty.bytes()),
-        _ => ('u', ty.lane_type().bytes()),
-    };
-    let order = if size == 1 { '|' } else { '<' };
-    let elements = bytes.len() / ty.bytes() as usize;
-    let shape = match ty.bytes() / size {
-        1 => format!("({elements},)"),
-        lanes => format!("({elements}, {lanes})"),
-    };
-    let header = format!("{{'descr': '{order}{letter}{size}', 'fortran_order': False, 'shape': {shape}, }}");
+    write_array(bytes, &Array::of(ty, bytes.len(), None, Sign::Unsigned))
+}
+
+/// An array of these bytes.
+pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
+    let Array { dtype, shape } = array;
+    let order = if dtype.size == 1 { '|' } else { '<' };
+    let dims: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let comma = if dims.len() == 1 { "," } else { "" };
+    let (dtype, dims) = (dtype.header(), dims.join(", "));
+    let header = format!("{{'descr': '{order}{dtype}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
     // The data start at a multiple of 64; before the padding stand ten bytes, after it a line break.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut file = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
     file.extend(format!("{header:<width$}\n", width = length - 1).bytes());
     file.extend(bytes);
     file
-}
-
-/// NumPy's names, without byte order, of the types whose numbers make a buffer of this type.
-fn fitting(ty: Type) -> Vec<String> {
-    let letters = match ty.elem() {
-        Elem::I1 => ["u", "i", "b"].as_slice(),
-        Elem::F16 | Elem::F32 => &["f", "u"],
-        Elem::BF16 => &["u", "V"],
-        Elem::Ptr => &[],
-        _ => &["u", "i"],
-    };
-    let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
-    let whole = (!ty.is_scalar() && lane < ty.bytes() && ty.bytes() <= 8).then(|| format!("u{}", ty.bytes()));
-    let booleans = |letter: &str| letter != "b" || ty.is_scalar();
-    let lanes = letters.iter().filter(|letter| booleans(letter)).map(|letter| format!("{letter}{lane}"));
-    lanes.chain(whole).collect()
 }
 
 /// The text of the header, and the data.
@@ -192,6 +187,7 @@ impl<'a> Header<'a> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use halfbyte_ir::Elem;
 
     fn file(header: &str, data: &[u8]) -> Vec<u8> {
         let mut file = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
@@ -237,7 +233,7 @@ mod tests {
     fn each_misfit_has_its_error() {
         let error = |file: &[u8], ty| read(file, ty).unwrap_err().to_string();
         let halves = array("<f2", "(3,)", &[0; 6]);
-        assert_eq!(error(&halves, Type::I8X4), "the array's type is \"<f2\"; a buffer of i8x4 takes u1, i1, u4");
+        assert_eq!(error(&halves, Type::I8X4), "the array's dtype is float16; i8x4 takes uint8, int8 or uint32");
         assert_eq!(error(&halves, Type::F16X2), "3 numbers do not fill whole elements of f16x2");
         assert_eq!(
             error(&array("<f2", "(4294967295, 4294967295, 4294967295, 4294967295, 4294967295)", &[0; 6]), Type::F16),

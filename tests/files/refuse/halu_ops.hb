@@ -35,7 +35,7 @@ kernel @high_product_of_pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
   ret
 }
 ;= %r = mul_hi_u.i64 %a, %b
-;=     halu cannot do `mul_hi_u.i64`
+;=     halu cannot do `mul_hi_u.i64`: it has no product of 128 bits
 
 ; Only a single comes of an integer.
 kernel @half_of_an_integer(%a_in: in i32, %out: out f16) {

@@ -10,7 +10,7 @@ kernel @masked(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%j]
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `and.i32`
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `and.i32` (`%j`)
 
 kernel @squared(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:
@@ -21,7 +21,7 @@ kernel @squared(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= store %a, %y[%j]
-;=     vp1 cannot do `store.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32`
+;=     vp1 cannot do `store.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two values that differ from item to item)
 
 ; A product of two parameters is known at the launch, but is no sum of parameters.
 kernel @product_of_parameters(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -33,7 +33,7 @@ kernel @product_of_parameters(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: ino
   ret
 }
 ;= %a = load %x[%j]
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32`
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `mul.i32` (`%j`, a product of two parameters)
 
 ; An index that one of two ways chooses is no sum.
 kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -51,7 +51,7 @@ kernel @chosen(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
   ret
 }
 ;= %a = load %x[%j]
-;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the path taken
+;=     vp1 cannot do `load.i8x4`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on a value that depends on the path taken (`%j`)
 
 ; A buffer has no address where the kernel runs.
 kernel @pointer(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
@@ -104,4 +104,4 @@ kernel @look_up(%x: in i32, %y: out i32, %table: in i32 = [1, 2, 4, 8]) {
   ret
 }
 ;= %a = load %table[%k]
-;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32`
+;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%k`)

@@ -57,8 +57,8 @@ kernel @wide_sum_of_many_bits(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16)
   store %r, %out[%i]
   ret
 }
-;= %r = trunc.i8x16 %y
-;=     vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly
+;= %y = mul.i16x16 %x, %k
+;=     vp1 cannot do `mul.i16x16`: the sum is between -16256000 and 16384000 here, and the accumulator of wide lanes holds -524288 to 524287
 
 kernel @wide_shift_by_lanes(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
 ^entry:
@@ -72,8 +72,8 @@ kernel @wide_shift_by_lanes(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
   store %r, %out[%i]
   ret
 }
-;= %r = trunc.i8x16 %z
-;=     vp1 cannot do `trunc.i8x16`: wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly
+;= %z = shl.i16x16 %x, %y
+;=     vp1 cannot do `shl.i16x16`: wide lanes are shifted by one constant for all
 
 ; No register holds wide lanes.
 kernel @wide_values_stored(%a_in: in i8x16, %out: out i16x16) {

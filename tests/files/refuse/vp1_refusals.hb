@@ -9,7 +9,7 @@ kernel @table(%t: in i32, %x: in i32, %y: out i32) {
   ret
 }
 ;= %r = load %t[%a]
-;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32`
+;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%a`)
 
 kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
 ^entry:

@@ -36,7 +36,7 @@ impl Pass for Products {
         let products: Vec<_> = insts.map(|&inst| kernel.insts[inst]).filter(|data| data.op == Op::Mul).collect();
         self.seen.fetch_add(products.len(), Ordering::Relaxed);
         let Some(data) = products.get(self.most) else { return Ok(false) };
-        let reason = Some(format!("a kernel may have {}", self.most));
+        let reason = Some(format!("a kernel may have {}", self.most).into());
         Err(Refusal { op: Some((data.op, data.ty)), span: data.span, target: context.legality.target(), reason }.into())
     }
 }

@@ -63,7 +63,10 @@ fn a_rule_changes_what_is_selected() {
 fn an_expansion_makes_what_a_target_lacks() {
     let toy = (halfbyte_toy::isa::TARGET, &halfbyte_toy::TARGETS);
     let difference = "  %r = sub.i32 %a, %c\n";
-    assert_eq!(compiled(difference, toy, false).unwrap_err(), "<text>:5:3: toy cannot do `sub.i32`");
+    assert_eq!(
+        compiled(difference, toy, false).unwrap_err(),
+        "<text>:5:3: toy cannot do `sub.i32`: it has no instruction for that"
+    );
     let (words, _) = compiled(difference, toy, true).unwrap();
     assert!(words.contains(", #65535") && words.contains("mul"), "{words}");
 }

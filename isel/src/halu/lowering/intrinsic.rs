@@ -1,6 +1,6 @@
 //! Intrinsics: a line of HALU assembly becomes that instruction.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, ValueDef};
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
@@ -9,16 +9,19 @@ use super::super::machine::RegClass;
 use super::super::operands::Reg;
 use super::context;
 use super::{Lowering, class_of};
-use crate::Refusal;
+use crate::{Refusal, reasons};
+
+const TEXTS: &str =
+    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
 
 /// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
-fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), String> {
+fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), Reason> {
     if data.target != TARGET.name() {
-        return Err(format!("it is an instruction of `{}`", data.target));
+        return Err(reasons::of_another(&data.target));
     }
     let class = |ty: Type| match class_of(ty) {
         Some(class) if ty == Type::I1 || !ty.is_mask() => Ok(class),
-        _ => Err(format!("no register holds {ty}")),
+        _ => Err(reasons::no_register(ty)),
     };
     let value = |class: RegClass| match class {
         RegClass::Pred => Value { file: RegFile::Pred, span: 1 },
@@ -27,11 +30,14 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     let result = class(kernel.insts[inst].ty)?;
     let args = kernel.args(inst).iter();
     let operands: Vec<Value> = args.map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
-    let template = Template::parse(&data.text, value(result), &operands).map_err(|error| error.to_string())?;
+    let template = Template::parse(&data.text, value(result), &operands)
+        .map_err(|error| Reason::from(error.to_string()).help(TEXTS))?;
     if let Some((_, operand)) = template.constant
         && parameter(kernel, inst, operand).is_none()
     {
-        return Err(format!("`c[${operand}]` is the place of a parameter of 32 bits, and the operand is none"));
+        let why = format!("`c[${operand}]` is the place of a parameter of 32 bits, and the operand is none");
+        return Err(Reason::from(why)
+            .help("name the value by `$0`, `$1`, .. or let the operand be a scalar parameter of the kernel"));
     }
     Ok((template, result))
 }
@@ -59,7 +65,7 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
 }
 
 /// The instruction of an intrinsic, or why there is none.
-pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<String>> {
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
     let kernel = lowering.kernel;
     let (template, result) = template(kernel, inst, data)?;
     let args = kernel.args(inst);

@@ -8,7 +8,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi as abi;
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Span, Type, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Reason, Span, Type, Value, ValueDef};
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -22,7 +22,7 @@ use super::predicate::predicate;
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::trace::Trace;
 use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
-use crate::{Refusal, Selected};
+use crate::{Refusal, Selected, reasons};
 
 /// Buffers that have a pair of uniform registers for their address; those after them use general ones.
 const UNIFORM_PAIRS: usize = URZ as usize / 2;
@@ -295,12 +295,12 @@ impl Lowering<'_> {
     }
 
     /// Whether all values of an instruction have a register to be in.
-    fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
+    fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
         for ty in values.map(|value| kernel.ty(value)) {
             if class_of(ty).is_none() {
-                return Err(Some(format!("no register holds {ty}")));
+                return Err(Some(reasons::no_register(ty)));
             }
         }
         Ok(())
@@ -334,7 +334,7 @@ impl Lowering<'_> {
     }
 
     /// A parameter in a register.
-    fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
+    fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, Reason> {
         let offset = self.param_offset(number).unwrap_or(0);
         let word = |k: u16| Src::plain(Source::Const(offset + 4 * k));
         Ok(match (ty, ty.bits()) {
@@ -346,13 +346,13 @@ impl Lowering<'_> {
                 let set = Word::new(Opcode::ISETP_RR).with(ICMP, choice!(M_ICMP, "NE"));
                 Reg { vreg: self.out.pred(set, PU).vreg, part: 0 }
             }
-            _ if ty.is_mask() => return Err("a mask cannot be a parameter"),
+            _ if ty.is_mask() => return Err(reasons::MASK_PARAMETER),
             (_, 8) => self.out.word(Word::new(Opcode::LDC_U8).with(CMEM_OFFSET, offset.into())),
             (_, 16) => self.out.word(Word::new(Opcode::LDC_U16).with(CMEM_OFFSET, offset.into())),
             (_, 32) => self.out.reg(word(0)),
             (_, 64) => self.out.wide(RegClass::Pair, &[word(0), word(1)]),
             (_, 128) => self.out.wide(RegClass::Quad, &[word(0), word(1), word(2), word(3)]),
-            _ => return Err("no register holds it"),
+            _ => return Err(reasons::WIDER_THAN_REGISTERS),
         })
     }
 
@@ -581,9 +581,9 @@ impl<'k> Selector<'k> for Lowering<'k> {
         self.kernel.block_params(block).iter().filter_map(|&param| self.value_regs[param]).collect()
     }
 
-    fn reason(&self, inst: Inst) -> Option<String> {
+    fn reason(&self, inst: Inst) -> Option<Reason> {
         let data = &self.kernel.insts[inst];
-        super::reason(data.op, data.ty, &data.attr).map(str::to_owned)
+        super::reason(data.op, data.ty, &data.attr)
     }
 
     fn end_block(&mut self, block: Block) {

@@ -11,7 +11,7 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_abi as abi;
 use halfbyte_abi::Sm;
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Span, Type, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Reason, Span, Type, Value, ValueDef};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Guard;
@@ -25,7 +25,7 @@ use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::threads::register_bits;
 use crate::trace::Trace;
 use crate::vcode::{Machine, VCode, VInst, VReg};
-use crate::{Ptx, Refusal, Selected};
+use crate::{Ptx, Refusal, Selected, reasons};
 use memory::Addresses;
 
 pub(super) struct Lowering<'k> {
@@ -190,16 +190,19 @@ impl Lowering<'_> {
     }
 
     /// Whether all values of an instruction have registers to be in, and the machine is new enough.
-    fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
+    fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         let data = &kernel.insts[inst];
         if let Attr::Intrinsic(_) = data.attr {
-            return Err(Some("it has no intrinsics".to_owned()));
+            return Err(Some(Reason::with_help(
+                "it has no intrinsics",
+                "write the ops that the instruction stands for",
+            )));
         }
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
         for ty in values.map(|value| kernel.ty(value)) {
             if registers_of(ty).is_none() {
-                return Err(Some(format!("no register holds {ty}")));
+                return Err(Some(reasons::no_register(ty)));
             }
         }
         Ok(())
@@ -321,7 +324,9 @@ impl<'k> Selector<'k> for Lowering<'k> {
             let since = self.out.take_since();
             let reg = reg.and_then(|reg| match since.is_met_by(self.sm) {
                 true => Ok(reg),
-                false => Err(Some(format!("it needs sm_{} or above", since.sm))),
+                false => Err(Some(
+                    Reason::from(format!("it needs sm_{} or above", since.sm)).help(format!("`--sm {}`", since.sm)),
+                )),
             });
             self.mark_access(inst, after);
             match (reg, result.zip(wanted)) {
@@ -353,9 +358,9 @@ impl<'k> Selector<'k> for Lowering<'k> {
         params.iter().flat_map(|&param| self.words(param)).map(VReg::from).collect()
     }
 
-    fn reason(&self, inst: Inst) -> Option<String> {
+    fn reason(&self, inst: Inst) -> Option<Reason> {
         let data = &self.kernel.insts[inst];
-        super::reason(data.op, data.ty, &data.attr).map(str::to_owned)
+        super::reason(data.op, data.ty, &data.attr)
     }
 
     /// Every edge hands on all arguments, so that a parameter has a register though nothing reads it.

@@ -1,6 +1,6 @@
 //! Intrinsics: bundles of VP1 assembly become those instructions on virtual registers.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Type, Value};
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
@@ -13,13 +13,16 @@ use super::super::operands::{Reg, Sign, Src};
 use super::super::{Class, Group, Place, reason_for_value};
 use super::context::rules::Context;
 use super::{Lowering, class_of};
-use crate::Refusal;
 use crate::vcode::{Access, Operand, VReg};
+use crate::{Refusal, reasons};
+
+const TEXTS: &str =
+    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
 
 /// An intrinsic's instructions with places for its values, or why there are none.
-fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, String> {
+fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, Reason> {
     if data.target != TARGET.name() {
-        return Err(format!("it is an instruction of `{}`", data.target));
+        return Err(reasons::of_another(&data.target));
     }
     let file = |ty: Type| match class_of(ty) {
         Some(Class::V) => Ok(RegFile::V),
@@ -28,7 +31,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     };
     let result = file(kernel.insts[inst].ty)?;
     let operands = kernel.args(inst).iter().map(|&arg| file(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
-    Template::parse(&data.text, result, &operands).map_err(|error| error.to_string())
+    Template::parse(&data.text, result, &operands).map_err(|error| Reason::from(error.to_string()).help(TEXTS))
 }
 
 /// The intrinsics that are no instructions of VP1, used or not.
@@ -44,7 +47,7 @@ pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
 }
 
 /// The instructions of an intrinsic, or why there are none.
-pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<String>> {
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
     let kernel = lowering.kernel;
     let template = template(kernel, inst, data)?;
     let operands = kernel.args(inst).iter().map(|&arg| operand(lowering, arg)).collect();

@@ -9,7 +9,7 @@ pub(crate) mod intrinsic;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_abi::Signature;
-use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Span, Type, Value};
+use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles};
 use halfbyte_isa::vp1::TARGET;
@@ -27,7 +27,7 @@ use super::{Class, Extra};
 use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
 use crate::trace::Trace;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
-use crate::{Refusal, Selected};
+use crate::{Refusal, Selected, reasons};
 use context::wide::{Copied, FactorWord, Uses, is_wide};
 
 pub(super) struct Lowering<'k> {
@@ -92,8 +92,8 @@ pub(crate) fn select<'k>(
     trace: Option<&'k mut Trace>,
 ) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
-    let refuse = |reason: &str| {
-        vec![Refusal { op: None, span: kernel.span, target: TARGET.name(), reason: Some(reason.to_string()) }]
+    let refuse = |why: &'static str| {
+        vec![Refusal { op: None, span: kernel.span, target: TARGET.name(), reason: Some(Reason::new(why)) }]
     };
     let packing = kernel.packing.as_ref().ok_or_else(|| refuse("its work items are not packed"))?;
     if !packing.items.is_power_of_two() {
@@ -218,7 +218,7 @@ impl Lowering<'_> {
     }
 
     /// Whether all values of an instruction have a register to be in.
-    fn checked(&self, inst: Inst) -> Result<(), Option<String>> {
+    fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         // Operands of wide lanes are a matter of the rules that compute them at once.
         let operands = operands(kernel, inst).iter().copied().filter(|&value| !is_wide(kernel.ty(value)));
@@ -389,9 +389,9 @@ impl Lowering<'_> {
             }
             (_, &[word]) if !ty.is_mask() && class_of(ty).is_some() => word,
             _ => {
-                let reason =
-                    if ty.is_mask() { "a mask cannot be a parameter".into() } else { super::reason_for_value(ty) };
-                self.refuse_at(param.span, format!("parameter `%{}`: {reason}", param.name));
+                let reason = if ty.is_mask() { reasons::MASK_PARAMETER } else { super::reason_for_value(ty) };
+                let why = format!("parameter `%{}`: {reason}", param.name).into();
+                self.refuse_at(param.span, Reason { why, ..reason });
                 return;
             }
         };
@@ -485,7 +485,13 @@ impl<'k> Selector<'k> for Lowering<'k> {
         match (reg, wanted) {
             (Ok(reg), Some(vreg)) => self.define(vreg, reg),
             (Ok(_), None) => {}
-            (Err(reason), _) => self.refuse(inst, reason),
+            (Err(reason), _) => {
+                let wide = reason.is_none().then(|| self.why_no_plan(inst)).flatten();
+                match wide {
+                    Some((blamed, reason)) => self.refuse(blamed, Some(reason)),
+                    None => self.refuse(inst, reason),
+                }
+            }
         }
     }
 
@@ -509,9 +515,9 @@ impl<'k> Selector<'k> for Lowering<'k> {
         params.filter_map(|&param| self.value_regs[param]).collect()
     }
 
-    fn reason(&self, inst: Inst) -> Option<String> {
+    fn reason(&self, inst: Inst) -> Option<Reason> {
         let data = &self.kernel.insts[inst];
-        super::reason_for_type(data.op, data.ty).map(str::to_owned)
+        super::reason_for_type(data.op, data.ty)
     }
 
     /// To the latch: the work items of a group end together.

@@ -115,14 +115,21 @@ pub(super) struct Sums<'k> {
     sums: SecondaryMap<Value, Option<Sum<Value>>>,
     /// Of a header's parameter that steps evenly: the header, its first value and its step.
     inductions: SecondaryMap<Value, Option<(Block, Sum<Value>, Affine)>>,
+    /// Of a block's parameter that is no sum, or does not step evenly: a value it is given that is no sum, where there is one.
+    culprits: SecondaryMap<Value, PackedOption<Value>>,
     /// What was asked for by [`Sums::blame`].
     blamed: RefCell<SecondaryMap<Value, PackedOption<Value>>>,
 }
 
 impl<'k> Sums<'k> {
     pub fn new(kernel: &'k Kernel, flow: &Flow, loops: &Loops) -> Sums<'k> {
-        let mut sums =
-            Sums { kernel, sums: SecondaryMap::new(), inductions: SecondaryMap::new(), blamed: RefCell::default() };
+        let mut sums = Sums {
+            kernel,
+            sums: SecondaryMap::new(),
+            inductions: SecondaryMap::new(),
+            culprits: SecondaryMap::new(),
+            blamed: RefCell::default(),
+        };
         for (number, param) in (0..).zip(&kernel.params) {
             if param.kind == ParamKind::Scalar(Type::I32) {
                 let known = Affine { constant: 0, terms: vec![(Factor::Param(number), 1)] };
@@ -140,6 +147,9 @@ impl<'k> Sums<'k> {
                 } else {
                     sums.joined(block, number, flow)
                 };
+                if sums.sums[param].is_none() {
+                    sums.culprits[param] = sums.culprit(block, number, flow).into();
+                }
             }
             for &inst in &kernel.blocks[block].insts {
                 if let Some(result) = kernel.result(inst).filter(|&result| kernel.ty(result) == Type::I32) {
@@ -151,6 +161,9 @@ impl<'k> Sums<'k> {
             let header = loops.get(id).header;
             for (number, &param) in kernel.block_params(header).iter().enumerate() {
                 sums.inductions[param] = sums.induction(loops, flow, header, number, param);
+                if sums.inductions[param].is_none() {
+                    sums.culprits[param] = sums.culprit(header, number, flow).into();
+                }
             }
         }
         sums
@@ -173,6 +186,11 @@ impl<'k> Sums<'k> {
         let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
         let first = given.next()??;
         given.all(|other| other == Some(first)).then(|| first.clone())
+    }
+
+    /// What a block's parameter is given that is no sum.
+    fn culprit(&self, block: Block, number: usize, flow: &Flow) -> Option<Value> {
+        self.given(block, number, flow).map(|(_, value)| value).find(|&value| self.sums[value].is_none())
     }
 
     fn computed(&self, inst: halfbyte_ir::Inst) -> Option<Sum<Value>> {
@@ -265,6 +283,7 @@ impl<'k> Sums<'k> {
                     _ => None,
                 },
             };
+            let next = self.culprits[value].expand().or(next);
             match next {
                 Some(next) => value = next,
                 None => break,

@@ -1,7 +1,8 @@
 //! Streams: what the loads and stores of a converted kernel have to do with the launch's buffers.
 
 use halfbyte_ir::{
-    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Refusal, Step, Stream, Trips, Type, Value, ValueDef,
+    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, Trips, Type, Value,
+    ValueDef,
 };
 
 use super::affine::{Sums, plus};
@@ -60,27 +61,30 @@ pub(super) fn accesses(
 }
 
 /// That a target cannot do an instruction, and why.
-pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason: impl Into<String>) -> Refusal {
+pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason: impl Into<Reason>) -> Refusal {
     let data = &kernel.insts[inst];
     Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason: Some(reason.into()) }
 }
 
-fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, String> {
+fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reason> {
     let data = &kernel.insts[site.inst];
     let stores = data.op == Op::Store;
     let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
     let (Some(&base), Attr::Mem(mem)) = (args.first(), data.attr) else {
-        return Err(String::from("it has no address"));
+        return Err(Reason::new("it has no address"));
     };
     let buffer = match (kernel.values[base].def, kernel.param(base).map(|param| param.kind)) {
         (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
-        _ => return Err(String::from("its address is not in a buffer of the signature")),
+        _ => return Err(NO_BUFFER),
     };
     if data.ty.bytes() > MOST_BYTES {
-        return Err(format!("an access has at most {MOST_BYTES} bytes"));
+        let why = Reason::from(format!("an access has at most {MOST_BYTES} bytes"));
+        return Err(why.help(
+            "narrow the lanes to bytes first (`trunc` or `narrow_sat`), or access it in parts: `split` and `concat`",
+        ));
     }
     if site.steps.iter().any(|step| step.counted.is_none()) {
-        return Err(String::from("the number of trips of a loop around it is not known when the kernel is launched"));
+        return Err(UNKNOWN_TRIPS);
     }
     let (mut scale, mut index, mut counters) = (0, Affine::default(), Vec::new());
     if let Some(&by) = args.get(1) {
@@ -91,7 +95,10 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Strin
     }
     let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
     if !counters.iter().all(|(header, _)| is_around(*header)) {
-        return Err(String::from("its index depends on how often a loop before it was taken"));
+        return Err(Reason::with_help(
+            "its index depends on how often a loop before it was taken",
+            "use the bound that the loop counts to in place of its counter",
+        ));
     }
     let step = |step: &SiteStep| {
         let (counter, trips) = step.counted.clone()?;
@@ -103,20 +110,58 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Strin
     Ok(Access { inst: site.inst, ty: data.ty, stores, guard: site.guard, buffer, mem, scale, index, steps })
 }
 
-fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> String {
+/// What keeps an index from being a sum that is known at the launch.
+fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
     let blamed = sums.blame(index);
-    let what = match kernel.def_inst(blamed) {
-        Some(inst) => {
-            let data = &kernel.insts[inst];
-            match data.op.row().types {
-                Some(_) => format!("`{}.{}`", data.op.name(), data.ty),
-                None => format!("`{}`", data.op.name()),
-            }
+    let name = kernel.value_name(blamed).map(|name| format!("`%{name}`"));
+    let inst = kernel.def_inst(blamed);
+    let op = inst.map(|inst| {
+        let data = &kernel.insts[inst];
+        match data.op.row().types {
+            Some(_) => format!("`{}.{}`", data.op.name(), data.ty),
+            None => format!("`{}`", data.op.name()),
         }
-        None => String::from("a value that depends on the path taken"),
+    });
+    let value = op.unwrap_or_else(|| "a value that depends on the path taken".into());
+    let (what, help) = match inst.map(|inst| (kernel.insts[inst].op, kernel.args(inst))) {
+        Some((Op::Mul, &[a, b])) => match (sums.of(a), sums.of(b)) {
+            (Some(a), Some(b)) if a.at_launch().is_some() && b.at_launch().is_some() => {
+                ("a product of two parameters", "pass the product as a parameter of its own")
+            }
+            (Some(a), Some(b)) if a.at_launch().is_some() || b.at_launch().is_some() => (
+                "a product of the item's number and a parameter",
+                "a constant in place of the parameter; or give each item a column, and go from row to row in a loop: `%at1 = add.i32 %at, %width`",
+            ),
+            _ => ("a product of two values that differ from item to item", SUMS),
+        },
+        Some((Op::Load, _)) => {
+            ("", "an index that is computed of `item_id`, not loaded; of a table of few entries `select` the entry")
+        }
+        Some((Op::Select, _)) | None => ("", "load by each of the indices, and `select` one of the loaded values"),
+        Some(_) => ("", SUMS),
     };
-    format!("its index is not affine in the item's number, `i32` parameters and loop counters: it depends on {what}")
+    let why = "its index is not affine in the item's number, `i32` parameters and loop counters: it depends on";
+    let more = match (name.as_deref(), what) {
+        (None, "") => String::new(),
+        (Some(only), "") | (None, only) => format!(" ({only})"),
+        (Some(name), what) => format!(" ({name}, {what})"),
+    };
+    Reason::from(format!("{why} {value}{more}")).help(help)
 }
+
+const SUMS: &str =
+    "make indices of `item_id`, `i32` parameters and loop counters by `add`, `sub`, and `mul` by constants";
+
+/// An access by a computed address.
+pub(super) const NO_BUFFER: Reason = Reason::with_help(
+    "its address is not in a buffer of the signature",
+    "name the buffer's parameter, and let the index say where: `%x[%i + 8]`",
+);
+
+const UNKNOWN_TRIPS: Reason = Reason::with_help(
+    "the number of trips of a loop around it is not known when the kernel is launched",
+    "let the loop count from an `i32` parameter or constant by a constant step to another, and do the rest by `select`",
+);
 
 impl Access {
     /// The access as a stream. `uniform` says that all items read the same value.

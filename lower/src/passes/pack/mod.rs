@@ -22,17 +22,17 @@ mod values;
 mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
-use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Refusal, Type, Value};
+use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
 
 use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
-use crate::trace::{Tell, texts};
+use crate::trace::{Tell, standing};
 
 use affine::Sums;
 use if_convert::{Analyses, Converted, Count, convert};
 use invariants::hoist;
-use memory::{Access, accesses, refusal};
+use memory::{Access, NO_BUFFER, accesses, refusal};
 use streams::Source;
 use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
@@ -51,7 +51,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let Some(lanes) = lanes.filter(|_| kernel.packing.is_none()) else { return false };
     match packed(kernel, lanes, context.legality.target(), context.poll()) {
         Ok(packed) => {
-            let before = texts(context.trace.as_ref(), kernel);
+            let before = standing(context.trace.as_ref(), kernel);
             *kernel = packed;
             context.trace.packed(before, kernel);
             true
@@ -86,7 +86,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     for &block in &kernel.layout {
         for &inst in &kernel.blocks[block].insts {
             let data = &kernel.insts[inst];
-            let mut refuse = |reason: &str| refusals.push(refusal(kernel, inst, target, reason));
+            let mut refuse = |reason: Reason| refusals.push(refusal(kernel, inst, target, reason));
             let base = match data.op.row().effect {
                 Effect::Read => Some(0),
                 Effect::Write => Some(1),
@@ -95,13 +95,19 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             let targets = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
             if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize) {
-                refuse("work items that share vectors have no groups of their own");
+                refuse(Reason::with_help(
+                    "work items that share vectors have no groups of their own",
+                    "use `item_id` and `item_count`; `--target ptx` has groups",
+                ));
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
-                refuse("its address is not in a buffer of the signature");
+                refuse(NO_BUFFER);
             } else if kernel.result(inst).is_some_and(|result| kernel.ty(result) == Type::PTR)
                 || args.any(|(number, &arg)| Some(number) != base && kernel.ty(arg) == Type::PTR)
             {
-                refuse("buffers are copied piece by piece to where the kernel runs, and have no addresses there");
+                refuse(Reason::with_help(
+                    "buffers are copied piece by piece to where the kernel runs, and have no addresses there",
+                    "load and store by the buffer's parameter with an index: `%x[%i + 8]`",
+                ));
             }
         }
     }
@@ -110,11 +116,19 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
 
 fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refusal> {
     let (block, reason) = match *strange {
-        Strange::Irreducible(block) => (block, "a loop is entered in more than one place"),
-        Strange::Endless(block) => (block, "no way leads out of the loop"),
+        Strange::Irreducible(block) => (
+            block,
+            Reason::with_help(
+                "a loop is entered in more than one place",
+                "let all branches into the loop go to the same block",
+            ),
+        ),
+        Strange::Endless(block) => {
+            (block, Reason::with_help("no way leads out of the loop", "leave it by `br_if %c, ^again, ^done`"))
+        }
     };
     let span = kernel.blocks[block].span;
-    vec![Refusal { op: None, span, target, reason: Some(reason.into()) }]
+    vec![Refusal { op: None, span, target, reason: Some(reason) }]
 }
 
 /// The kernel without branches that vary, its accesses, and the loads from uniform addresses whose values vary because not

@@ -4,7 +4,7 @@
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Refusal, Trips, Value};
+use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, Trips, Value};
 
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
@@ -29,7 +29,10 @@ pub(super) fn settle(
             earlier += 1;
             let same = |other: &&&Access| other.buffer == access.buffer;
             if before.iter().filter(same).any(|other| may_meet(access, other, When::LATER)) {
-                let reason = "it may write where another store of the loop writes in a later iteration";
+                let reason = Reason::with_help(
+                    "it may write where another store of the loop writes in a later iteration",
+                    "carry the value around the loop in a block parameter, and store it once after the loop",
+                );
                 refusals.push(refusal(kernel, access.inst, target, reason));
             }
             continue;
@@ -38,7 +41,10 @@ pub(super) fn settle(
             Ok(source) if source.stored.is_empty() => {}
             Ok(source) => found.push((access.inst, source)),
             Err(()) => {
-                let reason = "it may read what the same work item has written before, and not at the same address";
+                let reason = Reason::with_help(
+                    "it may read what the same work item has written before, and not at the same address",
+                    "use the stored value itself, or read an `in` buffer and write another one",
+                );
                 refusals.push(refusal(kernel, access.inst, target, reason));
             }
         }

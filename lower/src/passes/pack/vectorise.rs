@@ -6,7 +6,7 @@
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{
-    Attr, Block, Flow, Inst, IntCC, Kernel, LaneMap, Lanes, Op, Packing, ParamKind, Refusal, Type, Value,
+    Attr, Block, Flow, Inst, IntCC, Kernel, LaneMap, Lanes, Op, Packing, ParamKind, Reason, Refusal, Type, Value,
 };
 
 use super::code::Code;
@@ -24,7 +24,9 @@ pub(super) fn check_streams<'a>(
     let needed = accesses.flat_map(|access| std::iter::repeat_n(access.inst, 1 + access.guard.iter().len()));
     let Some(beyond) = needed.clone().nth(lanes.max_streams) else { return Ok(()) };
     let (most, needed) = (lanes.max_streams, needed.count());
-    let reason = format!("the kernel needs {needed} streams of memory, of which there are {most}");
+    let reason = Reason::from(format!("the kernel needs {needed} streams of memory, of which there are {most}"));
+    let reason = reason
+        .help("make several kernels of it, or load more bytes at once and take them apart with `split` and `extract`");
     Err(vec![refusal(kernel, beyond, target, reason)])
 }
 
@@ -86,7 +88,11 @@ pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) 
         }
     }
     if let Some(inst) = widener.refused {
-        return Err(vec![refusal(from, inst, target, "work items diverge here")]);
+        let reason = Reason::with_help(
+            "work items diverge here",
+            "`select` in place of the branch, or a condition that is the same for all items",
+        );
+        return Err(vec![refusal(from, inst, target, reason)]);
     }
     let Widener { values: Values { code, head, .. }, streams, .. } = widener;
     let mut packed = code.kernel;

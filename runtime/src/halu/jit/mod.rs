@@ -1,4 +1,4 @@
-//! The engine: machine words, translated to native code that runs many work items side by side.
+//! The engine: machine code, translated to native code that runs many work items side by side.
 //!
 //! Items are taken in rows. Where all items of a row are at the same place, compiled code runs them together, and what is the
 //! same for all of them is computed once. Where they part, each block runs for the items that are at the lowest address, by a

@@ -26,8 +26,7 @@ kernel @sums_that_wrap(%a: i8x4, %b: i8x4, %out1: out i8x4, %out2: out i8x4) {
 kernel @signs(%a: i8x4, %out1: out i8x4, %out2: out i8x4) {
 ^entry:
   %i = item_id
-  %neg = neg.i8x4 %a      ; check: or
-                          ; next: band {{.*}} 0x7f
+  %neg = neg.i8x4 %a      ; check: band {{.*}} 0x7f
                           ; next: sub
                           ; next: xor {{.*}} -0x1
                           ; next: band {{.*}} 0x80

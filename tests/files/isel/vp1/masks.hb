@@ -426,7 +426,8 @@ kernel @chosen_by_a_mask(%m_in: in i8x16, %a_in: in i8x16, %b_in: in i8x16, %out
   %m = icmp.lt_s.i8x16 %m_sign, %none
   %a = load %a_in[%i]
   %b = load %b_in[%i]                    ; check: ldavh {{.*}} 0x10
-  %n = and.i1x16 %m, %m                  ; check: vand
+  %q = icmp.lt_s.i8x16 %a, %none
+  %n = and.i1x16 %m, %q                  ; check: vand
   %select = select.i8x16 %n, %a, %b      ; check: vxor
                                          ; next: vand
                                          ; next: vxor
@@ -442,10 +443,11 @@ kernel @chosen_or_zero(%m_in: in i8x16, %a_in: in i8x16, %out1: out i8x16, %out2
   %m_sign = load %m_in[%i]
   %m = icmp.lt_s.i8x16 %m_sign, %none
   %a = load %a_in[%i]                       ; check: ldavh {{.*}} 0x10
-  %n = and.i1x16 %m, %m                     ; check: vand
+  %q = icmp.lt_s.i8x16 %a, %none
+  %n = and.i1x16 %m, %q                     ; check: vand
   %z = const.i8x16 0
   %select = select.i8x16 %n, %a, %z         ; check: vand
-  %n2 = and.i1x16 %m, %m                    ; check: vand
+  %n2 = and.i1x16 %m, %q                    ; check: vand
   %z2 = const.i8x16 0
   %select2 = select.i8x16 %n2, %z2, %a      ; check: vand {{.*}} not
   store %select, %out1[%i]

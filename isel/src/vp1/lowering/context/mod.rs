@@ -11,6 +11,7 @@ use super::Lowering;
 use crate::classes::type_class;
 use crate::trace::{compiled_rules, trace_methods};
 use crate::vcode::VReg;
+use crate::vp1::idle;
 use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use crate::vp1::range::range;
 use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
@@ -184,6 +185,9 @@ impl rules::Context for Lowering<'_> {
     // Vectors.
 
     fn vec(&mut self, op: &Bytes, sign: &Sign, a: Src, b: Src) -> Reg {
+        if let Some(same) = idle::of_bytes(*op, *sign, a, b) {
+            return self.reg_of(same);
+        }
         let inst = self.vector_bytes(*op, *sign, a, b);
         self.out.vector(inst)
     }
@@ -194,6 +198,9 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn vbits(&mut self, table: u8, a: Src, b: Src) -> Reg {
+        if let Some(same) = idle::of_table(table, a, b) {
+            return self.reg_of(same);
+        }
         let inst = self.vector_table(table, a, b);
         self.out.vector(inst)
     }
@@ -290,6 +297,9 @@ impl rules::Context for Lowering<'_> {
     // Scalars.
 
     fn alu(&mut self, op: &Alu, a: Src, b: Src) -> Reg {
+        if let Some(same) = idle::of_alu(*op, a, b) {
+            return self.reg_of(same);
+        }
         let inst = self.scalar_alu(*op, a, b);
         self.out.word(inst)
     }
@@ -310,6 +320,9 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bytes(&mut self, op: &Bytes, sign: &Sign, a: Src, b: Src) -> Reg {
+        if let Some(same) = idle::of_bytes(*op, *sign, a, b) {
+            return self.reg_of(same);
+        }
         let inst = self.scalar_bytes(*op, *sign, a, b);
         self.out.word(inst)
     }
@@ -327,6 +340,9 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn bits(&mut self, table: u8, a: Src, b: Src) -> Reg {
+        if let Some(same) = idle::of_table(table, a, b) {
+            return self.reg_of(same);
+        }
         let inst = self.scalar_table_value(table, a, b);
         self.out.word(inst)
     }

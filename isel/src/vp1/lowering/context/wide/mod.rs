@@ -5,6 +5,7 @@ mod bytes;
 mod plan;
 mod sum;
 mod uses;
+mod why;
 
 use halfbyte_ir::{Attr, Inst, IntCC, Kernel, Op, Type, Value};
 use halfbyte_isa::object::Loc;

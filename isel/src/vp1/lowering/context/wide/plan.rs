@@ -110,7 +110,7 @@ pub(super) struct Facts<'a> {
 }
 
 /// Bits of the accumulator's sums, their sign apart.
-const SUM_BITS: u32 = 19;
+pub(super) const SUM_BITS: u32 = 19;
 /// The most that it makes sense to scale a sum by.
 const MAX_SCALE: u32 = 8;
 

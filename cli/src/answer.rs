@@ -1,0 +1,130 @@
+//! The object that a command prints where `--json` asks for one: on standard output, on one line. `docs/json/` has a schema of
+//! each.
+
+use std::path::Path;
+
+use halfbyte::CompileError;
+use halfbyte::abi::Type;
+use halfbyte::ir::diag::{Lines, Position};
+use halfbyte::ir::{Diagnostic, Op, Span};
+use halfbyte::report::Report;
+use serde_json::{Value, json};
+
+use super::io::write;
+use super::json::Members;
+use super::{Done, Failure, Message};
+
+/// Of all objects. It goes up where a member goes away or comes to mean something else, not where one is added.
+const VERSION: u64 = 1;
+
+/// An object in the making.
+pub(super) struct Answer {
+    members: Members,
+    diagnostics: Vec<Value>,
+}
+
+impl Answer {
+    /// What a command answers.
+    pub(super) fn new(command: &str) -> Answer {
+        let mut answer = Answer { members: Members::new(), diagnostics: Vec::new() };
+        answer.set("version", VERSION);
+        answer.set("command", command);
+        answer
+    }
+
+    /// Sets a member.
+    pub(super) fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.members.insert(name.to_owned(), value.into());
+    }
+
+    /// Adds what is wrong.
+    pub(super) fn wrong(&mut self, message: &Message) {
+        self.diagnostics.extend(diagnostics(message));
+    }
+
+    /// Adds what a report says.
+    pub(super) fn report(&mut self, report: &Report) {
+        self.diagnostics.extend(of_report(report, &[]));
+    }
+
+    /// Prints the object: how the command has ended, and what is wrong with the input. A wrong call has no object, only a message.
+    pub(super) fn finish(self, done: Done) -> Done {
+        self.finish_to(None, done)
+    }
+
+    /// The same to a file.
+    pub(super) fn finish_to(mut self, path: Option<&Path>, done: Done) -> Done {
+        match &done {
+            Ok(()) => {}
+            Err(Failure::Input(message)) => self.wrong(message),
+            Err(Failure::Call(_) | Failure::Closed) => return done,
+        }
+        self.set("ok", done.is_ok());
+        let diagnostics = std::mem::take(&mut self.diagnostics);
+        self.set("diagnostics", diagnostics);
+        write(path, format!("{}\n", Value::Object(self.members)).as_bytes())?;
+        done.map_err(|_| Failure::Input(Message::Said))
+    }
+}
+
+/// What a message says, an object for each thing that is wrong.
+fn diagnostics(message: &Message) -> Vec<Value> {
+    match message {
+        Message::Report(report) => of_report(report, &[]),
+        Message::Compiler(report, errors) => of_report(report, errors),
+        Message::Text(text) => vec![json!({ "severity": "error", "message": text })],
+        Message::Said => Vec::new(),
+    }
+}
+
+/// What a report says, with what the compiler knows besides.
+pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> {
+    let refused = errors.iter().flat_map(|error| match error {
+        CompileError::Refused(refused) => refused.as_slice(),
+        _ => &[],
+    });
+    let lines = Lines::new(report.text());
+    let object = |diagnostic: &Diagnostic| {
+        let mut object = Members::new();
+        object.insert("severity".into(), "error".into());
+        object.insert("message".into(), diagnostic.message.as_str().into());
+        object.insert("file".into(), report.file().into());
+        if !report.text().is_empty() {
+            place(&mut object, &lines, diagnostic.span);
+        }
+        if let Some(expected) = &diagnostic.expected {
+            object.insert("expected".into(), expected.as_str().into());
+        }
+        if let Some(found) = refused.clone().find(|refused| refused.refusal.span == diagnostic.span) {
+            object.insert("target".into(), found.refusal.target.into());
+            object.insert("kernel".into(), found.at.kernel.as_str().into());
+            object.extend(found.refusal.op.map(|of| ("op".to_owned(), op(of).into())));
+        }
+        let help = diagnostic.help.iter().map(|help| json!({ "message": help }));
+        let notes = diagnostic.notes.iter().map(|note| {
+            let mut help = Members::new();
+            help.insert("message".into(), note.message.as_str().into());
+            if let Some(span) = note.span {
+                place(&mut help, &lines, span);
+            }
+            Value::Object(help)
+        });
+        object.insert("help".into(), help.chain(notes).collect());
+        Value::Object(object)
+    };
+    report.diagnostics().iter().map(object).collect()
+}
+
+/// As the text has it: `add.i16x2`.
+fn op((op, ty): (Op, Type)) -> String {
+    if op.row().types.is_some() { format!("{}.{ty}", op.name()) } else { op.name().to_owned() }
+}
+
+/// Line and column of a place and of what comes after it, both from 1.
+fn place(object: &mut Members, lines: &Lines<'_>, span: Span) {
+    let Position { line, column } = lines.position(span.start);
+    object.insert("line".into(), line.into());
+    object.insert("column".into(), column.into());
+    let Position { line, column } = lines.position(span.end.max(span.start));
+    object.insert("end".into(), json!({ "line": line, "column": column }));
+}

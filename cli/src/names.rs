@@ -1,0 +1,54 @@
+//! Names that a call gives and that there are none of: what may have been meant.
+
+use halfbyte::ir::text::closest;
+
+/// Names that a message lists at most.
+const LISTED: usize = 24;
+
+/// What comes after a name that is none of these: the one that was meant, and the others where they are few.
+pub(super) fn among<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let meant = did_you_mean(name, sigil, names.iter().copied());
+    let has = if meant.is_empty() { "; it has" } else { " It has" };
+    let listed: Vec<String> = names.iter().take(LISTED).map(|name| format!("{sigil}{name}")).collect();
+    match names.len() {
+        0 => "; it has none".to_owned(),
+        count if count > LISTED => format!("{meant}{has} {}, and {} more", listed.join(", "), count - LISTED),
+        _ => format!("{meant}{has} {}", listed.join(", ")),
+    }
+}
+
+/// `; did you mean ..?`, or nothing.
+pub(super) fn did_you_mean<'n>(name: &str, sigil: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    let found = closest(name, names);
+    found.map_or(String::new(), |found| format!("; did you mean `{sigil}{found}`?"))
+}
+
+/// The shortest name that begins so, else the one that takes the fewest edits; whatever the case of the letters.
+pub(super) fn closest_name<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<(String, &str)> = names.into_iter().map(|name| (name.to_lowercase(), name)).collect();
+    let written = name.to_lowercase();
+    let begins = |lower: &&str| written.len() > 1 && lower.starts_with(&written) && lower.len() <= written.len() + 2;
+    let lower = || names.iter().map(|(lower, _)| lower.as_str());
+    let found = lower().filter(begins).min_by_key(|name| name.len()).or_else(|| closest(&written, lower()))?;
+    names.iter().find(|(lower, _)| lower == found).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_meant_is_said_and_what_there_is() {
+        assert_eq!(among("axpi", "@", ["axpy", "dot"]), "; did you mean `@axpy`? It has @axpy, @dot");
+        assert_eq!(among("zzz", "", ["axpy"]), "; it has axpy");
+        assert_eq!(among("zzz", "", []), "; it has none");
+        let many: Vec<String> = (100..130).map(|number| number.to_string()).collect();
+        let said = among("zzz", "", many.iter().map(String::as_str));
+        assert!(said.ends_with("122, 123, and 6 more"), "{said}");
+        assert_eq!(closest_name("hadd2", ["HADD2", "HMUL2"]), Some("HADD2"));
+        assert_eq!(closest_name("HFMAA", ["HFMA2", "HADD2"]), Some("HFMA2"));
+        assert_eq!(closest_name("hadd", ["FADD", "HADD2_32I", "HADD2"]), Some("HADD2"));
+        assert_eq!(closest_name("", ["HFMA2"]), None);
+    }
+}

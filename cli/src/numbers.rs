@@ -1,0 +1,62 @@
+//! Lanes and buffers as JSON has them.
+
+use halfbyte::abi::{Elem, Type};
+use halfbyte_testkit::compare::{Difference, Lane, ulps};
+use halfbyte_testkit::values::element_bits;
+use halfbyte_testkit::values::print::{Sign, lane_value, lanes};
+use serde_json::{Value, json};
+
+use super::json::Members;
+
+/// A lane's number; a text where JSON has no such number: `"inf"`, `"-inf"`, `"nan"`, an address.
+fn number(elem: Elem, bits: u64, sign: Sign) -> Value {
+    let text = lane_value(elem, bits, sign);
+    let read = if elem == Elem::Ptr { None } else { serde_json::from_str::<Value>(&text).ok() };
+    match read {
+        Some(value) if value.is_number() => value,
+        // A NaN with a payload is written as its bits.
+        _ if elem != Elem::Ptr && text.starts_with("0x") => "nan".into(),
+        _ => text.into(),
+    }
+}
+
+/// A lane's bits, all digits written.
+fn bits(elem: Elem, bits: u64) -> String {
+    format!("{bits:#0width$x}", width = 2 + elem.bits().div_ceil(4) as usize)
+}
+
+/// An element for each of a buffer: its number, or a list of those of its lanes; and its bits.
+pub(super) fn buffer(ty: Type, bytes: &[u8], sign: Sign) -> (Value, Value) {
+    let value = |element: &[u8]| {
+        let mut numbers: Vec<Value> = lanes(ty, element).map(|lane| number(ty.elem(), lane, sign)).collect();
+        if ty.is_scalar() { numbers.pop().unwrap_or_default() } else { numbers.into() }
+    };
+    let elements = || bytes.chunks_exact(ty.bytes() as usize);
+    (elements().map(value).collect(), elements().map(|element| Value::from(element_bits(ty, element))).collect())
+}
+
+/// A buffer that differs, and the first of its lanes that do.
+pub(super) fn mismatch(found: &Difference) -> Value {
+    let elem = found.ty.elem();
+    let both = |lane: u64| json!({ "value": number(elem, lane, found.sign), "bits": bits(elem, lane) });
+    let lane = |lane: &Lane| {
+        let mut object = Members::new();
+        object.insert("element".into(), lane.element.into());
+        object.insert("lane".into(), lane.lane.into());
+        object.extend(lane.item.map(|item| ("item".to_owned(), item.into())));
+        object.insert("expected".into(), both(lane.expected));
+        object.insert("found".into(), both(lane.found));
+        let apart = ulps(elem, lane.expected, lane.found);
+        object.extend(apart.map(|ulps| ("ulps".to_owned(), ulps.into())));
+        Value::Object(object)
+    };
+    json!({
+        "buffer": found.buffer,
+        "type": found.ty.name(),
+        "expected_by": found.expected_of,
+        "found_on": found.found_of,
+        "elements": found.elements,
+        "differing": found.differing,
+        "lanes": std::iter::once(&found.first).chain(&found.next).map(lane).collect::<Vec<_>>(),
+    })
+}

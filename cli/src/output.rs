@@ -1,0 +1,105 @@
+//! What a person sees: how much of it, and in which colours.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::{Args, ValueEnum};
+use halfbyte::report::Report;
+
+use super::io::print;
+use super::{Done, Failure};
+
+/// What every command takes.
+#[derive(Args)]
+#[command(next_help_heading = "Messages")]
+pub(super) struct OutputArgs {
+    /// Say only what is wrong: no progress, no summaries
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Colours in messages; `auto` has them on a terminal, and heeds NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// For everything that is written from now on.
+    fn apply(self) {
+        match self {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+impl OutputArgs {
+    /// For everything that is written from now on.
+    pub(super) fn apply(&self) {
+        self.color.apply();
+        QUIET.store(self.quiet, Ordering::Relaxed);
+    }
+}
+
+/// Colours of what is said of the call itself, which is said before the call is understood.
+pub(super) fn color_of(args: impl IntoIterator<Item = OsString>) {
+    let mut args = args.into_iter().skip(1).map(|arg| arg.to_string_lossy().into_owned());
+    let mut given = None;
+    while let Some(arg) = args.next().filter(|arg| arg != "--") {
+        match arg.strip_prefix("--color") {
+            Some("") => given = args.next(),
+            Some(value) => given = value.strip_prefix('=').map(str::to_owned),
+            None => {}
+        }
+    }
+    if let Some(color) = given.and_then(|name| Color::from_str(&name, false).ok()) {
+        color.apply();
+    }
+}
+
+/// Whether only what is wrong is said.
+pub(super) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a message; where nobody listens, it is lost.
+pub(super) fn say(text: &str) {
+    let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// Writes a message that `--quiet` leaves out.
+pub(super) fn mention(text: &str) {
+    if !is_quiet() {
+        say(text);
+    }
+}
+
+/// Writes to standard output what `--quiet` leaves out.
+pub(super) fn summarize(text: &str) -> Done {
+    if is_quiet() { Ok(()) } else { print(text.as_bytes()) }
+}
+
+/// A report, with colours where messages have any.
+pub(super) fn render(report: &Report) -> String {
+    report.render(AutoStream::choice(&stderr()) != ColorChoice::Never)
+}
+
+/// Refuses bytes that are no text where standard output is a terminal; `instead` is what the call may say.
+pub(super) fn refuse_terminal(what: &str, instead: &str) -> Done {
+    if stdout().is_terminal() {
+        let message = format!("{what} is binary, and is not written to a terminal; {instead}, or write it to a pipe");
+        return Err(Failure::Call(message));
+    }
+    Ok(())
+}

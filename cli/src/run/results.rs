@@ -1,0 +1,172 @@
+//! What a launch has left in its buffers, printed and written to files.
+
+use std::path::Path;
+
+use halfbyte::abi::{Elem, Param};
+use halfbyte_testkit::bind::Bound;
+use halfbyte_testkit::values::array::Array;
+use halfbyte_testkit::values::print::{Sign, values};
+use halfbyte_testkit::values::{list, npy, picture, unread_format};
+use serde_json::{Value, json};
+
+use crate::io::{print, to_stdout, write};
+use crate::numbers::buffer;
+use crate::output::refuse_terminal;
+use crate::{Done, Failure};
+
+/// How buffers are printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Form {
+    /// The number in each lane
+    Values,
+    /// The bits of each element, all digits
+    Bits,
+    /// A line of each
+    Both,
+}
+
+/// Where a buffer goes.
+pub(super) struct Out<'s> {
+    pub(super) name: &'s str,
+    path: &'s Path,
+    kind: Kind,
+}
+
+enum Kind {
+    Bytes,
+    Npy,
+    /// Of this width and height, where the call says so.
+    Picture(Option<(u32, u32)>),
+}
+
+/// What came in that a file may be made like.
+struct Came<'a> {
+    /// For the buffer itself, or one like it.
+    like: Option<&'a Array>,
+    /// A picture, and for which parameter.
+    picture: Option<(&'a Param, &'a Array)>,
+}
+
+impl<'a> Came<'a> {
+    fn new(params: &'a [Param], bound: &'a Bound, number: usize) -> Came<'a> {
+        Came { like: bound.like(params, number), picture: bound.picture(params) }
+    }
+
+    /// Why the picture that came in does not give a buffer of so many bytes its size.
+    fn other(&self, param: &Param, bytes: usize) -> Option<String> {
+        let (of, array) = self.picture?;
+        let (width, height) = picture::size_of(array)?;
+        let (name, takes) = (&of.name, array.bytes());
+        (param.ty().elem() == Elem::I8 && takes != bytes as u128).then(|| {
+            format!(
+                "{width} x {height} came in as `{name}`, which takes {takes} bytes, and `{}` has {bytes}",
+                param.name
+            )
+        })
+    }
+}
+
+impl<'s> Out<'s> {
+    /// Reads `NAME=FILE`, of a picture perhaps with `:WIDTHxHEIGHT`.
+    pub(super) fn parse(text: &'s str) -> Result<Out<'s>, Failure> {
+        let Some((name, file)) = text.split_once('=') else {
+            return Err(Failure::Call(format!("--out {text}: expected NAME=FILE")));
+        };
+        let is = |file: &str, extension: &str| {
+            Path::new(file).extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+        };
+        let sized = file.rsplit_once(':').filter(|(file, _)| is(file, "png"));
+        let (file, kind) = match sized {
+            Some((file, size)) => {
+                let numbers = size.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+                let wrong = || Failure::Call(format!("--out {text}: `{size}` is no size; expected WIDTHxHEIGHT"));
+                (file, Kind::Picture(Some(numbers.ok_or_else(wrong)?)))
+            }
+            None if is(file, "png") => (file, Kind::Picture(None)),
+            None if is(file, "npy") => (file, Kind::Npy),
+            None => {
+                if let Some(format) = unread_format(file) {
+                    let wrong = "is not written; .npy, .png, or a buffer's bytes as FILE.bin";
+                    return Err(Failure::Call(format!("--out {text}: {format} {wrong}")));
+                }
+                (file, Kind::Bytes)
+            }
+        };
+        Ok(Out { name, path: Path::new(file), kind })
+    }
+
+    fn write(&self, param: &Param, bytes: &[u8], came: Came<'_>, sign: Sign) -> Done {
+        let like = came.like;
+        if to_stdout(Some(self.path)) {
+            refuse_terminal("a buffer", &format!("name a file with --out {}=FILE", self.name))?;
+        }
+        let written = match &self.kind {
+            Kind::Bytes => return write(Some(self.path), bytes),
+            Kind::Npy => npy::write_array(bytes, &Array::of(param.ty(), bytes.len(), like, sign)),
+            Kind::Picture(size) => {
+                let same = like.filter(|like| like.bytes() == bytes.len() as u128).and_then(picture::size_of);
+                let size = size.or(same);
+                if let (None, Some(other)) = (size, came.other(param, bytes.len())) {
+                    let asked = format!("--out {}={}", self.name, self.path.display());
+                    return Err(Failure::Call(format!("{asked}: {other}; say {asked}:WIDTHxHEIGHT")));
+                }
+                let size = size.ok_or(picture::PictureError::NoSize);
+                let written = size.and_then(|size| picture::write(bytes, param.ty(), size));
+                written
+                    .map_err(|error| Failure::Call(format!("--out {}={}: {error}", self.name, self.path.display())))?
+            }
+        };
+        write(Some(self.path), &written)
+    }
+}
+
+/// Writes what a launch has left in its buffers to where the call says, and prints the others.
+pub(super) fn write_results(params: &[Param], bound: &Bound, outs: &[Out<'_>], form: Form, sign: Option<Sign>) -> Done {
+    for (number, (param, bytes)) in
+        params.iter().zip(&bound.args).enumerate().filter(|(_, (param, _))| param.is_result())
+    {
+        let sign = sign.unwrap_or_else(|| bound.sign(param));
+        if let Some(out) = outs.iter().find(|out| out.name == param.name) {
+            out.write(param, bytes, Came::new(params, bound, number), sign)?;
+            continue;
+        }
+        let mut text = String::new();
+        if form != Form::Bits {
+            text += &format!("{}={}\n", param.name, values(param.ty(), bytes, sign));
+        }
+        if form != Form::Values {
+            text += &format!("{}={}\n", param.name, list(param.ty(), bytes));
+        }
+        print(text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes what a launch has left in its buffers to where the call says, and gives the others as values and as bits.
+pub(super) fn results_json(
+    params: &[Param],
+    bound: &Bound,
+    outs: &[Out<'_>],
+    sign: Option<Sign>,
+) -> Result<Vec<Value>, Failure> {
+    let mut buffers = Vec::new();
+    for (number, (param, bytes)) in
+        params.iter().zip(&bound.args).enumerate().filter(|(_, (param, _))| param.is_result())
+    {
+        let (ty, sign) = (param.ty(), sign.unwrap_or_else(|| bound.sign(param)));
+        let elements = bytes.len() / ty.bytes() as usize;
+        let mut object = json!({ "name": param.name, "type": ty.name(), "elements": elements });
+        if let Some(out) = outs.iter().find(|out| out.name == param.name) {
+            if to_stdout(Some(out.path)) {
+                let wrong = format!("--json and `--out {}=-` both write to standard output; name a file", out.name);
+                return Err(Failure::Call(wrong));
+            }
+            out.write(param, bytes, Came::new(params, bound, number), sign)?;
+            object["file"] = out.path.display().to_string().into();
+        } else {
+            (object["values"], object["bits"]) = buffer(ty, bytes, sign);
+        }
+        buffers.push(object);
+    }
+    Ok(buffers)
+}

@@ -1,0 +1,160 @@
+//! `halfbyte run --trace`: what one work item computes, step by step.
+
+use std::collections::HashMap;
+use std::io::{BufWriter, Write, stdout};
+
+use halfbyte::abi::Watchdog;
+use halfbyte::ir::diag::{Lines, Position};
+use halfbyte::ir::eval::{Accessed, DEFAULT_BUDGET, Fault, Observer, pack};
+use halfbyte::ir::text::print_inst;
+use halfbyte::ir::{Block, Elem, Kernel, ParamKind, Span, Type, Value, ValueDef};
+use halfbyte::launch::evaluate_observed;
+use halfbyte::target::On;
+use halfbyte_testkit::values::element_bits;
+use halfbyte_testkit::values::print::{Sign, lane_value};
+
+use super::{Done, Failure};
+
+/// Refuses to trace an item that there is not, or what runs as words: these have other values than the text.
+pub(super) fn check(item: Option<u32>, on: On, items: u32) -> Done {
+    match (item, on) {
+        (None, _) => Ok(()),
+        (Some(_), On::Words(target)) => {
+            let name = target.name();
+            let message = format!("--trace shows the values of the IR, which {name} does not keep; say --target ir");
+            Err(Failure::Call(message))
+        }
+        (Some(item), On::Ir) if item >= items => {
+            Err(Failure::Call(format!("--trace {item}: the launch has {items} items, the first is 0")))
+        }
+        (Some(_), On::Ir) => Ok(()),
+    }
+}
+
+/// Evaluates a launch, and prints each value of an item as it comes about; integers as `run` prints those of buffers.
+pub(super) fn evaluate_traced(
+    kernel: &Kernel,
+    text: &str,
+    item: u32,
+    items: u32,
+    watchdog: &Watchdog,
+    args: &mut [Vec<u8>],
+    sign: &dyn Fn(Elem) -> Sign,
+) -> Result<(), Fault> {
+    let out = BufWriter::new(stdout().lock());
+    let lines = Lines::new(text);
+    let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
+    let evaluated = evaluate_observed(kernel, items, DEFAULT_BUDGET, Some(watchdog), args, &mut tracer);
+    // What nobody reads is lost.
+    let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
+    evaluated.map(drop)
+}
+
+struct Tracer<'k, W> {
+    kernel: &'k Kernel,
+    lines: Lines<'k>,
+    item: u32,
+    names: HashMap<Value, String>,
+    /// The end of the next value's line: where it was loaded from.
+    loaded: String,
+    /// How integers of a type are shown.
+    sign: &'k dyn Fn(Elem) -> Sign,
+    out: W,
+}
+
+impl<W: Write> Observer for Tracer<'_, W> {
+    fn block(&mut self, item: u32, block: Block) {
+        if item == self.item {
+            let name = self.kernel.block_name(block).map_or_else(|| block.to_string(), |name| format!("^{name}"));
+            let span = self.kernel.blocks.get(block).map_or(Span::default(), |data| data.span);
+            self.line(span, &name);
+        }
+    }
+
+    fn value(&mut self, item: u32, value: Value, lanes: &[u64]) {
+        if item != self.item {
+            return;
+        }
+        let Some(data) = self.kernel.values.get(value) else { return };
+        let (ty, span) = (data.ty, self.span(data.def));
+        let loaded = std::mem::take(&mut self.loaded);
+        let shown = typed_value(ty, lanes, (self.sign)(ty.elem()));
+        let line = format!("{} = {shown}{loaded}", self.name(value));
+        self.line(span, &line);
+    }
+
+    fn access(&mut self, item: u32, access: &Accessed<'_>) {
+        if item != self.item {
+            return;
+        }
+        let place = self.place(access);
+        if !access.write {
+            self.loaded = format!("  from {place} at {:#x}", access.address);
+            return;
+        }
+        let span = self.kernel.insts.get(access.inst).map_or(Span::default(), |data| data.span);
+        let stored = typed_value(access.ty, access.lanes, (self.sign)(access.ty.elem()));
+        let line = format!("{place} = {stored}  at {:#x}", access.address);
+        self.line(span, &line);
+    }
+}
+
+impl<W: Write> Tracer<'_, W> {
+    fn line(&mut self, span: Span, line: &str) {
+        let Position { line: number, column } = self.lines.position(span.start);
+        let place = format!("{number}:{column}");
+        // What nobody reads is lost.
+        let _ = writeln!(self.out, "{place:<7} {line}");
+    }
+
+    /// Where the text defines a value; a parameter of a block, where the block begins.
+    fn span(&self, def: ValueDef) -> Span {
+        match def {
+            ValueDef::Result(inst) => self.kernel.insts.get(inst).map(|data| data.span),
+            ValueDef::BlockParam(block, _) => self.kernel.blocks.get(block).map(|data| data.span),
+            ValueDef::Param(_) => None,
+        }
+        .unwrap_or_default()
+    }
+
+    /// The value's name; of one without, what the printer calls it.
+    fn name(&mut self, value: Value) -> &str {
+        let kernel = self.kernel;
+        self.names.entry(value).or_insert_with(|| {
+            let printed = kernel.def_inst(value).map(|inst| print_inst(kernel, inst));
+            match (kernel.value_name(value), printed) {
+                (Some(name), _) => format!("%{name}"),
+                (None, Some(printed)) => printed.split(" = ").next().unwrap_or_default().to_owned(),
+                (None, None) => value.to_string(),
+            }
+        })
+    }
+
+    /// The buffer and the element.
+    fn place(&self, access: &Accessed<'_>) -> String {
+        let found = access.place.and_then(|(number, byte)| Some((self.kernel.params.get(number)?, byte)));
+        let Some((param, byte)) = found else { return "memory".into() };
+        let size = match param.kind {
+            ParamKind::Buffer { elem, .. } | ParamKind::Scalar(elem) => u64::from(elem.bytes()),
+        };
+        let name = &param.name;
+        if byte.is_multiple_of(size) { format!("{name}[{}]", byte / size) } else { format!("{name}, byte {byte}") }
+    }
+}
+
+/// A value as a number or a list of lanes, and its bits where that says more.
+fn typed_value(ty: Type, lanes: &[u64], sign: Sign) -> String {
+    if ty == Type::PTR {
+        return lanes.iter().map(|address| format!("{address:#x}")).collect();
+    }
+    let numbers: Vec<String> = lanes.iter().map(|&bits| lane_value(ty.elem(), bits, sign)).collect();
+    let text = match numbers.as_slice() {
+        [one] if ty.is_scalar() => one.clone(),
+        _ => format!("[{}]", numbers.join(", ")),
+    };
+    if ty.is_mask() || ty.bits() > 128 {
+        return text;
+    }
+    let bytes: Vec<u8> = pack(ty, lanes).iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize).collect();
+    format!("{text} ({})", element_bits(ty, &bytes))
+}

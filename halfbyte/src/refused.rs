@@ -1,0 +1,81 @@
+//! Refusals in the words of the text: passes make other ops of those that somebody wrote, and one op is refused as often as it was
+//! taken apart.
+
+use std::collections::{HashMap, HashSet};
+
+use halfbyte_abi::Target;
+use halfbyte_ir::{Kernel, Op, Reason, Span, Type};
+
+use crate::error::{CompileError, Refused};
+use crate::targets::TargetSet;
+
+/// The ops that stand at each place of a kernel's text.
+type Written = HashMap<Span, Vec<(Op, Type)>>;
+
+/// Names the ops that the kernels have at the places of refusals, says each op of the text once, and which target takes it where
+/// nothing better is known. Any other error stays as it is.
+pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &TargetSet, target: Target) -> CompileError {
+    let CompileError::Refused(mut refused) = error else { return error };
+    let mut written: HashMap<&str, Written> = HashMap::new();
+    for Refused { at, refusal } in &mut refused {
+        let Some(found) = refusal.op else { continue };
+        if refusal.span != Span::default()
+            && let Some(kernel) = kernels.iter().find(|kernel| kernel.name == at.kernel)
+        {
+            let ops = written.entry(&kernel.name).or_insert_with(|| ops(kernel)).get(&refusal.span);
+            // Where a builder has marked several with one place, it is not known which of them it was.
+            if let Some(&[op]) = ops.map(Vec::as_slice)
+                && op != found
+            {
+                refusal.op = Some(op);
+                refusal.reason = refusal.reason.take().or_else(|| targets.legality(target).reason(op.0, op.1));
+                refusal.reason.get_or_insert_with(|| {
+                    Reason::from(format!("it takes {}, which {} has not", name(found), refusal.target))
+                });
+            }
+        }
+        if refusal.reason.as_ref().is_none_or(|reason| reason.help.is_none())
+            && let Some(op) = refusal.op
+        {
+            let reason = refusal.reason.take().unwrap_or_else(|| Reason::new("it has no instruction for that"));
+            refusal.reason = Some(reason.help(elsewhere(targets, target, op)));
+        }
+    }
+    let mut seen = HashSet::with_capacity(refused.len());
+    refused.retain(|Refused { at, refusal }| {
+        let reason = (refusal.span == Span::default()).then(|| refusal.reason.clone());
+        seen.insert((at.kernel.clone(), refusal.span, refusal.op, reason))
+    });
+    CompileError::Refused(refused)
+}
+
+fn ops(kernel: &Kernel) -> Written {
+    let mut written = Written::new();
+    for &inst in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts) {
+        if let Some(data) = kernel.insts.get(inst) {
+            let here = written.entry(data.span).or_default();
+            if !here.contains(&(data.op, data.ty)) {
+                here.push((data.op, data.ty));
+            }
+        }
+    }
+    written
+}
+
+/// Where an op can be had that nobody says more of.
+fn elsewhere(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
+    let others = targets.defaults().filter(|other| other.name() != target.name());
+    let having = others.filter(|&other| targets.legality(other).is_native(op, ty));
+    let names: Vec<String> = having.map(|other| format!("`--target {}`", other.name())).collect();
+    match names.is_empty() {
+        true => format!("make {} of other ops: `docs/ir.md` has all of them", name((op, ty))),
+        false => format!("{} has it", names.join(" or ")),
+    }
+}
+
+fn name((op, ty): (Op, Type)) -> String {
+    match op.row().types {
+        Some(_) => format!("`{}.{ty}`", op.name()),
+        None => format!("`{}`", op.name()),
+    }
+}

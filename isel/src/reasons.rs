@@ -1,0 +1,91 @@
+//! Why targets cannot do what several of them cannot do, and what to write instead. What is about one of them is in its folder.
+
+use halfbyte_ir::{MemAttr, Op, Reason, Type};
+
+pub(crate) const LANES_AT_RUN_TIME: Reason = Reason::with_help(
+    "it has no shuffle by lanes chosen at run time",
+    "`shuffle.i8x16 %a, %a, [..]` where the lanes are constants; `--target vp1` has `swizzle`",
+);
+
+pub(crate) const LANES_SHIFTED_APART: Reason = Reason::with_help(
+    "packed lanes shift by one constant for all",
+    "a constant for the count: `%n = const.i8x4 3`; or shift each lane alone, by `extract` and `insert`",
+);
+
+pub(crate) const NO_GROUPS: Reason = Reason::with_help(
+    "it knows no groups of items, only `item_id` and `item_count`",
+    "compute them of `item_id`, with a parameter for the size of a group; `--target ptx` has groups",
+);
+
+pub(crate) const MASK_IN_MEMORY: Reason = Reason::with_help(
+    "masks have no place in memory; expand them with `mask_expand`",
+    "store `mask_expand.i8x4 %m` or `select.i8x4 %m, %one, %zero`, and make a mask of what is loaded by `icmp.ne`",
+);
+
+pub(crate) const MASK_PARAMETER: Reason = Reason::with_help(
+    "a mask cannot be a parameter",
+    "let the parameter be integers, `%m: i8x4`, and compare them with zero: `icmp.ne.i8x4 %m, %zero`",
+);
+
+pub(crate) const WIDER_THAN_REGISTERS: Reason = Reason::with_help(
+    "its registers hold at most 128 bits",
+    "compute on parts of at most 128 bits: two `i8x16` or four `i32` in place of one wider value",
+);
+
+const PRODUCT_OF_128_BITS: Reason = Reason::with_help(
+    "it has no product of 128 bits",
+    "put it together from products of the 32-bit halves: `mul_wide_u.i32` is exact",
+);
+
+const PRODUCT_OF_SMALL_LANES: Reason = Reason::with_help(
+    "it has no upper half of a product of lanes below 32 bits",
+    "take each lane alone (`extract`), extend it (`sext.i32` or `zext.i32`), then `mul.i32` and a shift to the right",
+);
+
+const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
+    "an access is checked for alignment to its own size, not to more",
+    "leave `align` out, or ask for no more than the type's size",
+);
+
+const ALIGNED_BELOW_ITS_SIZE: Reason = Reason::with_help(
+    "an access needs the alignment of its size, or of 4 where it is larger",
+    "load parts that are as small as the alignment, and put them together by `concat`; store them by `split`",
+);
+
+/// What is known of an upper half of a product.
+pub(crate) fn upper_half(ty: Type) -> Option<Reason> {
+    match ty.elem().bits() {
+        64 => Some(PRODUCT_OF_128_BITS),
+        32 => None,
+        _ => Some(PRODUCT_OF_SMALL_LANES),
+    }
+}
+
+/// Whether an op is an upper half of a product.
+pub(crate) const fn is_upper_half(op: Op) -> bool {
+    matches!(op, Op::MulHiS | Op::MulHiU)
+}
+
+/// What is wrong with an access's alignment, on targets that look at it.
+pub(crate) fn alignment(mem: &MemAttr, ty: Type) -> Option<Reason> {
+    match mem.align {
+        align if align > ty.bytes() => Some(ALIGNED_BEYOND_ITS_SIZE),
+        align if align < ty.bytes().min(4) => Some(ALIGNED_BELOW_ITS_SIZE),
+        _ => None,
+    }
+}
+
+/// An instruction of another target.
+pub(crate) fn of_another(target: &str) -> Reason {
+    let help = format!("compile it for `{target}`, or write the ops that the instruction stands for");
+    Reason::from(format!("it is an instruction of `{target}`")).help(help)
+}
+
+/// A value of a type that has no registers.
+pub(crate) fn no_register(ty: Type) -> Reason {
+    let help = match ty.bits() {
+        129.. => "compute on parts of at most 128 bits: two `i8x16` or four `i32` in place of one wider value",
+        _ => "another type with as many lanes, or the lanes one by one as scalars",
+    };
+    Reason::from(format!("no register holds {ty}")).help(help)
+}

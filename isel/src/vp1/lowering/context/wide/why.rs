@@ -1,0 +1,145 @@
+//! Why the bytes that an op narrows wide lanes to cannot be computed: the op that goes too far, and the bound. Asked of refused ops
+//! alone.
+
+use std::ops::RangeInclusive;
+
+use cranelift_entity::EntitySet;
+use halfbyte_ir::{Inst, Op, Reason, Value};
+
+use super::super::super::Lowering;
+use super::plan::SUM_BITS;
+use super::sum::{self, Quotient};
+use super::{is_wide, narrowing};
+use crate::vp1::operands::Sign;
+
+/// So many values are looked at.
+const MAX_VALUES: usize = 200;
+
+const EARLIER: &str = "narrow to bytes earlier, after a few products; or take smaller factors, and shift less";
+
+impl Lowering<'_> {
+    /// The op to blame for it that an op which narrows wide lanes has no plan, and the reason.
+    pub(in crate::vp1::lowering) fn why_no_plan(&self, inst: Inst) -> Option<(Inst, Reason)> {
+        let (value, sign, _) = narrowing(self.kernel, inst)?;
+        let values = self.wide_values(value);
+        let found = values.iter().find_map(|&value| self.unreadable(value));
+        let found = found.or_else(|| values.iter().find_map(|&value| self.too_wide(value)));
+        found.or_else(|| {
+            let quotient = sum::quotient(self.kernel, value)?;
+            let bits = self.kernel.ty(value).elem().bits();
+            let range = quotient.range(self.kernel);
+            match sign.filter(|&sign| quotient.exact(self.kernel, bits, sign).is_none()) {
+                Some(sign) => Some((inst, not_exact(&range, bits, sign))),
+                None => Some((inst, self.no_factors(value)?)),
+            }
+        })
+    }
+
+    /// The values of wide lanes that one is computed from and itself, operands before what takes them; the first of very many.
+    fn wide_values(&self, value: Value) -> Vec<Value> {
+        let kernel = self.kernel;
+        let (mut seen, mut ordered, mut open) = (EntitySet::new(), Vec::new(), vec![(value, false)]);
+        while let Some((value, is_done)) = open.pop() {
+            if is_done {
+                ordered.push(value);
+                continue;
+            }
+            let Some(inst) = kernel.def_inst(value).filter(|_| ordered.len() + open.len() < MAX_VALUES) else {
+                continue;
+            };
+            if !seen.insert(value) {
+                continue;
+            }
+            open.push((value, true));
+            let wide = kernel.args(inst).iter().rev().filter(|&&arg| is_wide(kernel.ty(arg)));
+            open.extend(wide.map(|&arg| (arg, false)));
+        }
+        ordered
+    }
+
+    /// Why an op is no sum of products of bytes, though its operands are.
+    fn unreadable(&self, value: Value) -> Option<(Inst, Reason)> {
+        let kernel = self.kernel;
+        let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
+        let bits = kernel.ty(value).elem().bits();
+        let reason = match (kernel.insts[inst].op, kernel.args(inst)) {
+            (Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU, &[_, count])
+                if sum::count(kernel, count).is_none() =>
+            {
+                Reason::with_help(
+                    "wide lanes are shifted by one constant for all",
+                    "a constant for the count: `%n = const.i16x16 3`",
+                )
+            }
+            (op @ (Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::MulWideS | Op::MulWideU), args) => {
+                let sign = if matches!(op, Op::ShrS | Op::RoundShrS | Op::MulWideS) { Sign::S } else { Sign::U };
+                let quotient = args.iter().find_map(|&arg| {
+                    let quotient = sum::quotient(kernel, arg)?;
+                    quotient.clone().exact(kernel, kernel.ty(arg).elem().bits(), sign).is_none().then_some(quotient)
+                });
+                let operand = args.first().map_or(bits, |&arg| kernel.ty(arg).elem().bits());
+                quotient.map_or_else(too_large, |quotient| not_exact(&quotient.range(kernel), operand, sign))
+            }
+            (Op::Add | Op::Sub | Op::Neg | Op::Mul | Op::Shl, _) => too_large(),
+            (Op::Const, _) => Reason::with_help(
+                "a constant of wide lanes is the same in all of them here",
+                "let bytes differ from lane to lane, `const.i8x16 [..]`, and extend them: `zext.i16x16`",
+            ),
+            _ => Reason::with_help(
+                "wide lanes are there only as sums of a few products of bytes: `add`, `sub`, `mul`, `mul_wide`, `sext`, `zext` and shifts by constants",
+                "compute it on bytes, after narrowing",
+            ),
+        };
+        Some((inst, reason))
+    }
+
+    /// That the accumulator may not hold an op's sum.
+    fn too_wide(&self, value: Value) -> Option<(Inst, Reason)> {
+        let kernel = self.kernel;
+        let inst = kernel.def_inst(value)?;
+        let Quotient { sum, .. } = sum::quotient(kernel, value)?;
+        let range = sum.range(kernel);
+        let most = 1i64 << SUM_BITS;
+        (*range.start() < -most || *range.end() >= most).then(|| {
+            let why = format!(
+                "the sum is between {} and {} here, and the accumulator of wide lanes holds {} to {}",
+                range.start(),
+                range.end(),
+                -most,
+                most - 1
+            );
+            (inst, Reason::from(why).help(EARLIER))
+        })
+    }
+
+    /// What is said of a sum that fits, but not in products that there are.
+    fn no_factors(&self, value: Value) -> Option<Reason> {
+        let Quotient { sum, shift } = sum::quotient(self.kernel, value)?;
+        let far = sum.terms.iter().map(|term| term.times).find(|times| !(-0x100..0x100).contains(times));
+        let why = match far {
+            Some(times) => format!("a factor of {times}, where products take bytes: -256 to 255"),
+            None if sum.terms.is_empty() => "it is a constant".into(),
+            None => format!("no shift of the accumulator divides its sum by 2^{shift} without clipping it"),
+        };
+        Some(Reason::from(format!("wide lanes are there only as sums of a few products of bytes: {why}")).help(EARLIER))
+    }
+}
+
+fn too_large() -> Reason {
+    Reason::with_help(
+        "a sum of wide lanes has at most 16 terms, each a multiple of a byte or of a product of two, and numbers up to 2^32",
+        EARLIER,
+    )
+}
+
+fn not_exact(range: &RangeInclusive<i64>, bits: u32, sign: Sign) -> Reason {
+    let (least, most) = match sign {
+        Sign::U => (0, (1i64 << bits) - 1),
+        Sign::S => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+    };
+    let (start, end) = (range.start(), range.end());
+    let why =
+        format!("its operand is between {start} and {end}, and lanes of {bits} bits hold {least} to {most} exactly");
+    let wider = if bits < 32 { "compute the sum in `i32x16` lanes, or narrow it earlier" } else { EARLIER };
+    Reason::from(why).help(wider)
+}

@@ -1,0 +1,114 @@
+//! What every target makes of every op on every type: found out by compiling the smallest kernel of each, so that nothing is
+//! said that the compiler does not do.
+
+mod kernels;
+mod page;
+
+use halfbyte::ir::diag::{Lines, Position};
+use halfbyte::ir::{Op, Reason, Span};
+use halfbyte::pipeline::{Compiler, Options};
+use halfbyte::{CompileError, Module, TARGETS, Target};
+use halfbyte_isa::object::Loc;
+use halfbyte_isel::Request;
+
+pub use kernels::{Form, Variant};
+pub use page::{page, table};
+
+/// What a target makes of a form of an op.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cell {
+    /// Instructions.
+    Made {
+        /// The mnemonics of those that are made for the op, in their order; none where it costs nothing.
+        instructions: Vec<String>,
+        /// How many work items one of them does the op for.
+        items: u32,
+    },
+    /// The target refuses it, for this reason.
+    Refused(String),
+}
+
+/// A form, and what each of the targets asked for makes of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Measured {
+    /// The form.
+    pub form: Form,
+    /// In the order of the targets.
+    pub cells: Vec<Cell>,
+}
+
+/// What targets make of all forms of these ops, in their order.
+pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
+    let options: Vec<Options> =
+        targets.iter().map(|&target| Options { verify: false, ..Options::new(target) }).collect();
+    let mut measured = Vec::new();
+    for form in ops.iter().flat_map(|&op| Form::of(op)) {
+        let sample = form.sample();
+        let cells = match Module::parse(&sample.text) {
+            Ok(module) => options.iter().map(|options| cell(&form, &module, sample.line, options)).collect(),
+            // A test sees to it that all are well formed.
+            Err(wrong) => vec![Cell::Refused(wrong.to_string()); targets.len()],
+        };
+        measured.push(Measured { form, cells });
+    }
+    measured
+}
+
+/// What a target makes of the op on a line of a kernel.
+fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
+    let Some(kernel) = module.ir().kernels.first() else { return Cell::Refused("no kernel".into()) };
+    let lowered = match Compiler::new(module, options).lower(kernel, &mut |_| {}) {
+        Ok(lowered) => lowered,
+        Err(error) => return Cell::Refused(refusal(form, line, &error)),
+    };
+    let lines = Lines::new(module.text());
+    let locate = |span: Span| {
+        let Position { line, column } = lines.position(span.start);
+        Loc { line: line as u32, column: column as u32 }
+    };
+    let request = Request { kernel: &lowered, target: options.target, locate: &locate, trace: None };
+    let mut code = match TARGETS.select(request) {
+        Ok(selected) => selected.code,
+        Err(refused) => {
+            let of_line = refused.iter().find(|refusal| locate(refusal.span).line == line).or(refused.first());
+            return Cell::Refused(of_line.map_or("refused".into(), |refusal| reason(form, refusal)));
+        }
+    };
+    if let Err(error) = code.expand() {
+        return Cell::Refused(error);
+    }
+    let of_op = code.locs().into_iter().zip(code.instructions()).filter(|(loc, _)| loc.line == line);
+    let instructions = of_op.flat_map(|(_, text)| mnemonics(&text)).collect();
+    Cell::Made { instructions, items: lowered.packing.as_ref().map_or(1, |packing| packing.items) }
+}
+
+/// The mnemonics of instructions that are printed on one line.
+fn mnemonics(text: &str) -> Vec<String> {
+    let mnemonic = |text: &str| {
+        let guarded = text.trim_start().trim_start_matches('{');
+        let mut words = guarded.split_whitespace().skip_while(|word| word.starts_with('@'));
+        words.next().map(|word| word.trim_end_matches(';').to_owned())
+    };
+    text.split(" & ").filter_map(mnemonic).collect()
+}
+
+fn refusal(form: &Form, line: u32, error: &CompileError) -> String {
+    match error {
+        CompileError::Refused(refused) => {
+            let of_line = refused.iter().find(|refused| refused.at.loc.line == line).or(refused.first());
+            of_line.map_or_else(|| error.to_string(), |refused| reason(form, &refused.refusal))
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Why, without what the row says anyway.
+fn reason(form: &Form, refusal: &halfbyte::ir::Refusal) -> String {
+    let other = refusal.op.filter(|(op, _)| *op != form.op).map(|(op, ty)| format!("`{}.{ty}`: ", op.name()));
+    let reason = match &refusal.reason {
+        Some(Reason { why, help: Some(help) }) => format!("{why}; {help}"),
+        Some(Reason { why, help: None }) => why.to_string(),
+        None => "it has no such instruction, and no sequence is known".into(),
+    };
+    other.unwrap_or_default() + &reason
+}

@@ -1,0 +1,333 @@
+//! The tables of what targets make of ops, in Markdown.
+
+use std::fmt::Write;
+
+use halfbyte::Target;
+use halfbyte::ir::Op;
+
+use super::kernels::{Form, Variant};
+use super::{Cell, Measured, measure};
+
+const HEAD: &str = "# What each target has
+
+What every op becomes on every type, written by `halfbyte support`: it compiles the smallest kernel of each op and type and counts the
+instructions that are selected for the op, register moves and spills not counted. `halfbyte support --op fmul` prints the rows of one
+op, `--target vp1` one column.
+
+| entry | meaning |
+|---|---|
+| `HADD2` | one instruction, and which |
+| 3 | a sequence of so many instructions, exact to the last bit |
+| none | no instruction of its own: the value is in a register already, or the instruction that uses it does it |
+| 2 for 16 items | VP1 computes the op for so many work items at once |
+| refused (a) | the target refuses the op on the type; what is under the table says why and what to write instead |
+
+PTX that differs from one SM to another is listed by the first SM of each kind. In `S -> T`, S is the type that is converted. A comparison is
+measured where its mask is expanded to integers; `select` and branches often take it into themselves, and VP1's `select` counts with
+it. Of modifiers and conditions, each is measured alone. `br`, `br_if`, `switch` and `ret` are on every target, and so are constants; an
+`intrinsic` is on the target that it names. Values of i16x16 and i32x16 are intermediates between vectors of bytes: HALU and PTX work on their
+lanes, and VP1 has them within sums of products of bytes that it holds exactly.
+";
+
+/// A family of ops, which have a table of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    Integers,
+    Saturating,
+    Shifts,
+    Bits,
+    Choice,
+    Across,
+    Widths,
+    Floats,
+    FloatModifiers,
+    FloatComparisons,
+    FloatConversions,
+    Lanes,
+    Memory,
+    Places,
+}
+
+const FAMILIES: [(Family, &str); 14] = [
+    (Family::Integers, "Integer arithmetic"),
+    (Family::Saturating, "Saturating arithmetic, averages, differences"),
+    (Family::Shifts, "Shifts"),
+    (Family::Bits, "Bits"),
+    (Family::Choice, "Comparison and selection"),
+    (Family::Across, "Sums and extremes across lanes"),
+    (Family::Widths, "Integer widths and masks"),
+    (Family::Floats, "Floating-point arithmetic"),
+    (Family::FloatModifiers, "Rounding and other modifiers"),
+    (Family::FloatComparisons, "Floating-point comparison"),
+    (Family::FloatConversions, "Floating-point conversion"),
+    (Family::Lanes, "Lanes and parts"),
+    (Family::Memory, "Memory"),
+    (Family::Places, "Where the work item is"),
+];
+
+fn family(form: &Form) -> Option<Family> {
+    Some(match form.op {
+        Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::MulHiS
+        | Op::MulHiU
+        | Op::MulWideS
+        | Op::MulWideU
+        | Op::MinS
+        | Op::MinU
+        | Op::MaxS
+        | Op::MaxU
+        | Op::Neg
+        | Op::Abs => Family::Integers,
+        Op::AddSatS | Op::AddSatU | Op::SubSatS | Op::SubSatU | Op::AvgS | Op::AvgU | Op::AbsDiffS | Op::AbsDiffU => {
+            Family::Saturating
+        }
+        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU => Family::Shifts,
+        Op::And | Op::Or | Op::Xor | Op::Not => Family::Bits,
+        Op::Icmp | Op::Select => Family::Choice,
+        Op::SadS
+        | Op::SadU
+        | Op::ReduceAddS
+        | Op::ReduceAddU
+        | Op::ReduceMinS
+        | Op::ReduceMinU
+        | Op::ReduceMaxS
+        | Op::ReduceMaxU
+        | Op::Any
+        | Op::All => Family::Across,
+        Op::Sext | Op::Zext | Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU | Op::MaskExpand => {
+            Family::Widths
+        }
+        Op::Fadd
+        | Op::Fsub
+        | Op::Fmul
+        | Op::Ffma
+        | Op::Fneg
+        | Op::Fabs
+        | Op::Fmin
+        | Op::Fmax
+        | Op::Fdiv
+        | Op::Fsqrt => {
+            if form.variant == Variant::Plain {
+                Family::Floats
+            } else {
+                Family::FloatModifiers
+            }
+        }
+        Op::Fcmp | Op::Fset => Family::FloatComparisons,
+        Op::Fcvt | Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => Family::FloatConversions,
+        Op::Splat | Op::Shuffle | Op::Swizzle | Op::Extract | Op::Insert | Op::Concat | Op::Split | Op::Bitcast => {
+            Family::Lanes
+        }
+        Op::Load | Op::Store | Op::PtrAdd => Family::Memory,
+        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize => Family::Places,
+        Op::Const | Op::Intrinsic | Op::Br | Op::BrIf | Op::Switch | Op::Ret => return None,
+    })
+}
+
+/// The page of all ops.
+pub fn page(targets: &[Target]) -> String {
+    let measured = measure(Op::ALL, targets);
+    let mut page = HEAD.to_owned();
+    for (family, title) in FAMILIES {
+        let rows: Vec<&Measured> = measured.iter().filter(|row| self::family(&row.form) == Some(family)).collect();
+        if !rows.is_empty() {
+            // Writing to a string succeeds.
+            let _ = write!(page, "\n## {title}\n\n{}", rows_of(&rows, &measured, targets));
+        }
+    }
+    page
+}
+
+/// The rows of some ops, as a table with what is said of it.
+pub fn table(ops: &[Op], targets: &[Target]) -> String {
+    let measured = measure(ops, targets);
+    rows_of(&measured.iter().collect::<Vec<_>>(), &measured, targets)
+}
+
+/// A column: a target, or one of PTX for several SMs; which cells of a row it has.
+struct Column {
+    name: &'static str,
+    targets: Vec<(usize, Target)>,
+}
+
+fn columns(targets: &[Target]) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    for (number, &target) in targets.iter().enumerate() {
+        match columns.iter_mut().find(|column| column.name == target.name()) {
+            Some(column) => column.targets.push((number, target)),
+            None => columns.push(Column { name: target.name(), targets: vec![(number, target)] }),
+        }
+    }
+    columns
+}
+
+/// A row of a table: ops, types, and a cell a column.
+struct Row {
+    ops: Vec<String>,
+    types: Vec<String>,
+    cells: Vec<String>,
+}
+
+fn rows_of(rows: &[&Measured], all: &[Measured], targets: &[Target]) -> String {
+    let columns = columns(targets);
+    let mut notes = Vec::new();
+    let mut of_ops: Vec<Row> = Vec::new();
+    for row in rows {
+        let cells: Vec<String> =
+            columns.iter().map(|column| column_cell(row, column, all, targets, &mut notes)).collect();
+        let (name, types) = (row.form.name(), row.form.types());
+        match of_ops.iter_mut().find(|other| other.ops == [name.as_str()] && other.cells == cells) {
+            Some(other) => other.types.push(types),
+            None => of_ops.push(Row { ops: vec![name], types: vec![types], cells }),
+        }
+    }
+    let mut folded: Vec<Row> = Vec::new();
+    for row in of_ops {
+        match folded.iter_mut().find(|other| other.types == row.types && other.cells == row.cells) {
+            Some(other) => other.ops.extend(row.ops),
+            None => folded.push(row),
+        }
+    }
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let mut table = format!("| op | types | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    for Row { ops, types, cells } in folded {
+        let ops: Vec<String> = ops.iter().map(|op| code(op)).collect();
+        // Writing to a string succeeds.
+        let _ = writeln!(table, "| {} | {} | {} |", ops.join(" "), sources(&types), cells.join(" | "));
+    }
+    if !notes.is_empty() {
+        table += "\nRefused:\n\n";
+        for (number, (target, note)) in notes.iter().enumerate() {
+            let _ = writeln!(table, "* ({}) {target}: {note}", letter(number));
+        }
+    }
+    table
+}
+
+/// The op, with what is said in words outside of the code.
+fn code(name: &str) -> String {
+    match name.split_once(' ') {
+        Some((op, rest)) => format!("`{op}` {rest}"),
+        None => format!("`{name}`"),
+    }
+}
+
+/// Types; of conversions, those with the same sources or the same result together.
+fn sources(types: &[String]) -> String {
+    let mut pairs: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for text in types {
+        let Some((from, to)) = text.split_once(" -> ") else { return types.join(" ") };
+        match pairs.last_mut().filter(|(_, other)| *other == [to]) {
+            Some((of, _)) => of.push(from),
+            None => pairs.push((vec![from], vec![to])),
+        }
+    }
+    let mut together: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for (from, to) in pairs {
+        match together.iter_mut().find(|(other, _)| *other == from) {
+            Some((_, all)) => all.extend(to),
+            None => together.push((from, to)),
+        }
+    }
+    together.iter().map(|(from, to)| format!("{} -> {}", from.join(" "), to.join(" "))).collect::<Vec<_>>().join("; ")
+}
+
+/// a, b, .. z, aa, ab, ..
+fn letter(number: usize) -> String {
+    let last = char::from(b'a' + (number % 26) as u8);
+    match number / 26 {
+        0 => last.to_string(),
+        more => letter(more - 1) + &last.to_string(),
+    }
+}
+
+type Notes = Vec<(&'static str, String)>;
+
+fn column_cell(row: &Measured, column: &Column, all: &[Measured], targets: &[Target], notes: &mut Notes) -> String {
+    let mut parts: Vec<(String, Vec<u32>)> = Vec::new();
+    for &(number, target) in &column.targets {
+        let text = match row.cells.get(number) {
+            Some(Cell::Made { instructions, items }) => made(instructions, *items),
+            Some(Cell::Refused(reason)) => {
+                let mut text = reason.clone();
+                let way = way_out(row, number, all, targets);
+                if !way.is_empty() {
+                    text += &format!(". {way}");
+                }
+                let note = (column.name, text);
+                let place = notes.iter().position(|other| *other == note).unwrap_or_else(|| {
+                    notes.push(note);
+                    notes.len() - 1
+                });
+                format!("refused ({})", letter(place))
+            }
+            None => continue,
+        };
+        let sm = u32::from(target.code().1);
+        match parts.last_mut().filter(|(other, _)| *other == text) {
+            Some((_, sms)) => sms.push(sm),
+            None => parts.push((text, vec![sm])),
+        }
+    }
+    match parts.as_slice() {
+        [(text, _)] => text.clone(),
+        parts => {
+            let part = |(text, sms): &(String, Vec<u32>)| format!("sm_{}: {text}", sms.first().copied().unwrap_or(0));
+            parts.iter().map(part).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+fn made(instructions: &[String], items: u32) -> String {
+    let count = match instructions {
+        [] => return "none".into(),
+        [one] => format!("`{one}`"),
+        more => more.len().to_string(),
+    };
+    if items > 1 { format!("{count} for {items} items") } else { count }
+}
+
+/// What to write where a target refuses a form: other types that it has the op on, or other targets.
+fn way_out(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
+    let is_made = |other: &Measured, number: usize| matches!(other.cells.get(number), Some(Cell::Made { .. }));
+    let here: Vec<&Form> = all
+        .iter()
+        .filter(|other| other.form.op == row.form.op && is_made(other, number))
+        .map(|other| &other.form)
+        .collect();
+    let Form { variant, ty, from, .. } = row.form;
+    let same = here.iter().filter(|form| form.variant == variant);
+    // What an op converts is said for the result that is wanted.
+    let types: Vec<String> = same.filter(|form| from.is_none() || form.ty == ty).map(|form| form.types()).collect();
+    let mut ways = Vec::new();
+    if types.iter().any(|types| !types.is_empty()) {
+        ways.push(format!("It has the op on {}", sources(&types)));
+    }
+    if matches!(variant, Variant::Word(_))
+        && here.iter().any(|form| form.variant == Variant::Plain && form.ty == ty && form.from == from)
+    {
+        ways.push("It has the op without the modifier".into());
+    }
+    if variant == Variant::Plain && here.iter().any(|form| form.variant == Variant::ByConstant && form.ty == ty) {
+        ways.push("It shifts the type by a constant".into());
+    }
+    let mut others: Vec<String> = Vec::new();
+    let own = targets.get(number).map_or("", |target| target.name());
+    for (_, target) in targets.iter().enumerate().filter(|&(number, _)| is_made(row, number)) {
+        let name =
+            if target.name() == own { format!("{own} from sm_{} on", target.code().1) } else { target.name().into() };
+        if !others.iter().any(|other| other.starts_with(target.name())) {
+            others.push(name);
+        }
+    }
+    match others.as_slice() {
+        [] => {}
+        [one] => ways.push(format!("{one} has it")),
+        more => ways.push(format!("{} have it", more.join(" and "))),
+    }
+    // Targets that are not asked may have it.
+    let all_asked = targets.iter().any(|target| target.name() != own);
+    if ways.is_empty() && all_asked { "No target has it".into() } else { ways.join(". ") }
+}

@@ -1,0 +1,225 @@
+//! Arrays that files hold: what their numbers are, by NumPy's names, and their shape.
+
+use std::fmt;
+
+use halfbyte_ir::{Elem, Type};
+
+use super::print::Sign;
+
+/// What the numbers of an array are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dtype {
+    /// NumPy's letter: `u`, `i`, `f`, `b` (truth values) or `V` (bits that NumPy knows no numbers for).
+    pub(super) letter: char,
+    /// Bytes of a number.
+    pub(super) size: u8,
+}
+
+/// Every one that buffers are made of: NumPy's name, a short one, letter and size.
+const DTYPES: [(&str, &str, char, u8); 13] = [
+    ("uint8", "u8", 'u', 1),
+    ("uint16", "u16", 'u', 2),
+    ("uint32", "u32", 'u', 4),
+    ("uint64", "u64", 'u', 8),
+    ("int8", "s8", 'i', 1),
+    ("int16", "s16", 'i', 2),
+    ("int32", "s32", 'i', 4),
+    ("int64", "s64", 'i', 8),
+    ("float16", "f16", 'f', 2),
+    ("bfloat16", "bf16", 'V', 2),
+    ("float32", "f32", 'f', 4),
+    ("float64", "f64", 'f', 8),
+    ("bool", "bool", 'b', 1),
+];
+
+impl Dtype {
+    pub(super) const BYTES: Dtype = Dtype { letter: 'u', size: 1 };
+
+    /// By NumPy's name, or by a short one: `u8`, `s8`, `f16`.
+    pub fn from_name(name: &str) -> Option<Dtype> {
+        let found = DTYPES.iter().find(|(long, short, ..)| name == *long || name == *short);
+        found.map(|&(_, _, letter, size)| Dtype { letter, size })
+    }
+
+    /// By what a file's header says of it, without byte order: `u1`, `f2`.
+    pub(super) fn from_header(text: &str) -> Option<Dtype> {
+        DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
+    }
+
+    /// As a file's header has it, without byte order.
+    pub(super) fn header(self) -> String {
+        format!("{}{}", self.letter, self.size)
+    }
+
+    /// NumPy's name.
+    pub fn name(self) -> &'static str {
+        let found = DTYPES.iter().find(|&&(_, _, letter, size)| (letter, size) == (self.letter, self.size));
+        found.map_or("?", |(name, ..)| name)
+    }
+
+    /// Whether it is of integers with a sign.
+    pub const fn is_signed(self) -> bool {
+        self.letter == 'i'
+    }
+
+    /// What a buffer of a type is written as where no array has come in.
+    pub fn of(ty: Type, sign: Sign) -> Dtype {
+        let lane = ty.lane_type().bytes() as u8;
+        match ty.elem() {
+            Elem::F16 | Elem::F32 => Dtype { letter: 'f', size: lane },
+            Elem::BF16 | Elem::Ptr => Dtype { letter: 'u', size: lane },
+            Elem::I1 => Dtype { letter: 'u', size: ty.bytes() as u8 },
+            _ => Dtype { letter: if sign.is_signed() { 'i' } else { 'u' }, size: lane },
+        }
+    }
+
+    /// Those whose numbers make a buffer of a type: a number a lane, or for a vector an unsigned one an element.
+    pub fn fitting(ty: Type) -> Vec<Dtype> {
+        let letters = match ty.elem() {
+            Elem::I1 => ['u', 'i', 'b'].as_slice(),
+            Elem::F16 | Elem::F32 => &['f', 'u'],
+            Elem::BF16 => &['V', 'u'],
+            Elem::Ptr => &['u'],
+            _ => &['u', 'i'],
+        };
+        let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
+        let whole = (!ty.is_scalar() && lane < ty.bytes() && ty.bytes() <= 8).then_some(('u', ty.bytes()));
+        let booleans = |letter: &&char| **letter != 'b' || ty.is_scalar();
+        let lanes = letters.iter().filter(booleans).map(|&letter| (letter, lane));
+        lanes.chain(whole).map(|(letter, size)| Dtype { letter, size: size as u8 }).collect()
+    }
+
+    /// Their names, for messages.
+    pub(super) fn names(fitting: &[Dtype]) -> String {
+        let names: Vec<&str> = fitting.iter().map(|dtype| dtype.name()).collect();
+        match names.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => names.join(""),
+        }
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// NumPy's arrays have no more axes.
+const MAX_AXES: usize = 64;
+
+/// What a file says of the numbers that it holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Array {
+    /// What they are.
+    pub dtype: Dtype,
+    /// How many there are by axis, the last one fastest; of a picture height, width and, where there are several, channels.
+    pub shape: Vec<u64>,
+}
+
+impl Array {
+    /// Its bytes; as many as there can be where they are more.
+    pub fn bytes(&self) -> u128 {
+        if self.shape.contains(&0) {
+            return 0;
+        }
+        let dims = self.shape.iter().map(|&n| u128::from(n));
+        dims.fold(self.dtype.size.into(), |product, n| product.saturating_mul(n))
+    }
+
+    /// What a buffer of so many bytes is written as, `like` an array that came in: its dtype where that fits, with the sign that is
+    /// asked for, and its shape where it has as many bytes; else an axis of elements and, for vectors, one of lanes.
+    pub fn of(ty: Type, bytes: usize, like: Option<&Array>, sign: Sign) -> Array {
+        let plain = Dtype::of(ty, sign);
+        let fits = |dtype: &Dtype| Dtype::fitting(ty).contains(dtype);
+        let dtype = match like.map(|like| like.dtype).filter(fits) {
+            Some(like) if like.size == plain.size && matches!(like.letter, 'u' | 'i') && ty.is_int() => plain,
+            Some(like) => like,
+            None => plain,
+        };
+        if let Some(like) = like.filter(|like| like.shape.len() <= MAX_AXES) {
+            let array = Array { dtype, shape: like.shape.clone() };
+            if array.bytes() == bytes as u128 {
+                return array;
+            }
+        }
+        let elements = (bytes / ty.bytes() as usize) as u64;
+        let lanes = u64::from(ty.bytes()) / u64::from(dtype.size);
+        Array { dtype, shape: if lanes == 1 { vec![elements] } else { vec![elements, lanes] } }
+    }
+}
+
+/// What buffers of a type are read from and written as, in words.
+fn dtype_row(ty: Type, quote: &str) -> [String; 3] {
+    let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
+    let (lanes, whole): (Vec<Dtype>, Vec<Dtype>) =
+        Dtype::fitting(ty).into_iter().partition(|dtype| u32::from(dtype.size) == lane);
+    let names = |dtypes: &[Dtype]| {
+        let names: Vec<String> = dtypes.iter().map(|dtype| format!("{quote}{dtype}{quote}")).collect();
+        names.join(", ")
+    };
+    let a_lane = if ty.is_scalar() || ty.is_mask() { "" } else { " a lane" };
+    let whole = if whole.is_empty() { String::new() } else { format!("; {} an element", names(&whole)) };
+    [ty.name().to_owned(), format!("{}{a_lane}{whole}", names(&lanes)), names(&[Dtype::of(ty, Sign::Unsigned)])]
+}
+
+/// The table of dtypes, a row a type of the IR, in Markdown.
+pub fn dtype_table() -> String {
+    let rows = Type::ALL.iter().map(|&ty| {
+        let [name, read, written] = dtype_row(ty, "`");
+        format!("| `{name}` | {read} | {written} |\n")
+    });
+    "| elements | dtypes read | written as |\n|---|---|---|\n".to_owned() + &rows.collect::<String>()
+}
+
+/// The same as aligned lines.
+pub fn dtype_lines() -> String {
+    let rows = Type::ALL.iter().map(|&ty| {
+        let [name, read, _] = dtype_row(ty, "");
+        format!("  {name:<8}{read}\n")
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for (long, short, ..) in DTYPES {
+            let dtype = Dtype::from_name(long);
+            assert_eq!(dtype, Dtype::from_name(short));
+            assert_eq!(dtype.map(Dtype::name), Some(long));
+            assert_eq!(dtype.and_then(|dtype| Dtype::from_header(&dtype.header())), dtype);
+        }
+        for &ty in Type::ALL {
+            let fitting = Dtype::fitting(ty);
+            assert!(fitting.iter().all(|dtype| dtype.name() != "?"), "{ty}: {fitting:?}");
+            assert!(fitting.contains(&Dtype::of(ty, Sign::Unsigned)), "{ty}");
+        }
+        assert_eq!(Dtype::from_name("i8"), None, "int8 or uint8?");
+    }
+
+    #[test]
+    fn what_came_in_goes_out() {
+        let array = |name: &str, shape: &[u64]| Array {
+            dtype: Dtype::from_name(name).unwrap_or(Dtype::BYTES),
+            shape: shape.to_vec(),
+        };
+        let of = |ty, bytes, like: Option<&Array>, sign| {
+            let Array { dtype, shape } = Array::of(ty, bytes, like, sign);
+            (dtype.name(), shape)
+        };
+        let signed = array("int8", &[2, 6]);
+        assert_eq!(of(Type::I8X4, 12, Some(&signed), Sign::Signed), ("int8", vec![2, 6]));
+        assert_eq!(of(Type::I8X4, 12, Some(&signed), Sign::Unsigned), ("uint8", vec![2, 6]));
+        assert_eq!(of(Type::I8X4, 16, Some(&signed), Sign::Signed), ("int8", vec![4, 4]));
+        assert_eq!(of(Type::I8X4, 12, Some(&array("uint32", &[3])), Sign::Signed), ("uint32", vec![3]));
+        assert_eq!(of(Type::BF16X2, 8, Some(&array("bfloat16", &[4])), Sign::Unsigned), ("bfloat16", vec![4]));
+        assert_eq!(of(Type::BF16X2, 8, Some(&signed), Sign::Unsigned), ("uint16", vec![2, 2]));
+        assert_eq!(of(Type::F16, 4, None, Sign::Signed), ("float16", vec![2]));
+        assert_eq!(of(Type::I16, 4, None, Sign::Signed), ("int16", vec![2]));
+        assert_eq!(of(Type::I1X16, 4, None, Sign::Signed), ("uint16", vec![2]));
+    }
+}

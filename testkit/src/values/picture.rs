@@ -1,0 +1,266 @@
+//! PNG files as buffers of bytes and back.
+//!
+//! A picture is an array of `uint8` of height × width for grey, and × 3 for RGB or × 4 for RGBA: its bytes, row by row from the top
+//! and a pixel's channels in this order, fill the lanes as those of an `.npy` file do. So an RGBA picture gives an `i8x4` a pixel, red
+//! in lane 0, and a grey one four pixels an `i8x4`.
+
+use std::io::Cursor;
+
+use halfbyte_ir::{Elem, Type};
+use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
+use thiserror::Error;
+
+use super::array::{Array, Dtype};
+
+/// Why a file is no picture for a buffer, or a buffer none for a file.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum PictureError {
+    /// Not this format, or damaged.
+    #[error("not a .png file: {0}")]
+    Format(String),
+    /// More bits than a byte has.
+    #[error("the picture has 16 bits a channel; 8 are read")]
+    Deep,
+    /// Grey with transparency.
+    #[error("the picture is grey with alpha; grey, RGB and RGBA are read")]
+    GreyAlpha,
+    /// A buffer of other numbers.
+    #[error("a picture is of bytes, and this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
+    Type(Type),
+    /// More than is read.
+    #[error("the picture has {width} x {height} pixels, {bytes} bytes; at most {most} are read")]
+    Large {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+        /// Its size once decoded.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// The bytes do not fill the last element.
+    #[error("{width} x {height} pixels of {channels} bytes do not fill whole elements of {ty}")]
+    Lanes {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+        /// Bytes of a pixel.
+        channels: usize,
+        /// The buffer's element type.
+        ty: Type,
+    },
+    /// Nothing says how wide a picture is.
+    #[error("nothing says how wide the picture is; expected FILE.png:WIDTHxHEIGHT")]
+    NoSize,
+    /// A size that the buffer does not have.
+    #[error(
+        "the buffer has {bytes} bytes, and {width} x {height} pixels have {} in grey, {} in RGB, {} in RGBA",
+        pixels(*.width, *.height), pixels(*.width, *.height) * 3, pixels(*.width, *.height) * 4
+    )]
+    Size {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+        /// The buffer's size.
+        bytes: usize,
+    },
+}
+
+fn pixels(width: u32, height: u32) -> u64 {
+    u64::from(width) * u64::from(height)
+}
+
+/// What a decoder takes beside the picture: a row, a palette, tables.
+const SCRATCH: usize = 1 << 24;
+
+/// Whether a picture can be of this type.
+fn bytes_only(ty: Type) -> Result<(), PictureError> {
+    if ty.elem() == Elem::I8 { Ok(()) } else { Err(PictureError::Type(ty)) }
+}
+
+/// The bytes of a buffer from a picture that has at most so many, and what array it is.
+///
+/// # Errors
+/// Bytes that are no such file, or a picture that does not fit the type.
+pub fn read(file: &[u8], ty: Type, most: u64) -> Result<(Vec<u8>, Array), PictureError> {
+    bytes_only(ty)?;
+    let format = |error: png::DecodingError| PictureError::Format(error.to_string());
+    let mut decoder = Decoder::new_with_limits(Cursor::new(file), Limits { bytes: SCRATCH });
+    // Palettes and fewer than 8 bits become bytes; what the file says beside the picture is not read.
+    decoder.set_transformations(Transformations::EXPAND);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
+    let mut reader = decoder.read_info().map_err(format)?;
+    let channels = match reader.output_color_type() {
+        (_, BitDepth::Sixteen) => return Err(PictureError::Deep),
+        (ColorType::Grayscale, _) => 1,
+        (ColorType::Rgb, _) => 3,
+        (ColorType::Rgba, _) => 4,
+        _ => return Err(PictureError::GreyAlpha),
+    };
+    let (width, height) = reader.info().size();
+    let size = pixels(width, height).saturating_mul(channels as u64);
+    if size > most {
+        return Err(PictureError::Large { width, height, bytes: size, most });
+    }
+    if !size.is_multiple_of(ty.bytes().into()) {
+        return Err(PictureError::Lanes { width, height, channels, ty });
+    }
+    let mut bytes = vec![0; size as usize];
+    if reader.output_buffer_size() != Some(bytes.len()) {
+        return Err(PictureError::Format("its rows are not of its width".into()));
+    }
+    reader.next_frame(&mut bytes).map_err(format)?;
+    let mut shape = vec![height.into(), width.into()];
+    if channels > 1 {
+        shape.push(channels as u64);
+    }
+    Ok((bytes, Array { dtype: Dtype::BYTES, shape }))
+}
+
+/// Width and height of a picture that an array is of; none where it is of something else.
+pub fn size_of(array: &Array) -> Option<(u32, u32)> {
+    match array.shape[..] {
+        [height, width] | [height, width, 1 | 3 | 4] if array.dtype.size == 1 => {
+            Some((width.try_into().ok()?, height.try_into().ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// A picture of a buffer's bytes: grey, RGB or RGBA, as many as they are for a pixel.
+///
+/// # Errors
+/// A buffer of something else, or of another size.
+pub fn write(bytes: &[u8], ty: Type, (width, height): (u32, u32)) -> Result<Vec<u8>, PictureError> {
+    bytes_only(ty)?;
+    let pixels = pixels(width, height);
+    let colour = match (bytes.len() as u64).checked_div(pixels) {
+        Some(channels) if channels.checked_mul(pixels) == Some(bytes.len() as u64) => match channels {
+            1 => Some(ColorType::Grayscale),
+            3 => Some(ColorType::Rgb),
+            4 => Some(ColorType::Rgba),
+            _ => None,
+        },
+        _ => None,
+    };
+    let colour = colour.ok_or(PictureError::Size { width, height, bytes: bytes.len() })?;
+    let format = |error: png::EncodingError| PictureError::Format(error.to_string());
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(colour);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header().map_err(format)?;
+    writer.write_image_data(bytes).map_err(format)?;
+    writer.finish().map_err(format)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const MOST: u64 = 1 << 20;
+
+    fn file(colour: ColorType, depth: BitDepth, (width, height): (u32, u32), data: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = Encoder::new(&mut file, width, height);
+        encoder.set_color(colour);
+        encoder.set_depth(depth);
+        if colour == ColorType::Indexed {
+            encoder.set_palette(vec![10, 20, 30, 40, 50, 60]);
+        }
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(data).unwrap();
+        writer.finish().unwrap();
+        file
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let bytes: Vec<u8> = (0..48).collect();
+        for (ty, (width, height), shape) in [
+            (Type::I8, (16, 3), vec![3, 16]),
+            (Type::I8X4, (12, 4), vec![4, 12]),
+            (Type::I8X16, (8, 2), vec![2, 8, 3]),
+            (Type::I8, (4, 4), vec![4, 4, 3]),
+            (Type::I8X4, (6, 2), vec![2, 6, 4]),
+        ] {
+            let file = write(&bytes, ty, (width, height)).unwrap();
+            let (read, array) = read(&file, ty, MOST).unwrap();
+            assert_eq!((read, array.shape.clone()), (bytes.clone(), shape), "{ty}");
+            assert_eq!(size_of(&array), Some((width, height)));
+        }
+    }
+
+    #[test]
+    fn palettes_and_few_bits_become_bytes() {
+        let (bytes, _) =
+            read(&file(ColorType::Indexed, BitDepth::One, (2, 1), &[0b0100_0000]), Type::I8, MOST).unwrap();
+        assert_eq!(bytes, [10, 20, 30, 40, 50, 60]);
+        let (bytes, _) = read(&file(ColorType::Grayscale, BitDepth::Four, (2, 1), &[0x0f]), Type::I8, MOST).unwrap();
+        assert_eq!(bytes, [0, 255]);
+    }
+
+    #[test]
+    fn each_misfit_has_its_error() {
+        let grey = file(ColorType::Grayscale, BitDepth::Eight, (3, 1), &[1, 2, 3]);
+        let error = |file: &[u8], ty, most| read(file, ty, most).unwrap_err().to_string();
+        assert_eq!(error(&grey, Type::I8X4, MOST), "3 x 1 pixels of 1 bytes do not fill whole elements of i8x4");
+        assert_eq!(error(&grey, Type::I8, 2), "the picture has 3 x 1 pixels, 3 bytes; at most 2 are read");
+        assert_eq!(
+            error(&grey, Type::F16X2, MOST),
+            "a picture is of bytes, and this is a buffer of f16x2; expected elements i8, i8x4 or i8x16"
+        );
+        let deep = file(ColorType::Grayscale, BitDepth::Sixteen, (1, 1), &[1, 2]);
+        assert_eq!(error(&deep, Type::I8, MOST), "the picture has 16 bits a channel; 8 are read");
+        let alpha = file(ColorType::GrayscaleAlpha, BitDepth::Eight, (1, 1), &[1, 2]);
+        assert_eq!(error(&alpha, Type::I8, MOST), "the picture is grey with alpha; grey, RGB and RGBA are read");
+        assert!(error(b"GIF89a", Type::I8, MOST).starts_with("not a .png file: "));
+        for length in 0..grey.len() - 12 {
+            assert!(read(&grey[..length], Type::I8, MOST).is_err(), "{length}");
+        }
+        assert_eq!(
+            write(&[0; 7], Type::I8, (2, 3)).unwrap_err().to_string(),
+            "the buffer has 7 bytes, and 2 x 3 pixels have 6 in grey, 18 in RGB, 24 in RGBA"
+        );
+        assert!(write(&[], Type::I8, (0, 3)).is_err());
+        assert!(write(&[0; 4], Type::I32, (1, 1)).is_err());
+    }
+
+    /// A header may claim any size: nothing is allocated for it.
+    #[test]
+    fn a_claim_costs_nothing() {
+        let mut large = file(ColorType::Rgba, BitDepth::Eight, (1, 1), &[1, 2, 3, 4]);
+        large[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
+        let crc = crc(&large[12..29]);
+        large[29..33].copy_from_slice(&crc.to_be_bytes());
+        let error = read(&large, Type::I8X4, MOST).unwrap_err();
+        assert!(!matches!(&error, PictureError::Lanes { .. }), "{error}");
+    }
+
+    /// Whatever is wrong in a file, it is a picture of its size or an error.
+    #[test]
+    fn damage_is_an_error_or_another_picture() {
+        let whole = write(&(0..64).collect::<Vec<u8>>(), Type::I8X4, (4, 4)).unwrap();
+        for place in 0..whole.len() {
+            for change in [1, 0x10, 0x80, 0xff] {
+                let mut file = whole.clone();
+                file[place] ^= change;
+                if let Ok((bytes, array)) = read(&file, Type::I8X4, MOST) {
+                    assert_eq!(array.bytes(), bytes.len() as u128, "{place}");
+                }
+            }
+        }
+    }
+
+    fn crc(bytes: &[u8]) -> u32 {
+        let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+    }
+}

@@ -1,0 +1,127 @@
+//! Files without a header, of which the call says what they hold: `file.bin:f16:1024`, `file.raw:uint8:480x640`.
+
+use std::path::Path;
+
+use halfbyte_ir::Type;
+
+use super::array::{Array, Dtype};
+use super::brief;
+
+/// Path, dtype and shape of such a name; none where it is only a path.
+pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
+    let (rest, shape) = name.rsplit_once(':')?;
+    let (path, dtype) = rest.rsplit_once(':')?;
+    let is_shape = shape.split('x').all(|dim| !dim.is_empty() && dim.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_name = !dtype.is_empty() && dtype.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (is_shape && is_name && !path.is_empty()).then_some((path, dtype, shape))
+}
+
+/// Formats that are neither read nor written, by the ends of names. Their bytes are hardly ever what a buffer should hold.
+const UNREAD: [(&str, &str); 13] = [
+    ("jpg", "JPEG"),
+    ("jpeg", "JPEG"),
+    ("gif", "GIF"),
+    ("bmp", "BMP"),
+    ("webp", "WebP"),
+    ("tif", "TIFF"),
+    ("tiff", "TIFF"),
+    ("npz", "an archive of arrays (.npz)"),
+    ("csv", "CSV"),
+    ("txt", "text"),
+    ("json", "JSON"),
+    ("hb", "a kernel's text"),
+    ("ptx", "PTX"),
+];
+
+fn extension(name: &str) -> Option<String> {
+    Some(Path::new(name).extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// The format that a file's name promises, where it is a known one that values are not read from or written to.
+pub fn unread_format(name: &str) -> Option<&'static str> {
+    let extension = extension(name)?;
+    UNREAD.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)
+}
+
+/// Whether a value without `@` was perhaps meant as a file: it is named as those that are read, or there is one of that name.
+pub fn is_like_file(text: &str) -> bool {
+    let name = split(text).map_or(text, |(path, ..)| path);
+    if name.starts_with(['@', '[']) {
+        return false;
+    }
+    let is_named = extension(name).is_some_and(|end| matches!(end.as_str(), "npy" | "png" | "bin" | "raw"));
+    // A number is one, whatever files there are.
+    let is_number =
+        name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.')) || matches!(name, "inf" | "nan");
+    is_named || !is_number && Path::new(name).is_file()
+}
+
+/// The array of a dtype and a shape, for elements of a type; or what is wrong, and what was expected.
+pub(super) fn array(dtype: &str, shape: &str, ty: Type) -> Result<Array, (String, String)> {
+    let fitting = Dtype::fitting(ty);
+    let expected = || Dtype::names(&fitting);
+    let Some(dtype) = Dtype::from_name(dtype) else {
+        let hint = match dtype {
+            "i1" => " (i1 is the IR's truth value, bool NumPy's)",
+            "i8" | "i16" | "i32" | "i64" => " (the IR's integers have no sign)",
+            _ => "",
+        };
+        return Err((format!("`{}` is no dtype{hint}", brief(dtype)), expected()));
+    };
+    if !fitting.contains(&dtype) {
+        return Err((format!("the dtype is {dtype}; {ty} takes others"), expected()));
+    }
+    let large = |_| (format!("`{}` is too large a shape", brief(shape)), "dimensions such as 480x640".to_owned());
+    let shape = shape.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>().map_err(large)?;
+    Ok(Array { dtype, shape })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_dtype_and_a_shape_are_split_off() {
+        assert_eq!(split("a.bin:f16:1024"), Some(("a.bin", "f16", "1024")));
+        assert_eq!(split("c:/a.raw:uint8:480x640x3"), Some(("c:/a.raw", "uint8", "480x640x3")));
+        for name in ["a.bin", "a:b", "a.bin:1024", "a:b:c", "a:f16:4x", "a::4", ":f16:4", "a:f 16:4"] {
+            assert_eq!(split(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_tell_formats_and_files() {
+        assert_eq!(unread_format("a/t.JPG"), Some("JPEG"));
+        assert_eq!(unread_format("t.csv"), Some("CSV"));
+        for name in ["t", "t.bin", "t.raw", "t.npy", "t.png", "t.dat", "jpg", "t.jpg:u8:4"] {
+            assert_eq!(unread_format(name), None, "{name}");
+        }
+        for text in ["img.npy", "a/b.png", "x.bin:u8:4", "X.RAW", "src/values/raw.rs"] {
+            assert!(is_like_file(text), "{text}");
+        }
+        for text in
+            ["5", "1.5", "-1", "0x3c00", "inf", "nan", "@x.npy", "[1, 2]", "zeros(4)", "random(4, 1)", "zeros:i8:4"]
+        {
+            assert!(!is_like_file(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_misfit_has_its_error() {
+        let error = |dtype, shape, ty| match array(dtype, shape, ty) {
+            Ok(array) => format!("{array:?}"),
+            Err((reason, expected)) => format!("{reason}; {expected}"),
+        };
+        assert_eq!(
+            error("i1", "4", Type::I8),
+            "`i1` is no dtype (i1 is the IR's truth value, bool NumPy's); uint8 or int8"
+        );
+        assert_eq!(error("i8", "4", Type::I8), "`i8` is no dtype (the IR's integers have no sign); uint8 or int8");
+        assert_eq!(error("half", "4", Type::F16), "`half` is no dtype; float16 or uint16");
+        assert_eq!(error("u8", "4", Type::F16X2), "the dtype is uint8; f16x2 takes others; float16, uint16 or uint32");
+        assert_eq!(
+            error("u8", "4x99999999999999999999", Type::I8),
+            "`4x99999999999999999999` is too large a shape; dimensions such as 480x640"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! What each target has: `HALFBYTE_BLESS=1 cargo test support_matrix::` writes `docs/support.md` anew.
+
+use std::fs;
+
+use halfbyte::ir::Op;
+use halfbyte::{HALU, TARGETS, Target, VP1};
+use halfbyte_testkit::matrix::{Cell, Form, Variant, measure, page};
+
+use crate::common::{halfbyte, root};
+
+fn targets() -> Vec<Target> {
+    TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect()
+}
+
+#[test]
+fn the_page_says_what_targets_have() {
+    let (page, path) = (page(&targets()), root().join("docs/support.md"));
+    if std::env::var_os("HALFBYTE_BLESS").is_some() {
+        fs::write(&path, &page).unwrap();
+        return;
+    }
+    let tracked = fs::read_to_string(&path).unwrap_or_default();
+    let different = tracked.lines().zip(page.lines()).find(|(tracked, now)| tracked != now);
+    assert!(tracked == page, "docs/support.md is not of today's code; the first line that differs: {different:?}");
+}
+
+/// Every op but those that the head of the page speaks of has forms, all of which the verifier accepts.
+#[test]
+fn every_op_is_asked_for() {
+    let without: Vec<&str> = Op::ALL.iter().filter(|&&op| Form::of(op).is_empty()).map(|op| op.name()).collect();
+    assert_eq!(without, ["const", "intrinsic", "br", "br_if", "switch", "ret"]);
+    // Where a kernel is not well formed, no target is asked, and the cell holds the report.
+    for row in measure(Op::ALL, &[HALU]) {
+        if let Cell::Refused(reason) = &row.cells[0] {
+            assert!(!reason.contains('\n') && !reason.contains("-->"), "{:?}: {reason}", row.form);
+        }
+    }
+}
+
+fn cell(op: Op, ty: &str, variant: Variant, target: Target) -> Cell {
+    let mut rows = measure(&[op], &[target]);
+    let place = rows.iter().position(|row| row.form.types() == ty && row.form.variant == variant).unwrap();
+    rows.remove(place).cells.remove(0)
+}
+
+/// Cells that other pages state by hand.
+#[test]
+fn known_cells() {
+    let one = |name: &str, items| Cell::Made { instructions: vec![name.into()], items };
+    assert_eq!(cell(Op::Fadd, "f16x2", Variant::Plain, HALU), one("HADD2", 1));
+    assert_eq!(cell(Op::AddSatU, "i8x4", Variant::Plain, VP1), one("vadd", 4));
+    assert_eq!(cell(Op::Shl, "i32", Variant::ByConstant, VP1), one("shr", 1));
+    let Cell::Refused(reason) = cell(Op::Fadd, "f16x2", Variant::Plain, VP1) else { panic!("VP1 has no floats") };
+    assert!(reason.contains("floating-point"), "{reason}");
+    let Cell::Refused(reason) = cell(Op::Add, "i64", Variant::Plain, VP1) else { panic!("VP1 has no 64 bits") };
+    assert!(reason.contains("32 bits"), "{reason}");
+}
+
+#[test]
+fn the_command_answers_for_one_op() {
+    let called = halfbyte(&["support", "--op", "fadd.f16x2", "--target", "vp1"]);
+    let table = called.output();
+    assert!(table.starts_with("| op | types | vp1 |\n|---|---|---|\n| `fadd`"), "{table}");
+    // Nothing is said of targets that were not asked.
+    assert!(
+        table.contains("\nRefused:\n\n* (a) vp1: it has no floating-point arithmetic; write it in integers"),
+        "{table}"
+    );
+    assert!(!table.contains("halu:") && !table.contains("ptx:"), "{table}");
+    halfbyte(&["support", "--op", "satadd"]).fails(2, "no op");
+    halfbyte(&["support", "--op", "sat"]).fails(2, "add_sat_s, add_sat_u");
+    halfbyte(&["support", "--target", "avr"]).fails(2, "halu, vp1, ptx");
+}
