@@ -43,9 +43,9 @@ kernel @chroma(%right: i32, %down: i32, %stride: i32, %picture: in i8, %block: o
   ret
 }
 
-; run: vp1: @chroma items=2 right=3 down=5 stride=32 picture=[0, 255, 255, 0, 255, 255, 74, 178, 40, 172, 62, 222, 140, 72, 18, 234, 208, 196, 198, 214, 244, 32, 90, 162, 248, 92, 206, 78, 220, 120, 34, 218, 255, 0, 255, 255, 255, 255, 57, 245, 167, 79, 237, 129, 11, 139, 1, 109, 207, 39, 117, 185, 243, 35, 73, 101, 119, 127, 125, 113, 91, 59, 17, 221, 159] block=zeros(2) -> block=[[135, 155, 219, 195, 255, 183, 122, 182, 117, 135, 169, 125, 80, 74, 63, 175], [166, 116, 166, 214, 165, 51, 96, 140, 147, 129, 135, 115, 118, 60, 97, 211]]
-; run: vp1: @chroma items=0 right=0 down=0 stride=0 picture=zeros(1) block=zeros(1)
-; run: vp1: @chroma items=1001 right=7 down=1 stride=208 picture=random(16240, 61) block=zeros(1001)
+; run: halu, vp1, ptx: @chroma items=2 right=3 down=5 stride=32 picture=[0, 255, 255, 0, 255, 255, 74, 178, 40, 172, 62, 222, 140, 72, 18, 234, 208, 196, 198, 214, 244, 32, 90, 162, 248, 92, 206, 78, 220, 120, 34, 218, 255, 0, 255, 255, 255, 255, 57, 245, 167, 79, 237, 129, 11, 139, 1, 109, 207, 39, 117, 185, 243, 35, 73, 101, 119, 127, 125, 113, 91, 59, 17, 221, 159] block=zeros(2) -> block=[[135, 155, 219, 195, 255, 183, 122, 182, 117, 135, 169, 125, 80, 74, 63, 175], [166, 116, 166, 214, 165, 51, 96, 140, 147, 129, 135, 115, 118, 60, 97, 211]]
+; run: halu, vp1, ptx: @chroma items=0 right=0 down=0 stride=0 picture=zeros(1) block=zeros(1)
+; run: halu, vp1, ptx: @chroma items=1001 right=7 down=1 stride=208 picture=random(16240, 61) block=zeros(1001)
 
 ; A photograph of 128 by 128 pixels, half a pixel and a quarter away.
-; run: vp1: @chroma items=1015 right=4 down=2 stride=128 picture=@chelsea.npy block=zeros(1015)
+; run: halu, vp1, ptx: @chroma items=1015 right=4 down=2 stride=128 picture=@chelsea.npy block=zeros(1015)

@@ -19,8 +19,8 @@ kernel @residual(%predicted: in i8x16, %residuals: in i16, %picture: out i8x16) 
   ret
 }
 
-; run: vp1: @residual items=1 predicted=[[0, 255, 0, 255, 10, 250, 128, 127, 1, 254, 100, 200, 50, 60, 70, 80]] residuals=[511, 1, 255, 257, -256, 255, 127, -128, -2, 2, -100, 55, 461, 7, 0, 432] picture=zeros(1) -> picture=[[0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 0, 255, 0, 67, 70, 0]]
-; run: vp1: @residual items=1001 predicted=random(1001, 101) residuals=random(16016, 102) picture=zeros(1001)
+; run: halu, vp1, ptx: @residual items=1 predicted=[[0, 255, 0, 255, 10, 250, 128, 127, 1, 254, 100, 200, 50, 60, 70, 80]] residuals=[511, 1, 255, 257, -256, 255, 127, -128, -2, 2, -100, 55, 461, 7, 0, 432] picture=zeros(1) -> picture=[[0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 0, 255, 0, 67, 70, 0]]
+; run: halu, vp1, ptx: @residual items=1001 predicted=random(1001, 101) residuals=random(16016, 102) picture=zeros(1001)
 
 ; A photograph of 128 by 128 pixels as blocks of 8 by 8 were coded, and what that left out, are the photograph.
-; run: vp1: @residual items=1024 predicted=@chelsea-coded.npy residuals=@chelsea-residuals.npy picture=zeros(1024) -> picture=@chelsea.npy
+; run: halu, vp1, ptx: @residual items=1024 predicted=@chelsea-coded.npy residuals=@chelsea-residuals.npy picture=zeros(1024) -> picture=@chelsea.npy

@@ -167,11 +167,11 @@ kernel @race(%y: out i32) {
     );
 }
 
-const SWIZZLE: &str = "\
-kernel @swizzle(%x: in i8x16, %y: out i8x16) {
+const GROUP: &str = "\
+kernel @group(%x: in i8x16, %y: out i32) {
 ^entry:
   %v = load %x
-  %r = swizzle.i8x16 %v, %v
+  %r = group_id
   store %r, %y
   ret
 }
@@ -179,26 +179,26 @@ kernel @swizzle(%x: in i8x16, %y: out i8x16) {
 
 #[test]
 fn refusals_must_be_expected_and_made() {
-    let outcome = checked(&SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: swizzle\n"));
+    let outcome = checked(&GROUP.replace("group_id\n", "group_id ; refuse: halu: group_id\n"));
     assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
     assert_eq!(outcome.refusals, 1);
 
-    let found = failures(&SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: no such text\n"));
+    let found = failures(&GROUP.replace("group_id\n", "group_id ; refuse: halu: no such text\n"));
     assert_eq!(found.len(), 2, "{found:#?}");
-    assert_eq!(found[0], (4, 31, "halu does not refuse this with `no such text`".into()));
-    assert!(found[1].2.contains("`swizzle.i8x16`"), "{found:#?}");
+    assert_eq!(found[0], (4, 19, "halu does not refuse this with `no such text`".into()));
+    assert!(found[1].2.contains("`group_id`"), "{found:#?}");
 
-    let found = failures(&format!("{SWIZZLE}; run: halu: @swizzle items=1 x=[0] y=[0]\n"));
+    let found = failures(&format!("{GROUP}; run: halu: @group items=1 x=[0] y=[0]\n"));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].0, found[0].1), (4, 3));
-    assert!(found[0].2.contains("halu cannot do `swizzle.i8x16`"), "{found:#?}");
+    assert!(found[0].2.contains("halu cannot do `group_id`"), "{found:#?}");
 
     let found = failures(&COPY.replace("load %x[%i]", "load %x[%i] ; refuse: halu: load"));
     assert_eq!(found, [(4, 22, "halu does not refuse this with `load`".into())]);
 
-    let expected = SWIZZLE.replace("%v, %v\n", "%v, %v ; refuse: halu: swizzle\n");
-    let found = failures(&format!("{expected}; run: halu: @swizzle items=1 x=[0] y=[0]\n"));
-    assert_eq!(found, [(8, 3, "@swizzle cannot run on halu: a refusal is expected in it".into())]);
+    let expected = GROUP.replace("group_id\n", "group_id ; refuse: halu: group_id\n");
+    let found = failures(&format!("{expected}; run: halu: @group items=1 x=[0] y=[0]\n"));
+    assert_eq!(found, [(8, 3, "@group cannot run on halu: a refusal is expected in it".into())]);
 }
 
 #[test]

@@ -73,6 +73,24 @@ impl Import<'_> {
                     self.code.op(Op::Add, ty, &[product, c])
                 }
             }
+            (POPC | CLZ, None) => {
+                let op = if inst.opcode == POPC { Op::Popcount } else { Op::Clz };
+                let count = self.lanewise(inst, op, whole);
+                self.convert(count, Type::I32)
+            }
+            (BREV, None) => self.lanewise(inst, Op::BitReverse, whole),
+            (DP4A, None) => {
+                let [a, b] = [1, 2].map(|i| self.operand(inst, i, Type::I8X4));
+                let c = self.operand(inst, 3, Type::I32);
+                let (op, a, b) = match (signed, inst.ty(1).is_signed()) {
+                    (true, true) => (Op::Dot4S, a, b),
+                    (false, false) => (Op::Dot4U, a, b),
+                    (true, false) => (Op::Dot4SU, a, b),
+                    (false, true) => (Op::Dot4SU, b, a),
+                };
+                self.code.op(op, Type::I8X4, &[a, b, c])
+            }
+            (SHF, None) => return self.rotate(inst),
             (SHL | SHR, None) => return self.shift(inst, whole),
             (PRMT, None) => return self.permute(inst),
             (SETP_BITS | SETP_INT | SETP_UNSIGNED, None) => {
@@ -188,6 +206,20 @@ impl Import<'_> {
         } else {
             self.code.constant(ty, 0)
         };
+        self.result(inst, value);
+        true
+    }
+
+    /// A funnel shift of a word and itself, its counts modulo the width.
+    fn rotate(&mut self, inst: &Inst) -> bool {
+        let same = matches!((inst.operands.get(1), inst.operands.get(2)), (Some(a), Some(b)) if a == b);
+        let wraps = inst.has(Token::Wrap) || self.known(inst, 3).is_some_and(|count| count < 32);
+        if !same || !wraps {
+            return false;
+        }
+        let op = if inst.has(Token::Left) { Op::Rotl } else { Op::Rotr };
+        let (a, count) = (self.operand(inst, 1, Type::I32), self.operand(inst, 3, Type::I32));
+        let value = self.code.op(op, Type::I32, &[a, count]);
         self.result(inst, value);
         true
     }

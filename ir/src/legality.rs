@@ -106,6 +106,8 @@ pub struct Legality {
     reasons: fn(Op, Type) -> Option<Reason>,
     lanes: Option<Lanes>,
     free_part_bytes: Option<u32>,
+    constant_counts: bool,
+    access_alignment: u32,
 }
 
 impl Legality {
@@ -120,7 +122,15 @@ impl Legality {
         for (op, ty) in native {
             sets[op as usize] |= 1 << ty.index();
         }
-        Legality { target, native: sets, reasons, lanes: None, free_part_bytes: None }
+        Legality {
+            target,
+            native: sets,
+            reasons,
+            lanes: None,
+            free_part_bytes: None,
+            constant_counts: false,
+            access_alignment: 1,
+        }
     }
 
     /// The same, of a target whose work items share vectors.
@@ -145,6 +155,30 @@ impl Legality {
     /// How wide the parts of wide values are that cost nothing to take and to put together; none where they cost something.
     pub const fn free_part_bytes(&self) -> Option<u32> {
         self.free_part_bytes
+    }
+
+    /// The same, of a target that shifts packed lanes by one constant for all of them only.
+    #[must_use]
+    pub const fn with_constant_counts(mut self) -> Legality {
+        self.constant_counts = true;
+        self
+    }
+
+    /// Whether packed lanes are shifted by one constant for all of them only.
+    pub const fn has_constant_counts(&self) -> bool {
+        self.constant_counts
+    }
+
+    /// The same, of a target whose accesses have the alignment of their size, or of so many bytes where they are larger.
+    #[must_use]
+    pub const fn with_access_alignment(mut self, bytes: u32) -> Legality {
+        self.access_alignment = bytes;
+        self
+    }
+
+    /// The alignment that an access of so many bytes must have.
+    pub const fn access_alignment(&self, bytes: u32) -> u32 {
+        if bytes < self.access_alignment { bytes } else { self.access_alignment }
     }
 
     /// The target's name, for messages only.

@@ -151,6 +151,8 @@ const SAD_INT: TypeSet = TypeSet {
     name: "i8x4, i16x2 or i8x16",
     contains: |t| t.is_int() && !t.is_scalar() && t.elem().bits() * t.lanes() as u32 <= 128,
 };
+const WORD_BYTES: TypeSet = TypeSet { name: "i8x4", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 4)) };
+const WORD_HALVES: TypeSet = TypeSet { name: "i16x2", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16, 2)) };
 const MASK: TypeSet = TypeSet { name: "a mask of several lanes", contains: |t| t.is_mask() && !t.is_scalar() };
 const VECTOR: TypeSet = TypeSet { name: "a vector type", contains: |t| !t.is_scalar() };
 const BYTES16: TypeSet = TypeSet { name: "i8x16", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 16)) };
@@ -307,6 +309,18 @@ ops! {
         "Arithmetic shift right by n (modulo the width), rounded: (a + (1 << (n - 1))) >> n computed exactly; a where n is 0."; "%r = round_shr_s.i32 %a, %b";
     RoundShrU "round_shr_u" INT [same same] -> same, -, Pure, lanewise;
         "Logical shift right by n (modulo the width), rounded: (a + (1 << (n - 1))) >> n computed exactly; a where n is 0."; "%r = round_shr_u.i32 %a, %b";
+    Rotl "rotl" INT [same same] -> same, -, Pure, lanewise;
+        "Rotation left by the second operand's lane, modulo the width."; "%r = rotl.i32 %a, %b";
+    Rotr "rotr" INT [same same] -> same, -, Pure, lanewise;
+        "Rotation right by the second operand's lane, modulo the width."; "%r = rotr.i32 %a, %b";
+    Popcount "popcount" INT [same] -> same, -, Pure, lanewise;
+        "The number of bits that are set."; "%r = popcount.i32 %a";
+    Clz "clz" INT [same] -> same, -, Pure, lanewise;
+        "The number of zeros above the highest bit that is set; of 0 the width."; "%r = clz.i32 %a";
+    Ctz "ctz" INT [same] -> same, -, Pure, lanewise;
+        "The number of zeros below the lowest bit that is set; of 0 the width."; "%r = ctz.i32 %a";
+    BitReverse "bit_reverse" INT [same] -> same, -, Pure, lanewise;
+        "The bits of each lane in the opposite order."; "%r = bit_reverse.i32 %a";
     And "and" BITS [same same] -> same, -, Pure, lanewise, commutative;
         "Bitwise and."; "%r = and.i32 %a, %b";
     Or "or" BITS [same same] -> same, -, Pure, lanewise, commutative;
@@ -325,6 +339,18 @@ ops! {
         "acc + the sum over lanes of |a - b|, signed lanes, modulo 2^32."; "%r = sad_s.i8x4 %a, %b, %acc";
     SadU "sad_u" SAD_INT [same same I32] -> I32, -, Pure;
         "acc + the sum over lanes of |a - b|, unsigned lanes, modulo 2^32."; "%r = sad_u.i8x4 %a, %b, %acc";
+    Dot4S "dot4_s" WORD_BYTES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, signed lanes, modulo 2^32."; "%r = dot4_s.i8x4 %a, %b, %acc";
+    Dot4U "dot4_u" WORD_BYTES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, unsigned lanes, modulo 2^32."; "%r = dot4_u.i8x4 %a, %b, %acc";
+    Dot4SU "dot4_su" WORD_BYTES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, lanes of a signed and of b unsigned, modulo 2^32."; "%r = dot4_su.i8x4 %a, %b, %acc";
+    Dot2S "dot2_s" WORD_HALVES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, signed lanes, modulo 2^32."; "%r = dot2_s.i16x2 %a, %b, %acc";
+    Dot2U "dot2_u" WORD_HALVES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, unsigned lanes, modulo 2^32."; "%r = dot2_u.i16x2 %a, %b, %acc";
+    Dot2SU "dot2_su" WORD_HALVES [same same I32] -> I32, -, Pure;
+        "acc + the sum over lanes of a * b, lanes of a signed and of b unsigned, modulo 2^32."; "%r = dot2_su.i16x2 %a, %b, %acc";
     ReduceAddS "reduce_add_s" PACKED_INT [same] -> I32, -, Pure;
         "Sum of the sign-extended lanes, modulo 2^32."; "%r = reduce_add_s.i8x4 %a";
     ReduceAddU "reduce_add_u" PACKED_INT [same] -> I32, -, Pure;

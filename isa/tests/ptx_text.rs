@@ -427,7 +427,7 @@ fn errors_are_where_they_are() {
         ("mov.u32 %r1, WARP_SZ;", "7:14: `WARP_SZ` is not supported"),
         ("mov.u32 %r1, %clusterid.y;", "7:24: `%clusterid` is not supported"),
         ("mov.u32 %r1, %clock32;", "7:14: unknown name `%clock32`"),
-        ("popc.b32 %r1, %r2;", "7:1: an operation on bits (`popc`) is not supported"),
+        ("bfind.u32 %r1, %r2;", "7:1: an operation on bits (`bfind`) is not supported"),
         ("add.rz.f32 %f1, %f2, %f3;", "7:4: a rounding other than to nearest (`add`) is not supported"),
         ("add.rn.rz.f32 %f1, %f2, %f3;", "7:7: `.rz` cannot stand here in `add`"),
         ("add.rz.f16 %h1, %h2, %h3;", "7:4: `.rz` cannot stand here in `add`"),

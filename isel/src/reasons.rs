@@ -2,16 +2,6 @@
 
 use halfbyte_ir::{MemAttr, Op, Reason, Type};
 
-pub(crate) const LANES_AT_RUN_TIME: Reason = Reason::with_help(
-    "it has no shuffle by lanes chosen at run time",
-    "`shuffle.i8x16 %a, %a, [..]` where the lanes are constants; `--target vp1` has `swizzle`",
-);
-
-pub(crate) const LANES_SHIFTED_APART: Reason = Reason::with_help(
-    "packed lanes shift by one constant for all",
-    "a constant for the count: `%n = const.i8x4 3`; or shift each lane alone, by `extract` and `insert`",
-);
-
 pub(crate) const NO_GROUPS: Reason = Reason::with_help(
     "it knows no groups of items, only `item_id` and `item_count`",
     "compute them of `item_id`, with a parameter for the size of a group; `--target ptx` has groups",
@@ -47,11 +37,6 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
     "leave `align` out, or ask for no more than the type's size",
 );
 
-const ALIGNED_BELOW_ITS_SIZE: Reason = Reason::with_help(
-    "an access needs the alignment of its size, or of 4 where it is larger",
-    "load parts that are as small as the alignment, and put them together by `concat`; store them by `split`",
-);
-
 /// What is known of an upper half of a product.
 pub(crate) fn upper_half(ty: Type) -> Option<Reason> {
     match ty.elem().bits() {
@@ -68,11 +53,7 @@ pub(crate) const fn is_upper_half(op: Op) -> bool {
 
 /// What is wrong with an access's alignment, on targets that look at it.
 pub(crate) fn alignment(mem: &MemAttr, ty: Type) -> Option<Reason> {
-    match mem.align {
-        align if align > ty.bytes() => Some(ALIGNED_BEYOND_ITS_SIZE),
-        align if align < ty.bytes().min(4) => Some(ALIGNED_BELOW_ITS_SIZE),
-        _ => None,
-    }
+    (mem.align > ty.bytes()).then_some(ALIGNED_BEYOND_ITS_SIZE)
 }
 
 /// An instruction of another target.

@@ -121,6 +121,10 @@ macro_rules! thread_methods {
             (!cond.1).then_some(())
         }
 
+        fn byte_pair(&mut self, first: u8, second: u8) -> Option<u8> {
+            matches!((first, second), (0, 1) | (2, 3)).then_some(first)
+        }
+
         fn sign_of(&mut self, cc: &IntCC) -> Sign {
             Sign::of(*cc)
         }

@@ -1,6 +1,7 @@
 //! What the rules of `idioms.isle` ask of a value, where one pattern would not say it.
 
-use halfbyte_ir::{Attr, IntCC, Kernel, Op, Value};
+use halfbyte_ir::{Attr, IntCC, Kernel, Op, Type, Value};
+use smallvec::SmallVec;
 
 use crate::range::{self, Range};
 use crate::rewrite::{constant_lanes, signed_lane};
@@ -129,9 +130,110 @@ pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     }
 }
 
+/// The count that a count lacks to 0, or to a multiple of the width of a lane.
+pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Value> {
+    match def(kernel, count)? {
+        (Op::Neg, &[other]) => Some(other),
+        (Op::Sub, &[whole, other]) if number(kernel, whole)? % i128::from(ty.elem().bits()) == 0 => Some(other),
+        _ => None,
+    }
+}
+
 /// Whether something holds of two constants, lane by lane.
 pub(crate) fn of_lanes(kernel: &Kernel, a: Value, b: Value, holds: impl Fn(i64, i64) -> bool) -> bool {
     let (Some((ty, a)), Some((_, b))) = (constant_lanes(kernel, a), constant_lanes(kernel, b)) else { return false };
     let lanes = a.iter().zip(&b).take(ty.lanes());
     lanes.map(|(&a, &b)| (signed_lane(ty.elem(), a), signed_lane(ty.elem(), b))).all(|(a, b)| holds(a, b))
+}
+
+/// The products of all lanes of two packed words, and what else they are added to.
+pub(crate) struct Dot {
+    pub op: Op,
+    pub a: Value,
+    pub b: Value,
+    pub rest: Option<Value>,
+}
+
+/// The signs by which the lanes of two operands are extended before they are multiplied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Signs {
+    Signed,
+    Unsigned,
+    /// Of the first signed, of the second unsigned.
+    Mixed,
+}
+
+/// As many terms as the dot product of four lanes has, and one that it is added to.
+const MOST_TERMS: usize = 5;
+
+/// The sum of two values as a dot product: each lane of a packed word times the same lane of another, once, and at most one term
+/// more.
+pub(crate) fn dot(kernel: &Kernel, x: Value, y: Value) -> Option<Dot> {
+    let mut terms = SmallVec::<[Value; MOST_TERMS]>::from_slice(&[x, y]);
+    let mut products = SmallVec::<[Product; MOST_TERMS]>::new();
+    let mut rest = None;
+    while let Some(term) = terms.pop() {
+        match (product(kernel, term), def(kernel, term)) {
+            (Some(product), _) => products.push(product),
+            (None, Some((Op::Add, &[a, b]))) if products.len() + terms.len() + 2 <= MOST_TERMS => {
+                terms.extend([a, b]);
+            }
+            (None, _) if rest.is_none() => rest = Some(term),
+            (None, _) => return None,
+        }
+    }
+    let &Product { a, b, signs, .. } = products.first()?;
+    let like_first = |product: &Product| (product.a, product.b, product.signs) == (a, b, signs);
+    let lanes = products.iter().fold(0u32, |lanes, product| lanes | 1 << product.lane);
+    let count = kernel.ty(a).lanes();
+    let all = products.len() == count && lanes == (1 << count) - 1 && products.iter().all(like_first);
+    let op = match (count, signs) {
+        (4, Signs::Signed) => Op::Dot4S,
+        (4, Signs::Unsigned) => Op::Dot4U,
+        (4, Signs::Mixed) => Op::Dot4SU,
+        (_, Signs::Signed) => Op::Dot2S,
+        (_, Signs::Unsigned) => Op::Dot2U,
+        (_, Signs::Mixed) => Op::Dot2SU,
+    };
+    all.then_some(Dot { op, a, b, rest })
+}
+
+/// A lane of a packed word times the same lane of another. Of operands that are extended alike the one that is defined first is
+/// the first.
+struct Product {
+    a: Value,
+    b: Value,
+    lane: u8,
+    signs: Signs,
+}
+
+fn product(kernel: &Kernel, value: Value) -> Option<Product> {
+    let Some((Op::Mul, &[x, y])) = def(kernel, value) else { return None };
+    let ((a, lane, a_signed), (b, other, b_signed)) = (extended_lane(kernel, x)?, extended_lane(kernel, y)?);
+    if lane != other || kernel.ty(a) != kernel.ty(b) {
+        return None;
+    }
+    let (a, b, signs) = match (a_signed, b_signed) {
+        (true, false) => (a, b, Signs::Mixed),
+        (false, true) => (b, a, Signs::Mixed),
+        (signed, _) => (a.min(b), a.max(b), if signed { Signs::Signed } else { Signs::Unsigned }),
+    };
+    Some(Product { a, b, lane, signs })
+}
+
+/// A lane of a packed word extended to a word: of what, which, and whether by its sign.
+fn extended_lane(kernel: &Kernel, value: Value) -> Option<(Value, u8, bool)> {
+    let (op, &[narrow]) = def(kernel, value)? else { return None };
+    let signed = match op {
+        Op::Sext => true,
+        Op::Zext => false,
+        _ => return None,
+    };
+    let inst = kernel.def_inst(narrow)?;
+    match (kernel.insts[inst].op, kernel.insts[inst].attr, kernel.args(inst)) {
+        (Op::Extract, Attr::Lane(lane), &[packed]) if matches!(kernel.ty(packed), Type::I8X4 | Type::I16X2) => {
+            Some((packed, lane, signed))
+        }
+        _ => None,
+    }
 }

@@ -487,6 +487,18 @@ impl generated::Context for Rewriter<'_> {
         i64::from(lane) * i64::from(ty.elem().bits())
     }
 
+    fn rest(&mut self, ty: Type, count: i64) -> i64 {
+        i64::from(ty.elem().bits()) - (count & self.sign_shift(ty))
+    }
+
+    fn unused(&mut self, ty: Type) -> i64 {
+        32 - i64::from(ty.elem().bits())
+    }
+
+    fn above(&mut self, ty: Type) -> i64 {
+        1 << ty.elem().bits().min(63)
+    }
+
     fn type_of(&mut self, value: Value) -> Type {
         self.kernel.ty(value)
     }
@@ -621,6 +633,29 @@ impl generated::Context for Rewriter<'_> {
         holds(idioms::of_lanes(self.kernel, a, b, |a, b| a == !b))
     }
 
+    fn rotated_int(&mut self, ty: Type) -> Option<Type> {
+        (ty.is_int() && ty.bits() <= 64).then_some(ty)
+    }
+
+    fn count_below(&mut self, ty: Type, count: Value) -> Option<Value> {
+        idioms::count_below(self.kernel, ty, count)
+    }
+
+    fn makes_width(&mut self, ty: Type, a: i64, b: i64) -> Option<()> {
+        let width = i64::from(ty.elem().bits());
+        holds((1..width).contains(&a) && a + b == width)
+    }
+
+    fn makes_dot(&mut self, x: Value, y: Value) -> Option<()> {
+        holds(idioms::dot(self.kernel, x, y).is_some())
+    }
+
+    fn new_dot(&mut self, x: Value, y: Value) -> Value {
+        let Some(dot) = idioms::dot(self.kernel, x, y) else { return x };
+        let rest = dot.rest.unwrap_or_else(|| self.constant_of(Type::I32, |_| 0));
+        self.make(dot.op, self.kernel.ty(dot.a), Attr::None, &[dot.a, dot.b, rest])
+    }
+
     fn total_count(&mut self, ty: Type, a: i64, b: i64) -> Option<i64> {
         let counts = 0..i64::from(ty.elem().bits());
         (counts.contains(&a) && counts.contains(&b) && counts.contains(&(a + b))).then(|| a + b)
@@ -688,6 +723,10 @@ impl generated::Context for Rewriter<'_> {
 
     fn rotated(&mut self, ty: Type, n: u8) -> LaneMap {
         lane_map(ty.lanes(), |i| (i + usize::from(n)) % ty.lanes())
+    }
+
+    fn backward(&mut self, ty: Type) -> LaneMap {
+        lane_map(ty.lanes(), |i| ty.lanes() - 1 - i)
     }
 
     fn byte_lanes(&mut self, map: LaneMap) -> LaneMap {

@@ -44,7 +44,7 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     by int_shr_u (isel/rules/threads/integer.isle:33), priority 1: (ShrU $I32 a n)
 ;=     0008  0x000000000000300100000002ff017219  SHF.R.U32.HI R1, RZ, R2, R1 ;
 ;=   %4 = and.i32 %2, %0
-;=     by word_and (isel/rules/threads/integer.isle:56), priority 0: (And (bits32 ty) a b)
+;=     by word_and (isel/rules/threads/integer.isle:101), priority 0: (And (bits32 ty) a b)
 ;=       %0 by src_const (isel/rules/threads/sources.isle:8)
 ;=     0009  0x0000000000c000ff0000000103027812  LOP3 R2, R3, 0x1, RZ, 0xc0 ;
 ;=   %r = add.i32 %3, %4

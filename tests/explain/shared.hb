@@ -31,12 +31,12 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%a = load %x[%i]`
 ;=   by canon
+;=     dot_of_products (lower/rules/idioms.isle:334), priority -40
+;=       line 334: wanted (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
 ;=     add_zero (lower/rules/simplify.isle:12), priority 5
 ;=       line 12: wanted (iconst 0), found `%a = load %x[%i]`
 ;=     add_constants (lower/rules/simplify.isle:14), priority 4
 ;=       line 14: wanted (Add _ x j @ (constant)), found `%b = load %y[%i]`
 ;=     add_neg (lower/rules/simplify.isle:16), priority 3
 ;=       line 16: wanted (Neg _ y), found `%a = load %x[%i]`
-;=     neg_add (lower/rules/simplify.isle:18), priority 2
-;=       line 18: wanted (Neg _ x), found `%b = load %y[%i]`
-;=     and 13 more; --all shows them
+;=     and 16 more; --all shows them

@@ -67,6 +67,12 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
         Op::ShrU => f.ints(unsigned, |[a, b]| a >> count(b)),
         Op::RoundShrS => f.ints(signed, |[a, b]| round_shr(a, count(b))),
         Op::RoundShrU => f.ints(unsigned, |[a, b]| round_shr(a, count(b))),
+        Op::Rotl => f.ints(unsigned, |[a, b]| rotl(a, count(b), width)),
+        Op::Rotr => f.ints(unsigned, |[a, b]| rotl(a, count(-b), width)),
+        Op::Popcount => f.bits(|[a]| u64::from(a.count_ones())),
+        Op::Clz => f.bits(|[a]| u64::from(a.leading_zeros() - (64 - width))),
+        Op::Ctz => f.bits(|[a]| u64::from(a.trailing_zeros().min(width))),
+        Op::BitReverse => f.bits(|[a]| a.reverse_bits() >> (64 - width)),
         Op::And => f.bits(|[a, b]| a & b),
         Op::Or => f.bits(|[a, b]| a | b),
         Op::Xor => f.bits(|[a, b]| a ^ b),
@@ -96,6 +102,9 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
 
         Op::SadS => f.sad(signed),
         Op::SadU => f.sad(unsigned),
+        Op::Dot4S | Op::Dot2S => f.dot(signed, signed),
+        Op::Dot4U | Op::Dot2U => f.dot(unsigned, unsigned),
+        Op::Dot4SU | Op::Dot2SU => f.dot(signed, unsigned),
         Op::ReduceAddS => f.reduce(signed, |a, b| a + b),
         Op::ReduceAddU => f.reduce(unsigned, |a, b| a + b),
         Op::ReduceMinS => f.reduce(signed, i128::min),
@@ -228,6 +237,11 @@ fn round_shr(a: i128, n: i128) -> i128 {
     }
 }
 
+/// The low `width` bits of `a`, which has no others, in a circle.
+fn rotl(a: i128, n: i128, width: u32) -> i128 {
+    a << n | a >> (i128::from(width) - n)
+}
+
 /// An op at work: operands, and the result's lanes with what one of them holds.
 struct Fold<'a> {
     args: &'a [Operand<'a>],
@@ -278,6 +292,17 @@ impl Fold<'_> {
         self.each(|fold, _| {
             let difference = |i| read(fold.lane(0, i), elem) - read(fold.lane(1, i), elem);
             let sum: i128 = (0..lanes).map(|i| difference(i).abs()).sum();
+            (i128::from(fold.lane(2, 0)) + sum) as u64
+        });
+    }
+
+    /// The third operand and the sum of products of the first two.
+    fn dot(&mut self, read_a: impl Fn(u64, Elem) -> i128, read_b: impl Fn(u64, Elem) -> i128) {
+        let elem = self.elem(0);
+        let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());
+        self.each(|fold, _| {
+            let product = |i| read_a(fold.lane(0, i), elem) * read_b(fold.lane(1, i), elem);
+            let sum: i128 = (0..lanes).map(product).sum();
             (i128::from(fold.lane(2, 0)) + sum) as u64
         });
     }

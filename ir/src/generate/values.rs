@@ -71,7 +71,8 @@ impl Generator<'_, '_> {
             false => None,
         };
         let attr = self.attr(op, ty, from);
-        let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
+        let is_shift =
+            matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::Rotl | Op::Rotr);
         let constant = is_shift && !self.one_in(3);
         let form = OpForm { op, ty, from, condition, attr: uncontracted(attr), constant };
         let types = form.operands()?;

@@ -128,6 +128,8 @@ pub const EX: Field = field(76, 1, "ex");
 pub const HI: Field = field(76, 1, "hi");
 /// Direction of SHF.
 pub const DIR: Field = field(77, 1, "dir");
+/// IDP.2A takes the upper two bytes.
+pub const UPPER: Field = field(76, 1, "hi");
 /// Signedness of an integer operation.
 pub const SIGN: Field = field(78, 1, "sign");
 /// Truth table of LOP3 and PLOP3.
@@ -211,6 +213,14 @@ pub const M_BTYPE: Modifier = modifier(BTYPE, &[("u32", 0), ("s32", 1)], None);
 pub const M_VSAT: Modifier = modifier(VSAT, &[("sat", 1)], Some(0));
 /// `.add`.
 pub const M_VADD: Modifier = modifier(VADD, &[("add", 1)], Some(0));
+/// Signedness of the elements of `ra` in IDP.4A.
+pub const M_BYTES_A: Modifier = modifier(ATYPE, &[("U8", 0), ("S8", 1)], None);
+/// Signedness of the elements of `ra` in IDP.2A.
+pub const M_HALVES_A: Modifier = modifier(ATYPE, &[("U16", 0), ("S16", 1)], None);
+/// Signedness of the bytes of `rb` in IDP.
+pub const M_BYTES_B: Modifier = modifier(BTYPE, &[("U8", 0), ("S8", 1)], None);
+/// `.LO` or `.HI` of IDP.2A.
+pub const M_UPPER: Modifier = modifier(UPPER, &[("LO", 0), ("HI", 1)], None);
 /// Special registers.
 pub const M_SREG: Modifier = modifier(SREG, &[("SR_ITEM", 0)], None);
 /// Lane 0 or 1 of a packed register.

@@ -48,12 +48,18 @@ macro_rules! opcodes {
                     LOP3_RRR LOP3_RIR LOP3_RUR LOP3_RCR => m.lop3();
                     SHF_RRR SHF_RIR => m.shf();
                     PRMT_RRR PRMT_RIR => m.prmt();
+                    POPC_R => m.popc();
+                    FLO_R => m.flo();
+                    BREV_R => m.brev();
+                    IDP_4A => m.idp_4a();
+                    IDP_2A => m.idp_2a();
                     ISETP_RR ISETP_RI ISETP_RU ISETP_RC => m.isetp();
                 }
                 float {
                     FADD_RR FADD_RI FADD_RU FADD_RC => m.float_binary(D::fadd);
                     FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_binary(D::fmul);
                     FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.ffma();
+                    FMNMX_RR FMNMX_RI FMNMX_RU FMNMX_RC => m.fmnmx();
                     FSETP_RR FSETP_RI FSETP_RU FSETP_RC => m.fsetp();
                     FDIV_RR => m.float_binary(D::fdiv);
                     FSQRT_R => m.fsqrt();

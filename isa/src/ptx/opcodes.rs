@@ -42,6 +42,9 @@ macro_rules! opcodes {
                     SHF => m.shf();
                     LOP3 => m.lop3();
                     PRMT => m.prmt();
+                    POPC => m.popc();
+                    CLZ => m.clz();
+                    BREV => m.brev();
                     BFE => m.bfe();
                     BFI => m.bfi();
                 }

@@ -16,19 +16,16 @@ use crate::{Backend, Halu, Refusal, Request, Scratch, Selected, reasons};
 
 /// What HALU can do. A pair is two general registers, and a quad four.
 fn legality() -> Legality {
-    Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
+    Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type)
+        .with_free_parts(4)
+        .with_constant_counts()
+        .with_access_alignment(4)
 }
 
 /// Why HALU has no such op on the type, where more can be said.
 pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::Swizzle => reasons::LANES_AT_RUN_TIME,
         Op::LocalId | Op::GroupId | Op::GroupSize => reasons::NO_GROUPS,
-        Op::FcvtFromS | Op::FcvtFromU if ty.is_half() => Reason::with_help(
-            "by way of f32 it would round twice",
-            "`fcvt_from_s.f32` and then `fcvt.f16`, where the second rounding does no harm; `--target ptx` rounds once",
-        ),
-        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => reasons::LANES_SHIFTED_APART,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
         _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
         op if reasons::is_upper_half(op) => return reasons::upper_half(ty),
@@ -42,10 +39,6 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
         Attr::Float(flags) if ty.is_half() && flags.ftz => {
             Some(Reason::with_help("bf16 arithmetic has no `ftz`", "leave out `ftz`: subnormals are kept"))
         }
-        Attr::Float(_) if ty == Type::F32 && matches!(op, Op::Fmin | Op::Fmax) => Some(Reason::with_help(
-            "it has no f32 minimum or maximum; compare and select",
-            "`%m = fcmp.lt.f32 %a, %b`, then `select.f32 %m, %a, %b`",
-        )),
         Attr::Float(_) if ty == Type::F32 => Some(Reason::with_help(
             "f32 arithmetic rounds to nearest even and keeps subnormals",
             "leave out the modifiers, or compute in f16",

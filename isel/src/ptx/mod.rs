@@ -26,8 +26,6 @@ fn is_bf16(ty: Type) -> bool {
 /// Why PTX has no such op on the type, where more can be said.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::Swizzle => reasons::LANES_AT_RUN_TIME,
-        Op::Shl | Op::ShrS | Op::ShrU if !ty.is_scalar() => reasons::LANES_SHIFTED_APART,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
         _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
         op if reasons::is_upper_half(op) => return reasons::upper_half(ty),
@@ -84,7 +82,10 @@ fn check_intrinsics(kernel: &Kernel) -> Vec<Refusal> {
 
 impl Backend for Ptx {
     fn legality(&self, _: Target) -> Legality {
-        Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type).with_free_parts(4)
+        Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type)
+            .with_free_parts(4)
+            .with_constant_counts()
+            .with_access_alignment(4)
     }
 
     fn rules(&self) -> &'static [Rule] {

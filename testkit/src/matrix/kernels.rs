@@ -166,7 +166,7 @@ impl Form {
 fn variants(row: &OpRow, ty: Type) -> Vec<Variant> {
     let words = |words: &[&'static str]| words.iter().copied().map(Variant::Word).collect::<Vec<_>>();
     match row.op {
-        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU => {
+        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::Rotl | Op::Rotr => {
             return vec![Variant::Plain, Variant::ByConstant];
         }
         Op::Select if !ty.is_scalar() => return vec![Variant::Plain, Variant::ByOne],

@@ -83,11 +83,17 @@ fn family(form: &Form) -> Option<Family> {
         Op::AddSatS | Op::AddSatU | Op::SubSatS | Op::SubSatU | Op::AvgS | Op::AvgU | Op::AbsDiffS | Op::AbsDiffU => {
             Family::Saturating
         }
-        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU => Family::Shifts,
-        Op::And | Op::Or | Op::Xor | Op::Not => Family::Bits,
+        Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU | Op::Rotl | Op::Rotr => Family::Shifts,
+        Op::And | Op::Or | Op::Xor | Op::Not | Op::Popcount | Op::Clz | Op::Ctz | Op::BitReverse => Family::Bits,
         Op::Icmp | Op::Select => Family::Choice,
         Op::SadS
         | Op::SadU
+        | Op::Dot4S
+        | Op::Dot4U
+        | Op::Dot4SU
+        | Op::Dot2S
+        | Op::Dot2U
+        | Op::Dot2SU
         | Op::ReduceAddS
         | Op::ReduceAddU
         | Op::ReduceMinS

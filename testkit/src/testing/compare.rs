@@ -132,8 +132,8 @@ mod tests {
 
     #[test]
     fn where_all_refuse_the_reasons_are_told() {
-        let text = "kernel @k(%x: in i8x16, %j: in i8x16, %y: out i64) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %w = load %j[%i]\n  \
-                    %s = swizzle.i8x16 %v, %w\n  %p = split.i64 %s, 0\n  %q = mul_hi_u.i64 %p, %p\n  store %q, %y[%i]\n  ret\n}\n";
+        let text = "kernel @k(%x: in bf16x2, %y: out bf16x2) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
+                    %w = fadd.ftz.bf16x2 %v, %v\n  store %w, %y[%i]\n  ret\n}\n";
         let report = run_and_compare(text, "k", 1, &[]).unwrap_err().to_string();
         assert!(report.contains("halu cannot do"), "{report}");
     }

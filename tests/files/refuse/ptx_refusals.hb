@@ -1,29 +1,5 @@
 ; test: refuse ptx
 ; Ops that PTX has no instructions for, and no others to make them of.
-kernel @lanes_chosen_at_run_time(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %r = swizzle.i8x16 %a, %b
-  store %r, %out[%i]
-  ret
-}
-;= %r = swizzle.i8x16 %a, %b
-;=     ptx cannot do `swizzle.i8x16`: it has no shuffle by lanes chosen at run time
-
-; Lanes are shifted by one constant, not each by its own count.
-kernel @lanes_shifted_apart(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %r = shl.i8x4 %a, %b
-  store %r, %out[%i]
-  ret
-}
-;= %r = shl.i8x4 %a, %b
-;=     ptx cannot do `shl.i8x4`: packed lanes shift by one constant for all
 
 ; Halves round to nearest even.
 kernel @directed(%a_in: in f16x2, %b_in: in f16x2, %out1: out f16x2, %out2: out f16x2, %out3: out f16x2) {

@@ -14,5 +14,3 @@ kernel @refused(%x: in bf16x2, %v: in i8x16, %y: out bf16x2, %w: out i8x16) {
 }
 ;= %r = fadd.ftz.bf16x2 %a, %a
 ;=     halu cannot do `fadd.bf16x2`: bf16 arithmetic has no `ftz`
-;= %s = swizzle.i8x16 %b, %b
-;=     halu cannot do `swizzle.i8x16`: it has no shuffle by lanes chosen at run time

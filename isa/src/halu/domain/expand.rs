@@ -1,6 +1,8 @@
 //! Whole instructions as expansions into the other operations of a domain, for those that have no shorter way to say them.
 
-use super::{Domain, VideoKind, VideoMerge, VideoOp};
+use crate::half::{Compare, NAN_F32};
+
+use super::{Domain, DotOp, Element, VideoKind, VideoMerge, VideoOp};
 
 /// A video instruction in 32-bit operations. A lane's exact result fits 18 bits, so words carry it as signed integers.
 pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
@@ -43,10 +45,80 @@ fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, sign
     let [low, high] = pair;
     let lanes = 32 / bits;
     let word = if index < lanes { low } else { high };
-    let left = d.word(32 - bits * (index % lanes + 1));
+    extended(d, word, Element { start: bits * (index % lanes), bits }, signed)
+}
+
+/// An element of a word, extended to a word.
+fn extended<D: Domain>(d: &mut D, word: D::Word, Element { start, bits }: Element, signed: bool) -> D::Word {
+    let left = d.word(32 - bits - start);
     let right = d.word(32 - bits);
     let top = d.shl(word, left);
     if signed { d.sar(top, right) } else { d.shr(top, right) }
+}
+
+/// The lesser or the greater of two f32: -0 is below +0; of one NaN and a number the number, of two NaN or with `nan` the NaN.
+pub fn float_minmax<D: Domain>(d: &mut D, min: D::Pred, nan: bool, a: D::Word, b: D::Word) -> D::Word {
+    let (less, equal) = (d.fcompare(Compare::LT, a, b), d.fcompare(Compare::EQ, a, b));
+    let takes_b = d.differ(less, min);
+    let one_of = d.select(takes_b, b, a);
+    // Equal numbers have the same bits, but for zeros of unlike signs.
+    let (lowest, highest) = (d.or(a, b), d.and(a, b));
+    let same = d.select(min, lowest, highest);
+    let number = d.select(equal, same, one_of);
+    let [nan_a, nan_b] = [a, b].map(|x| d.fcompare(Compare::NAN, x, x));
+    let other = d.select(nan_a, b, number);
+    let other = d.select(nan_b, a, other);
+    let spoilt = if nan { d.either(nan_a, nan_b) } else { d.both(nan_a, nan_b) };
+    let nan = d.word(NAN_F32);
+    d.select(spoilt, nan, other)
+}
+
+/// [`Domain::dot`] in multiplications.
+pub(super) fn dot<D: Domain>(d: &mut D, op: &DotOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
+    op.elements.pairs().iter().fold(c, |sum, &[x, y]| {
+        let (x, y) = (extended(d, a, x, op.a_signed), extended(d, b, y, op.b_signed));
+        let product = d.mul(x, y);
+        d.add(sum, product)
+    })
+}
+
+/// [`Domain::count_ones`] in sums: of neighbouring bits, pairs, nibbles, bytes.
+pub(super) fn count_ones<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
+    let mut counts = a;
+    for (n, kept) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF), (16, 0x0000_FFFF)] {
+        let (n, kept) = (d.word(n), d.word(kept));
+        let low = d.and(counts, kept);
+        let high = d.shr(counts, n);
+        let high = d.and(high, kept);
+        counts = d.add(low, high);
+    }
+    counts
+}
+
+/// [`Domain::leading_zeros`]: the bits that are clear when all below the highest are set.
+pub(super) fn leading_zeros<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
+    let mut smeared = a;
+    for n in [1, 2, 4, 8, 16] {
+        let n = d.word(n);
+        let below = d.shr(smeared, n);
+        smeared = d.or(smeared, below);
+    }
+    let clear = d.not(smeared);
+    d.count_ones(clear)
+}
+
+/// [`Domain::reverse_bits`] in exchanges of neighbouring bits, pairs, nibbles, bytes, halves.
+pub(super) fn reverse_bits<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
+    let mut word = a;
+    for (n, kept) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF), (16, 0x0000_FFFF)] {
+        let (n, kept) = (d.word(n), d.word(kept));
+        let down = d.shr(word, n);
+        let down = d.and(down, kept);
+        let up = d.and(word, kept);
+        let up = d.shl(up, n);
+        word = d.or(down, up);
+    }
+    word
 }
 
 fn lane<D: Domain>(d: &mut D, kind: VideoKind, x: D::Word, y: D::Word) -> D::Word {

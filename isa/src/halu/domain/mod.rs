@@ -6,7 +6,7 @@
 
 pub(super) mod expand;
 
-pub use expand::permute;
+pub use expand::{float_minmax, permute};
 
 use arrayvec::ArrayVec;
 
@@ -102,6 +102,22 @@ pub trait Domain: Sized {
     fn half_compare(&mut self, op: &HalfCompare, a: Self::Word, b: Self::Word) -> [Self::Pred; 2];
 
     // Whole instructions that a domain may have a shorter way to say.
+    /// The number of bits that are set.
+    fn count_ones(&mut self, a: Self::Word) -> Self::Word {
+        expand::count_ones(self, a)
+    }
+    /// The number of zeros above the highest bit that is set; of 0 it is 32.
+    fn leading_zeros(&mut self, a: Self::Word) -> Self::Word {
+        expand::leading_zeros(self, a)
+    }
+    /// Bit i is bit 31 - i.
+    fn reverse_bits(&mut self, a: Self::Word) -> Self::Word {
+        expand::reverse_bits(self, a)
+    }
+    /// `c` and the products of elements of `a` and of `b`, modulo 2^32.
+    fn dot(&mut self, op: &DotOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
+        expand::dot(self, op, a, b, c)
+    }
     /// A video instruction on `a` and `b`, merged into or added to `c`.
     fn video(&mut self, op: &VideoOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::video(self, op, a, b, c)
@@ -195,6 +211,54 @@ impl Lanes {
     /// 16 or 8.
     pub const fn bits(self) -> u32 {
         32 / self as u32
+    }
+}
+
+/// Some bits of a word, as an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Element {
+    /// The lowest.
+    pub start: u32,
+    /// How many.
+    pub bits: u32,
+}
+
+/// A dot product: which elements are multiplied, the first of one with the first of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DotOp {
+    /// Elements of `a` are sign-extended.
+    pub a_signed: bool,
+    /// Likewise of `b`.
+    pub b_signed: bool,
+    /// Bytes or halfwords of a word.
+    pub elements: DotElements,
+}
+
+/// What a dot product multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DotElements {
+    /// Four bytes by four bytes.
+    Bytes,
+    /// Two halfwords of `a` by the two lower bytes of `b`.
+    LowBytes,
+    /// Two halfwords of `a` by the two upper bytes of `b`.
+    HighBytes,
+}
+
+impl DotElements {
+    /// The elements of `a` and of `b`, in pairs.
+    pub const fn pairs(self) -> &'static [[Element; 2]] {
+        const fn byte(n: u32) -> Element {
+            Element { start: 8 * n, bits: 8 }
+        }
+        const fn half(n: u32) -> Element {
+            Element { start: 16 * n, bits: 16 }
+        }
+        match self {
+            Self::Bytes => const { &[[byte(0); 2], [byte(1); 2], [byte(2); 2], [byte(3); 2]] },
+            Self::LowBytes => const { &[[half(0), byte(0)], [half(1), byte(1)]] },
+            Self::HighBytes => const { &[[half(0), byte(2)], [half(1), byte(3)]] },
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Context, Source, f};
 use crate::half::{Compare, Format, Rounding};
-use crate::halu::domain::{Domain, Reader};
+use crate::halu::domain::{Domain, Reader, float_minmax};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// A source taken for an f32: abs, then neg.
@@ -15,6 +15,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn float_binary(&mut self, op: fn(&mut D, D::Word, D::Word) -> D::Word) {
         let (a, b) = (self.float(0), self.float(1));
         let result = op(self.d, a, b);
+        self.define(f::RD, [result]);
+    }
+
+    /// FMNMX.
+    pub(super) fn fmnmx(&mut self) {
+        let min = self.pred(f::PP, f::PP_NOT);
+        let (a, b) = (self.float(0), self.float(1));
+        let result = float_minmax(self.d, min, self.flag(f::NAN), a, b);
         self.define(f::RD, [result]);
     }
 

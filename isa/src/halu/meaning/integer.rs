@@ -2,7 +2,7 @@
 
 use super::{Context, f};
 use crate::half::Compare;
-use crate::halu::domain::{Domain, Reader};
+use crate::halu::domain::{Domain, DotElements, DotOp, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn iadd3(&mut self) {
@@ -95,6 +95,40 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn prmt(&mut self) {
         let [a, selector, c] = [0, 1, 2].map(|i| self.word(i));
         let result = self.d.permute(a, c, selector);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn popc(&mut self) {
+        let a = self.word(0);
+        let result = self.d.count_ones(a);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn flo(&mut self) {
+        let (a, highest) = (self.word(0), self.d.word(31));
+        let zeros = self.d.leading_zeros(a);
+        let result = self.d.sub(highest, zeros);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn brev(&mut self) {
+        let a = self.word(0);
+        let result = self.d.reverse_bits(a);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn idp_4a(&mut self) {
+        self.dot(DotElements::Bytes);
+    }
+
+    pub(super) fn idp_2a(&mut self) {
+        self.dot(if self.flag(f::UPPER) { DotElements::HighBytes } else { DotElements::LowBytes });
+    }
+
+    fn dot(&mut self, elements: DotElements) {
+        let op = DotOp { a_signed: self.flag(f::ATYPE), b_signed: self.flag(f::BTYPE), elements };
+        let [a, b, c] = [0, 1, 2].map(|i| self.word(i));
+        let result = self.d.dot(&op, a, b, c);
         self.define(f::RD, [result]);
     }
 

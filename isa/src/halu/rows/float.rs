@@ -52,6 +52,22 @@ forms! { FFMA, 0x23;
     FFMA_RCR C [D, A_F, B_C, C_R64];
 }
 
+const FMNMX: Row = Row {
+    mnemonic: "FMNMX",
+    modifiers: &[M_NAN],
+    doc: "Minimum (`pp` true) or maximum (`pp` false) of two f32.\n\n\
+          -0 orders below +0, and subnormals are kept. Where one source is NaN the result is the other; where both are, or either under `.NAN`, \
+          it is 0x7fffffff.",
+    examples: &["FMNMX R0, R1, R2, PT ;", "FMNMX.NAN R0, |R1|, 0.5, !PT ;"],
+    ..HALU
+};
+forms! { FMNMX, 0x08;
+    FMNMX_RR R [D, A_F, B_R, P];
+    FMNMX_RI I [D, A_F, B_I, P];
+    FMNMX_RU U [D, A_F, B_U, P];
+    FMNMX_RC C [D, A_F, B_C, P];
+}
+
 const FSETP: Row = Row {
     mnemonic: "FSETP",
     modifiers: &[M_CMP, M_LOP],

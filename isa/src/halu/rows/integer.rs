@@ -131,6 +131,56 @@ forms! { PRMT, 0x16;
     PRMT_RIR I [D, A, bits("selector", IMM16), C_R64];
 }
 
+const POPC: Row = Row {
+    mnemonic: "POPC",
+    doc: "Counts the bits of a word that are set: 0 to 32.",
+    examples: &["POPC R0, R1 ;"],
+    ..HALU
+};
+forms! { POPC, 0x09; POPC_R R [D, B_R]; }
+
+const FLO: Row = Row {
+    mnemonic: "FLO",
+    tags: &["U32"],
+    doc: "Finds the leading one: the number of the highest bit of a word that is set, or -1 where none is. 31 less it is the number of leading \
+          zeros, of 0 too.",
+    examples: &["FLO.U32 R0, R1 ;"],
+    ..HALU
+};
+forms! { FLO, 0x0a; FLO_R R [D, B_R]; }
+
+const BREV: Row = Row {
+    mnemonic: "BREV",
+    doc: "Reverses the bits of a word: bit i of `rd` is bit 31 - i of `rb`.",
+    examples: &["BREV R0, R1 ;"],
+    ..HALU
+};
+forms! { BREV, 0x01; BREV_R R [D, B_R]; }
+
+const IDP_BYTES: Row = Row {
+    mnemonic: "IDP",
+    tags: &["4A"],
+    modifiers: &[M_BYTES_A, M_BYTES_B],
+    order: ModifierOrder::Fixed,
+    doc: "Dot product of bytes: the four products of a byte of `ra` and the byte of `rb` in the same place, and `rc`, added modulo 2^32. \
+          `.U8` and `.S8` say how the bytes of `ra`, then those of `rb`, are extended.",
+    examples: &["IDP.4A.S8.S8 R0, R1, R2, R3;", "IDP.4A.U8.S8 R0, R1, R2, RZ;"],
+    ..HALU
+};
+forms! { IDP_BYTES, 0x26; IDP_4A R [D, A, B_R, C_R64]; }
+
+const IDP_HALVES: Row = Row {
+    mnemonic: "IDP",
+    tags: &["2A"],
+    modifiers: &[M_UPPER, M_HALVES_A, M_BYTES_B],
+    order: ModifierOrder::Fixed,
+    doc: "Dot product of halfwords and bytes: the products of the two halfwords of `ra` and two bytes of `rb`, the lower two under `.LO`, the \
+          upper two under `.HI`, and `rc`, added modulo 2^32. The types say how halfwords and bytes are extended.",
+    examples: &["IDP.2A.LO.S16.S8 R0, R1, R2, R3;", "IDP.2A.HI.U16.U8 R0, R1, R2, RZ;"],
+    ..HALU
+};
+forms! { IDP_HALVES, 0x27; IDP_2A R [D, A, B_R, C_R64]; }
+
 const ISETP: Row = Row {
     mnemonic: "ISETP",
     modifiers: &[M_ICMP, M_SIGN, M_LOP, M_EX],

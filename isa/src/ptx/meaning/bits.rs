@@ -94,6 +94,35 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
+    pub(super) fn popc(&mut self) {
+        let [low, high] = self.wide_int(1, self.ty(0));
+        let (low, high) = (self.d.count_ones(low), self.d.count_ones(high));
+        let result = self.d.add(low, high);
+        self.define_word(result);
+    }
+
+    pub(super) fn clz(&mut self) {
+        let [low, high] = self.wide_int(1, self.ty(0));
+        let of_low = self.d.leading_zeros(low);
+        let result = if self.ty(0).bits() == 64 {
+            let (zero, width) = (self.d.word(0), self.d.word(32));
+            let of_high = self.d.leading_zeros(high);
+            let below = self.d.add(of_low, width);
+            let empty = self.d.equal(high, zero);
+            self.d.select(empty, below, of_high)
+        } else {
+            of_low
+        };
+        self.define_word(result);
+    }
+
+    pub(super) fn brev(&mut self) {
+        let [low, high] = self.value(1);
+        let [low, high] = [low, high].map(|word| self.d.reverse_bits(word));
+        let result = if self.ty(0).bits() == 64 { [high, low] } else { [low, high] };
+        self.define(result);
+    }
+
     /// A word modulo 256.
     fn amount(&mut self, i: usize) -> D::Word {
         let (word, byte) = (self.word(i), self.d.word(0xFF));

@@ -1,8 +1,8 @@
 //! f32 arithmetic.
 
 use super::{Context, Reader};
-use crate::half::{Compare, NAN_F32};
-use crate::halu::domain::Domain;
+use crate::half::Compare;
+use crate::halu::domain::{Domain, float_minmax};
 use crate::ptx::types::Token;
 
 const SIGN: u32 = 0x8000_0000;
@@ -73,18 +73,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     pub(super) fn float_minmax(&mut self, min: bool) {
         let (a, b) = (self.float(1), self.float(2));
-        let (less, equal) = (self.d.fcompare(Compare::LT, a, b), self.d.fcompare(Compare::EQ, a, b));
-        let (first, second) = if min { (a, b) } else { (b, a) };
-        let one_of = self.d.select(less, first, second);
-        // Equal numbers have the same bits, but for zeros of unlike signs.
-        let same = if min { self.d.or(a, b) } else { self.d.and(a, b) };
-        let number = self.d.select(equal, same, one_of);
-        let [nan_a, nan_b] = [a, b].map(|x| self.d.fcompare(Compare::NAN, x, x));
-        let other = self.d.select(nan_a, b, number);
-        let other = self.d.select(nan_b, a, other);
-        let spoilt = if self.has(Token::Nan) { self.d.either(nan_a, nan_b) } else { self.d.both(nan_a, nan_b) };
-        let nan = self.d.word(NAN_F32);
-        let result = self.d.select(spoilt, nan, other);
+        let min = self.d.truth(min);
+        let result = float_minmax(self.d, min, self.has(Token::Nan), a, b);
         self.define_word(result);
     }
 

@@ -1,21 +1,13 @@
 //! Integer arithmetic, and video.
 
 use super::{Context, Reader, wide};
-use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
+use crate::halu::domain::{Domain, DotElements, DotOp, Lanes, VideoKind, VideoMerge, VideoOp};
 use crate::ptx::operand::Operand;
 use crate::ptx::row::Shape;
 use crate::ptx::types::{Token, Type};
 
 type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as Domain>::Word;
 type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
-
-/// A part of a word.
-#[derive(Clone, Copy)]
-struct Element {
-    /// Its lowest bit.
-    start: u32,
-    bits: u32,
-}
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// An operation that wraps.
@@ -135,33 +127,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn dp4a(&mut self) {
-        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
-        let elements = [0, 8, 16, 24].map(|start| Element { start, bits: 8 });
-        self.dot([a, b, c], elements, elements);
+        self.dot(DotElements::Bytes);
     }
 
     pub(super) fn dp2a(&mut self) {
-        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
-        let start = if self.has(Token::Hi) { 16 } else { 0 };
-        let halfwords = [0, 16].map(|start| Element { start, bits: 16 });
-        let bytes = [start, start + 8].map(|start| Element { start, bits: 8 });
-        self.dot([a, b, c], halfwords, bytes);
+        self.dot(if self.has(Token::Hi) { DotElements::HighBytes } else { DotElements::LowBytes });
     }
 
-    /// `c` and the products of elements of `a` and of `b`.
-    fn dot<const N: usize>(&mut self, [a, b, c]: [D::Word; 3], of_a: [Element; N], of_b: [Element; N]) {
-        let signed = [self.ty(0).is_signed(), self.ty(1).is_signed()];
-        let mut sum = c;
-        for (x, y) in of_a.into_iter().zip(of_b) {
-            let [x, y] = [(a, x, signed[0]), (b, y, signed[1])].map(|(word, Element { start, bits }, signed)| {
-                let start = self.d.word(start);
-                let element = self.d.shr(word, start);
-                wide::extend_word(self.d, bits, signed, element)
-            });
-            let product = self.d.mul(x, y);
-            sum = self.d.add(sum, product);
-        }
-        self.define_word(sum);
+    fn dot(&mut self, elements: DotElements) {
+        let op = DotOp { a_signed: self.ty(0).is_signed(), b_signed: self.ty(1).is_signed(), elements };
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        let result = self.d.dot(&op, a, b, c);
+        self.define_word(result);
     }
 
     /// Packed integers: the video instruction on all lanes.

@@ -9,6 +9,7 @@ const FIELDS: Slot = ty(types!(U32 U64 S32 S64));
 const ONLY_B32: Slot = ty(types!(B32));
 
 const SHIFT: &[OperandRow] = &[def("d", T), value("a", T), value("b", U32)];
+const COUNT: &[OperandRow] = &[def("d", U32), value("a", T)];
 const FUNNEL: &[OperandRow] = &[def("d", B32), value("a", B32), value("b", B32), value("c", U32)];
 
 macro_rules! bits {
@@ -44,6 +45,9 @@ bits! {
     PRMT "prmt" &[ONLY_B32], &[def("d", B32), value("a", B32), value("b", B32), value("c", B32)],
         "Builds a word from the bytes of two. Byte i is picked from the bytes of `a` (0 to 3) and `b` (4 to 7) by bits 0 to 2 of nibble i of `c`; bit 3 asks for eight copies of that byte's sign instead.",
         "prmt.b32 %d, %a, %b, 0x5410;";
+    POPC "popc" &[WIDE_WORDS], COUNT, "Counts the bits that are set.", "popc.b32 %d, %a;";
+    CLZ "clz" &[WIDE_WORDS], COUNT, "Counts the zeros above the highest bit that is set; of 0 there are as many as the type has bits.", "clz.b32 %d, %a;";
+    BREV "brev" &[WIDE_WORDS], D_A, "Reverses the bits.", "brev.b32 %d, %a;";
     BFE "bfe" &[FIELDS], &[def("d", T), value("a", T), OperandRow::used("b", Shape::Amount), OperandRow::used("c", Shape::Amount)],
         "Takes a field out of `a`: `c` bits from bit `b` on, both modulo 256. It is extended by zeros, or where the type is signed by its sign, which for a field that reaches beyond `a` is the sign of `a`. No bits are 0.",
         "bfe.u32 %d, %a, 8, 8;";

@@ -332,6 +332,48 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst)
     }
 
+    fn count_ones(&mut self, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::POPC_R, Number::Int, a);
+        self.out.word(inst)
+    }
+
+    fn reverse_bits(&mut self, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::BREV_R, Number::Int, a);
+        self.out.word(inst)
+    }
+
+    fn leading_one(&mut self, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::FLO_R, Number::Int, a);
+        self.out.word(inst)
+    }
+
+    fn rotate_left(&mut self, a: Src, count: Src) -> Reg {
+        self.rotate(true, a, count)
+    }
+
+    fn rotate_right(&mut self, a: Src, count: Src) -> Reg {
+        self.rotate(false, a, count)
+    }
+
+    fn dot_bytes(&mut self, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {
+        let signs = [sign_choice!(M_BYTES_A, *of_a), sign_choice!(M_BYTES_B, *of_b)];
+        self.dot(Word::new(Opcode::IDP_4A), signs, [a, b, c])
+    }
+
+    fn dot_halves(&mut self, first: u8, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {
+        let upper = if first == 0 { choice!(M_UPPER, "LO") } else { choice!(M_UPPER, "HI") };
+        let signs = [sign_choice!(M_HALVES_A, *of_a), sign_choice!(M_BYTES_B, *of_b)];
+        self.dot(Word::new(Opcode::IDP_2A).with(UPPER, upper), signs, [a, b, c])
+    }
+
+    fn prmt_by(&mut self, selector: Reg, a: Src, b: Src) -> Reg {
+        let (a, b) = (self.out.reg(a), self.out.reg(b));
+        self.out.read(RA, a);
+        self.out.read(R32, selector);
+        self.out.read(R64, b);
+        self.out.word(Word::new(Opcode::PRMT_RRR))
+    }
+
     fn isetp(&mut self, cc: &IntCC, a: Src, b: Src) -> Pred {
         let inst = self.int_compare(*cc, a, b);
         self.out.pred(inst, PU)
@@ -450,6 +492,14 @@ impl rules::Context for Lowering<'_> {
     fn fsqrt(&mut self, a: Src) -> Reg {
         let inst = self.out.one(Opcode::FSQRT_R, Number::Single, a);
         self.out.word(inst)
+    }
+
+    fn fmin(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        self.float_minmax(true, flags, a, b)
+    }
+
+    fn fmax(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        self.float_minmax(false, flags, a, b)
     }
 
     fn fsetp(&mut self, cond: FloatCond, a: Src, b: Src) -> Pred {

@@ -31,6 +31,7 @@ pub(super) const HSET2: TwoForms = two_forms!(HSET2_RR HSET2_RI HSET2_RC);
 pub(super) const HSETP2: TwoForms = two_forms!(HSETP2_RR HSETP2_RI HSETP2_RC);
 pub(super) const FADD: TwoForms = two_forms!(FADD_RR FADD_RI FADD_RC);
 pub(super) const FMUL: TwoForms = two_forms!(FMUL_RR FMUL_RI FMUL_RC);
+pub(super) const FMNMX: TwoForms = two_forms!(FMNMX_RR FMNMX_RI FMNMX_RC);
 pub(super) const FSETP: TwoForms = two_forms!(FSETP_RR FSETP_RI FSETP_RC);
 pub(super) const ISETP: TwoForms = two_forms!(ISETP_RR ISETP_RI ISETP_RC);
 pub(super) const SEL: TwoForms = two_forms!(SEL_RR SEL_RI SEL_RC);
@@ -77,7 +78,11 @@ pub(super) fn int_condition(cc: IntCC) -> u64 {
 pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     match modifier.value("u32") {
         Some(_) => [value_of(modifier, "u32"), value_of(modifier, "s32")],
-        None => [value_of(modifier, "U32"), value_of(modifier, "S32")],
+        None => match (modifier.value("U32"), modifier.value("U16")) {
+            (Some(_), _) => [value_of(modifier, "U32"), value_of(modifier, "S32")],
+            (_, Some(_)) => [value_of(modifier, "U16"), value_of(modifier, "S16")],
+            _ => [value_of(modifier, "U8"), value_of(modifier, "S8")],
+        },
     }
 }
 
@@ -118,6 +123,11 @@ impl Lowering<'_> {
             .with(NAN, flags.nan.into())
             .with(PP_NOT, (!least).into());
         self.out.word(inst)
+    }
+
+    pub(super) fn float_minmax(&mut self, least: bool, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        let inst = self.out.two_commuting(FMNMX, Number::Single, a, b);
+        self.out.word(inst.with(NAN, flags.nan.into()).with(PP_NOT, (!least).into()))
     }
 
     /// A compare, its operands exchanged where that brings the register first.
@@ -176,6 +186,34 @@ impl Lowering<'_> {
         self.out.read(R32, b.part(1));
         self.out.read_pred(&mut inst, PP, PP_NOT, Pred { vreg: Some(carry), not: false });
         Reg::new(self.out.put(inst, RegClass::Pair, Some(low), 1))
+    }
+
+    /// A dot product by an instruction, its elements of these signs.
+    pub(super) fn dot(&mut self, inst: Word, [of_a, of_b]: [u64; 2], [a, b, c]: [Src; 3]) -> Reg {
+        let [a, b, c] = [a, b, c].map(|src| self.out.reg(src));
+        self.out.read(RA, a);
+        self.out.read(R32, b);
+        self.out.read(R64, c);
+        self.out.word(inst.with(ATYPE, of_a).with(BTYPE, of_b))
+    }
+
+    /// A word shifted with itself above or below it: the high word of a left shift, the low word of a right one.
+    pub(super) fn rotate(&mut self, left: bool, a: Src, count: Src) -> Reg {
+        let a = self.out.reg(a);
+        let direction = if left { choice!(M_DIR, "L") } else { choice!(M_DIR, "R") };
+        let sign = sign_choice!(M_SIGN, Sign::U);
+        let set = |inst: Word| inst.with(DIR, direction).with(HI, left.into()).with(SIGN, sign);
+        let inst = match count.place {
+            Source::Imm(n) => set(Word::new(Opcode::SHF_RIR)).with(IMM32, (n % 32).into()),
+            _ => {
+                let count = self.out.reg(count);
+                self.out.read(R32, count);
+                set(Word::new(Opcode::SHF_RRR))
+            }
+        };
+        self.out.read(RA, a);
+        self.out.read(R64, a);
+        self.out.word(inst)
     }
 
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {

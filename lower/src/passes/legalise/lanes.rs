@@ -77,6 +77,16 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
             let parts: Option<Vec<_>> = parts.iter().map(|&part| lanes(legaliser, part)).collect();
             Made::Lanes(parts?.concat())
         }
+        (Op::Concat, parts, _) if is_wide(data.ty) => {
+            let mut lanes = Vec::with_capacity(data.ty.lanes());
+            for &part in parts {
+                let count = result_type(legaliser, part).bits() / lane.bits();
+                for number in 0..count as u8 {
+                    lanes.push(legaliser.place(Op::Split, lane, Attr::Lane(number), &[part])?);
+                }
+            }
+            Made::Lanes(lanes)
+        }
         (Op::Splat, &[x], _) => Made::Lanes(vec![x; data.ty.lanes()]),
         (Op::Const, [], _) => Made::Lanes(lanes(legaliser, result)?),
         (Op::Insert, &[x, y], Attr::Lane(n)) => {
@@ -256,7 +266,8 @@ fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, lanes: &[Value]) -> O
         let expand = |&lane: &Value| legaliser.place(Op::MaskExpand, wide.lane_type(), Attr::None, &[lane]);
         let integers: Vec<Value> = lanes.iter().map(expand).collect::<Option<_>>()?;
         let whole = joined(legaliser, wide, &integers)?;
-        let zero = legaliser.place(Op::Const, wide, Attr::Bits(0), &[])?;
+        let none = legaliser.constant_attr(wide, [0; 8]);
+        let zero = legaliser.place(Op::Const, wide, none, &[])?;
         return legaliser.place(Op::Icmp, wide, Attr::IntCC(IntCC::Ne), &[whole, zero]);
     }
     if ty == Type::I8X16 {

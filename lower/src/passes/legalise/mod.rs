@@ -1,28 +1,29 @@
 //! Legalisation: what the target lacks is made out of what it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`: an
+//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle` and `bits.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
 //! for which that fails is worked on as its four words ([`words`]), and whatever is on vectors yet as
 //! lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
 
 pub(crate) mod lanes;
+mod pieces;
 pub(crate) mod words;
 
 use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Type, Value};
+use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Span, Type, Value};
 
 use crate::pass::{BuiltIn, Context};
 use crate::passes::{dce, switch};
-use crate::rewrite::{Candidate, Rewriter};
+use crate::rewrite::{Candidate, Rewriter, constant_lanes};
 use crate::trace::{How, Tell};
 
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, or lane by lane",
+    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle` and `bits.isle`, or lane by lane",
     order: &[],
     run,
 };
@@ -84,11 +85,26 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Whether the target has the instruction: its op on its type, and the masks among its operands.
+/// Whether the target has the instruction: its op on its type, and the masks and counts among its operands.
 fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let mut operands = kernel.args(inst).iter().map(|&arg| kernel.ty(arg));
-    legality.is_native(data.op, data.ty) && operands.all(|ty| has_mask(legality, ty))
+    legality.is_native(data.op, data.ty)
+        && operands.all(|ty| has_mask(legality, ty))
+        && has_count(kernel, legality, inst)
+}
+
+/// Whether an instruction is no shift of packed lanes, or one by a count that the target shifts them by.
+fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    let is_shift = matches!(data.op, Op::Shl | Op::ShrS | Op::ShrU) && !data.ty.is_scalar();
+    let count = || kernel.args(inst).get(1).and_then(|&count| constant_lanes(kernel, count));
+    !(is_shift && legality.has_constant_counts())
+        || count().is_some_and(|(ty, lanes)| {
+            let mut counts = lanes.iter().take(ty.lanes()).map(|lane| lane % u64::from(ty.elem().bits()));
+            let first = counts.next();
+            counts.all(|count| Some(count) == first)
+        })
 }
 
 /// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
@@ -101,7 +117,9 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
 /// Whether an instruction is not to be expanded: the target has it, or it does more than give a result and is no access that
 /// can be one to a word.
 fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
-    has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst)
+    let by_pieces = pieces::are_needed(kernel, legality, inst);
+    !by_pieces
+        && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
 }
 
 /// Whether an instruction accesses a packed word, which the target does as one of integers only.
@@ -198,6 +216,12 @@ impl<'k> Legaliser<'k, '_, '_> {
             let rules = if before.is_some() { expansion.rules.clone() } else { Vec::new() };
             self.take(result, expansion);
             How::Expanded { rules, candidates }
+        } else if pieces::by_pieces(self, inst) {
+            self.changed = true;
+            How::Told("the target accesses no more at once than is aligned; done by parts")
+        } else if pieces::concat(self, inst) {
+            self.changed = true;
+            How::Told("the target lacks it; put together from words")
         } else if words::by_words(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; done by words of four bytes")
@@ -276,6 +300,22 @@ impl<'k> Legaliser<'k, '_, '_> {
             *value = word;
         }
         self.out.push(inst);
+    }
+
+    /// What a constant of these bits carries.
+    pub fn constant_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
+        self.kernel_mut().const_attr(ty, bits)
+    }
+
+    /// Places an access that stores.
+    pub fn place_store(&mut self, ty: Type, attr: Attr, args: &[Value], span: Span) {
+        let inst = self.kernel_mut().make_inst(Op::Store, ty, attr, args, None, span);
+        self.out.push(inst);
+    }
+
+    /// Whether an access is done by parts.
+    pub fn needs_pieces(&self, inst: Inst) -> bool {
+        pieces::are_needed(self.kernel(), self.context.legality, inst)
     }
 
     /// Keeps the instruction itself beside its words.

@@ -503,6 +503,41 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::PRMT, &[B32], &[a.into(), b.into(), selector]))
     }
 
+    fn prmt_by(&mut self, selector: Reg, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::PRMT, &[B32], &[a.into(), b.into(), operand(selector)]))
+    }
+
+    fn count_ones(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::POPC, &[B32], &[a.into()]))
+    }
+
+    fn reverse_bits(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::BREV, &[B32], &[a.into()]))
+    }
+
+    fn leading_zeros(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::CLZ, &[B32], &[a.into()]))
+    }
+
+    fn rotate_left(&mut self, a: Src, count: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SHF, &[Token::Left, Token::Wrap, B32], &[a, a, count].map(Operand::from)))
+    }
+
+    fn rotate_right(&mut self, a: Src, count: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SHF, &[Token::Right, Token::Wrap, B32], &[a, a, count].map(Operand::from)))
+    }
+
+    fn dot_bytes(&mut self, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {
+        let words = [word_type(*of_a), word_type(*of_b)];
+        Reg::new(self.out.word(Opcode::DP4A, &words, &[a, b, c].map(Operand::from)))
+    }
+
+    fn dot_halves(&mut self, first: u8, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {
+        let half = if first == 0 { Token::Lo } else { Token::Hi };
+        let words = [half, word_type(*of_a), word_type(*of_b)];
+        Reg::new(self.out.word(Opcode::DP2A, &words, &[a, b, c].map(Operand::from)))
+    }
+
     fn extend(&mut self, sign: &Sign, ty: Type, src: Src) -> Src {
         match src {
             _ if ty.bits() >= 32 => src,

@@ -1,0 +1,119 @@
+; A round of AES by a table of 256 words, turned by a byte for each of the others: a block of four words an item.
+kernel @aes_round(%s: in i32, %rk: in i32, %o: out i32, %t: in i32 = [0xa56363c6, 0x847c7cf8, 0x997777ee, 0x8d7b7bf6, 0xdf2f2ff, 0xbd6b6bd6, 0xb16f6fde, 0x54c5c591, 0x50303060, 0x3010102, 0xa96767ce, 0x7d2b2b56, 0x19fefee7, 0x62d7d7b5, 0xe6abab4d, 0x9a7676ec, 0x45caca8f, 0x9d82821f, 0x40c9c989, 0x877d7dfa, 0x15fafaef, 0xeb5959b2, 0xc947478e, 0xbf0f0fb, 0xecadad41, 0x67d4d4b3, 0xfda2a25f, 0xeaafaf45, 0xbf9c9c23, 0xf7a4a453, 0x967272e4, 0x5bc0c09b, 0xc2b7b775, 0x1cfdfde1, 0xae93933d, 0x6a26264c, 0x5a36366c, 0x413f3f7e, 0x2f7f7f5, 0x4fcccc83, 0x5c343468, 0xf4a5a551, 0x34e5e5d1, 0x8f1f1f9, 0x937171e2, 0x73d8d8ab, 0x53313162, 0x3f15152a, 0xc040408, 0x52c7c795, 0x65232346, 0x5ec3c39d, 0x28181830, 0xa1969637, 0xf05050a, 0xb59a9a2f, 0x907070e, 0x36121224, 0x9b80801b, 0x3de2e2df, 0x26ebebcd, 0x6927274e, 0xcdb2b27f, 0x9f7575ea, 0x1b090912, 0x9e83831d, 0x742c2c58, 0x2e1a1a34, 0x2d1b1b36, 0xb26e6edc, 0xee5a5ab4, 0xfba0a05b, 0xf65252a4, 0x4d3b3b76, 0x61d6d6b7, 0xceb3b37d, 0x7b292952, 0x3ee3e3dd, 0x712f2f5e, 0x97848413, 0xf55353a6, 0x68d1d1b9, 0x0, 0x2cededc1, 0x60202040, 0x1ffcfce3, 0xc8b1b179, 0xed5b5bb6, 0xbe6a6ad4, 0x46cbcb8d, 0xd9bebe67, 0x4b393972, 0xde4a4a94, 0xd44c4c98, 0xe85858b0, 0x4acfcf85, 0x6bd0d0bb, 0x2aefefc5, 0xe5aaaa4f, 0x16fbfbed, 0xc5434386, 0xd74d4d9a, 0x55333366, 0x94858511, 0xcf45458a, 0x10f9f9e9, 0x6020204, 0x817f7ffe, 0xf05050a0, 0x443c3c78, 0xba9f9f25, 0xe3a8a84b, 0xf35151a2, 0xfea3a35d, 0xc0404080, 0x8a8f8f05, 0xad92923f, 0xbc9d9d21, 0x48383870, 0x4f5f5f1, 0xdfbcbc63, 0xc1b6b677, 0x75dadaaf, 0x63212142, 0x30101020, 0x1affffe5, 0xef3f3fd, 0x6dd2d2bf, 0x4ccdcd81, 0x140c0c18, 0x35131326, 0x2fececc3, 0xe15f5fbe, 0xa2979735, 0xcc444488, 0x3917172e, 0x57c4c493, 0xf2a7a755, 0x827e7efc, 0x473d3d7a, 0xac6464c8, 0xe75d5dba, 0x2b191932, 0x957373e6, 0xa06060c0, 0x98818119, 0xd14f4f9e, 0x7fdcdca3, 0x66222244, 0x7e2a2a54, 0xab90903b, 0x8388880b, 0xca46468c, 0x29eeeec7, 0xd3b8b86b, 0x3c141428, 0x79dedea7, 0xe25e5ebc, 0x1d0b0b16, 0x76dbdbad, 0x3be0e0db, 0x56323264, 0x4e3a3a74, 0x1e0a0a14, 0xdb494992, 0xa06060c, 0x6c242448, 0xe45c5cb8, 0x5dc2c29f, 0x6ed3d3bd, 0xefacac43, 0xa66262c4, 0xa8919139, 0xa4959531, 0x37e4e4d3, 0x8b7979f2, 0x32e7e7d5, 0x43c8c88b, 0x5937376e, 0xb76d6dda, 0x8c8d8d01, 0x64d5d5b1, 0xd24e4e9c, 0xe0a9a949, 0xb46c6cd8, 0xfa5656ac, 0x7f4f4f3, 0x25eaeacf, 0xaf6565ca, 0x8e7a7af4, 0xe9aeae47, 0x18080810, 0xd5baba6f, 0x887878f0, 0x6f25254a, 0x722e2e5c, 0x241c1c38, 0xf1a6a657, 0xc7b4b473, 0x51c6c697, 0x23e8e8cb, 0x7cdddda1, 0x9c7474e8, 0x211f1f3e, 0xdd4b4b96, 0xdcbdbd61, 0x868b8b0d, 0x858a8a0f, 0x907070e0, 0x423e3e7c, 0xc4b5b571, 0xaa6666cc, 0xd8484890, 0x5030306, 0x1f6f6f7, 0x120e0e1c, 0xa36161c2, 0x5f35356a, 0xf95757ae, 0xd0b9b969, 0x91868617, 0x58c1c199, 0x271d1d3a, 0xb99e9e27, 0x38e1e1d9, 0x13f8f8eb, 0xb398982b, 0x33111122, 0xbb6969d2, 0x70d9d9a9, 0x898e8e07, 0xa7949433, 0xb69b9b2d, 0x221e1e3c, 0x92878715, 0x20e9e9c9, 0x49cece87, 0xff5555aa, 0x78282850, 0x7adfdfa5, 0x8f8c8c03, 0xf8a1a159, 0x80898909, 0x170d0d1a, 0xdabfbf65, 0x31e6e6d7, 0xc6424284, 0xb86868d0, 0xc3414182, 0xb0999929, 0x772d2d5a, 0x110f0f1e, 0xcbb0b07b, 0xfc5454a8, 0xd6bbbb6d, 0x3a16162c]) {
+^entry:
+  %c2 = const.i32 4
+  %c8 = const.i32 255
+  %c11 = const.i32 8
+  %c16 = const.i32 24
+  %c20 = const.i32 16
+  %v1 = item_id
+  %v3 = mul.i32 %v1, %c2
+  %v4 = load %s[%v3]
+  %v5 = load %s[%v3 + 1]
+  %v6 = load %s[%v3 + 2]
+  %v7 = load %s[%v3 + 3]
+  %v9 = and.i32 %v4, %c8
+  %v10 = load %t[%v9]
+  %v12 = shr_u.i32 %v5, %c11
+  %v13 = and.i32 %v12, %c8
+  %v14 = load %t[%v13]
+  %v15 = shl.i32 %v14, %c11
+  %v17 = shr_u.i32 %v14, %c16
+  %v18 = or.i32 %v15, %v17
+  %v19 = xor.i32 %v10, %v18
+  %v21 = shr_u.i32 %v6, %c20
+  %v22 = and.i32 %v21, %c8
+  %v23 = load %t[%v22]
+  %v24 = shl.i32 %v23, %c20
+  %v25 = shr_u.i32 %v23, %c20
+  %v26 = or.i32 %v24, %v25
+  %v27 = xor.i32 %v19, %v26
+  %v28 = shr_u.i32 %v7, %c16
+  %v29 = load %t[%v28]
+  %v30 = shl.i32 %v29, %c16
+  %v31 = shr_u.i32 %v29, %c11
+  %v32 = or.i32 %v30, %v31
+  %v33 = xor.i32 %v27, %v32
+  %v34 = load %rk
+  %v35 = xor.i32 %v33, %v34
+  store %v35, %o[%v3]
+  %v36 = and.i32 %v5, %c8
+  %v37 = load %t[%v36]
+  %v38 = shr_u.i32 %v6, %c11
+  %v39 = and.i32 %v38, %c8
+  %v40 = load %t[%v39]
+  %v41 = shl.i32 %v40, %c11
+  %v42 = shr_u.i32 %v40, %c16
+  %v43 = or.i32 %v41, %v42
+  %v44 = xor.i32 %v37, %v43
+  %v45 = shr_u.i32 %v7, %c20
+  %v46 = and.i32 %v45, %c8
+  %v47 = load %t[%v46]
+  %v48 = shl.i32 %v47, %c20
+  %v49 = shr_u.i32 %v47, %c20
+  %v50 = or.i32 %v48, %v49
+  %v51 = xor.i32 %v44, %v50
+  %v52 = shr_u.i32 %v4, %c16
+  %v53 = load %t[%v52]
+  %v54 = shl.i32 %v53, %c16
+  %v55 = shr_u.i32 %v53, %c11
+  %v56 = or.i32 %v54, %v55
+  %v57 = xor.i32 %v51, %v56
+  %v58 = load %rk[1]
+  %v59 = xor.i32 %v57, %v58
+  store %v59, %o[%v3 + 1]
+  %v60 = and.i32 %v6, %c8
+  %v61 = load %t[%v60]
+  %v62 = shr_u.i32 %v7, %c11
+  %v63 = and.i32 %v62, %c8
+  %v64 = load %t[%v63]
+  %v65 = shl.i32 %v64, %c11
+  %v66 = shr_u.i32 %v64, %c16
+  %v67 = or.i32 %v65, %v66
+  %v68 = xor.i32 %v61, %v67
+  %v69 = shr_u.i32 %v4, %c20
+  %v70 = and.i32 %v69, %c8
+  %v71 = load %t[%v70]
+  %v72 = shl.i32 %v71, %c20
+  %v73 = shr_u.i32 %v71, %c20
+  %v74 = or.i32 %v72, %v73
+  %v75 = xor.i32 %v68, %v74
+  %v76 = shr_u.i32 %v5, %c16
+  %v77 = load %t[%v76]
+  %v78 = shl.i32 %v77, %c16
+  %v79 = shr_u.i32 %v77, %c11
+  %v80 = or.i32 %v78, %v79
+  %v81 = xor.i32 %v75, %v80
+  %v82 = load %rk[2]
+  %v83 = xor.i32 %v81, %v82
+  store %v83, %o[%v3 + 2]
+  %v84 = and.i32 %v7, %c8
+  %v85 = load %t[%v84]
+  %v86 = shr_u.i32 %v4, %c11
+  %v87 = and.i32 %v86, %c8
+  %v88 = load %t[%v87]
+  %v89 = shl.i32 %v88, %c11
+  %v90 = shr_u.i32 %v88, %c16
+  %v91 = or.i32 %v89, %v90
+  %v92 = xor.i32 %v85, %v91
+  %v93 = shr_u.i32 %v5, %c20
+  %v94 = and.i32 %v93, %c8
+  %v95 = load %t[%v94]
+  %v96 = shl.i32 %v95, %c20
+  %v97 = shr_u.i32 %v95, %c20
+  %v98 = or.i32 %v96, %v97
+  %v99 = xor.i32 %v92, %v98
+  %v100 = shr_u.i32 %v6, %c16
+  %v101 = load %t[%v100]
+  %v102 = shl.i32 %v101, %c16
+  %v103 = shr_u.i32 %v101, %c11
+  %v104 = or.i32 %v102, %v103
+  %v105 = xor.i32 %v99, %v104
+  %v106 = load %rk[3]
+  %v107 = xor.i32 %v105, %v106
+  store %v107, %o[%v3 + 3]
+  ret
+}
+
+; run: halu, ptx: @aes_round items=9 s=random(36, 101) rk=random(4, 102)
+; run: halu, ptx: @aes_round items=9 s=random(36, 201) rk=random(4, 202)

@@ -1,0 +1,447 @@
+; llama.cpp's Q8_0: 32 floats become a scale in half precision and 32 bytes. Item i takes floats 32 i to 32 i + 31 and writes 34 bytes from
+; byte 34 i on. The scale is the largest magnitude over 127; bytes are rounded to nearest, halves away from zero.
+kernel @q8_0_quant(%x: in f32, %y: out i8) {
+^entry:
+  %c2 = const.i32 32
+  %c4 = const.f32 0.0
+  %c101 = const.f32 127.0
+  %c104 = const.f32 1.0
+  %c107 = const.i32 34
+  %c112 = const.i16 8
+  %c115 = const.f32 0x3effffff
+  %c118 = const.i32 2147483648
+  %v1 = item_id
+  %v3 = mul.i32 %v1, %c2
+  %v5 = load %x[%v3]
+  %v6 = load %x[%v3 + 1]
+  %v7 = load %x[%v3 + 2]
+  %v8 = load %x[%v3 + 3]
+  %v9 = load %x[%v3 + 4]
+  %v10 = load %x[%v3 + 5]
+  %v11 = load %x[%v3 + 6]
+  %v12 = load %x[%v3 + 7]
+  %v13 = load %x[%v3 + 8]
+  %v14 = load %x[%v3 + 9]
+  %v15 = load %x[%v3 + 10]
+  %v16 = load %x[%v3 + 11]
+  %v17 = load %x[%v3 + 12]
+  %v18 = load %x[%v3 + 13]
+  %v19 = load %x[%v3 + 14]
+  %v20 = load %x[%v3 + 15]
+  %v21 = load %x[%v3 + 16]
+  %v22 = load %x[%v3 + 17]
+  %v23 = load %x[%v3 + 18]
+  %v24 = load %x[%v3 + 19]
+  %v25 = load %x[%v3 + 20]
+  %v26 = load %x[%v3 + 21]
+  %v27 = load %x[%v3 + 22]
+  %v28 = load %x[%v3 + 23]
+  %v29 = load %x[%v3 + 24]
+  %v30 = load %x[%v3 + 25]
+  %v31 = load %x[%v3 + 26]
+  %v32 = load %x[%v3 + 27]
+  %v33 = load %x[%v3 + 28]
+  %v34 = load %x[%v3 + 29]
+  %v35 = load %x[%v3 + 30]
+  %v36 = load %x[%v3 + 31]
+  %v37 = fabs.f32 %v5
+  %v38 = fmax.f32 %c4, %v37
+  %v39 = fabs.f32 %v6
+  %v40 = fmax.f32 %v38, %v39
+  %v41 = fabs.f32 %v7
+  %v42 = fmax.f32 %v40, %v41
+  %v43 = fabs.f32 %v8
+  %v44 = fmax.f32 %v42, %v43
+  %v45 = fabs.f32 %v9
+  %v46 = fmax.f32 %v44, %v45
+  %v47 = fabs.f32 %v10
+  %v48 = fmax.f32 %v46, %v47
+  %v49 = fabs.f32 %v11
+  %v50 = fmax.f32 %v48, %v49
+  %v51 = fabs.f32 %v12
+  %v52 = fmax.f32 %v50, %v51
+  %v53 = fabs.f32 %v13
+  %v54 = fmax.f32 %v52, %v53
+  %v55 = fabs.f32 %v14
+  %v56 = fmax.f32 %v54, %v55
+  %v57 = fabs.f32 %v15
+  %v58 = fmax.f32 %v56, %v57
+  %v59 = fabs.f32 %v16
+  %v60 = fmax.f32 %v58, %v59
+  %v61 = fabs.f32 %v17
+  %v62 = fmax.f32 %v60, %v61
+  %v63 = fabs.f32 %v18
+  %v64 = fmax.f32 %v62, %v63
+  %v65 = fabs.f32 %v19
+  %v66 = fmax.f32 %v64, %v65
+  %v67 = fabs.f32 %v20
+  %v68 = fmax.f32 %v66, %v67
+  %v69 = fabs.f32 %v21
+  %v70 = fmax.f32 %v68, %v69
+  %v71 = fabs.f32 %v22
+  %v72 = fmax.f32 %v70, %v71
+  %v73 = fabs.f32 %v23
+  %v74 = fmax.f32 %v72, %v73
+  %v75 = fabs.f32 %v24
+  %v76 = fmax.f32 %v74, %v75
+  %v77 = fabs.f32 %v25
+  %v78 = fmax.f32 %v76, %v77
+  %v79 = fabs.f32 %v26
+  %v80 = fmax.f32 %v78, %v79
+  %v81 = fabs.f32 %v27
+  %v82 = fmax.f32 %v80, %v81
+  %v83 = fabs.f32 %v28
+  %v84 = fmax.f32 %v82, %v83
+  %v85 = fabs.f32 %v29
+  %v86 = fmax.f32 %v84, %v85
+  %v87 = fabs.f32 %v30
+  %v88 = fmax.f32 %v86, %v87
+  %v89 = fabs.f32 %v31
+  %v90 = fmax.f32 %v88, %v89
+  %v91 = fabs.f32 %v32
+  %v92 = fmax.f32 %v90, %v91
+  %v93 = fabs.f32 %v33
+  %v94 = fmax.f32 %v92, %v93
+  %v95 = fabs.f32 %v34
+  %v96 = fmax.f32 %v94, %v95
+  %v97 = fabs.f32 %v35
+  %v98 = fmax.f32 %v96, %v97
+  %v99 = fabs.f32 %v36
+  %v100 = fmax.f32 %v98, %v99
+  %v102 = fdiv.f32 %v100, %c101
+  %v103 = fcmp.gt.f32 %v102, %c4
+  %v105 = fdiv.f32 %c104, %v102
+  %v106 = select.f32 %v103, %v105, %c4
+  %v108 = mul.i32 %v1, %c107
+  %v109 = fcvt.f16 %v102
+  %v110 = bitcast.i16 %v109
+  %v111 = trunc.i8 %v110
+  store %v111, %y[%v108]
+  %v113 = shr_u.i16 %v110, %c112
+  %v114 = trunc.i8 %v113
+  store %v114, %y[%v108 + 1]
+  %v116 = fmul.f32 %v5, %v106
+  %v117 = bitcast.i32 %v116
+  %v119 = and.i32 %v117, %c118
+  %v120 = bitcast.i32 %c115
+  %v121 = or.i32 %v119, %v120
+  %v122 = bitcast.f32 %v121
+  %v123 = fadd.f32 %v116, %v122
+  %v124 = fcvt_to_s.i32 %v123
+  %v125 = trunc.i8 %v124
+  store %v125, %y[%v108 + 2]
+  %v126 = fmul.f32 %v6, %v106
+  %v127 = bitcast.i32 %v126
+  %v128 = and.i32 %v127, %c118
+  %v129 = bitcast.i32 %c115
+  %v130 = or.i32 %v128, %v129
+  %v131 = bitcast.f32 %v130
+  %v132 = fadd.f32 %v126, %v131
+  %v133 = fcvt_to_s.i32 %v132
+  %v134 = trunc.i8 %v133
+  store %v134, %y[%v108 + 3]
+  %v135 = fmul.f32 %v7, %v106
+  %v136 = bitcast.i32 %v135
+  %v137 = and.i32 %v136, %c118
+  %v138 = bitcast.i32 %c115
+  %v139 = or.i32 %v137, %v138
+  %v140 = bitcast.f32 %v139
+  %v141 = fadd.f32 %v135, %v140
+  %v142 = fcvt_to_s.i32 %v141
+  %v143 = trunc.i8 %v142
+  store %v143, %y[%v108 + 4]
+  %v144 = fmul.f32 %v8, %v106
+  %v145 = bitcast.i32 %v144
+  %v146 = and.i32 %v145, %c118
+  %v147 = bitcast.i32 %c115
+  %v148 = or.i32 %v146, %v147
+  %v149 = bitcast.f32 %v148
+  %v150 = fadd.f32 %v144, %v149
+  %v151 = fcvt_to_s.i32 %v150
+  %v152 = trunc.i8 %v151
+  store %v152, %y[%v108 + 5]
+  %v153 = fmul.f32 %v9, %v106
+  %v154 = bitcast.i32 %v153
+  %v155 = and.i32 %v154, %c118
+  %v156 = bitcast.i32 %c115
+  %v157 = or.i32 %v155, %v156
+  %v158 = bitcast.f32 %v157
+  %v159 = fadd.f32 %v153, %v158
+  %v160 = fcvt_to_s.i32 %v159
+  %v161 = trunc.i8 %v160
+  store %v161, %y[%v108 + 6]
+  %v162 = fmul.f32 %v10, %v106
+  %v163 = bitcast.i32 %v162
+  %v164 = and.i32 %v163, %c118
+  %v165 = bitcast.i32 %c115
+  %v166 = or.i32 %v164, %v165
+  %v167 = bitcast.f32 %v166
+  %v168 = fadd.f32 %v162, %v167
+  %v169 = fcvt_to_s.i32 %v168
+  %v170 = trunc.i8 %v169
+  store %v170, %y[%v108 + 7]
+  %v171 = fmul.f32 %v11, %v106
+  %v172 = bitcast.i32 %v171
+  %v173 = and.i32 %v172, %c118
+  %v174 = bitcast.i32 %c115
+  %v175 = or.i32 %v173, %v174
+  %v176 = bitcast.f32 %v175
+  %v177 = fadd.f32 %v171, %v176
+  %v178 = fcvt_to_s.i32 %v177
+  %v179 = trunc.i8 %v178
+  store %v179, %y[%v108 + 8]
+  %v180 = fmul.f32 %v12, %v106
+  %v181 = bitcast.i32 %v180
+  %v182 = and.i32 %v181, %c118
+  %v183 = bitcast.i32 %c115
+  %v184 = or.i32 %v182, %v183
+  %v185 = bitcast.f32 %v184
+  %v186 = fadd.f32 %v180, %v185
+  %v187 = fcvt_to_s.i32 %v186
+  %v188 = trunc.i8 %v187
+  store %v188, %y[%v108 + 9]
+  %v189 = fmul.f32 %v13, %v106
+  %v190 = bitcast.i32 %v189
+  %v191 = and.i32 %v190, %c118
+  %v192 = bitcast.i32 %c115
+  %v193 = or.i32 %v191, %v192
+  %v194 = bitcast.f32 %v193
+  %v195 = fadd.f32 %v189, %v194
+  %v196 = fcvt_to_s.i32 %v195
+  %v197 = trunc.i8 %v196
+  store %v197, %y[%v108 + 10]
+  %v198 = fmul.f32 %v14, %v106
+  %v199 = bitcast.i32 %v198
+  %v200 = and.i32 %v199, %c118
+  %v201 = bitcast.i32 %c115
+  %v202 = or.i32 %v200, %v201
+  %v203 = bitcast.f32 %v202
+  %v204 = fadd.f32 %v198, %v203
+  %v205 = fcvt_to_s.i32 %v204
+  %v206 = trunc.i8 %v205
+  store %v206, %y[%v108 + 11]
+  %v207 = fmul.f32 %v15, %v106
+  %v208 = bitcast.i32 %v207
+  %v209 = and.i32 %v208, %c118
+  %v210 = bitcast.i32 %c115
+  %v211 = or.i32 %v209, %v210
+  %v212 = bitcast.f32 %v211
+  %v213 = fadd.f32 %v207, %v212
+  %v214 = fcvt_to_s.i32 %v213
+  %v215 = trunc.i8 %v214
+  store %v215, %y[%v108 + 12]
+  %v216 = fmul.f32 %v16, %v106
+  %v217 = bitcast.i32 %v216
+  %v218 = and.i32 %v217, %c118
+  %v219 = bitcast.i32 %c115
+  %v220 = or.i32 %v218, %v219
+  %v221 = bitcast.f32 %v220
+  %v222 = fadd.f32 %v216, %v221
+  %v223 = fcvt_to_s.i32 %v222
+  %v224 = trunc.i8 %v223
+  store %v224, %y[%v108 + 13]
+  %v225 = fmul.f32 %v17, %v106
+  %v226 = bitcast.i32 %v225
+  %v227 = and.i32 %v226, %c118
+  %v228 = bitcast.i32 %c115
+  %v229 = or.i32 %v227, %v228
+  %v230 = bitcast.f32 %v229
+  %v231 = fadd.f32 %v225, %v230
+  %v232 = fcvt_to_s.i32 %v231
+  %v233 = trunc.i8 %v232
+  store %v233, %y[%v108 + 14]
+  %v234 = fmul.f32 %v18, %v106
+  %v235 = bitcast.i32 %v234
+  %v236 = and.i32 %v235, %c118
+  %v237 = bitcast.i32 %c115
+  %v238 = or.i32 %v236, %v237
+  %v239 = bitcast.f32 %v238
+  %v240 = fadd.f32 %v234, %v239
+  %v241 = fcvt_to_s.i32 %v240
+  %v242 = trunc.i8 %v241
+  store %v242, %y[%v108 + 15]
+  %v243 = fmul.f32 %v19, %v106
+  %v244 = bitcast.i32 %v243
+  %v245 = and.i32 %v244, %c118
+  %v246 = bitcast.i32 %c115
+  %v247 = or.i32 %v245, %v246
+  %v248 = bitcast.f32 %v247
+  %v249 = fadd.f32 %v243, %v248
+  %v250 = fcvt_to_s.i32 %v249
+  %v251 = trunc.i8 %v250
+  store %v251, %y[%v108 + 16]
+  %v252 = fmul.f32 %v20, %v106
+  %v253 = bitcast.i32 %v252
+  %v254 = and.i32 %v253, %c118
+  %v255 = bitcast.i32 %c115
+  %v256 = or.i32 %v254, %v255
+  %v257 = bitcast.f32 %v256
+  %v258 = fadd.f32 %v252, %v257
+  %v259 = fcvt_to_s.i32 %v258
+  %v260 = trunc.i8 %v259
+  store %v260, %y[%v108 + 17]
+  %v261 = fmul.f32 %v21, %v106
+  %v262 = bitcast.i32 %v261
+  %v263 = and.i32 %v262, %c118
+  %v264 = bitcast.i32 %c115
+  %v265 = or.i32 %v263, %v264
+  %v266 = bitcast.f32 %v265
+  %v267 = fadd.f32 %v261, %v266
+  %v268 = fcvt_to_s.i32 %v267
+  %v269 = trunc.i8 %v268
+  store %v269, %y[%v108 + 18]
+  %v270 = fmul.f32 %v22, %v106
+  %v271 = bitcast.i32 %v270
+  %v272 = and.i32 %v271, %c118
+  %v273 = bitcast.i32 %c115
+  %v274 = or.i32 %v272, %v273
+  %v275 = bitcast.f32 %v274
+  %v276 = fadd.f32 %v270, %v275
+  %v277 = fcvt_to_s.i32 %v276
+  %v278 = trunc.i8 %v277
+  store %v278, %y[%v108 + 19]
+  %v279 = fmul.f32 %v23, %v106
+  %v280 = bitcast.i32 %v279
+  %v281 = and.i32 %v280, %c118
+  %v282 = bitcast.i32 %c115
+  %v283 = or.i32 %v281, %v282
+  %v284 = bitcast.f32 %v283
+  %v285 = fadd.f32 %v279, %v284
+  %v286 = fcvt_to_s.i32 %v285
+  %v287 = trunc.i8 %v286
+  store %v287, %y[%v108 + 20]
+  %v288 = fmul.f32 %v24, %v106
+  %v289 = bitcast.i32 %v288
+  %v290 = and.i32 %v289, %c118
+  %v291 = bitcast.i32 %c115
+  %v292 = or.i32 %v290, %v291
+  %v293 = bitcast.f32 %v292
+  %v294 = fadd.f32 %v288, %v293
+  %v295 = fcvt_to_s.i32 %v294
+  %v296 = trunc.i8 %v295
+  store %v296, %y[%v108 + 21]
+  %v297 = fmul.f32 %v25, %v106
+  %v298 = bitcast.i32 %v297
+  %v299 = and.i32 %v298, %c118
+  %v300 = bitcast.i32 %c115
+  %v301 = or.i32 %v299, %v300
+  %v302 = bitcast.f32 %v301
+  %v303 = fadd.f32 %v297, %v302
+  %v304 = fcvt_to_s.i32 %v303
+  %v305 = trunc.i8 %v304
+  store %v305, %y[%v108 + 22]
+  %v306 = fmul.f32 %v26, %v106
+  %v307 = bitcast.i32 %v306
+  %v308 = and.i32 %v307, %c118
+  %v309 = bitcast.i32 %c115
+  %v310 = or.i32 %v308, %v309
+  %v311 = bitcast.f32 %v310
+  %v312 = fadd.f32 %v306, %v311
+  %v313 = fcvt_to_s.i32 %v312
+  %v314 = trunc.i8 %v313
+  store %v314, %y[%v108 + 23]
+  %v315 = fmul.f32 %v27, %v106
+  %v316 = bitcast.i32 %v315
+  %v317 = and.i32 %v316, %c118
+  %v318 = bitcast.i32 %c115
+  %v319 = or.i32 %v317, %v318
+  %v320 = bitcast.f32 %v319
+  %v321 = fadd.f32 %v315, %v320
+  %v322 = fcvt_to_s.i32 %v321
+  %v323 = trunc.i8 %v322
+  store %v323, %y[%v108 + 24]
+  %v324 = fmul.f32 %v28, %v106
+  %v325 = bitcast.i32 %v324
+  %v326 = and.i32 %v325, %c118
+  %v327 = bitcast.i32 %c115
+  %v328 = or.i32 %v326, %v327
+  %v329 = bitcast.f32 %v328
+  %v330 = fadd.f32 %v324, %v329
+  %v331 = fcvt_to_s.i32 %v330
+  %v332 = trunc.i8 %v331
+  store %v332, %y[%v108 + 25]
+  %v333 = fmul.f32 %v29, %v106
+  %v334 = bitcast.i32 %v333
+  %v335 = and.i32 %v334, %c118
+  %v336 = bitcast.i32 %c115
+  %v337 = or.i32 %v335, %v336
+  %v338 = bitcast.f32 %v337
+  %v339 = fadd.f32 %v333, %v338
+  %v340 = fcvt_to_s.i32 %v339
+  %v341 = trunc.i8 %v340
+  store %v341, %y[%v108 + 26]
+  %v342 = fmul.f32 %v30, %v106
+  %v343 = bitcast.i32 %v342
+  %v344 = and.i32 %v343, %c118
+  %v345 = bitcast.i32 %c115
+  %v346 = or.i32 %v344, %v345
+  %v347 = bitcast.f32 %v346
+  %v348 = fadd.f32 %v342, %v347
+  %v349 = fcvt_to_s.i32 %v348
+  %v350 = trunc.i8 %v349
+  store %v350, %y[%v108 + 27]
+  %v351 = fmul.f32 %v31, %v106
+  %v352 = bitcast.i32 %v351
+  %v353 = and.i32 %v352, %c118
+  %v354 = bitcast.i32 %c115
+  %v355 = or.i32 %v353, %v354
+  %v356 = bitcast.f32 %v355
+  %v357 = fadd.f32 %v351, %v356
+  %v358 = fcvt_to_s.i32 %v357
+  %v359 = trunc.i8 %v358
+  store %v359, %y[%v108 + 28]
+  %v360 = fmul.f32 %v32, %v106
+  %v361 = bitcast.i32 %v360
+  %v362 = and.i32 %v361, %c118
+  %v363 = bitcast.i32 %c115
+  %v364 = or.i32 %v362, %v363
+  %v365 = bitcast.f32 %v364
+  %v366 = fadd.f32 %v360, %v365
+  %v367 = fcvt_to_s.i32 %v366
+  %v368 = trunc.i8 %v367
+  store %v368, %y[%v108 + 29]
+  %v369 = fmul.f32 %v33, %v106
+  %v370 = bitcast.i32 %v369
+  %v371 = and.i32 %v370, %c118
+  %v372 = bitcast.i32 %c115
+  %v373 = or.i32 %v371, %v372
+  %v374 = bitcast.f32 %v373
+  %v375 = fadd.f32 %v369, %v374
+  %v376 = fcvt_to_s.i32 %v375
+  %v377 = trunc.i8 %v376
+  store %v377, %y[%v108 + 30]
+  %v378 = fmul.f32 %v34, %v106
+  %v379 = bitcast.i32 %v378
+  %v380 = and.i32 %v379, %c118
+  %v381 = bitcast.i32 %c115
+  %v382 = or.i32 %v380, %v381
+  %v383 = bitcast.f32 %v382
+  %v384 = fadd.f32 %v378, %v383
+  %v385 = fcvt_to_s.i32 %v384
+  %v386 = trunc.i8 %v385
+  store %v386, %y[%v108 + 31]
+  %v387 = fmul.f32 %v35, %v106
+  %v388 = bitcast.i32 %v387
+  %v389 = and.i32 %v388, %c118
+  %v390 = bitcast.i32 %c115
+  %v391 = or.i32 %v389, %v390
+  %v392 = bitcast.f32 %v391
+  %v393 = fadd.f32 %v387, %v392
+  %v394 = fcvt_to_s.i32 %v393
+  %v395 = trunc.i8 %v394
+  store %v395, %y[%v108 + 32]
+  %v396 = fmul.f32 %v36, %v106
+  %v397 = bitcast.i32 %v396
+  %v398 = and.i32 %v397, %c118
+  %v399 = bitcast.i32 %c115
+  %v400 = or.i32 %v398, %v399
+  %v401 = bitcast.f32 %v400
+  %v402 = fadd.f32 %v396, %v401
+  %v403 = fcvt_to_s.i32 %v402
+  %v404 = trunc.i8 %v403
+  store %v404, %y[%v108 + 33]
+  ret
+}
+
+; run: halu, ptx: @q8_0_quant items=24 x=random(768, 101)
+; run: halu, ptx: @q8_0_quant items=24 x=random(768, 201)
