@@ -285,14 +285,29 @@ fn every_command_has_a_manual_page() {
     assert!(page.contains(".TH halfbyte 1") && page.contains("halfbyte\\-check(1)"), "{page}");
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
-    let called = halfbyte(&["man", &pages.display().to_string()]);
+    let called = halfbyte(&["man", "-o", &pages.display().to_string()]);
     assert_eq!(called.output(), "");
     assert_eq!(std::fs::read_to_string(pages.join("halfbyte.1")).unwrap(), page);
     for command in COMMANDS {
         let page = std::fs::read_to_string(pages.join(format!("halfbyte-{command}.1"))).unwrap();
         assert!(page.contains("Example"), "{page}");
+        assert_eq!(halfbyte(&["man", command]).output(), page);
     }
+    halfbyte(&["man", "chek"]).fails(2, "there is no command `chek`; did you mean `check`?");
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    halfbyte(&["man", &Path::new(&file).join("below").display().to_string()]).fails(2, "file/below: ");
+    halfbyte(&["man", "-o", &Path::new(&file).join("below").display().to_string()]).fails(2, "file/below: ");
+}
+
+/// What others call the target is answered with how it is asked for here.
+#[test]
+fn gpus_are_asked_for_by_ptx() {
+    let axpy = "examples/axpy.hb";
+    halfbyte(&["compile", axpy, "--target", "sm_86"]).fails(2, "write '--target ptx --sm 86'");
+    halfbyte(&["compile", axpy, "--target", "CUDA"]).fails(2, "write '--target ptx'");
+    halfbyte(&["run", axpy, "--target", "nvptx", "--items", "1"]).fails(2, "write '--target ptx'");
+    halfbyte(&["compile", axpy, "--target", "vp2"]).fails(2, "possible values: halu, vp1, ptx");
+    let [plain, named] =
+        ["86", "sm_86"].map(|sm| halfbyte(&["compile", axpy, "--target", "ptx", "--sm", sm]).output().to_owned());
+    assert_eq!(plain, named);
 }

@@ -33,6 +33,7 @@ mod trace;
 mod view;
 mod watch;
 
+use std::ffi::OsStr;
 use std::fmt::LowerHex;
 use std::num::{NonZero, ParseIntError};
 use std::process::ExitCode;
@@ -40,7 +41,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use halfbyte::abi::Form;
 use halfbyte::import_ptx::{MAX_BLOCK, Shape};
 use halfbyte::ir::Diagnostic;
@@ -273,15 +275,45 @@ impl OnArgs {
 /// Reads the name of a target.
 fn target_name() -> impl TypedValueParser<Value = Target> {
     let names = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
-    PossibleValuesParser::new(names).try_map(|name| TARGETS.named(&name).ok_or("no target"))
+    Named(PossibleValuesParser::new(names)).try_map(|name| TARGETS.named(&name).ok_or("no target"))
 }
+
+/// Names of targets; of what others call PTX it is said how it is asked for here.
+#[derive(Clone)]
+struct Named(PossibleValuesParser);
+
+impl TypedValueParser for Named {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        self.0.parse_ref(command, arg, value).map_err(|mut error| {
+            let name = value.to_str().unwrap_or_default().to_lowercase();
+            let tip = match name.strip_prefix("sm_") {
+                Some(number) => Some(format!("--target ptx --sm {number}")),
+                None => PTX_TO_OTHERS.contains(&name.as_str()).then(|| "--target ptx".to_owned()),
+            };
+            if let Some(tip) = tip {
+                let tips = vec![format!("write '{tip}'").into()];
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// Names of today's GPUs, and of what they are compiled for, elsewhere.
+const PTX_TO_OTHERS: [&str; 7] = ["cuda", "nvptx", "nvptx64", "nvidia", "gpu", "sass", "nvvm"];
 
 /// Reads the name of a target or of the evaluator.
 fn on_name() -> impl TypedValueParser<Value = On> {
     let evaluator = PossibleValue::new(On::Ir.name()).help("The evaluator of the IR");
     let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
     let names: Vec<PossibleValue> = [evaluator].into_iter().chain(targets).collect();
-    PossibleValuesParser::new(names).try_map(|name| On::from_name(&name).ok_or("no target"))
+    Named(PossibleValuesParser::new(names)).try_map(|name| On::from_name(&name).ok_or("no target"))
 }
 
 #[derive(Args)]
@@ -324,7 +356,8 @@ fn without_sm(target: &str, sm: Sm) -> Failure {
 
 /// The number of an SM version that PTX is made for.
 fn sm_version(text: &str) -> Result<Sm, String> {
-    text.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
+    let number = text.strip_prefix("sm_").unwrap_or(text);
+    number.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
 }
 
 /// A target with machine code.

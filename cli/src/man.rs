@@ -3,25 +3,31 @@
 use std::fs::create_dir_all;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_mangen::{Man as Page, generate_to};
 
 use super::io::print;
 use super::output::mention;
-use super::{Cli, Done, Failure};
+use super::{Cli, Done, Failure, names};
 
-/// Prints the manual page, or writes those of all commands to a folder
+/// Prints the manual page of the program or of a command, or writes those of all commands to a folder
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Man {
-    /// The folder for halfbyte.1, halfbyte-check.1 and so on; it is made if there is none
+    /// The command; without it, the page of the program
+    #[arg(conflicts_with = "folder")]
+    command: Option<String>,
+
+    /// Write halfbyte.1, halfbyte-check.1 and so on to this folder; it is made if there is none
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   halfbyte man | man -l -
-  halfbyte man ~/.local/share/man/man1 && man halfbyte-check";
+  halfbyte man check | man -l -
+  halfbyte man -o ~/.local/share/man/man1 && man halfbyte-check";
 
 impl Man {
     pub(super) fn run(self) -> Done {
@@ -29,9 +35,13 @@ impl Man {
         let mut command = Cli::command().disable_help_subcommand(true);
         command.build();
         let Some(folder) = self.folder else {
-            let mut page = Vec::new();
-            Page::new(command).render(&mut page).map_err(Failure::input)?;
-            return print(&page);
+            let page = match &self.command {
+                Some(name) => Page::new(page_of(&command, name)?),
+                None => Page::new(command),
+            };
+            let mut text = Vec::new();
+            page.render(&mut text).map_err(Failure::input)?;
+            return print(&text);
         };
         let unwritten = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
         create_dir_all(&folder).map_err(unwritten)?;
@@ -39,4 +49,12 @@ impl Man {
         mention(&format!("written to {}", folder.display()));
         Ok(())
     }
+}
+
+/// A command by its name.
+fn page_of(program: &Command, name: &str) -> Result<Command, Failure> {
+    program.find_subcommand(name).cloned().ok_or_else(|| {
+        let names = program.get_subcommands().map(Command::get_name);
+        Failure::Call(format!("there is no command `{name}`{}", names::among(name, "", names)))
+    })
 }

@@ -71,7 +71,14 @@ fn clipped(message: &str) -> Cow<'_, str> {
     match (end, start) {
         (Some(end), Some(start)) if end < start => {
             let [first, last] = [message.get(..end), message.get(start..)].map(Option::unwrap_or_default);
-            Cow::Owned(format!("{first} ... {last}"))
+            // Of several lines, whole ones.
+            match (first.rfind('\n'), last.find('\n')) {
+                (Some(end), Some(start)) => {
+                    let [first, last] = [first.get(..=end), last.get(start..)].map(Option::unwrap_or_default);
+                    Cow::Owned(format!("{first}...{last}"))
+                }
+                _ => Cow::Owned(format!("{first} ... {last}")),
+            }
         }
         _ => Cow::Borrowed(message),
     }
@@ -145,6 +152,9 @@ mod tests {
         assert!(shown.starts_with("error: `éé") && shown.contains("é`: wrong\n"), "{shown}");
         assert!(shown.len() < 20_000, "{} bytes", shown.len());
         assert_eq!(clipped(&quoted[..4 * SHOWN]), quoted[..4 * SHOWN]);
+        let lines: String = (0..200).map(|line| format!("line {line}\n")).collect();
+        let shown = clipped(&lines);
+        assert!(shown.contains("\n...\nline "), "{shown}");
     }
 
     #[test]
