@@ -18,6 +18,7 @@ mod compile_errors;
 mod docs;
 mod explain;
 mod files;
+mod fp8;
 mod growth;
 mod intrinsics;
 mod intrinsics_vp1;

@@ -25,6 +25,10 @@ pub enum Elem {
     BF16,
     /// IEEE 754 binary32.
     F32,
+    /// FP8 of 4 exponent and 3 mantissa bits, without infinities (OCP E4M3).
+    E4M3,
+    /// FP8 of 5 exponent and 2 mantissa bits: the upper half of a binary16 (OCP E5M2).
+    E5M2,
     /// A 64-bit byte address.
     Ptr,
 }
@@ -34,7 +38,7 @@ impl Elem {
     pub const fn bits(self) -> u32 {
         match self {
             Elem::I1 => 1,
-            Elem::I8 => 8,
+            Elem::I8 | Elem::E4M3 | Elem::E5M2 => 8,
             Elem::I16 | Elem::F16 | Elem::BF16 => 16,
             Elem::I32 | Elem::F32 => 32,
             Elem::I64 | Elem::Ptr => 64,
@@ -95,6 +99,8 @@ types! {
     F16 "f16" F16 1 "An IEEE half.";
     BF16 "bf16" BF16 1 "A bfloat16.";
     F32 "f32" F32 1 "An IEEE single.";
+    E4M3 "e4m3" E4M3 1 "An FP8 of the format E4M3, which is only stored and converted.";
+    E5M2 "e5m2" E5M2 1 "An FP8 of the format E5M2, which is only stored and converted.";
     PTR "ptr" Ptr 1 "A 64-bit byte address.";
     I8X4 "i8x4" I8 4 "Four bytes in a word.";
     I16X2 "i16x2" I16 2 "Two halfwords in a word.";
@@ -199,7 +205,12 @@ impl Type {
         matches!(self.elem, Elem::F16 | Elem::BF16)
     }
 
-    /// Any floating-point element.
+    /// `e4m3` and `e5m2`, which are moved and converted; nothing computes on them.
+    pub const fn is_fp8(self) -> bool {
+        matches!(self.elem, Elem::E4M3 | Elem::E5M2)
+    }
+
+    /// Any floating-point element that ops compute on.
     pub const fn is_float(self) -> bool {
         self.is_half() || matches!(self.elem, Elem::F32)
     }

@@ -55,7 +55,7 @@ pub(crate) fn fits<T: Data>(ty: Type) -> bool {
         Elem::F16 => &["f16"],
         Elem::BF16 => &["bf16"],
         Elem::F32 => &["f32"],
-        Elem::I1 | Elem::Ptr => &[],
+        Elem::I1 | Elem::E4M3 | Elem::E5M2 | Elem::Ptr => &[],
     };
     let is_integer = T::NAME.starts_with(['u', 'i']);
     let whole = T::LANES == 1 && is_integer && size_of::<T>() == ty.bytes() as usize;

@@ -145,6 +145,10 @@ const FLOAT: TypeSet = TypeSet { name: "a floating-point type", contains: |t| t.
 const SINGLE: TypeSet = TypeSet { name: "f32", contains: |t| matches!(t.elem(), Elem::F32) };
 const SINGLE_OR_HALF: TypeSet =
     TypeSet { name: "a scalar floating-point type", contains: |t| t.is_float() && t.is_scalar() };
+const SCALAR_FLOAT: TypeSet = TypeSet {
+    name: "a scalar floating-point type, e4m3 or e5m2",
+    contains: |t| (t.is_float() || t.is_fp8()) && t.is_scalar(),
+};
 const WORD_INT: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
 const PACKED_INT: TypeSet = TypeSet { name: "a vector of integers", contains: |t| t.is_int() && !t.is_scalar() };
 const SAD_INT: TypeSet = TypeSet {
@@ -178,7 +182,8 @@ fn mask_to_lanes(from: Type, to: Type) -> bool {
     to.is_int() && to.mask_type() == Some(from)
 }
 fn float_to_float(from: Type, to: Type) -> bool {
-    from.is_float() && to.is_float() && from.is_scalar() && to.is_scalar() && from != to
+    let one_computes = from.is_float() && (to.is_float() || to.is_fp8()) || from.is_fp8() && to.is_float();
+    one_computes && from.is_scalar() && to.is_scalar() && from != to
 }
 fn int_to_float(from: Type, to: Type) -> bool {
     from == Type::I32 && to.is_float() && to.is_scalar()
@@ -407,8 +412,8 @@ ops! {
         "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
     Fsqrt "fsqrt" SINGLE [same] -> same, -, Pure, lanewise;
         "Square root, rounded once; of a negative number NaN, of -0 -0."; "%r = fsqrt.f32 %a";
-    Fcvt "fcvt" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (float_to_float);
-        "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff)."; "%r = fcvt.f16 %a";
+    Fcvt "fcvt" SCALAR_FLOAT [from] -> same, ROUND, Pure, lanewise, (float_to_float);
+        "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff). To `e4m3` and `e5m2` to nearest even; what is beyond the largest number, infinity too, becomes it, and NaN 0x7f."; "%r = fcvt.f16 %a";
     FcvtFromS "fcvt_from_s" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
         "Signed integer to floating point, rounded once."; "%r = fcvt_from_s.f32 %a";
     FcvtFromU "fcvt_from_u" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
@@ -540,9 +545,9 @@ impl OpRow {
     }
 
     /// The modifiers that the op takes on this controlling type. Single precision rounds to nearest, keeps subnormals
-    /// and is never clamped.
+    /// and is never clamped; FP8 rounds to nearest.
     pub const fn flags(&self, ty: Type) -> FlagSet {
-        let single = matches!(ty.elem(), Elem::F32);
+        let single = matches!(ty.elem(), Elem::F32) || ty.is_fp8();
         match self.attr {
             AttrKind::Float(set) => FlagSet {
                 rounding: set.rounding && !single,

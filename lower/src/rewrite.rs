@@ -342,7 +342,7 @@ impl generated::Context for Rewriter<'_> {
 
     fn iconst(&mut self, value: Value) -> Option<i64> {
         let (elem, lane) = self.lane_of(value)?;
-        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32)).then(|| signed_lane(elem, lane))
+        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32 | Elem::E4M3 | Elem::E5M2)).then(|| signed_lane(elem, lane))
     }
 
     fn constant(&mut self, value: Value) -> Option<()> {
@@ -363,6 +363,10 @@ impl generated::Context for Rewriter<'_> {
 
     fn integer(&mut self, ty: Type, value: i64) -> Value {
         self.constant_of(ty, |_| value.cast_unsigned())
+    }
+
+    fn bits_of(&mut self, ty: Type, bits: i64) -> Value {
+        self.constant_of(ty, |_| bits.cast_unsigned())
     }
 
     fn float_one_of(&mut self, ty: Type) -> Value {
@@ -403,6 +407,14 @@ impl generated::Context for Rewriter<'_> {
 
     fn half(&mut self, ty: Type) -> Option<Type> {
         ty.is_half().then_some(ty)
+    }
+
+    fn fp8(&mut self, ty: Type) -> Option<()> {
+        holds(ty.is_fp8())
+    }
+
+    fn not_f16(&mut self, ty: Type) -> Option<()> {
+        holds(ty.is_float() && ty != Type::F16)
     }
 
     fn float(&mut self, ty: Type) -> Option<Type> {

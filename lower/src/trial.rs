@@ -84,12 +84,21 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
         let name = kernel.result(inst).and_then(|value| kernel.value_name(value)).unwrap_or("");
         kernel.insts[inst].op.row().ident == op && !name.ends_with("_out") && !name.ends_with("_zero")
     };
-    let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| kernel.insts[inst]);
+    let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| form(kernel, inst));
     let root = root.ok_or_else(|| TrialError::NoRoot(op.to_owned()))?;
-    let lacking = target(|op, ty| (op, ty) == (root.op, root.ty));
+    // What converts FP8 every target lacks, and may have the op on other operands.
+    let is_lacked_anyway = root.2.is_some_and(Type::is_fp8);
+    let lacking = target(|op, ty| !is_lacked_anyway && (op, ty) == (root.0, root.1));
     rewrite(rule, kernel, &legalise, Context::new(&lacking).with_only_expansion(rule))?;
-    let is_left = |inst| (kernel.insts[inst].op, kernel.insts[inst].ty) == (root.op, root.ty);
+    let is_left = |inst| form(kernel, inst) == root;
     if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
+}
+
+/// An instruction's op and type, and what it converts.
+fn form(kernel: &Kernel, inst: Inst) -> (Op, Type, Option<Type>) {
+    let data = &kernel.insts[inst];
+    let converted = kernel.args(inst).first().filter(|_| data.op.row().convert.is_some());
+    (data.op, data.ty, converted.map(|&arg| kernel.ty(arg)))
 }
 
 fn insts(kernel: &Kernel) -> impl Iterator<Item = Inst> {

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use halfbyte_abi::Elem;
-use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
@@ -246,9 +246,29 @@ pub(super) fn sqrt(a: u64) -> u64 {
 }
 
 pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {
-    let wide = in_format!(from, Double::ZERO, widen(a));
-    let d = in_format!(to, 0, narrow(wide, mode(rounding)));
-    Format::of(to).canonical(d)
+    let wide = match from {
+        Elem::E4M3 => widen::<Float8E4M3FN>(a),
+        Elem::E5M2 => widen::<Float8E5M2>(a),
+        _ => in_format!(from, Double::ZERO, widen(a)),
+    };
+    match to {
+        Elem::E4M3 => to_fp8::<Float8E4M3FN>(wide),
+        Elem::E5M2 => to_fp8::<Float8E5M2>(wide),
+        _ => Format::of(to).canonical(in_format!(to, 0, narrow(wide, mode(rounding)))),
+    }
+}
+
+/// To nearest even, and what is no number of the format then the largest of its sign.
+fn to_fp8<F: Float>(a: Double) -> u64
+where
+    Double: FloatConvert<F>,
+{
+    if a.is_nan() {
+        return 0x7f;
+    }
+    let rounded: F = a.convert_r(Round::NearestTiesToEven, &mut false).value;
+    let finite = if rounded.is_finite() { rounded.abs() } else { F::largest() };
+    bits(if a.is_negative() { -finite } else { finite })
 }
 
 pub(super) fn from_int(to: Elem, rounding: Rounding, a: i128) -> u64 {

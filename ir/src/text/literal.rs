@@ -1,6 +1,6 @@
 //! Numbers in text: read exactly, and written so that they read back to the same bits.
 
-use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use halfbyte_abi::{Elem, Type};
@@ -54,6 +54,8 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
         Elem::F16 => float::<Half>(text, negative, elem),
         Elem::BF16 => float::<BFloat>(text, negative, elem),
         Elem::F32 => float::<Single>(text, negative, elem),
+        Elem::E4M3 => float::<Float8E4M3FN>(text, negative, elem),
+        Elem::E5M2 => float::<Float8E5M2>(text, negative, elem),
         _ => {
             let max = i128::from(elem.mask());
             let min = if elem == Elem::I1 { 0 } else { -(max + 1) / 2 };
@@ -128,10 +130,13 @@ fn is_nan(bits: u64, elem: Elem) -> bool {
     bits & canonical_nan(elem) > infinity(elem)
 }
 
+/// The bits above which a magnitude is NaN: infinity, or the largest number where there is none.
 fn infinity(elem: Elem) -> u64 {
     match elem {
         Elem::F16 => 0x7c00,
         Elem::BF16 => 0x7f80,
+        Elem::E4M3 => 0x7e,
+        Elem::E5M2 => 0x7c,
         _ => 0x7f80_0000,
     }
 }
@@ -143,7 +148,7 @@ fn sign(elem: Elem) -> u64 {
 fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
     let signed = |bits| if negative { bits | sign(elem) } else { bits };
     match text {
-        "inf" => return Ok(signed(infinity(elem))),
+        "inf" if elem != Elem::E4M3 => return Ok(signed(infinity(elem))),
         "nan" if !negative => return Ok(canonical_nan(elem)),
         _ => {}
     }
@@ -170,7 +175,7 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     if rounded.status.contains(Status::OVERFLOW) {
         return Err(BadNumber {
             message: format!("`{text}` rounds to infinity in {}", elem_name(elem)),
-            expected: "a number in range, or inf".into(),
+            expected: if elem == Elem::E4M3 { "-448 to 448" } else { "a number in range, or inf" }.into(),
         });
     }
     Ok(signed(rounded.value.to_bits() as u64))
@@ -189,6 +194,8 @@ pub fn lane_text(bits: u64, elem: Elem) -> String {
         Elem::F16 => widened::<Half>(bits),
         Elem::BF16 => widened::<BFloat>(bits),
         Elem::F32 => f32::from_bits(bits as u32).into(),
+        Elem::E4M3 => widened::<Float8E4M3FN>(bits),
+        Elem::E5M2 => widened::<Float8E5M2>(bits),
         Elem::I1 => return (bits & 1).to_string(),
         _ => {
             let unused = 64 - elem.bits();

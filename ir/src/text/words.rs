@@ -212,6 +212,8 @@ const TYPES: &[Advice] = &[
     ("`bf16`", &["bfloat16", "__nv_bfloat16", "bfloat", "nv_bfloat16"]),
     ("`f32`", &["float", "float32", "fp32", "single"]),
     ("`f32`: there is no wider float", &["double", "float64", "f64", "fp64"]),
+    ("`e4m3`", &["fp8", "float8_e4m3fn", "float8_e4m3", "e4m3fn", "__nv_fp8_e4m3", "f8e4m3fn"]),
+    ("`e5m2`", &["float8_e5m2", "__nv_fp8_e5m2", "f8e5m2"]),
     ("`ptr`", &["pointer", "address"]),
     ("`i8x4`", &["uchar4", "char4", "u8x4", "s8x4", "int8x4", "uint8x4", "v4i8"]),
     ("`i16x2`", &["short2", "ushort2", "u16x2", "s16x2", "int16x2", "uint16x2", "v2i16"]),

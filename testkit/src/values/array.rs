@@ -67,7 +67,7 @@ impl Dtype {
         let lane = ty.lane_type().bytes() as u8;
         match ty.elem() {
             Elem::F16 | Elem::F32 => Dtype { letter: 'f', size: lane },
-            Elem::BF16 | Elem::Ptr => Dtype { letter: 'u', size: lane },
+            Elem::BF16 | Elem::E4M3 | Elem::E5M2 | Elem::Ptr => Dtype { letter: 'u', size: lane },
             Elem::I1 => Dtype { letter: 'u', size: ty.bytes() as u8 },
             _ => Dtype { letter: if sign.is_signed() { 'i' } else { 'u' }, size: lane },
         }
@@ -79,7 +79,7 @@ impl Dtype {
             Elem::I1 => ['u', 'i', 'b'].as_slice(),
             Elem::F16 | Elem::F32 => &['f', 'u'],
             Elem::BF16 => &['V', 'u'],
-            Elem::Ptr => &['u'],
+            Elem::E4M3 | Elem::E5M2 | Elem::Ptr => &['u'],
             _ => &['u', 'i'],
         };
         let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };

@@ -88,7 +88,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
             Made::Lanes(lanes)
         }
         (Op::Splat, &[x], _) => Made::Lanes(vec![x; data.ty.lanes()]),
-        (Op::Const, [], _) => Made::Lanes(lanes(legaliser, result)?),
+        (Op::Const, [], _) if !data.ty.is_scalar() => Made::Lanes(lanes(legaliser, result)?),
         (Op::Insert, &[x, y], Attr::Lane(n)) => {
             let mut lanes = lanes(legaliser, x)?;
             *lanes.get_mut(usize::from(n))? = y;

@@ -1,6 +1,6 @@
 //! Legalisation: what the target lacks is made out of what it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle` and `bits.isle`: an
+//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`, `bits.isle` and `fp8.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
 //! for which that fails is worked on as its four words ([`words`]), and whatever is on vectors yet as
 //! lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
@@ -23,7 +23,7 @@ use crate::trace::{How, Tell};
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle` and `bits.isle`, or lane by lane",
+    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, `bits.isle` and `fp8.isle`, or lane by lane",
     order: &[],
     run,
 };
@@ -85,13 +85,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Whether the target has the instruction: its op on its type, and the masks and counts among its operands.
+/// Whether the target has the instruction: its op on its type, and the masks and counts among its operands. None converts FP8.
 fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let mut operands = kernel.args(inst).iter().map(|&arg| kernel.ty(arg));
     legality.is_native(data.op, data.ty)
         && operands.all(|ty| has_mask(legality, ty))
         && has_count(kernel, legality, inst)
+        && !(data.op == Op::Fcvt && kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_fp8()))
 }
 
 /// Whether an instruction is no shift of packed lanes, or one by a count that the target shifts them by.
