@@ -106,6 +106,8 @@ pub struct Legality {
     reasons: fn(Op, Type) -> Option<Reason>,
     lanes: Option<Lanes>,
     free_part_bytes: Option<u32>,
+    word_sums: bool,
+    wide_indices: bool,
 }
 
 impl Legality {
@@ -120,7 +122,15 @@ impl Legality {
         for (op, ty) in native {
             sets[op as usize] |= 1 << ty.index();
         }
-        Legality { target, native: sets, reasons, lanes: None, free_part_bytes: None }
+        Legality {
+            target,
+            native: sets,
+            reasons,
+            lanes: None,
+            free_part_bytes: None,
+            word_sums: false,
+            wide_indices: false,
+        }
     }
 
     /// The same, of a target whose work items share vectors.
@@ -145,6 +155,30 @@ impl Legality {
     /// How wide the parts of wide values are that cost nothing to take and to put together; none where they cost something.
     pub const fn free_part_bytes(&self) -> Option<u32> {
         self.free_part_bytes
+    }
+
+    /// The same, of a target that adds and subtracts three words at once, and has no difference of half-words.
+    #[must_use]
+    pub const fn with_word_sums(mut self) -> Legality {
+        self.word_sums = true;
+        self
+    }
+
+    /// Whether sums of words are worth more than differences of their half-words.
+    pub const fn has_word_sums(&self) -> bool {
+        self.word_sums
+    }
+
+    /// The same, of a target that scales an index in 64 bits at least as well as in 32.
+    #[must_use]
+    pub const fn with_wide_indices(mut self) -> Legality {
+        self.wide_indices = true;
+        self
+    }
+
+    /// Whether indices are scaled in 64 bits at least as well as in 32.
+    pub const fn has_wide_indices(&self) -> bool {
+        self.wide_indices
     }
 
     /// The target's name, for messages only.
