@@ -99,6 +99,11 @@ impl Plan {
         }
         let mut saved: HashMap<Value, i32> = HashMap::default();
         let (mut subtracted, mut wanted) = (HashSet::default(), HashSet::default());
+        // What is subtracted elsewhere too has an opposite already.
+        for inst in insts().filter(|&inst| kernel.insts[inst].op == Op::Sub) {
+            let is_word = kernel.result(inst).is_some_and(|result| plan.biases.contains_key(&result));
+            subtracted.extend(kernel.args(inst).get(1).copied().filter(|_| !is_word));
+        }
         for inst in insts() {
             let result = kernel.result(inst).filter(|result| plan.biases.contains_key(result));
             let Some(result) = result else {
@@ -112,14 +117,8 @@ impl Plan {
             };
             let cost = saved.entry(groups.root(result)).or_default();
             *cost += match (kernel.insts[inst].op, kernel.args(inst)) {
-                // The opposite of what is subtracted is made once.
-                (Op::Sub, &[_, b]) => {
-                    if subtracted.insert(b) {
-                        2
-                    } else {
-                        0
-                    }
-                }
+                // The opposite of what is subtracted is made once, and that of a constant is one.
+                (Op::Sub, &[_, b]) if constant_lanes(kernel, b).is_none() && subtracted.insert(b) => 2,
                 (Op::Abs, _) => 2,
                 (Op::Shuffle, &[a, b]) => -i32::from(plan.bias(a) != plan.bias(b)),
                 _ => 0,
