@@ -27,6 +27,8 @@ pub const PASS: BuiltIn = BuiltIn {
 
 /// Both half-words of a word.
 const BOTH: i128 = 0x1_0001;
+/// Instructions that a chain must save, for ptxas makes one of some sums of half-words and the extremum after them.
+const LEAST_SAVED: i32 = 4;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let is_difference = |inst: &Inst| kernel.insts[*inst].op == Op::Sub && kernel.insts[*inst].ty == Type::I16X2;
@@ -137,7 +139,7 @@ impl Plan {
                 }
             }
         }
-        plan.biases.retain(|&value, _| saved.get(&groups.root(value)).is_some_and(|&saved| saved > 0));
+        plan.biases.retain(|&value, _| saved.get(&groups.root(value)).is_some_and(|&saved| saved >= LEAST_SAVED));
         plan
     }
 
