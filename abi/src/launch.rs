@@ -29,7 +29,7 @@ const BUFFER_SPACING_LOG2: u32 = 40;
 
 /// The address of the buffer that is parameter `param`.
 ///
-/// Bases are 2^40 apart and start at 2^40, so an address of one buffer plus a 32-bit offset and a signed 24-bit one never lies
+/// Bases are 2^40 apart and start at 2^40, so an address of one buffer plus 64 times a 32-bit index and a signed 32-bit offset never lies
 /// within another, and the null pointer never lies within any.
 pub const fn buffer_base(param: usize) -> u64 {
     (param as u64 + 1) << BUFFER_SPACING_LOG2

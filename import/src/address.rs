@@ -52,7 +52,7 @@ impl Address {
     /// So many bytes on, for an access of this alignment.
     pub fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
-        Some(MemAttr { scale: self.scale, offset, align })
+        Some(MemAttr { scale: self.scale, offset, align, wide: false })
     }
 }
 

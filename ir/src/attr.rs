@@ -285,7 +285,8 @@ impl LaneMap {
 
 /// The address of a load or store: `%base[%index + offset]`.
 ///
-/// In bytes it is base + ((index * scale) modulo 2^32, unsigned) + offset, in 64 bits.
+/// In bytes it is base + ((index * scale) modulo 2^32, unsigned) + offset, in 64 bits; where it is [`wide`](MemAttr::wide), base +
+/// index * scale + offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemAttr {
     /// Bytes that one step of the index is worth: the element size of the buffer.
@@ -294,4 +295,13 @@ pub struct MemAttr {
     pub offset: i32,
     /// The address is a multiple of this power of two; an access that is not traps.
     pub align: u32,
+    /// The index is scaled in 64 bits, so that no product wraps. Only of an access with an index.
+    pub wide: bool,
+}
+
+impl MemAttr {
+    /// Bytes from the base, but for the offset, at an index.
+    pub const fn scaled(self, index: u32) -> u64 {
+        if self.wide { index as u64 * self.scale as u64 } else { index.wrapping_mul(self.scale) as u64 }
+    }
 }

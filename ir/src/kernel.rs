@@ -544,7 +544,7 @@ impl Kernel {
             Some(ParamKind::Buffer { elem, align, .. }) => (elem.bytes(), align),
             _ => (ty.bytes(), u32::MAX),
         };
-        MemAttr { scale, offset: 0, align: ty.bytes().min(most) }
+        MemAttr { scale, offset: 0, align: ty.bytes().min(most), wide: false }
     }
 
     /// Replaces values everywhere they are used, in one sweep. A replacement may itself be replaced.

@@ -108,6 +108,8 @@ pub struct Legality {
     free_part_bytes: Option<u32>,
     constant_counts: bool,
     access_alignment: u32,
+    word_sums: bool,
+    wide_indices: bool,
 }
 
 impl Legality {
@@ -130,6 +132,8 @@ impl Legality {
             free_part_bytes: None,
             constant_counts: false,
             access_alignment: 1,
+            word_sums: false,
+            wide_indices: false,
         }
     }
 
@@ -179,6 +183,30 @@ impl Legality {
     /// The alignment that an access of so many bytes must have.
     pub const fn access_alignment(&self, bytes: u32) -> u32 {
         if bytes < self.access_alignment { bytes } else { self.access_alignment }
+    }
+
+    /// The same, of a target that adds and subtracts three words at once, and has no difference of half-words.
+    #[must_use]
+    pub const fn with_word_sums(mut self) -> Legality {
+        self.word_sums = true;
+        self
+    }
+
+    /// Whether sums of words are worth more than differences of their half-words.
+    pub const fn has_word_sums(&self) -> bool {
+        self.word_sums
+    }
+
+    /// The same, of a target that scales an index in 64 bits at least as well as in 32.
+    #[must_use]
+    pub const fn with_wide_indices(mut self) -> Legality {
+        self.wide_indices = true;
+        self
+    }
+
+    /// Whether indices are scaled in 64 bits at least as well as in 32.
+    pub const fn has_wide_indices(&self) -> bool {
+        self.wide_indices
     }
 
     /// The target's name, for messages only.

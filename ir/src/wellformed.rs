@@ -652,6 +652,9 @@ impl Verifier<'_> {
             self.found(Subject::Inst(inst, Part::Attr), message, "a whole number of steps");
         }
         let base = data.op.row().args.len() - 1;
+        if mem.wide && args.len() == base + 1 {
+            self.found(Subject::Inst(inst, Part::Attr), "`wide` without an index", "an index, which it scales");
+        }
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
         // A pass may find out that a computed address is the buffer's own. The store traps then as it did before.
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());

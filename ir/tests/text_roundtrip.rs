@@ -136,7 +136,7 @@ kernel @k(%x: in i8 align 16, %y: inout f16x2, %i: i32, %n: i64) {
         .values()
         .filter_map(|data| if let Attr::Mem(mem) = data.attr { Some(mem) } else { None })
         .collect();
-    let mem_of = |scale, offset, align| MemAttr { scale, offset, align };
+    let mem_of = |scale, offset, align| MemAttr { scale, offset, align, wide: false };
     let expected = [
         mem_of(1, 0, 1),
         mem_of(1, 3, 1),

@@ -163,6 +163,13 @@ macro_rules! thread_methods {
             $crate::threads::is_reachable(ty, mem).then_some(())
         }
 
+        fn index_of(&mut self, mem: MemAttr, value: Value) -> Index {
+            match mem.wide {
+                true => rules::Context::plain_index(self, value),
+                false => rules::constructor_index(self, value),
+            }
+        }
+
         fn power(&mut self, n: u32) -> Option<u32> {
             1u32.checked_shl(n)
         }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use halfbyte_ir::{Kernel, Op, Type, Value};
+use halfbyte_ir::{Attr, Kernel, Op, Type, Value};
 
 use crate::rewrite::{constant_lanes, signed_lane};
 
@@ -54,6 +54,7 @@ fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
             let lanes = lanes.get(..ty.lanes())?.iter().map(|&lane| i128::from(signed_lane(ty.elem(), lane)));
             lanes.clone().min()?..=lanes.max()?
         }
+        (Op::Bitcast, &[a]) if are_bytes(kernel, a) && kernel.ty(value) == Type::I16X2 => 0..=255,
         (Op::Sext, &[a]) => of(a),
         (Op::Zext, &[a]) => unsigned(a),
         (Op::Add, &[a, b]) => sum(&of(a), &of(b)),
@@ -72,6 +73,12 @@ fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
         }
         (Op::MinU, &[a, b]) => 0..=*unsigned(a).end().min(unsigned(b).end()),
         (Op::And, &[a, b]) => 0..=*unsigned(a).end().min(unsigned(b).end()),
+        (Op::ShrU, &[a, count]) => {
+            let (_, counts) = constant_lanes(kernel, count)?;
+            let ty = kernel.ty(value);
+            let least = counts.get(..ty.lanes())?.iter().map(|count| count % u64::from(ty.elem().bits())).min()?;
+            0..=unsigned(a).end() >> least
+        }
         (Op::Select, &[_, a, b]) => {
             let (a, b) = (of(a), of(b));
             *a.start().min(b.start())..=*a.end().max(b.end())
@@ -81,15 +88,29 @@ fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     Some(range)
 }
 
-fn sum(a: &Range, b: &Range) -> Range {
+/// Whether the odd lanes of four are zeros, by a shuffle with them.
+fn are_bytes(kernel: &Kernel, value: Value) -> bool {
+    let Some(inst) = kernel.def_inst(value).filter(|_| kernel.ty(value) == Type::I8X4) else { return false };
+    let (Op::Shuffle, Attr::Lanes(map), &[a, b]) = (kernel.insts[inst].op, kernel.insts[inst].attr, kernel.args(inst))
+    else {
+        return false;
+    };
+    let is_zero = |lane: usize| {
+        let from = if lane < 4 { a } else { b };
+        constant_lanes(kernel, from).is_some_and(|(_, lanes)| lanes.get(lane % 4) == Some(&0))
+    };
+    is_zero(map.get(1)) && is_zero(map.get(3))
+}
+
+pub(crate) fn sum(a: &Range, b: &Range) -> Range {
     a.start() + b.start()..=a.end() + b.end()
 }
 
-fn negated(a: &Range) -> Range {
+pub(crate) fn negated(a: &Range) -> Range {
     -a.end()..=-a.start()
 }
 
-fn product(a: &Range, b: &Range) -> Range {
+pub(crate) fn product(a: &Range, b: &Range) -> Range {
     let ends = [a.start() * b.start(), a.start() * b.end(), a.end() * b.start(), a.end() * b.end()];
     let [first, rest @ ..] = ends;
     rest.iter().fold(first..=first, |range, &end| *range.start().min(&end)..=*range.end().max(&end))

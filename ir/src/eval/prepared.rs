@@ -465,10 +465,11 @@ impl<O: Observer> Machine<'_, O> {
     fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
-        let steps = (lane(base + 1) as u32).wrapping_mul(mem.scale);
         AccessSite {
             who: Who::new(item, step.inst),
-            address: lane(base).wrapping_add(u64::from(steps)).wrapping_add_signed(i64::from(mem.offset)),
+            address: lane(base)
+                .wrapping_add(mem.scaled(lane(base + 1) as u32))
+                .wrapping_add_signed(i64::from(mem.offset)),
             align: mem.align,
         }
     }

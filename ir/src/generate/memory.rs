@@ -137,7 +137,14 @@ impl Generator<'_, '_> {
         let scale = if elem == ty { bytes } else { align };
         let offset = (scale * self.random.below(4) as u32) as i32;
         let index = self.input_index();
-        Location { ty, mem: MemAttr { scale, offset, align }, base, index }
+        let mem = MemAttr { scale, offset, align, wide: index.is_some_and(|index| self.is_wide(index)) };
+        Location { ty, mem, base, index }
+    }
+
+    /// Whether an index is scaled in 64 bits. Where addresses must be known at launch, only one that is shown not to wrap.
+    fn is_wide(&mut self, index: Value) -> bool {
+        let own = self.item == Some(index) && self.branches + self.counters.len() == 0;
+        (own || !self.is_affine()) && self.one_in(6)
     }
 
     /// The number of an element that a launch's arguments have, whatever the type.
@@ -267,14 +274,15 @@ impl Generator<'_, '_> {
                 (bytes, self.builder.op(Op::Add, Type::I32, &[own, counter]))
             }
         };
-        Some(Location { ty, mem: MemAttr { scale, offset: first as i32, align: bytes }, base, index: Some(index) })
+        let mem = MemAttr { scale, offset: first as i32, align: bytes, wide: !affine && self.is_wide(index) };
+        Some(Location { ty, mem, base, index: Some(index) })
     }
 
     /// A place in the item's own row, by its address.
     fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Location {
         let (bytes, slots) = (ty.bytes(), ROW / ty.bytes());
         let slot = self.random.below((slots - count + 1) as usize) as u32;
-        let mem = MemAttr { scale: bytes, offset: (slot * bytes) as i32, align: bytes };
+        let mem = MemAttr { scale: bytes, offset: (slot * bytes) as i32, align: bytes, wide: false };
         if count > 1 || !self.one_in(2) {
             return Location { ty, mem, base, index: None };
         }
@@ -339,7 +347,7 @@ impl Generator<'_, '_> {
             false => self.input_place(ty),
             true => {
                 let base = self.buffer("y", Direction::Out, ty);
-                let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
+                let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes(), wide: false };
                 Location { ty, mem, base, index: self.item }
             }
         };
@@ -348,12 +356,13 @@ impl Generator<'_, '_> {
             0 => place.mem.offset = self.pick(&FAR).unwrap_or(0),
             1 if ty.bytes() > 1 => {
                 let offset = 1 + self.random.below(ty.bytes() as usize - 1) as i32;
-                place.mem = MemAttr { scale: 1, offset, ..place.mem };
+                place.mem = MemAttr { scale: 1, offset, wide: place.mem.wide && !self.is_affine(), ..place.mem };
                 place.index = Some(self.times(item, ty.bytes()));
             }
             2 if ty.bytes() > 1 && !stores => (place.mem.scale, place.index) = (1, Some(item)),
             3 if !stores && !self.is_affine() => place.index = self.operand(Type::I32),
             _ => {
+                place.mem.wide &= !self.is_affine();
                 let factor = 5 + self.random.below(200) as u32;
                 place.index = Some(self.times(item, factor));
             }
@@ -372,7 +381,7 @@ impl Generator<'_, '_> {
         let base = self.input(ty).base;
         let distance = self.builder.int(Type::I64, i64::from(ty.bytes() * self.random.below(4) as u32));
         let base = self.builder.op(Op::PtrAdd, Type::PTR, &[base, distance]);
-        let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes() };
+        let mem = MemAttr { scale: ty.bytes(), offset: 0, align: ty.bytes(), wide: false };
         self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
 

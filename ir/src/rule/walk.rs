@@ -281,7 +281,10 @@ shown! {
         let words: Vec<&str> = FlagKind::ALL.into_iter().filter_map(|kind| flags.word(kind)).collect();
         if words.is_empty() { "no modifiers".to_string() } else { format!(".{}", words.join(".")) }
     };
-    MemAttr: |mem| format!("step {}, offset {}, align {}", mem.scale, mem.offset, mem.align);
+    MemAttr: |mem| {
+        let wide = if mem.wide { ", wide" } else { "" };
+        format!("step {}, offset {}, align {}{wide}", mem.scale, mem.offset, mem.align)
+    };
 }
 
 impl From<Value> for Found {

@@ -31,6 +31,7 @@ struct Address {
     base: Value,
     steps: i128,
     steps_span: Span,
+    wide: bool,
     step: Option<u32>,
     align: Option<u32>,
 }
@@ -572,6 +573,7 @@ impl<'s> Reader<'s> {
         };
         let mut mem = self.body.kernel.default_mem(address.base, ty);
         mem.scale = address.step.unwrap_or(mem.scale);
+        mem.wide = address.wide;
         mem.align = address.align.unwrap_or(mem.align);
         let bytes = address.steps.saturating_mul(mem.scale.into());
         mem.offset = i32::try_from(bytes).map_err(|_| {
@@ -595,15 +597,16 @@ impl<'s> Reader<'s> {
         Err(failed)
     }
 
-    /// `%base`, `%base[%index]`, `%base[%index + 3]`, `%base[3]`; then `step N` and `align N`.
+    /// `%base`, `%base[%index]`, `%base[%index wide]`, `%base[%index + 3]`, `%base[3]`; then `step N` and `align N`.
     fn address(&mut self, args: &mut Args) -> Reading<Address> {
         let base = self.operand(args)?;
-        let mut address = Address { base, steps: 0, steps_span: self.span(), step: None, align: None };
+        let mut address = Address { base, steps: 0, steps_span: self.span(), wide: false, step: None, align: None };
         if self.eat(b'[') {
             let indexed = self.tok() == Tok::Value;
             let index = self.at();
             if indexed {
                 self.operand(args)?;
+                address.wide = self.eat_word("wide");
                 if self.tok() == Tok::Mark(b'*') {
                     return Err(self.computed_index(index, "mul"));
                 }
@@ -626,7 +629,22 @@ impl<'s> Reader<'s> {
                 self.part(Part::Attr, span);
             }
             if self.tok() != Tok::Mark(b']') {
-                return Err(self.unexpected(if minus.is_some() { "`]`" } else { "`]`, `+` or `-`" }));
+                let misplaced = self.at_word("wide");
+                let failed = self.unexpected(match (minus.is_some(), address.wide) {
+                    (true, _) => "`]`",
+                    (false, true) => "`]`, `+` or `-`",
+                    (false, false) => "`]`, `wide`, `+` or `-`",
+                });
+                if misplaced {
+                    self.help(match (indexed, address.wide) {
+                        (true, true) => "`wide` is said once",
+                        (true, false) => "`wide` stands after the value: `%x[%i wide + 3]`",
+                        (false, _) => {
+                            "`wide` is how the value of an index is scaled; a number is added in 64 bits anyway"
+                        }
+                    });
+                }
+                return Err(failed);
             }
             self.bump();
         }

@@ -256,6 +256,9 @@ impl<'k> Printer<'k> {
             (Some(&index), _) => {
                 f.write_char('[')?;
                 self.value(f, index)?;
+                if mem.wide {
+                    f.write_str(" wide")?;
+                }
                 match steps {
                     0 => {}
                     1.. => write!(f, " + {steps}")?,

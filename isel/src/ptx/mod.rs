@@ -10,7 +10,7 @@ use std::convert::Infallible;
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Reason, Rounding, Type};
-use halfbyte_isa::ptx::{self, NAME};
+use halfbyte_isa::ptx::{self, NAME, Opcode};
 use halfbyte_isa::row::Role;
 
 use crate::rules::{PTX_NATIVE, PTX_RULES, Rule};
@@ -81,11 +81,14 @@ fn check_intrinsics(kernel: &Kernel) -> Vec<Refusal> {
 }
 
 impl Backend for Ptx {
-    fn legality(&self, _: Target) -> Legality {
-        Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type)
+    fn legality(&self, target: Target) -> Legality {
+        let legality = Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type)
             .with_free_parts(4)
             .with_constant_counts()
             .with_access_alignment(4)
+            .with_wide_indices();
+        let adds_half_words = Opcode::ADD_X2.row().since.is_met_by(target.sm().unwrap_or(Sm::DEFAULT));
+        if adds_half_words { legality.with_word_sums() } else { legality }
     }
 
     fn rules(&self) -> &'static [Rule] {

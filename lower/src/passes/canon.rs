@@ -154,13 +154,12 @@ fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
         return false;
     }
     let Some([index, ..]) = kernel.def_inst(index).and_then(|def| kernel.const_bits(def)) else { return false };
-    // Bytes are counted modulo 2^32, and only then added.
-    let bytes = (index as u32).wrapping_mul(mem.scale);
+    let Ok(bytes) = u32::try_from(mem.scaled(index as u32)) else { return false };
     let Some(offset) = mem.offset.checked_add_unsigned(bytes) else { return false };
     let others: Vec<Value> = others.to_vec();
     let args = ValueList::from_slice(&others, &mut kernel.pool);
     let data = &mut kernel.insts[inst];
-    (data.attr, data.args) = (Attr::Mem(MemAttr { offset, ..mem }), args);
+    (data.attr, data.args) = (Attr::Mem(MemAttr { offset, wide: false, ..mem }), args);
     true
 }
 

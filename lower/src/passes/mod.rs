@@ -1,12 +1,14 @@
 //! The passes, a file each, and their table.
 
 mod accesses;
+mod bias;
 mod canon;
 mod contract;
 mod dce;
 mod fold;
 mod gvn;
 mod if_convert;
+mod index;
 mod legalise;
 mod licm;
 mod loops;
@@ -42,17 +44,19 @@ pub const PASSES: &[BuiltIn] = &[
     licm::PASS,
     unroll::PASS,
     merge::PASS,
+    index::PASS,
     pack::PASS,
     slp::PASS,
     widen::PASS,
+    bias::PASS,
     legalise::PASS,
 ];
 
 /// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`](crate::Pass::order)).
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
-    "contract", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce",
-    "pack", "slp", "widen", "legalise",
+    "contract", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
+    "pack", "slp", "widen", "bias", "legalise",
     "gvn", "licm", "dce",
 ];
 

@@ -225,7 +225,7 @@ impl<'l> Search<'l> {
             kernel.insts[inst].op == op
                 && value_type(kernel, inst) == Some(lane)
                 && matches!(kernel.insts[inst].attr, Attr::Mem(mem)
-                    if Some(mem.offset) == offset && mem.scale == start.scale && mem.align == lane.bytes())
+                    if Some(mem.offset) == offset && mem.scale == start.scale && mem.wide == start.wide && mem.align == lane.bytes())
                 && address(kernel, inst) == address(kernel, first)
                 && place.at > 0
                 && place.access == start_place.access + number

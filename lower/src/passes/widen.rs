@@ -122,7 +122,7 @@ impl Search<'_> {
         before.op == data.op
             && same_type
             && last.mem.offset.checked_add_unsigned(self.part_bytes) == Some(next.mem.offset)
-            && last.mem.scale == next.mem.scale
+            && (last.mem.scale, last.mem.wide) == (next.mem.scale, next.mem.wide)
             && address(kernel, last.inst) == address(kernel, next.inst)
     }
 

@@ -18,7 +18,7 @@ pub(super) struct LowZeros {
 }
 
 impl LowZeros {
-    /// The low zero bits of `base + (index * scale) modulo 2^32`.
+    /// The low zero bits of `base + index * scale`, whether the product is modulo 2^32 or not.
     pub(super) fn of_address(&mut self, kernel: &Kernel, base: Value, index: Option<Value>, scale: u32) -> u32 {
         self.looked_at = 0;
         let base = self.of(kernel, base);

@@ -100,11 +100,12 @@ fn at_the_start(kernel: &mut Kernel, inst: Inst) -> Option<()> {
 fn without_index(draft: &mut Draft, inst: Inst) -> Option<()> {
     let kernel = &mut draft.kernel;
     let data = &mut kernel.insts[inst];
-    let Attr::Mem(_) = data.attr else { return None };
+    let Attr::Mem(mem) = &mut data.attr else { return None };
     let without = data.op.row().args.len();
     if data.args.len(&kernel.pool) <= without {
         return None;
     }
+    mem.wide = false;
     data.args.truncate(without, &mut kernel.pool);
     Some(())
 }

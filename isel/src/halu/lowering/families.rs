@@ -216,6 +216,14 @@ impl Lowering<'_> {
         self.out.word(inst)
     }
 
+    /// An address and an index times a number, in 64 bits.
+    pub(super) fn wide_sum(&mut self, base: Reg, index: Reg, scale: u32) -> Reg {
+        let inst = Word::new(Opcode::IMAD_WIDE_RIR).with(IMM32, scale.into()).with(SIGN, sign_choice!(M_SIGN, Sign::U));
+        self.out.read(RA, index);
+        self.out.read(R64, base);
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
         let a = self.out.reg(a);
         let count = if matches!(count.place, Source::Imm(_)) { count } else { self.out.in_reg(count) };

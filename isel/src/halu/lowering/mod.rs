@@ -376,12 +376,19 @@ impl Lowering<'_> {
 
     fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
         let near = DISPLACEMENT.contains(&(i64::from(mem.offset) + 12)) && DISPLACEMENT.contains(&mem.offset.into());
-        if near && let Some(pair) = self.uniform_pair(base) {
+        let wide = index.filter(|_| mem.wide);
+        if near
+            && wide.is_none()
+            && let Some(pair) = self.uniform_pair(base)
+        {
             let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
             return Address::Uniform { pair, offset, displacement: mem.offset };
         }
         let mut base = self.value_reg(base);
-        if let Some(index) = index {
+        if let Some(index) = wide {
+            let index = self.value_reg(index.value);
+            base = self.wide_sum(base, index, mem.scale);
+        } else if let Some(index) = index {
             let offset = self.scaled(index, mem.scale);
             let offset = self.out.wide(RegClass::Pair, &[Src::plain(Source::Reg(offset)), Src::ZERO]);
             base = self.add_words(base, offset, false);

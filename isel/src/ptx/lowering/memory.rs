@@ -147,7 +147,7 @@ impl Lowering<'_> {
             return (base, displacement);
         };
         let (step, plus) = (factor.wrapping_mul(mem.scale), plus.wrapping_mul(mem.scale));
-        let wraps = !self.stays_below(value, step, plus);
+        let wraps = !mem.wide && !self.stays_below(value, step, plus);
         let (plus, displacement) = if wraps { (plus, displacement) } else { (0, displacement + i64::from(plus)) };
         let Some((buffer, _)) = buffer else {
             let pair = self.value_reg(base);

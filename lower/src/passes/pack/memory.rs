@@ -5,7 +5,7 @@ use halfbyte_ir::{
     ValueDef,
 };
 
-use super::affine::{Sums, plus};
+use super::affine::{Linear, Sums, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
 
 /// A load or store whose address is known when the kernel is launched.
@@ -89,6 +89,9 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reaso
     let (mut scale, mut index, mut counters) = (0, Affine::default(), Vec::new());
     if let Some(&by) = args.get(1) {
         let sum = sums.of(by).ok_or_else(|| not_affine(kernel, sums, by))?;
+        if mem.wide && !stays_narrow(site, mem, &sum) {
+            return Err(WIDE);
+        }
         scale = sum.item.wrapping_mul(mem.scale);
         index = plus(&Affine::default(), &sum.known, mem.scale);
         counters = sum.counters.into_vec();
@@ -108,6 +111,20 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reaso
     };
     let steps = site.steps.iter().filter_map(step).collect();
     Ok(Access { inst: site.inst, ty: data.ty, stores, guard: site.guard, buffer, mem, scale, index, steps })
+}
+
+/// Whether a `wide` index is the same when it is scaled modulo 2^32, as streams do it: where it is shown to stay below that, or
+/// where each item makes the access at its own number. No buffer goes that far, so that an item before traps there.
+fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
+    let Some(first) = as_constant(&sum.known) else { return false };
+    let mut most = u64::from(first);
+    for (header, stride) in &sum.counters {
+        let step = site.steps.iter().find(|step| step.header == *header).and_then(|step| step.counted.as_ref());
+        let (Some(stride), Some((_, Trips::Const(trips)))) = (as_constant(stride), step) else { return false };
+        most = most.saturating_add(u64::from(stride) * u64::from(trips.saturating_sub(1)));
+    }
+    let own = sum.item == 1 && sum.counters.is_empty() && site.guard.is_none();
+    (sum.item == 0 || own) && most.saturating_mul(mem.scale.into()) <= u32::MAX.into()
 }
 
 /// What keeps an index from being a sum that is known at the launch.
@@ -151,6 +168,11 @@ fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
 
 const SUMS: &str =
     "make indices of `item_id`, `i32` parameters and loop counters by `add`, `sub`, and `mul` by constants";
+
+const WIDE: Reason = Reason::with_help(
+    "its index is `wide`, and may be 2^32 bytes and more, which streams count modulo 2^32",
+    "leave `wide` out, where the index stays below that; `item_id` itself, where every item makes the access, may be `wide`",
+);
 
 /// An access by a computed address.
 pub(super) const NO_BUFFER: Reason = Reason::with_help(
