@@ -14,13 +14,16 @@ mod logic;
 mod sums;
 mod word;
 
+use std::convert::Infallible;
+
 use arrayvec::ArrayVec;
 use halfbyte_isa::halu::Inst as Word;
+use rustc_hash::FxHashMap;
 
 use super::builder::Builder;
 use super::machine::{Halu, RegClass};
 use super::operands::{Reg, Source, Src};
-use crate::vcode::{Access, Operand, Terminator, VCode, VInst, VReg};
+use crate::vcode::{Access, BlockIndex, Operand, Terminator, VCode, VInst, VReg};
 
 /// No instruction, no block.
 const NONE: u32 = u32::MAX;
@@ -63,6 +66,8 @@ struct Combiner<'c> {
     maps: Vec<Option<bytes::Map>>,
     /// By instruction.
     is_dead: Vec<bool>,
+    /// By instruction, another one that is to stand right before it.
+    moved: FxHashMap<u32, u32>,
     /// Where instructions are made, their operands alone being taken.
     builder: Builder,
     /// The block at hand.
@@ -101,6 +106,7 @@ impl<'c> Combiner<'c> {
             stands_for: (0..registers as u32).map(VReg).collect(),
             maps: vec![None; registers],
             is_dead: vec![false; code.insts.len()],
+            moved: FxHashMap::default(),
             builder: Builder::new(Vec::new(), Vec::new(), Vec::new()),
             block: NONE,
             code,
@@ -122,8 +128,8 @@ impl<'c> Combiner<'c> {
 
     /// Takes out what is dead, and gives each operand the register that it is now.
     fn finish(self) {
-        let Combiner { code, stands_for, is_dead, .. } = self;
-        if !is_dead.contains(&true) {
+        let Combiner { code, stands_for, is_dead, moved, .. } = self;
+        if !is_dead.contains(&true) && moved.is_empty() {
             return;
         }
         let now = |mut reg: VReg| {
@@ -134,7 +140,22 @@ impl<'c> Combiner<'c> {
         };
         code.operands.iter_mut().for_each(|operand| operand.reg = now(operand.reg));
         code.pool.iter_mut().for_each(|reg| *reg = now(*reg));
-        code.retain(|at, _| !is_dead[at as usize]);
+        let mut elsewhere: FxHashMap<u32, VInst<Halu>> = FxHashMap::default();
+        let mut goes = is_dead;
+        for (&at, &inst) in moved.iter().filter(|&(&at, _)| !goes[at as usize]).collect::<Vec<_>>() {
+            elsewhere.extend(code.insts.get(inst as usize).map(|inst| (at, inst.clone())));
+            goes[inst as usize] = true;
+        }
+        let in_order: Vec<BlockIndex> = (0..code.blocks.len() as BlockIndex).collect();
+        let mut number = 0;
+        let Ok(()) = code.rewrite(&in_order, |_, _, inst, out| {
+            if !goes[number as usize] {
+                out.extend(elsewhere.remove(&number));
+                out.push(inst);
+            }
+            number += 1;
+            Ok::<(), Infallible>(())
+        });
     }
 
     // What is there -----------------------------------------------------------------------------------------------------

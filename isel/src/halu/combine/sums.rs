@@ -96,7 +96,7 @@ impl Combiner<'_> {
             }),
             [a, b, c] => [[a, b, c], [a, c, b], [b, c, a]].into_iter().any(|[first, second, to]| {
                 let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else { return false };
-                // The later one takes the third term, which must be there by then.
+                // The later one takes the third term, and goes to the sum where that is not there before.
                 let ((maker, [x, y]), (_, [v, w]), made) =
                     if one.0 > other.0 { (one, other, first) } else { (other, one, second) };
                 let is_there = match to.place {
@@ -104,10 +104,13 @@ impl Combiner<'_> {
                     _ => true,
                 };
                 // What is no register would have to be twice in one of them.
-                if to.neg || !is_there || !to.is_reg() {
+                if to.neg || !to.is_reg() || !self.write_three(maker, Kind::Product, [x, y, to]) {
                     return false;
                 }
-                self.write_three(maker, Kind::Product, [x, y, to]) && self.write_three(at, Kind::Product, [v, w, made])
+                if !is_there {
+                    self.moved.insert(at, maker);
+                }
+                self.write_three(at, Kind::Product, [v, w, made])
             }),
             _ => false,
         }
