@@ -1,6 +1,6 @@
 ; explain: %r halu
-; The product is the second operand, and IMAD's rule looks at the first.
-kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
+; The product is the second operand, and IMAD's rule looks at the first; stored too, it is there anyway.
+kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
@@ -9,6 +9,7 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
   %m = mul.i32 %a, %b
   %r = add.i32 %c, %m
   store %r, %z[%i]
+  store %m, %p[%i]
   ret
 }
 ;= %r = add.i32 %c, %m

@@ -1,6 +1,6 @@
 ; explain: %m halu
 ; The same, asked of the product.
-kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
+kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
@@ -9,6 +9,7 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
   %m = mul.i32 %a, %b
   %r = add.i32 %c, %m
   store %r, %z[%i]
+  store %m, %p[%i]
   ret
 }
 ;= %m = mul.i32 %a, %b

@@ -43,8 +43,6 @@ impl Isa for Halu {
 const UNREACHED: &[Unreached] = &[
     ("LDC_32", "the IR has no tables in constant memory; parameters are read as `c[...]` operands"),
     ("LDC_64", "the same"),
-    ("LDG_U_S16", "a narrow load is zero-extended, and extended again where its sign is asked for"),
-    ("LDG_U_S8", "the same"),
     ("LDG_W_S16", "the same"),
     ("LDG_W_S8", "the same"),
     ("NOP", "it has no effect"),
