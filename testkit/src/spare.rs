@@ -10,7 +10,7 @@ use halfbyte_isa::isa::MachineCode;
 use halfbyte_isa::row::{RegFile, Role};
 
 /// A pattern of words.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// Its name.
     pub name: &'static str,
@@ -23,15 +23,27 @@ pub struct Pattern {
 /// All patterns.
 pub const PATTERNS: &[Pattern] = &[
     Pattern { name: "rotation", description: "SHF to each side and LOP3, for one SHF", find: rotation },
-    Pattern { name: "bytes", description: "bytes moved by SHF or masked by LOP3 and moved by PRMT or masked, for one PRMT", find: bytes },
+    Pattern {
+        name: "bytes",
+        description: "bytes moved by SHF or masked by LOP3 and moved by PRMT or masked, for one PRMT",
+        find: bytes,
+    },
     Pattern { name: "extension", description: "PRMT that extends what a load can extend", find: extension },
     Pattern { name: "bits", description: "LOP3 of a LOP3 over no more than three words, for one", find: bits },
     Pattern { name: "sum", description: "IADD3 of an IADD3 over no more than three words, for one", find: sum },
     Pattern { name: "product", description: "IADD3 of IMAD, for IMAD that adds", find: product },
     Pattern { name: "scaled", description: "IADD3 of a left SHF, for LEA", find: scaled },
-    Pattern { name: "second term", description: "MOV of constant memory for IADD3 that has another such term", find: second_term },
+    Pattern {
+        name: "second term",
+        description: "MOV of constant memory for IADD3 that has another such term",
+        find: second_term,
+    },
     Pattern { name: "number", description: "SHF or PRMT of a number that MOV makes, for the number", find: number },
-    Pattern { name: "latch", description: "a branch out of a loop and then the one back, for the one back", find: latch },
+    Pattern {
+        name: "latch",
+        description: "a branch out of a loop and then the one back, for the one back",
+        find: latch,
+    },
 ];
 
 /// The addresses at which each pattern is found in a kernel's code, in the order of [`PATTERNS`]; of other targets none.
@@ -42,7 +54,8 @@ pub fn spare(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     for (at, inst) in insts.iter().enumerate() {
         if let Some(inst) = inst
             && let Some(field) = inst.opcode().target()
-            && let Some(begin) = at.checked_add_signed(inst.get_signed(field) as isize).and_then(|to| begins.get_mut(to))
+            && let Some(begin) =
+                at.checked_add_signed(inst.get_signed(field) as isize).and_then(|to| begins.get_mut(to))
         {
             *begin = true;
         }
@@ -99,7 +112,9 @@ impl Listing {
     fn registers(&self, at: usize, role: Role) -> impl Iterator<Item = u64> {
         let inst = self.inst(at).copied();
         let slots = inst.map_or(&[][..], |inst| inst.opcode().registers());
-        let of = move |slot: &&halfbyte_isa::row::RegSlot| slot.file == RegFile::Gpr && (slot.role == role || slot.role == Role::Update);
+        let of = move |slot: &&halfbyte_isa::row::RegSlot| {
+            slot.file == RegFile::Gpr && (slot.role == role || slot.role == Role::Update)
+        };
         slots.iter().filter(of).flat_map(move |slot| {
             let first = inst.map_or(u64::from(RZ), |inst| inst.get(slot.field));
             (first..first + u64::from(slot.span)).filter(|&reg| reg != u64::from(RZ))
@@ -163,7 +178,9 @@ impl Listing {
         registers.dedup();
         let other = match self.inst(at).map(Inst::opcode) {
             Some(Opcode::LOP3_RIR | Opcode::IADD3_RIR | Opcode::IMAD_RIR) => Some(self.field(at, IMM32)),
-            Some(Opcode::LOP3_RCR | Opcode::IADD3_RCR | Opcode::IMAD_RCR) => Some(1 << 32 | self.field(at, CMEM_OFFSET)),
+            Some(Opcode::LOP3_RCR | Opcode::IADD3_RCR | Opcode::IMAD_RCR) => {
+                Some(1 << 32 | self.field(at, CMEM_OFFSET))
+            }
             _ => None,
         };
         (registers, other)
@@ -171,18 +188,20 @@ impl Listing {
 
     /// Whether one instruction of three sources could do what two do, of which the second alone reads the first.
     fn fits_one(&self, first: usize, second: usize) -> bool {
-        let (mut registers, other) = self.sources(first);
+        let (registers, other) = self.sources(first);
         let (more, another) = self.sources(second);
         let Some(between) = self.result(first) else { return false };
-        registers.extend(more.into_iter().filter(|&reg| reg != between));
-        registers.sort_unstable();
-        registers.dedup();
+        // A register that is written between them is another word to the second.
+        let is_written =
+            |reg: u64| (first..second).any(|at| self.registers(at, Role::Def).any(|written| written == reg));
+        let is_new = |&reg: &u64| reg != between && !(registers.contains(&reg) && !is_written(reg));
+        let registers = registers.len() + more.into_iter().filter(is_new).count();
         let others = match (other, another) {
             (Some(a), Some(b)) if a != b => 2,
             (None, None) => 0,
             _ => 1,
         };
-        others < 2 && registers.len() + others <= 3
+        others < 2 && registers + others <= 3
     }
 }
 
@@ -211,7 +230,9 @@ fn rotation(listing: &Listing, at: usize) -> bool {
 
 fn bytes(listing: &Listing, at: usize) -> bool {
     let is_mask = |at: usize, masks: &[u64]| {
-        listing.is(at, &[Opcode::LOP3_RIR]) && masks.contains(&listing.field(at, IMM32)) && listing.field(at, LUT) == 0xc0
+        listing.is(at, &[Opcode::LOP3_RIR])
+            && masks.contains(&listing.field(at, IMM32))
+            && listing.field(at, LUT) == 0xc0
     };
     let moved = listing.shift_right(at, &[8, 16, 24]) || is_mask(at, &[0xff, 0xff00, 0xffff, 0xff_00ff, 0xff00_ff00]);
     let Some(user) = listing.only_use(at).filter(|_| moved) else { return false };
@@ -227,9 +248,8 @@ fn extension(listing: &Listing, at: usize) -> bool {
         () if listing.is(at, &halves) => &[0x4410, 0x9910],
         () => return false,
     };
-    let is_extension = |user: usize| {
-        listing.is(user, &[Opcode::PRMT_RIR]) && selectors.contains(&listing.field(user, IMM16))
-    };
+    let is_extension =
+        |user: usize| listing.is(user, &[Opcode::PRMT_RIR]) && selectors.contains(&listing.field(user, IMM16));
     listing.only_use(at).is_some_and(is_extension)
 }
 
@@ -279,7 +299,9 @@ fn scaled(listing: &Listing, at: usize) -> bool {
 }
 
 fn second_term(listing: &Listing, at: usize) -> bool {
-    listing.is(at, &[Opcode::MOV_C]) && listing.only_use(at).is_some_and(|user| listing.is(user, &[Opcode::IADD3_RCR]))
+    let is_third =
+        |user: usize| listing.is(user, &[Opcode::IADD3_RCR]) && listing.registers(user, Role::Use).count() == 2;
+    listing.is(at, &[Opcode::MOV_C]) && listing.only_use(at).is_some_and(is_third)
 }
 
 fn number(listing: &Listing, at: usize) -> bool {
@@ -289,9 +311,49 @@ fn number(listing: &Listing, at: usize) -> bool {
 }
 
 fn latch(listing: &Listing, at: usize) -> bool {
-    let is_branch = |at: usize| listing.is(at, &[Opcode::BRA]).then(|| listing.inst(at).is_some_and(Inst::is_unconditional));
+    let is_branch =
+        |at: usize| listing.is(at, &[Opcode::BRA]).then(|| listing.inst(at).is_some_and(Inst::is_unconditional));
     let next = at + 1;
     let is_reached = listing.begins.get(next) == Some(&true);
-    let goes_back = |at: usize| listing.inst(at).is_some_and(|inst| inst.opcode().target().is_some_and(|to| inst.get_signed(to) <= 0));
+    let goes_back = |at: usize| {
+        listing.inst(at).is_some_and(|inst| inst.opcode().target().is_some_and(|to| inst.get_signed(to) <= 0))
+    };
     is_branch(at) == Some(false) && is_branch(next) == Some(true) && !is_reached && !goes_back(at) && goes_back(next)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use halfbyte_isa::halu::{Code, assemble};
+
+    use super::*;
+
+    #[test]
+    fn each_pattern_is_found_where_it_is() {
+        for (name, text) in [
+            ("rotation", "SHF.L.U32 R1, R0, 0x5, RZ\nSHF.R.U32.HI R2, RZ, 0x1b, R0\nLOP3 R1, R1, R2, RZ, 0xfc"),
+            ("bytes", "SHF.R.U32.HI R1, RZ, 0x8, R0\nPRMT R1, R1, 0x8880, RZ"),
+            ("extension", "LDG.U16 R1, [R0.U32+UR2]\nPRMT R1, R1, 0x9910, RZ"),
+            ("bits", "LOP3 R3, R0, R1, RZ, 0x3c\nLOP3 R3, R3, R2, RZ, 0x3c"),
+            ("sum", "IADD3 R3, R0, R1, RZ\nIADD3 R3, R3, 0x7, RZ"),
+            ("product", "IMAD R3, R0, R1, RZ\nIADD3 R3, R2, R3, RZ"),
+            ("scaled", "SHF.L.U32 R3, R0, 0x3, RZ\nIADD3 R3, R2, R3, RZ"),
+            ("second term", "MOV R3, c[0x0][0x160]\nIADD3 R3, R2, c[0x0][0x164], R3"),
+            ("number", "MOV R3, 0x70000\nSHF.R.U32.HI R3, RZ, 0x4, R3"),
+            ("latch", "L:\n@P0 BRA OUT\nBRA L\nEXIT\nOUT:\nMOV R0, RZ"),
+        ] {
+            let code = |text: &str| Code(assemble(&format!("{text}\nEXIT\n")).unwrap().words);
+            let found = |text: &str| spare(&code(text));
+            for (pattern, places) in PATTERNS.iter().zip(found(text)) {
+                assert_eq!(places.len(), usize::from(pattern.name == name), "{}: {text}", pattern.name);
+            }
+        }
+        // What something else reads too is needed.
+        let kept = "LOP3 R3, R0, R1, RZ, 0x3c\nLOP3 R4, R3, R2, RZ, 0x3c\nSTG [R9.U32+UR4], R3\nEXIT\n";
+        assert!(spare(&Code(assemble(kept).unwrap().words)).iter().all(Vec::is_empty));
+        // Registers that are written in between hold other words.
+        let other = "LOP3 R3, R0, R1, R2, 0x96\nMOV R1, R4\nMOV R2, R5\nLOP3 R3, R3, R1, R2, 0x96\nEXIT\n";
+        assert!(spare(&Code(assemble(other).unwrap().words)).iter().all(Vec::is_empty));
+    }
 }

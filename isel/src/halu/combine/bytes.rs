@@ -11,7 +11,11 @@ use crate::halu::operands::{Reg, Source, Src};
 pub(super) enum Byte {
     Zero,
     /// A byte of a register, or eight copies of its sign.
-    Of { reg: Reg, byte: u8, sign: bool },
+    Of {
+        reg: Reg,
+        byte: u8,
+        sign: bool,
+    },
 }
 
 /// The bytes of a word, the lowest first.
@@ -82,7 +86,9 @@ fn byte_of_function(table: u8, sources: [Bits; 3]) -> Option<Byte> {
                     next += 1;
                     free.is_some_and(|at| case >> at & 1 == 1)
                 }
-                Bits::Unknown(_) => unknown.iter().position(|known| known == source).is_some_and(|at| case >> at & 1 == 1),
+                Bits::Unknown(_) => {
+                    unknown.iter().position(|known| known == source).is_some_and(|at| case >> at & 1 == 1)
+                }
             };
             index << 1 | u8::from(bit)
         });
@@ -153,13 +159,17 @@ impl Combiner<'_> {
             let bytes = |source: Src| match source.place {
                 Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
                 Source::Const(_) => 4,
-                Source::Reg(reg) => self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1),
+                Source::Reg(reg) => {
+                    self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1)
+                }
             };
             let length = if c.place == Src::ZERO.place { bytes(a) + bytes(b) } else { 4 };
             return Some([0, 1, 2, 3].map(|place| if place < length { own(place) } else { Byte::Zero }));
         }
         if let Some(number) = self.constant(at) {
-            return Some([0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) }));
+            return Some(
+                [0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) }),
+            );
         }
         let (bytes, _) = self.narrow_load(at)?;
         Some([0, 1, 2, 3].map(|place| if place < bytes { own(place) } else { Byte::Zero }))
@@ -175,7 +185,8 @@ impl Combiner<'_> {
     /// Makes an instruction that moves bytes one PRMT of where they come from, or nothing at all.
     pub(super) fn bytes(&mut self, at: u32) -> bool {
         let is_permutation = self.permutation(at).is_some();
-        let moves = is_permutation || self.shift_of(at).is_some() || matches!(self.three(at), Some((Kind::Logic(_), _)));
+        let moves =
+            is_permutation || self.shift_of(at).is_some() || matches!(self.three(at), Some((Kind::Logic(_), _)));
         let Some(result) = self.result(at).filter(|_| moves) else { return false };
         let Some(map) = self.made(at) else { return false };
         let is_own = |byte: &Byte| matches!(byte, Byte::Of { reg, .. } if *reg == Reg::new(result));
@@ -206,7 +217,8 @@ impl Combiner<'_> {
         }
         // A shift or a mask becomes a PRMT only where that spares what it reads.
         let is_new = |root: &Reg| !sources.contains(root) && !self.is_continued(*root);
-        let goes = |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
+        let goes =
+            |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
         if !roots.iter().any(is_new) || roots.iter().any(|root| !sources.contains(root) && self.is_continued(*root)) {
             return false;
         }
@@ -274,7 +286,8 @@ mod tests {
     #[test]
     fn a_byte_of_a_function_is_that_for_all_bits() {
         let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));
-        let kinds = [Bits::All(false), Bits::All(true), Bits::Unknown(Some(x)), Bits::Unknown(Some(y)), Bits::Unknown(None)];
+        let kinds =
+            [Bits::All(false), Bits::All(true), Bits::Unknown(Some(x)), Bits::Unknown(Some(y)), Bits::Unknown(None)];
         let value = |bits: Bits| match bits {
             Bits::All(bit) => 0u8.wrapping_sub(bit.into()),
             Bits::Unknown(Some(byte)) if byte == x => 0b0000_1111,

@@ -132,7 +132,9 @@ mod tests {
     #[test]
     fn one_table_has_the_bits_of_two() {
         let values = |source: Src| match source.place {
-            Source::Reg(Reg { vreg: Some(VReg(number)), .. }) => [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize],
+            Source::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
+                [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize]
+            }
             Source::Imm(bits) => bits,
             _ => 0,
         };

@@ -243,7 +243,9 @@ impl<'c> Combiner<'c> {
         let mut unused = vec![operands];
         while let Some(operands) = unused.pop() {
             for at in operands {
-                let Some(&Operand { reg, access: Access::Use, .. }) = self.code.operands.get(at as usize) else { continue };
+                let Some(&Operand { reg, access: Access::Use, .. }) = self.code.operands.get(at as usize) else {
+                    continue;
+                };
                 let reg = self.now(reg);
                 let known = &mut self.known[reg.0 as usize];
                 known.uses = known.uses.saturating_sub(1);

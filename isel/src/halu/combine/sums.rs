@@ -95,7 +95,9 @@ impl Combiner<'_> {
                 found.is_some_and(|(_, [x, y])| self.write_three(at, Kind::Product, [x, y, to]))
             }),
             [a, b, c] => [[a, b, c], [a, c, b], [b, c, a]].into_iter().any(|[first, second, to]| {
-                let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else { return false };
+                let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else {
+                    return false;
+                };
                 // The later one takes the third term, and goes to the sum where that is not there before.
                 let ((maker, [x, y]), (_, [v, w]), made) =
                     if one.0 > other.0 { (one, other, first) } else { (other, one, second) };

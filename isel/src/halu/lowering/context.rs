@@ -293,7 +293,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn takes_all(&mut self, a: Value, b: Value, c: Value) -> Option<Unit> {
-        let mut is_apart = |value| self.param_word(value).is_some() || self.const_word(value).is_some_and(|bits| bits != 0);
+        let mut is_apart =
+            |value| self.param_word(value).is_some() || self.const_word(value).is_some_and(|bits| bits != 0);
         ([a, b, c].into_iter().filter(|&value| is_apart(value)).count() <= 1).then_some(())
     }
 
