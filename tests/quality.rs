@@ -29,6 +29,17 @@ fn the_page_says_what_the_examples_become() {
     }
 }
 
+/// So many words of the examples match a pattern that a better instruction would spare.
+const SPARE: usize = 4;
+
+#[test]
+fn few_words_of_the_examples_are_spare() {
+    let output = quality(&["examples", "--spare"]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    let spare: usize = page.split(' ').next().unwrap().parse().unwrap();
+    assert!(output.status.success() && spare <= SPARE, "{page}");
+}
+
 fn of_text(text: &str, target: Target) -> Result<Quality, String> {
     measure(&Module::parse(text).unwrap(), target).remove(0).1
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use halfbyte::abi::Limits;
 use halfbyte::{Module, TARGETS, Target};
 use halfbyte_testkit::quality::{Quality as Measure, measure, page};
+use halfbyte_testkit::spare;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -28,6 +29,10 @@ pub(super) struct Quality {
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Count instead the words of HALU that a better instruction would spare, by patterns, with their addresses; a pattern found is a
+    /// place to look at, no proof
+    #[arg(long, conflicts_with_all = ["target", "json"])]
+    spare: bool,
     /// Write one JSON object (docs/json/quality.schema.json), not a page
     #[arg(long)]
     json: bool,
@@ -37,10 +42,14 @@ const EXAMPLES: &str = "\
 Examples:
   halfbyte quality examples -o docs/quality.md
   halfbyte quality examples/brighten.hb --target vp1
+  halfbyte quality examples --spare
   halfbyte quality examples --json | jq '.measured[] | select(.spills > 0)'";
 
 impl Quality {
     pub(super) fn run(self) -> Done {
+        if self.spare {
+            return write(self.output.as_deref(), spare::page(&self.modules()?).as_bytes());
+        }
         let targets: Vec<Target> = match self.target {
             None => TARGETS.defaults().flat_map(|target| TARGETS.representatives(target)).collect(),
             Some(target) => TARGETS.representatives(target),

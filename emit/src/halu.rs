@@ -11,7 +11,7 @@ use halfbyte_isel::{AllocatedCode, Halu};
 
 use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;
-use crate::straighten::{ControlInst, lengths, straighten};
+use crate::straighten::{ControlInst, lengths, straighten, turn_latches};
 
 impl Emitter for Halu {
     fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
@@ -35,6 +35,7 @@ fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
     let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
+    turn_latches(&mut blocks);
     let lengths = lengths(&blocks);
     let mut starts = Vec::with_capacity(lengths.len());
     let mut words = 0;

@@ -130,6 +130,24 @@ fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     }
 }
 
+/// A branch onward if something holds, then a backward one, becomes the backward one if it does not hold, then the one onward:
+/// a round of a loop takes one branch.
+pub(crate) fn turn_latches<S: ControlInst>(blocks: &mut [Vec<S>]) {
+    for (index, block) in blocks.iter_mut().enumerate() {
+        let [.., first, second] = block.as_mut_slice() else { continue };
+        let (Some(on), Some(back)) = (first.target(), second.target()) else { continue };
+        if second.is_jump()
+            && on as usize > index
+            && back as usize <= index
+            && let Some(mut inverted) = first.inverted()
+        {
+            inverted.pass(second);
+            *first = inverted;
+            second.set_target(on);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -191,6 +209,18 @@ mod tests {
         // The loop, the edge back, the exit.
         let blocks = straightened(&[&[Unless(2), Jump(1)], &[Jump(0)], &[Exit]]);
         assert_eq!(blocks, [vec![If(0)], vec![], vec![Exit]]);
+    }
+
+    #[test]
+    fn a_round_of_a_loop_takes_one_branch() {
+        // The loop, whose exit stands after another one's.
+        let mut blocks = vec![vec![Plain, Unless(2), Jump(0)], vec![Exit], vec![Exit]];
+        turn_latches(&mut blocks);
+        assert_eq!(blocks[0], [Plain, If(0), Jump(2)]);
+        // One that goes on either way stays.
+        let mut blocks = vec![vec![Unless(2), Jump(3)], vec![Exit], vec![Exit], vec![Exit]];
+        turn_latches(&mut blocks);
+        assert_eq!(blocks[0], [Unless(2), Jump(3)]);
     }
 
     #[test]

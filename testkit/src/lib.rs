@@ -15,6 +15,7 @@ pub mod quality;
 pub mod reduce;
 pub mod rows;
 pub mod runlines;
+pub mod spare;
 pub mod step;
 pub mod testing;
 pub mod trial;

@@ -53,8 +53,8 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=
 ;= not taken
 ;=   by selection
-;=     int_mad (isel/rules/halu/integer.isle:17), priority 4
-;=       line 17: wanted (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
+;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
+;=       line 19: wanted (Mul $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=   by canon

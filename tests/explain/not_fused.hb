@@ -1,6 +1,6 @@
 ; explain: %r halu
-; The product is the second operand, and IMAD's rule looks at the first.
-kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
+; The product is the second operand, and IMAD's rule looks at the first; stored too, it is there anyway.
+kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
@@ -9,6 +9,7 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
   %m = mul.i32 %a, %b
   %r = add.i32 %c, %m
   store %r, %z[%i]
+  store %m, %p[%i]
   ret
 }
 ;= %r = add.i32 %c, %m
@@ -20,12 +21,12 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
 ;= selection
 ;=   %r = add.i32 %c, %m
 ;=     by int_add (isel/rules/halu/integer.isle:4), priority 2: (Add $I32 a b)
-;=     0009  0x00001c3c000000ff0000000103017210  IADD3 R1, R3, R1, RZ ;
+;=     000a  0x00001c3c000000ff0000000103027210  IADD3 R2, R3, R1, RZ ;
 ;=
 ;= not taken
 ;=   by selection
-;=     int_mad (isel/rules/halu/integer.isle:17), priority 4
-;=       line 17: wanted (Mul $I32 a b), found `%c = load %z[%i]`
+;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
+;=       line 19: wanted (Mul $I32 a b), found `%c = load %z[%i]`
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%c = load %z[%i]`
 ;=   by canon

@@ -1,6 +1,6 @@
 ; explain: %m halu
 ; The same, asked of the product.
-kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
+kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
@@ -9,6 +9,7 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
   %m = mul.i32 %a, %b
   %r = add.i32 %c, %m
   store %r, %z[%i]
+  store %m, %p[%i]
   ret
 }
 ;= %m = mul.i32 %a, %b
@@ -20,12 +21,12 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32) {
 ;= selection
 ;=   %m = mul.i32 %a, %b
 ;=     by int_mul (isel/rules/threads/integer.isle:5), priority 1: (Mul (int_scalar _) a b)
-;=     0008  0x00000000000000ff0000000201017224  IMAD R1, R1, R2, RZ ;
+;=     0009  0x00000000000000ff0000000201017224  IMAD R1, R1, R2, RZ ;
 ;=
 ;= not taken
 ;=   by selection, for %r = add.i32 %c, %m
-;=     int_mad (isel/rules/halu/integer.isle:17), priority 4
-;=       line 17: wanted (Mul $I32 a b), found `%c = load %z[%i]`
+;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
+;=       line 19: wanted (Mul $I32 a b), found `%c = load %z[%i]`
 ;=   by canon
 ;=     mul_zero (lower/rules/simplify.isle:47), priority 4
 ;=       line 47: wanted (iconst 0), found `%b = load %y[%i]`

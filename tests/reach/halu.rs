@@ -43,10 +43,6 @@ impl Isa for Halu {
 const UNREACHED: &[Unreached] = &[
     ("LDC_32", "the IR has no tables in constant memory; parameters are read as `c[...]` operands"),
     ("LDC_64", "the same"),
-    ("LDG_U_S16", "a narrow load is zero-extended, and extended again where its sign is asked for"),
-    ("LDG_U_S8", "the same"),
-    ("LDG_W_S16", "the same"),
-    ("LDG_W_S8", "the same"),
     ("NOP", "it has no effect"),
     ("P2R", "predicates are values of their own; none is packed into a register"),
     ("R2P", "the same"),
@@ -60,6 +56,15 @@ fn pointers(ty: &str) -> String {
         "kernel @k(%x: in {ty}, %m: i16, %n: i16, %y: out {ty}) {{\n^entry:\n  %i = item_id\n  %s = const.i32 16\n  \
          %d = mul_wide_u.i32 %i, %s\n  %p = ptr_add %x, %d\n  %q = ptr_add %y, %d\n  %w = zext.i32 %n\n  \
          %a = load.{ty} %p[%w]\n  store.{ty} %a, %q\n  ret\n}}\n; run: halu: @k items=4 m=2 n=1 x=random(80, 1) y=zeros(80)\n"
+    )
+}
+
+/// A narrow load by a computed address, for its sign.
+fn signed(ty: &str) -> String {
+    format!(
+        "kernel @k(%x: in {ty}, %y: out i32) {{\n^entry:\n  %i = item_id\n  %s = const.i32 4\n  %d = mul_wide_u.i32 %i, %s\n  \
+         %p = ptr_add %x, %d\n  %a = load.{ty} %p\n  %b = sext.i32 %a\n  store %b, %y[%i]\n  ret\n}}\n\
+         ; run: halu: @k items=4 x=random(80, 1) y=zeros(4)\n"
     )
 }
 
@@ -81,6 +86,7 @@ fn spilling(ty: &str, count: usize) -> String {
 /// Kernels of what neither witnesses nor files have.
 fn more(reach: &mut Reach<Halu>) {
     let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
+    let more = more.chain(["i8", "i16"].map(signed));
     for text in more.chain([spilling("i32", 300), spilling("i64", 150), spilling("i8x16", 80)]) {
         let binary = compiled(&text, &with_passes(halfbyte::HALU)).unwrap();
         let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);

@@ -1,6 +1,7 @@
 //! Selection for HALU.
 
 mod builder;
+mod combine;
 mod in_place;
 mod lowering;
 pub(crate) mod machine;

@@ -292,6 +292,12 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst)
     }
 
+    fn takes_all(&mut self, a: Value, b: Value, c: Value) -> Option<Unit> {
+        let mut is_apart =
+            |value| self.param_word(value).is_some() || self.const_word(value).is_some_and(|bits| bits != 0);
+        ([a, b, c].into_iter().filter(|&value| is_apart(value)).count() <= 1).then_some(())
+    }
+
     fn imad(&mut self, a: Src, b: Src, c: Src) -> Reg {
         let inst = self.out.three(IMAD, Number::Int, a, b, c);
         self.out.word(inst)

@@ -38,10 +38,10 @@ pub(super) const SEL: TwoForms = two_forms!(SEL_RR SEL_RI SEL_RC);
 pub(super) const HFMA2: ThreeForms =
     three_forms!(HFMA2_RRR HFMA2_RIR HFMA2_RCR, Some(Opcode::HFMA2_RRI), Some(Opcode::HFMA2_RRC));
 pub(super) const FFMA: ThreeForms = three_forms!(FFMA_RRR FFMA_RIR FFMA_RCR, Some(Opcode::FFMA_RRI), None);
-pub(super) const IMAD: ThreeForms = three_forms!(IMAD_RRR IMAD_RIR IMAD_RCR, Some(Opcode::IMAD_RRI), None);
+pub(in crate::halu) const IMAD: ThreeForms = three_forms!(IMAD_RRR IMAD_RIR IMAD_RCR, Some(Opcode::IMAD_RRI), None);
 pub(super) const IMAD_WIDE: ThreeForms = three_forms!(IMAD_WIDE_RRR IMAD_WIDE_RIR IMAD_WIDE_RCR, None, None);
-pub(super) const IADD3: ThreeForms = three_forms!(IADD3_RRR IADD3_RIR IADD3_RCR, None, None);
-pub(super) const LOP3: ThreeForms = three_forms!(LOP3_RRR LOP3_RIR LOP3_RCR, None, None);
+pub(in crate::halu) const IADD3: ThreeForms = three_forms!(IADD3_RRR IADD3_RIR IADD3_RCR, None, None);
+pub(in crate::halu) const LOP3: ThreeForms = three_forms!(LOP3_RRR LOP3_RIR LOP3_RCR, None, None);
 
 /// The value of a float condition.
 pub(super) fn float_condition(cc: FloatCC) -> u64 {

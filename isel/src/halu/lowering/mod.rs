@@ -15,6 +15,7 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::object::Loc;
 
 use super::builder::{Builder, choice};
+use super::combine::combine;
 use super::in_place::write_in_place;
 use super::machine::{Halu, RegClass};
 use super::operands::{Index, Pred, Reg, Source, Src};
@@ -501,6 +502,7 @@ impl Lowering<'_> {
         code.vregs = std::mem::take(&mut self.out.vregs);
         code.operands.reserve(self.out.operands.len());
         self.assemble(&mut code, drafts, flow);
+        combine(&mut code);
         predicate(&mut code);
         if self.out.joins_words {
             write_in_place(&mut code);

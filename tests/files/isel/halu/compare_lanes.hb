@@ -139,9 +139,7 @@ kernel @expanded(%a_in: in i8x4, %b_in: in i8x4, %a2_in: in i8, %b2_in: in i8, %
   %m = icmp.lt_s.i8x4 %a, %b              ; check: vsub4.s32.s32.s32.sat
                                           ; next: PRMT {{.*}} 0xba98
   %mask_expand = mask_expand.i8x4 %m
-  %m2 = icmp.lt_s.i8 %a2, %b2             ; check: PRMT {{.*}} 0x8880
-                                          ; next: PRMT {{.*}} 0x8880
-                                          ; next: ISETP.LT.S32.AND
+  %m2 = icmp.lt_s.i8 %a2, %b2             ; next: ISETP.LT.S32.AND
   %mask_expand2 = mask_expand.i8 %m2      ; check: SEL {{.*}} 0xffffffff
   store %mask_expand, %out1[%i]
   store %mask_expand2, %out2[%i]
@@ -160,8 +158,7 @@ kernel @joined(%a_in: in i8x4, %b_in: in i8x4, %out: out i8x4) {
   %y = icmp.eq.i8x4 %a, %b        ; check: vabsdiff4.u32.u32.u32
                                   ; next: vsub4.s32.u32.u32.sat
                                   ; next: PRMT {{.*}} 0xba98
-                                  ; next: LOP3 {{.*}} 0xf
-  %z = or.i1x4 %x, %y             ; check: LOP3 {{.*}} 0xfc
+  %z = or.i1x4 %x, %y             ; next: LOP3 {{.*}} 0xcf
   %r = mask_expand.i8x4 %z
   store %r, %out[%i]
   ret
@@ -198,15 +195,14 @@ kernel @lanes_of_masks(%a_in: in i8x4, %b_in: in i8x4, %x_in: in i32, %y_in: in 
   %b = load %b_in[%i]
   %x = load %x_in[%i]
   %y = load %y_in[%i]
-  %m = icmp.lt_s.i8x4 %a, %b              ; check: vsub4.s32.s32.s32.sat
-                                          ; next: PRMT {{.*}} 0xba98
-  %c = extract.i1x4 %m, 0                 ; check: LOP3 {{.*}} 0xff, {{.*}} 0xc0
+  %m = icmp.lt_s.i8x4 %a, %b              ; check: vsub4.s32.s32.s32.sat{{.*}} rd=[[M:v[0-9]+]]
+  %c = extract.i1x4 %m, 0                 ; check: PRMT {{.*}} 0x4448{{.*}} ra=[[M]]
                                           ; next: ISETP.NE.U32.AND
   %select = select.i8x4 %c, %a, %b        ; check: SEL
   %m2 = icmp.lt_s.i8x4 %a, %b
   %c2 = extract.i1x4 %m2, 0
   %n = insert.i1x4 %m2, %c2, 2            ; check: SEL {{.*}} 0xffffffff
-                                          ; next: PRMT {{.*}} 0x3410
+                                          ; next: PRMT {{.*}} 0xb498{{.*}} ra=[[M]]
   %select2 = select.i8x4 %n, %a, %b       ; check: LOP3 {{.*}} 0xca
   %c3 = icmp.lt_s.i32 %x, %y              ; check: ISETP.LT.S32.AND
   %m3 = splat.i1x4 %c3                    ; check: SEL {{.*}} 0xffffffff

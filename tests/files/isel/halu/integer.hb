@@ -76,8 +76,8 @@ kernel @product_and_sum(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i
 }
 ; rule: int_mad
 
-; int_mad looks for the product on the left of the sum only.
-kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32) {
+; int_mad looks for the product on the left of the sum only; one on the right, which is read elsewhere too, stays.
+kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: out i32, %out2: out i32) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]      ; check: LDG {{.*}} rd=[[A:v[0-9]+]]
@@ -86,6 +86,7 @@ kernel @product_on_the_right(%a_in: in i32, %b_in: in i32, %c_in: in i32, %out: 
   %m = mul.i32 %a, %b      ; check: IMAD{{.*}} ra=[[A]], r32=[[B]]
   %r = add.i32 %c, %m      ; check: IADD3{{.*}} ra=[[C]]
   store %r, %out[%i]
+  store %m, %out2[%i]
   ret
 }
 ; rule: int_mul, int_add
@@ -141,16 +142,12 @@ kernel @narrow_products(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i
     %out2: out i32) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %a2 = load %a2_in[%i]
-  %b2 = load %b2_in[%i]
-  %mul_wide_s = mul_wide_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880
-                                             ; next: PRMT {{.*}} 0x8880
-                                             ; next: IMAD
-  %mul_wide_u = mul_wide_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410
-                                             ; next: PRMT {{.*}} 0x4410
-                                             ; next: IMAD
+  %a = load %a_in[%i]                        ; check: LDG.S8
+  %b = load %b_in[%i]                        ; next: LDG.S8
+  %a2 = load %a2_in[%i]                      ; next: LDG.U16
+  %b2 = load %b2_in[%i]                      ; next: LDG.U16
+  %mul_wide_s = mul_wide_s.i8 %a, %b         ; check: IMAD
+  %mul_wide_u = mul_wide_u.i16 %a2, %b2      ; next: IMAD
   store %mul_wide_s, %out1[%i]
   store %mul_wide_u, %out2[%i]
   ret
@@ -231,9 +228,8 @@ kernel @narrow_shifts(%a_in: in i8, %b_in: in i8, %a2_in: in i16, %b2_in: in i16
   %shr_s = shr_s.i8 %a, %b         ; check: PRMT {{.*}} 0x8880{{.*}} ra=[[A]]
                                    ; next: LOP3 {{.*}} 0x7, {{.*}} 0xc0{{.*}} ra=[[B]]
                                    ; next: SHF.R.S32.HI
-  %shr_u = shr_u.i16 %a2, %b2      ; check: PRMT {{.*}} 0x4410{{.*}} ra=[[A2]]
-                                   ; next: LOP3 {{.*}} 0xf, {{.*}} 0xc0{{.*}} ra=[[B2]]
-                                   ; next: SHF.R.U32.HI
+  %shr_u = shr_u.i16 %a2, %b2      ; check: LOP3 {{.*}} 0xf, {{.*}} 0xc0{{.*}} ra=[[B2]]
+                                   ; next: SHF.R.U32.HI{{.*}} r64=[[A2]]
   store %shl, %out1[%i]
   store %shr_s, %out2[%i]
   store %shr_u, %out3[%i]
@@ -336,9 +332,7 @@ kernel @comparisons(%a_in: in i32, %b_in: in i32, %a2_in: in i8, %b2_in: in i8, 
   %b3 = load %b3_in[%i]                    ; check: LDG.64 {{.*}} rd=[[B3:v[0-9]+]]
   %c = icmp.eq.i32 %a, %b                  ; check: ISETP.EQ.U32.AND{{.*}} ra=[[A]], r32=[[B]]
   %select = select.i32 %c, %a, %b          ; check: SEL{{.*}} ra=[[A]], r32=[[B]]
-  %c2 = icmp.ne.i8 %a2, %b2                ; check: PRMT {{.*}} 0x4440{{.*}} ra=[[A2]]
-                                           ; next: PRMT {{.*}} 0x4440{{.*}} ra=[[B2]]
-                                           ; next: ISETP.NE.U32.AND
+  %c2 = icmp.ne.i8 %a2, %b2                ; check: ISETP.NE.U32.AND{{.*}} ra=[[A2]], r32=[[B2]]
   %select2 = select.i8 %c2, %a2, %b2       ; check: SEL{{.*}} ra=[[A2]], r32=[[B2]]
   %c3 = icmp.eq.i64 %a3, %b3               ; check: ISETP.EQ.U32.AND{{.*}} ra=[[A3]].d, r32=[[B3]].d
                                            ; next: ISETP.EQ.U32.AND.EX{{.*}} ra=[[A3]].d[1], r32=[[B3]].d[1]

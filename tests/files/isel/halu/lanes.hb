@@ -232,8 +232,10 @@ kernel @wider(%a_in: in i8, %a2_in: in i16, %out1: out i32, %out2: out i32) {
   %i = item_id
   %a = load %a_in[%i]
   %a2 = load %a2_in[%i]
-  %zext = zext.i32 %a       ; check: PRMT {{.*}} 0x4440
-  %sext = sext.i32 %a2      ; check: PRMT {{.*}} 0x9910
+  %x = add.i8 %a, %a
+  %x2 = add.i16 %a2, %a2
+  %zext = zext.i32 %x       ; check: PRMT {{.*}} 0x4440
+  %sext = sext.i32 %x2      ; check: PRMT {{.*}} 0x9910
   store %zext, %out1[%i]
   store %sext, %out2[%i]
   ret
@@ -246,7 +248,8 @@ kernel @wider_pairs(%a_in: in i32, %a2_in: in i8, %out1: out i64, %out2: out i64
   %a = load %a_in[%i]
   %a2 = load %a2_in[%i]
   %zext = zext.i64 %a       ; check: MOV {{.*}} rd={{v\d+}}.d[1] replaces
-  %sext = sext.i64 %a2      ; next: PRMT {{.*}} 0x8880{{.*}} rd=[[L:v\d+]].d def
+  %x = add.i8 %a2, %a2      ; next: vadd4
+  %sext = sext.i64 %x       ; next: PRMT {{.*}} 0x8880{{.*}} rd=[[L:v\d+]].d def
                             ; next: SHF.R.S32.HI {{.*}} 0x1f{{.*}}.d[1] replaces [[L]].d
                             ; next: STG.64
   store %zext, %out1[%i]
@@ -255,14 +258,14 @@ kernel @wider_pairs(%a_in: in i32, %a2_in: in i8, %out1: out i64, %out2: out i64
 }
 ; rule: zext_pair, sext_pair
 
-; A narrow parameter is read with its sign; one that is wide already, or comes from memory, is not.
+; A narrow parameter is read with its sign, and so is what comes from memory.
 kernel @sext_of_a_parameter(%s: i8, %t: i16, %w: in i8, %out1: out i32, %out2: out i32, %out3: out i32) {
 ^entry:
   %i = item_id
   %a = sext.i32 %s            ; check: LDC.S8
   %b = sext.i32 %t            ; next: LDC.S16
-  %v = load %w[%i]            ; check: LDG.U8
-  %c = sext.i32 %v            ; next: PRMT
+  %v = load %w[%i]            ; check: LDG.S8
+  %c = sext.i32 %v            ; next: STG
   store %a, %out1[%i]
   store %b, %out2[%i]
   store %c, %out3[%i]

@@ -124,7 +124,7 @@ kernel @shifted_index(%x: in f16x2, %y: out i32) {
   %three = const.i32 3
   %j = shl.i32 %i, %three          ; check: SHF.L
   %a = load.i32 %x[%j]
-  %r = add.i32 %a, %j
+  %r = xor.i32 %a, %j
   store %r, %y[%i]
   ret
 }

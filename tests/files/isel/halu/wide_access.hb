@@ -28,7 +28,7 @@ kernel @backwards(%x: in i32, %y: out i32 align 8, %z: out i32) {
   %one = const.i32 1
   %j = shl.i32 %i, %one
   %a = load %x[%i]                  ; check: LDG
-  %b = add.i32 %a, %j               ; next: IADD3
+  %b = add.i32 %a, %j               ; next: LEA
   %c = xor.i32 %b, %a               ; next: LOP3
   store %c, %y[%j]
   store %b, %y[%j + 1]              ; next: STG.64

@@ -1,0 +1,308 @@
+//! Moves of bytes: what is nothing but bytes of two words, zeros and copies of their signs is one PRMT of these.
+
+use arrayvec::ArrayVec;
+
+use super::Combiner;
+use super::word::{Kind, Shift};
+use crate::halu::operands::{Reg, Source, Src};
+
+/// What a byte of a word is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Byte {
+    Zero,
+    /// A byte of a register, or eight copies of its sign.
+    Of {
+        reg: Reg,
+        byte: u8,
+        sign: bool,
+    },
+}
+
+/// The bytes of a word, the lowest first.
+pub(super) type Map = [Byte; 4];
+
+const ZEROS: Map = [Byte::Zero; 4];
+
+impl Byte {
+    fn sign(self) -> Byte {
+        match self {
+            Byte::Zero => Byte::Zero,
+            Byte::Of { reg, byte, .. } => Byte::Of { reg, byte, sign: true },
+        }
+    }
+}
+
+fn own_byte(reg: Reg, byte: usize) -> Byte {
+    Byte::Of { reg, byte: byte as u8, sign: false }
+}
+
+fn own(reg: Reg) -> Map {
+    if reg.vreg.is_none() { ZEROS } else { [0, 1, 2, 3].map(|byte| own_byte(reg, byte)) }
+}
+
+fn shifted(shift: Shift, bytes: usize, map: Map) -> Map {
+    let byte = |at: Option<usize>| at.and_then(|at| map.get(at)).copied();
+    [0usize, 1, 2, 3].map(|place| match shift {
+        Shift::Left => byte(place.checked_sub(bytes)).unwrap_or(Byte::Zero),
+        Shift::Right => byte(Some(place + bytes)).unwrap_or(Byte::Zero),
+        Shift::Signed => byte(Some(place + bytes)).unwrap_or(map[3].sign()),
+    })
+}
+
+fn permuted(selector: u16, maps: [Map; 2]) -> Map {
+    [0u16, 1, 2, 3].map(|place| {
+        let nibble = usize::from(selector >> (4 * place) & 0xf);
+        let byte = maps[nibble >> 2 & 1][nibble & 3];
+        if nibble & 8 == 0 { byte } else { byte.sign() }
+    })
+}
+
+/// What a byte is to a function of bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bits {
+    /// All of them this.
+    All(bool),
+    Unknown(Option<Byte>),
+}
+
+/// One byte of LOP3, where it is one of its sources' or zero.
+fn byte_of_function(table: u8, sources: [Bits; 3]) -> Option<Byte> {
+    let mut unknown: ArrayVec<Bits, 3> = ArrayVec::new();
+    for source in sources {
+        let is_new = matches!(source, Bits::Unknown(None)) || !unknown.contains(&source);
+        if matches!(source, Bits::Unknown(_)) && is_new {
+            unknown.push(source);
+        }
+    }
+    // What a number's bits are differs from one to the next: each is by itself.
+    let mut results = ArrayVec::<(usize, bool), 8>::new();
+    for case in 0..1usize << unknown.len() {
+        let mut next = 0;
+        let index = sources.iter().fold(0, |index, source| {
+            let bit = match source {
+                Bits::All(bit) => *bit,
+                Bits::Unknown(None) => {
+                    let free = (0..unknown.len()).filter(|&at| unknown[at] == Bits::Unknown(None)).nth(next);
+                    next += 1;
+                    free.is_some_and(|at| case >> at & 1 == 1)
+                }
+                Bits::Unknown(_) => {
+                    unknown.iter().position(|known| known == source).is_some_and(|at| case >> at & 1 == 1)
+                }
+            };
+            index << 1 | u8::from(bit)
+        });
+        results.push((case, table >> index & 1 == 1));
+    }
+    if results.iter().all(|&(_, bit)| !bit) {
+        return Some(Byte::Zero);
+    }
+    let is = |at: usize| results.iter().all(|&(case, bit)| bit == (case >> at & 1 == 1));
+    unknown.iter().enumerate().find_map(|(at, bits)| match bits {
+        Bits::Unknown(Some(byte)) if is(at) => Some(*byte),
+        _ => None,
+    })
+}
+
+impl Combiner<'_> {
+    /// The bytes of a register. Of what another block has moved it is only known which are zero.
+    fn map(&self, reg: Reg) -> Map {
+        let Some(vreg) = reg.vreg.filter(|_| reg.part == 0) else { return own(reg) };
+        let Some(map) = self.maps[vreg.0 as usize] else { return own(reg) };
+        if self.known[vreg.0 as usize].block == self.block {
+            return map;
+        }
+        [0, 1, 2, 3].map(|place| if map[place] == Byte::Zero { Byte::Zero } else { own_byte(reg, place) })
+    }
+
+    /// The bytes that an instruction makes, some of which may be its own.
+    fn made(&self, at: u32) -> Option<Map> {
+        let result = Reg::new(self.result(at)?);
+        let own = |place: usize| own_byte(result, place);
+        if let Some((selector, [a, b])) = self.permutation(at) {
+            return Some(permuted(selector, [self.map(a), self.map(b)]));
+        }
+        if let Some((shift, count, reg)) = self.shift_of(at) {
+            let (bytes, more) = (count as usize / 8, count % 8 != 0);
+            if !more {
+                return Some(shifted(shift, bytes, self.map(reg)));
+            }
+            let map = self.map(reg);
+            let zero = |place: usize| match shift {
+                Shift::Left => place < bytes,
+                Shift::Right => (place + bytes..4).all(|from| map[from] == Byte::Zero),
+                Shift::Signed => false,
+            };
+            return Some([0, 1, 2, 3].map(|place| if zero(place) { Byte::Zero } else { own(place) }));
+        }
+        if let Some((Kind::Logic(table), sources)) = self.three(at) {
+            let maps = sources.map(|source| match source.place {
+                Source::Reg(reg) => Some(self.map(reg)),
+                _ => None,
+            });
+            return Some([0usize, 1, 2, 3].map(|place| {
+                let bits = [0usize, 1, 2].map(|number| match (sources[number].place, maps[number]) {
+                    (Source::Imm(bits), _) => match (bits >> (8 * place)) as u8 {
+                        0 => Bits::All(false),
+                        0xff => Bits::All(true),
+                        _ => Bits::Unknown(None),
+                    },
+                    (_, Some(map)) if map[place] == Byte::Zero => Bits::All(false),
+                    (_, Some(map)) => Bits::Unknown(Some(map[place])),
+                    _ => Bits::Unknown(None),
+                });
+                byte_of_function(table, bits).unwrap_or(own(place))
+            }));
+        }
+        if let Some((Kind::Product, [a, b, c])) = self.three(at) {
+            // The product of n and m bytes has no more than n + m.
+            let bytes = |source: Src| match source.place {
+                Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
+                Source::Const(_) => 4,
+                Source::Reg(reg) => {
+                    self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1)
+                }
+            };
+            let length = if c.place == Src::ZERO.place { bytes(a) + bytes(b) } else { 4 };
+            return Some([0, 1, 2, 3].map(|place| if place < length { own(place) } else { Byte::Zero }));
+        }
+        if let Some(number) = self.constant(at) {
+            return Some(
+                [0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) }),
+            );
+        }
+        let (bytes, _) = self.narrow_load(at)?;
+        Some([0, 1, 2, 3].map(|place| if place < bytes { own(place) } else { Byte::Zero }))
+    }
+
+    /// Remembers the bytes that an instruction makes.
+    pub(super) fn note_bytes(&mut self, at: u32) {
+        if let Some(result) = self.result(at) {
+            self.maps[result.0 as usize] = self.made(at);
+        }
+    }
+
+    /// Makes an instruction that moves bytes one PRMT of where they come from, or nothing at all.
+    pub(super) fn bytes(&mut self, at: u32) -> bool {
+        let is_permutation = self.permutation(at).is_some();
+        let moves =
+            is_permutation || self.shift_of(at).is_some() || matches!(self.three(at), Some((Kind::Logic(_), _)));
+        let Some(result) = self.result(at).filter(|_| moves) else { return false };
+        let Some(map) = self.made(at) else { return false };
+        let is_own = |byte: &Byte| matches!(byte, Byte::Of { reg, .. } if *reg == Reg::new(result));
+        if map.iter().any(is_own) || map == ZEROS {
+            return false;
+        }
+        let Some(sources) = self.inst(at).map(|inst| self.code.operands(inst)) else { return false };
+        let sources = sources.iter().filter(|operand| operand.access == crate::vcode::Access::Use);
+        let sources: ArrayVec<Reg, 3> =
+            sources.map(|operand| Reg { vreg: Some(self.now(operand.reg)), part: operand.part }).take(3).collect();
+        let mut roots: ArrayVec<Reg, 4> = ArrayVec::new();
+        for byte in map {
+            if let Byte::Of { reg, .. } = byte
+                && !roots.contains(&reg)
+            {
+                roots.push(reg);
+            }
+        }
+        for &reg in sources.iter().chain(&roots) {
+            let Some(vreg) = reg.vreg.filter(|&vreg| reg.part == 0 && self.is_word(vreg)) else { continue };
+            if self.map(reg) == map {
+                self.forward(at, vreg);
+                return true;
+            }
+            if sources.contains(&reg) && self.load_signed(at, reg, map) {
+                return true;
+            }
+        }
+        // A shift or a mask becomes a PRMT only where that spares what it reads.
+        let is_new = |root: &Reg| !sources.contains(root) && !self.is_continued(*root);
+        let goes =
+            |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
+        if !roots.iter().any(is_new) || roots.iter().any(|root| !sources.contains(root) && self.is_continued(*root)) {
+            return false;
+        }
+        if !is_permutation && !sources.iter().any(goes) {
+            return false;
+        }
+        let Some((selector, words)) = self.selector(map, &roots) else { return false };
+        self.write_permutation(at, selector, words);
+        true
+    }
+
+    /// The PRMT that makes these bytes of at most two registers; where zeros are among them, of one and RZ, or of two of which
+    /// a byte is known to be zero.
+    fn selector(&self, map: Map, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
+        let words = match *roots {
+            [only] => [only, Reg::ZERO],
+            [first, second] => [first, second],
+            _ => return None,
+        };
+        let zero = words.iter().enumerate().rev().find_map(|(word, &reg)| {
+            let byte = self.map(reg).iter().position(|&byte| byte == Byte::Zero);
+            byte.map(|byte| 4 * word + byte)
+        });
+        let mut selector = 0;
+        for (place, byte) in map.into_iter().enumerate() {
+            let nibble = match byte {
+                Byte::Zero => zero?,
+                Byte::Of { reg, byte, sign } => {
+                    4 * words.iter().position(|&word| word == reg)? + usize::from(byte) + 8 * usize::from(sign)
+                }
+            };
+            selector |= (nibble as u16) << (4 * place);
+        }
+        Some((selector, words))
+    }
+
+    /// Lets a load that is read for its sign alone extend that.
+    fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
+        let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
+        let Some((bytes, signed)) = self.narrow_load(load) else { return false };
+        let last = own_byte(reg, bytes - 1);
+        let extended = [0, 1, 2, 3].map(|place| if place < bytes { own_byte(reg, place) } else { last.sign() });
+        if map != extended {
+            return false;
+        }
+        if let Some(inst) = self.code.insts.get_mut(load as usize) {
+            inst.inst = signed;
+        }
+        if let Some(vreg) = reg.vreg {
+            self.maps[vreg.0 as usize] = Some(extended);
+            self.forward(at, vreg);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::vcode::VReg;
+
+    /// Every table over a byte, another one, ones, zeros and a number that is neither: where a byte is found, all bits agree.
+    #[test]
+    fn a_byte_of_a_function_is_that_for_all_bits() {
+        let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));
+        let kinds =
+            [Bits::All(false), Bits::All(true), Bits::Unknown(Some(x)), Bits::Unknown(Some(y)), Bits::Unknown(None)];
+        let value = |bits: Bits| match bits {
+            Bits::All(bit) => 0u8.wrapping_sub(bit.into()),
+            Bits::Unknown(Some(byte)) if byte == x => 0b0000_1111,
+            Bits::Unknown(Some(_)) => 0b0011_0011,
+            Bits::Unknown(None) => 0b0101_0101,
+        };
+        for table in 0..=u8::MAX {
+            for (a, b, c) in kinds.iter().flat_map(|&a| kinds.iter().flat_map(move |&b| kinds.map(|c| (a, b, c)))) {
+                let Some(byte) = byte_of_function(table, [a, b, c]) else { continue };
+                let [p, q, r] = [a, b, c].map(value);
+                let bit = |n: u8| table >> ((p >> n & 1) << 2 | (q >> n & 1) << 1 | r >> n & 1) & 1;
+                let made = (0..8).fold(0, |made, n| made | bit(n) << n);
+                let expected = if byte == Byte::Zero { 0 } else { value(Bits::Unknown(Some(byte))) };
+                assert_eq!(made, expected, "{table:#x}");
+            }
+        }
+    }
+}

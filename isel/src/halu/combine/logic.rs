@@ -1,0 +1,165 @@
+//! Functions of bits: a tree of LOP3 over three words is one LOP3.
+
+use arrayvec::ArrayVec;
+
+use super::Combiner;
+use super::word::Kind;
+use crate::halu::operands::{Reg, Source, Src};
+
+/// What each of up to five words is in a table of all 32 cases of a bit of each.
+const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
+
+/// The function that a table of LOP3 stands for, of functions.
+fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
+    let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
+    let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);
+    (0..8).filter(|n| table >> n & 1 == 1).fold(0, |all, n| all | case(n))
+}
+
+/// Words that functions are of, each once.
+#[derive(Default)]
+struct Words(ArrayVec<Src, 5>);
+
+impl Words {
+    /// A source as a function of these words.
+    fn add(&mut self, source: Src) -> Option<u32> {
+        match source.place {
+            Source::Reg(Reg { vreg: None, .. }) => return Some(0),
+            Source::Imm(u32::MAX) => return Some(u32::MAX),
+            _ => {}
+        }
+        if let Some(known) = self.0.iter().position(|&word| word == source) {
+            return WORDS.get(known).copied();
+        }
+        if let Source::Imm(bits) = source.place
+            && let Some(opposite) = self.0.iter().position(|word| word.place == Source::Imm(!bits))
+        {
+            return WORDS.get(opposite).map(|word| !word);
+        }
+        self.0.try_push(source).ok()?;
+        WORDS.get(self.0.len() - 1).copied()
+    }
+
+    /// A function of them as one LOP3, where it is one. What is no register goes second.
+    fn one(&self, function: u32) -> Option<(u8, [Src; 3])> {
+        let matters = |&number: &usize| {
+            let (word, step) = (WORDS.get(number).copied().unwrap_or(0), 1 << number);
+            (function & word) >> step != function & !word
+        };
+        let mut numbers: ArrayVec<usize, 5> = (0..self.0.len()).filter(matters).collect();
+        if numbers.is_empty() || numbers.len() > 3 {
+            return None;
+        }
+        let is_reg = |number: usize| self.0.get(number).is_some_and(|word| word.is_reg());
+        if let Some(other) = numbers.iter().position(|&number| !is_reg(number)) {
+            // A function of a number alone is for others to fold.
+            let last = numbers.len() - 1;
+            numbers.swap(other, last.min(1));
+            if last == 0 {
+                return None;
+            }
+        }
+        if numbers.iter().enumerate().any(|(place, &number)| place != 1 && !is_reg(number)) {
+            return None;
+        }
+        let mut table = 0;
+        for case in 0..8u8 {
+            let bits = [case >> 2 & 1, case >> 1 & 1, case & 1];
+            let index = numbers.iter().zip(bits).fold(0, |index, (&number, bit)| index | u32::from(bit) << number);
+            table |= ((function >> index & 1) as u8) << case;
+        }
+        let source = |place: usize| numbers.get(place).and_then(|&number| self.0.get(number)).copied();
+        Some((table, [0, 1, 2].map(|place| source(place).unwrap_or(Src::ZERO))))
+    }
+}
+
+impl Combiner<'_> {
+    /// Takes into a LOP3 one that it reads, or a number.
+    pub(super) fn logic(&mut self, at: u32) -> bool {
+        let Some((Kind::Logic(table), sources)) = self.three(at) else { return false };
+        let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
+        combined.is_some_and(|(table, sources)| self.write_three(at, Kind::Logic(table), sources))
+    }
+
+    /// The LOP3 that has taken in what makes its source at a place.
+    fn with_taken_in(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
+        let &Src { place: Source::Reg(reg), .. } = sources.get(place)? else { return None };
+        let maker = self.maker(reg)?;
+        let mut words = Words::default();
+        let taken = match (self.constant(maker), self.maker_here(reg).and_then(|maker| self.three(maker))) {
+            (Some(number), _) => words.add(Src::imm(number))?,
+            (None, Some((Kind::Logic(inner), of))) => {
+                // With one source it costs none to take it in, whoever else reads it.
+                let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
+                if self.uses(reg) != 1 && !is_free {
+                    return None;
+                }
+                if Combiner::registers(&of).iter().any(|&reg| self.is_continued(reg)) {
+                    return None;
+                }
+                let [a, b, c] = of;
+                apply(inner, [words.add(a)?, words.add(b)?, words.add(c)?])
+            }
+            _ => return None,
+        };
+        let mut functions = [0; 3];
+        for (function, (number, &source)) in functions.iter_mut().zip(sources.iter().enumerate()) {
+            let is_taken = number == place || source.place == Source::Reg(reg);
+            *function = if is_taken { taken } else { words.add(source)? };
+        }
+        words.one(apply(table, functions))
+    }
+
+    /// Whether a register is written on, so that it had better not live longer.
+    pub(super) fn is_continued(&self, reg: Reg) -> bool {
+        reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::vcode::VReg;
+
+    fn reg(number: u32) -> Src {
+        Src::plain(Source::Reg(Reg::new(VReg(number))))
+    }
+
+    /// Every table of every other, at each place, over sources that are the same, others, numbers and their complements: where
+    /// one LOP3 comes of it, it has the bits of both.
+    #[test]
+    fn one_table_has_the_bits_of_two() {
+        let values = |source: Src| match source.place {
+            Source::Reg(Reg { vreg: Some(VReg(number)), .. }) => {
+                [0x8c4e_31f5u32, 0x5a93_d06e, 0x39c5_a71b][number as usize]
+            }
+            Source::Imm(bits) => bits,
+            _ => 0,
+        };
+        let run = |table: u8, sources: [Src; 3]| apply(table, sources.map(values));
+        let number = Src::imm(0x00ff_0ff0);
+        for (of, others) in [
+            ([reg(0), reg(1), Src::ZERO], [reg(2), Src::ZERO]),
+            ([reg(0), reg(1), Src::ZERO], [reg(1), reg(0)]),
+            ([reg(0), number, Src::ZERO], [reg(2), Src::ZERO]),
+            ([reg(0), number, Src::ZERO], [Src::imm(!0x00ff_0ff0), reg(1)]),
+            ([reg(0), reg(1), reg(2)], [reg(2), number]),
+        ] {
+            let mut ones = 0;
+            for (inner, table) in (0..=u8::MAX).flat_map(|inner| (0..=u8::MAX).map(move |table| (inner, table))) {
+                let mut words = Words::default();
+                let [a, b, c] = of.map(|source| words.add(source).unwrap());
+                let taken = apply(inner, [a, b, c]);
+                let [d, e] = others.map(|source| words.add(source).unwrap());
+                let Some((one, sources)) = words.one(apply(table, [taken, d, e])) else { continue };
+                ones += 1;
+                assert!(sources[0].is_reg() && sources[2].is_reg());
+                let [x, y] = others.map(values);
+                assert_eq!(run(one, sources), apply(table, [run(inner, of), x, y]), "{inner:#x} in {table:#x}");
+            }
+            assert!(ones > 10_000, "{of:?} in {others:?}: {ones}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Sums of what has no other use: of a sum, of products, of a shift.
+
+use arrayvec::ArrayVec;
+
+use super::Combiner;
+use super::word::{Kind, Shift};
+use crate::halu::operands::{Number, Reg, Source, Src};
+
+impl Combiner<'_> {
+    /// Takes into a sum or a product what it reads.
+    pub(super) fn sums(&mut self, at: u32) -> bool {
+        match self.three(at) {
+            Some((Kind::Sum, sources)) => {
+                self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
+            }
+            Some((Kind::Product, [a, b, c])) => self.product_by_number(at, [a, b, c]),
+            _ => self.made_of_numbers(at),
+        }
+    }
+
+    /// What makes a source that has no other use and is plain, here.
+    fn only_here(&self, source: Src) -> Option<u32> {
+        let Source::Reg(reg) = source.place else { return None };
+        self.maker_here(reg).filter(|_| self.uses(reg) == 1)
+    }
+
+    /// The terms of a sum that are not zero.
+    fn terms(sources: [Src; 3]) -> ArrayVec<Src, 3> {
+        sources.into_iter().filter(|source| source.place != Src::ZERO.place).collect()
+    }
+
+    fn sum_of_sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
+        for place in 0..3 {
+            let Some((Kind::Sum, inner)) = self.only_here(sources[place]).and_then(|maker| self.three(maker)) else {
+                continue;
+            };
+            let sign = |source: Src| if sources[place].neg { source.negated() } else { source };
+            let others = (0..3).filter(|&other| other != place).map(|other| sources[other]);
+            let all = others.chain(inner.map(sign)).filter(|source| source.place != Src::ZERO.place);
+            let mut terms: ArrayVec<Src, 3> = ArrayVec::new();
+            let fits = all.map(|source| source.folded(Number::Int)).all(|source| {
+                let known = terms.iter_mut().find(|term| matches!(term.place, Source::Imm(_)));
+                match (source.place, known) {
+                    (Source::Imm(more), Some(Src { place: Source::Imm(number), .. })) => {
+                        *number = number.wrapping_add(more);
+                        true
+                    }
+                    _ => terms.try_push(source).is_ok(),
+                }
+            });
+            let registers = terms.iter().filter(|term| term.is_reg()).count();
+            let lives_on = Combiner::registers(&terms).iter().any(|&reg| self.is_continued(reg));
+            if !fits || lives_on || registers == 0 || registers + 1 < terms.len() {
+                continue;
+            }
+            let term = |number: usize| terms.get(number).copied().unwrap_or(Src::ZERO);
+            if self.write_three(at, Kind::Sum, [term(0), term(1), term(2)]) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn sum_of_shift(&mut self, at: u32, sources: [Src; 3]) -> bool {
+        let terms = Combiner::terms(sources);
+        let &[a, b] = terms.as_slice() else { return false };
+        for (shifted, to) in [(a, b), (b, a)] {
+            let shift = self.only_here(shifted).and_then(|maker| self.shift_of(maker));
+            if let Some((Shift::Left, count, reg)) = shift
+                && let Source::Reg(to) = to.place
+                && !shifted.neg
+                && !terms.iter().any(|term| term.neg)
+                && !self.is_continued(reg)
+            {
+                self.write_scaled(at, reg, count, to);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A product that nothing has been added to.
+    fn bare_product(&self, source: Src) -> Option<(u32, [Src; 2])> {
+        let maker = self.only_here(source).filter(|_| !source.neg)?;
+        let Some((Kind::Product, [a, b, c])) = self.three(maker) else { return None };
+        let lives_on = Combiner::registers(&[a, b]).iter().any(|&reg| self.is_continued(reg));
+        (c.place == Src::ZERO.place && !lives_on).then_some((maker, [a, b]))
+    }
+
+    fn sum_of_products(&mut self, at: u32, sources: [Src; 3]) -> bool {
+        let terms = Combiner::terms(sources);
+        match *terms.as_slice() {
+            [a, b] => [(a, b), (b, a)].into_iter().any(|(product, to)| {
+                let found = self.bare_product(product).filter(|_| !to.neg);
+                found.is_some_and(|(_, [x, y])| self.write_three(at, Kind::Product, [x, y, to]))
+            }),
+            [a, b, c] => [[a, b, c], [a, c, b], [b, c, a]].into_iter().any(|[first, second, to]| {
+                let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else {
+                    return false;
+                };
+                // The later one takes the third term, and goes to the sum where that is not there before.
+                let ((maker, [x, y]), (_, [v, w]), made) =
+                    if one.0 > other.0 { (one, other, first) } else { (other, one, second) };
+                let is_there = match to.place {
+                    Source::Reg(reg) => self.maker_of_any(reg).is_none_or(|def| def < maker),
+                    _ => true,
+                };
+                // What is no register would have to be twice in one of them.
+                if to.neg || !to.is_reg() || !self.write_three(maker, Kind::Product, [x, y, to]) {
+                    return false;
+                }
+                if !is_there {
+                    self.moved.insert(at, maker);
+                }
+                self.write_three(at, Kind::Product, [v, w, made])
+            }),
+            _ => false,
+        }
+    }
+
+    /// The instruction of the block at hand that makes a register, or the last word of a wide one.
+    fn maker_of_any(&self, reg: Reg) -> Option<u32> {
+        let known = &self.known[reg.vreg?.0 as usize];
+        (known.block == self.block).then_some(known.def)
+    }
+
+    /// A factor that is a number in a register is a number.
+    fn product_by_number(&mut self, at: u32, [a, b, c]: [Src; 3]) -> bool {
+        if ![a, b, c].iter().all(|source| source.is_reg()) {
+            return false;
+        }
+        [(a, b), (b, a)].into_iter().any(|(factor, by)| {
+            let Source::Reg(Reg { vreg: Some(_), .. }) = by.place else { return false };
+            let number = self.number(by).filter(|&number| number != 0);
+            number.is_some_and(|number| self.write_three(at, Kind::Product, [factor, Src::imm(number), c]))
+        })
+    }
+
+    /// A shift or a permutation of numbers is a number.
+    fn made_of_numbers(&mut self, at: u32) -> bool {
+        let number = |reg: Reg| self.number(Src::plain(Source::Reg(reg)));
+        let made = if let Some((shift, count, reg)) = self.shift_of(at) {
+            number(reg).map(|number| match shift {
+                Shift::Left => number << count,
+                Shift::Right => number >> count,
+                Shift::Signed => (number as i32 >> count) as u32,
+            })
+        } else if let Some((selector, [a, b])) = self.permutation(at) {
+            number(a).zip(number(b)).map(|(a, b)| permuted(selector, u64::from(b) << 32 | u64::from(a)))
+        } else {
+            None
+        };
+        if let Some(made) = made {
+            self.write_constant(at, made);
+        }
+        // A move takes nothing in.
+        false
+    }
+}
+
+/// PRMT of eight bytes.
+fn permuted(selector: u16, bytes: u64) -> u32 {
+    (0..4).fold(0, |word, place| {
+        let nibble = selector >> (4 * place) & 0xf;
+        let byte = (bytes >> (8 * (nibble & 7))) as u8;
+        let byte = if nibble & 8 == 0 { byte } else { ((byte as i8) >> 7) as u8 };
+        word | u32::from(byte) << (8 * place)
+    })
+}

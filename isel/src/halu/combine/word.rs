@@ -1,0 +1,211 @@
+//! Instructions as what they compute, and back.
+
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+use halfbyte_isa::word::Field;
+
+use super::Combiner;
+use crate::halu::builder::choice;
+use crate::halu::lowering::families::{IADD3, IMAD, LOP3};
+use crate::halu::operands::{Number, Reg, Source, Src};
+use crate::vcode::Access;
+
+/// What an instruction of three sources computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// LOP3 by its table.
+    Logic(u8),
+    /// IADD3.
+    Sum,
+    /// IMAD.
+    Product,
+}
+
+/// A shift by a number of bits, under 32.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shift {
+    Left,
+    Right,
+    /// That brings in copies of the sign.
+    Signed,
+}
+
+impl Combiner<'_> {
+    /// What an instruction reads at a place.
+    pub(super) fn read(&self, at: u32, field: Field) -> Reg {
+        let operands = self.inst(at).map_or(&[][..], |inst| self.code.operands(inst));
+        let operand = operands.iter().find(|operand| operand.access == Access::Use && operand.place == field);
+        operand.map_or(Reg::ZERO, |operand| Reg { vreg: Some(self.now(operand.reg)), part: operand.part })
+    }
+
+    /// Whether an instruction is this word and reads no more than the sources: without a guard, a carry, or what else there is.
+    fn is_plain(&self, at: u32, word: Word) -> bool {
+        let Some(inst) = self.inst(at) else { return false };
+        let is_source = |field: Field| field == RA || field == R32 || field == R64;
+        inst.inst.word() == word.word()
+            && self.result(at).is_some()
+            && self.code.operands(inst).iter().all(|operand| operand.access != Access::Use || is_source(operand.place))
+    }
+
+    /// An instruction of three sources.
+    pub(super) fn three(&self, at: u32) -> Option<(Kind, [Src; 3])> {
+        let word = self.inst(at)?.inst;
+        let opcode = word.opcode();
+        let kind = match opcode {
+            Opcode::LOP3_RRR | Opcode::LOP3_RIR | Opcode::LOP3_RCR => Kind::Logic(word.get(LUT) as u8),
+            Opcode::IADD3_RRR | Opcode::IADD3_RIR | Opcode::IADD3_RCR => Kind::Sum,
+            Opcode::IMAD_RRR | Opcode::IMAD_RIR | Opcode::IMAD_RCR | Opcode::IMAD_RRI => Kind::Product,
+            _ => return None,
+        };
+        let reg = |field| Src::plain(Source::Reg(self.read(at, field)));
+        let number = || Src::imm(word.get(IMM32) as u32);
+        let mut plain = Word::new(opcode);
+        let mut sources = match opcode {
+            Opcode::IMAD_RRI => [reg(RA), reg(R64), number()],
+            Opcode::LOP3_RIR | Opcode::IADD3_RIR | Opcode::IMAD_RIR => [reg(RA), number(), reg(R64)],
+            Opcode::LOP3_RCR | Opcode::IADD3_RCR | Opcode::IMAD_RCR => {
+                plain.set(CMEM_OFFSET, word.get(CMEM_OFFSET));
+                [reg(RA), Src::plain(Source::Const(word.get(CMEM_OFFSET) as u16)), reg(R64)]
+            }
+            _ => [reg(RA), reg(R32), reg(R64)],
+        };
+        if sources.iter().any(|source| matches!(source.place, Source::Imm(_))) {
+            plain.set(IMM32, word.get(IMM32));
+        }
+        match kind {
+            Kind::Logic(table) => plain.set(LUT, table.into()),
+            Kind::Sum => {
+                let has_number = matches!(opcode, Opcode::IADD3_RIR);
+                for (source, field) in sources.iter_mut().zip([RA_NEG, SLOT_NEG, R64_NEG]) {
+                    if field == SLOT_NEG && has_number {
+                        continue;
+                    }
+                    plain.set(field, word.get(field));
+                    source.neg = word.get(field) == 1;
+                }
+            }
+            Kind::Product => {}
+        }
+        self.is_plain(at, plain).then_some((kind, sources))
+    }
+
+    /// Writes an instruction of three sources; none where they do not fit one. The sources of LOP3 have their order.
+    pub(super) fn write_three(&mut self, at: u32, kind: Kind, sources: [Src; 3]) -> bool {
+        let [a, b, c] = sources.map(|source| source.folded(Number::Int));
+        let (forms, [a, b, c]) = match kind {
+            Kind::Logic(_) => (LOP3, [a, b, c]),
+            // All three may change places, and the first two.
+            Kind::Sum if !a.is_reg() => (IADD3, [b, a, c]),
+            Kind::Sum if !c.is_reg() => (IADD3, [a, c, b]),
+            Kind::Sum => (IADD3, [a, b, c]),
+            Kind::Product if !a.is_reg() => (IMAD, [b, a, c]),
+            Kind::Product => (IMAD, [a, b, c]),
+        };
+        let has_room = c.is_reg() || kind == Kind::Product && b.is_reg() && matches!(c.place, Source::Imm(_));
+        if !a.is_reg() || !has_room {
+            return false;
+        }
+        self.builder.operands.clear();
+        let mut word = self.builder.three_in_order(forms, Number::Int, a, b, c);
+        if let Kind::Logic(table) = kind {
+            word.set(LUT, table.into());
+        }
+        self.replace(at, word);
+        true
+    }
+
+    /// PRMT by a constant: the selector, and the words of bytes 0 to 3 and 4 to 7.
+    pub(super) fn permutation(&self, at: u32) -> Option<(u16, [Reg; 2])> {
+        let word = self.inst(at)?.inst;
+        let plain = || Word::new(Opcode::PRMT_RIR).with(IMM16, word.get(IMM16));
+        (word.opcode() == Opcode::PRMT_RIR && self.is_plain(at, plain()))
+            .then(|| (word.get(IMM16) as u16, [self.read(at, RA), self.read(at, R64)]))
+    }
+
+    pub(super) fn write_permutation(&mut self, at: u32, selector: u16, sources: [Reg; 2]) {
+        self.builder.operands.clear();
+        self.builder.read(RA, sources[0]);
+        self.builder.read(R64, sources[1]);
+        self.replace(at, Word::new(Opcode::PRMT_RIR).with(IMM16, selector.into()));
+    }
+
+    /// A shift of one word by a constant.
+    pub(super) fn shift_of(&self, at: u32) -> Option<(Shift, u32, Reg)> {
+        let word = self.inst(at)?.inst;
+        if word.opcode() != Opcode::SHF_RIR {
+            return None;
+        }
+        let (low, high) = (self.read(at, RA), self.read(at, R64));
+        let plain = Word::new(Opcode::SHF_RIR).with(IMM32, word.get(IMM32));
+        let left = plain.with(DIR, choice!(M_DIR, "L")).with(SIGN, choice!(M_SIGN, "U32"));
+        let right = plain.with(DIR, choice!(M_DIR, "R")).with(HI, 1);
+        let count = word.get(IMM32) as u32 % 32;
+        if self.is_plain(at, left) && high == Reg::ZERO {
+            Some((Shift::Left, count, low))
+        } else if low != Reg::ZERO {
+            None
+        } else if self.is_plain(at, right.with(SIGN, choice!(M_SIGN, "U32"))) {
+            Some((Shift::Right, count, high))
+        } else if self.is_plain(at, right.with(SIGN, choice!(M_SIGN, "S32"))) {
+            Some((Shift::Signed, count, high))
+        } else {
+            None
+        }
+    }
+
+    /// `rd = (ra << count) + rb`.
+    pub(super) fn write_scaled(&mut self, at: u32, scaled: Reg, count: u32, to: Reg) {
+        self.builder.operands.clear();
+        self.builder.read(RA, scaled);
+        self.builder.read(R32, to);
+        self.replace(at, Word::new(Opcode::LEA).with(SHIFT, count.into()));
+    }
+
+    /// The number that an instruction makes.
+    pub(super) fn constant(&self, at: u32) -> Option<u32> {
+        let word = self.inst(at)?.inst;
+        let plain = || Word::new(Opcode::MOV_I).with(IMM32, word.get(IMM32));
+        (word.opcode() == Opcode::MOV_I && self.is_plain(at, plain())).then(|| word.get(IMM32) as u32)
+    }
+
+    pub(super) fn write_constant(&mut self, at: u32, number: u32) {
+        self.builder.operands.clear();
+        let word = match number {
+            0 => Word::new(Opcode::MOV_R),
+            _ => Word::new(Opcode::MOV_I).with(IMM32, number.into()),
+        };
+        self.replace(at, word);
+    }
+
+    /// Of a load that extends with zeros: how many bytes it reads, and the same load as it extends with the sign.
+    pub(super) fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
+        let word = self.inst(at)?.inst;
+        self.result(at)?;
+        let (bytes, signed) = match word.opcode() {
+            Opcode::LDG_U_U8 => (1, Opcode::LDG_U_S8),
+            Opcode::LDG_W_U8 => (1, Opcode::LDG_W_S8),
+            Opcode::LDC_U8 => (1, Opcode::LDC_S8),
+            Opcode::LDG_U_U16 => (2, Opcode::LDG_U_S16),
+            Opcode::LDG_W_U16 => (2, Opcode::LDG_W_S16),
+            Opcode::LDC_U16 => (2, Opcode::LDC_S16),
+            _ => return None,
+        };
+        let fields: &[Field] = match word.opcode() {
+            Opcode::LDC_U8 | Opcode::LDC_U16 => &[CMEM_OFFSET, CMEM_BANK],
+            Opcode::LDG_U_U8 | Opcode::LDG_U_U16 => &[UR32, IMM24],
+            _ => &[IMM24],
+        };
+        let copy = |opcode| fields.iter().fold(Word::new(opcode), |copy, &field| copy.with(field, word.get(field)));
+        // With a guard it would not be the same word.
+        (copy(word.opcode()).word() == word.word()).then(|| (bytes, copy(signed)))
+    }
+
+    /// Whether an instruction may go where nothing reads its result.
+    pub(super) fn is_removable(&self, at: u32) -> bool {
+        let is_move = || {
+            let moves = [Opcode::MOV_R, Opcode::MOV_I, Opcode::MOV_C, Opcode::LEA];
+            self.inst(at).is_some_and(|inst| moves.contains(&inst.inst.opcode()) && inst.inst.is_unconditional())
+        };
+        self.three(at).is_some() || self.permutation(at).is_some() || self.shift_of(at).is_some() || is_move()
+    }
+}
