@@ -178,7 +178,7 @@ fn kernels_of_halu_are_varied() {
 
 #[test]
 fn kernels_of_vp1_are_varied() {
-    let of = [(60..210, without_passes(halfbyte::VP1)), (1060..1210, with_passes(halfbyte::VP1))];
+    let of = [(60..210, without_passes(halfbyte::VP1)), (1060..1260, with_passes(halfbyte::VP1))];
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let mut missing = missing(&ops, &[Op::PtrAdd, Op::LocalId, Op::GroupId, Op::GroupSize]);
     // There is no arithmetic on halves and floats.

@@ -41,7 +41,7 @@ fn pages_go_where_they_are_asked_to_and_are_the_same_again() {
     let shows = |target: &str| halu.out.contains(&format!("data-kernel=\"median\" data-target=\"{target}\">"));
     assert!(shows("halu") && !shows("vp1"), "{}", halu.err);
     // Of a word: its address, its digits, its assembly, and a register with the place that it comes from.
-    assert!(halu.out.contains("<i>0037</i>") && halu.out.contains("0x0000000000000000000000000000724d"));
+    assert!(halu.out.contains("<i>0036</i>") && halu.out.contains("0x0000000000000000000000000000724d"));
     assert!(
         halu.out.contains("<b data-m=\"halu.STG_U_32\">STG</b> [<span class=\"n\" data-d=\"10:3\">R0</span>"),
         "{}",

@@ -102,9 +102,8 @@ fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let count = || kernel.args(inst).get(1).and_then(|&count| constant_lanes(kernel, count));
     !(is_shift && legality.has_constant_counts())
         || count().is_some_and(|(ty, lanes)| {
-            let mut counts = lanes.iter().take(ty.lanes()).map(|lane| lane % u64::from(ty.elem().bits()));
-            let first = counts.next();
-            counts.all(|count| Some(count) == first)
+            let counts = lanes.get(..ty.lanes()).unwrap_or_default();
+            counts.iter().all(|count| Some(count) == counts.first())
         })
 }
 
