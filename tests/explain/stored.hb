@@ -16,5 +16,5 @@ kernel @k(%x: in i32, %y: out i32) {
 ;=
 ;= selection
 ;=   store %a, %y[%i]
-;=     by store_at_index (isel/rules/threads/memory.isle:11), priority 0: (StoreIndexed (stored ty) mem value base i)
+;=     by store_at_index (isel/rules/threads/memory.isle:15), priority 0: (StoreIndexed (stored ty) mem value base i)
 ;=     0005  0x00000000000000010000000000007486  STG [R0.U32+UR0], R1 ;
