@@ -194,7 +194,7 @@ impl Listing {
         // A register that is written between them is another word to the second.
         let is_written =
             |reg: u64| (first..second).any(|at| self.registers(at, Role::Def).any(|written| written == reg));
-        let is_new = |&reg: &u64| reg != between && !(registers.contains(&reg) && !is_written(reg));
+        let is_new = |&reg: &u64| reg != between && (!registers.contains(&reg) || is_written(reg));
         let registers = registers.len() + more.into_iter().filter(is_new).count();
         let others = match (other, another) {
             (Some(a), Some(b)) if a != b => 2,

@@ -42,7 +42,7 @@ fn after(
     address: &[Value],
 ) -> Option<(Attr, Vec<Value>)> {
     let (&base, index) = address.split_first()?;
-    if index.is_empty() || bytes % mem.scale.max(1) == 0 {
+    if index.is_empty() || bytes.is_multiple_of(mem.scale.max(1)) {
         let offset = mem.offset.checked_add(i32::try_from(bytes).ok()?)?;
         return Some((Attr::Mem(MemAttr { offset, ..mem }), address.to_vec()));
     }
