@@ -50,6 +50,7 @@ mod reduce_cli;
 mod support;
 mod support_matrix;
 mod test_cli;
+mod threads;
 mod trace;
 mod values;
 mod view;

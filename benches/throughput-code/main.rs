@@ -2,16 +2,17 @@
 //!
 //! `benches/throughput` gets LLVM and runs this. A figure is a line, and [`FIGURES`] says what is asked of it.
 
+mod clif;
 mod functions;
 mod process;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use functions::{Texts, functions};
 use halfbyte::Module;
-use halfbyte::pipeline::PASSES;
+use halfbyte::pipeline::{Options, PASSES, compile_object};
 use process::{Took, run};
 
 /// The same as the program's.
@@ -74,7 +75,9 @@ const GROWTH: f64 = 1.2;
 
 #[rustfmt::skip]
 const FIGURES: &[Figure] = &[
-    Figure { name: "compile",         unit: "Mops/s", peer: "llc-19", asked: 8.0,          measure: Bench::against_llvm },
+    Figure { name: "compile",         unit: "Mops/s", peer: "llc-19", asked: 50.0,         measure: Bench::against_llvm },
+    Figure { name: "cranelift",       unit: "Mops/s", peer: "cranelift", asked: 3.0,       measure: Bench::against_cranelift },
+    Figure { name: "cores",           unit: "Mops/s", peer: "programs", asked: 0.9,        measure: Bench::cores },
     Figure { name: "compile_default", unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: |b| b.speed(&[], DEFAULT) },
     Figure { name: "compile_plain",   unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: |b| b.speed(SLOW, PLAIN) },
     Figure { name: "read",            unit: "Mops/s", peer: "limit",  asked: 1.0,          measure: Bench::read },
@@ -98,7 +101,10 @@ times and memory too. Both compilers are run as programs on one thread, and read
 the least of several runs.
 
   compile          2,000 functions of about 40 packed ops; ours counts our ops a second, and so does the peer
-  compile_default  the same alone, beside what is asked
+  cranelift        the same from text in memory to code there, beside Cranelift's reader and compiler (opt_level=speed, its own
+                   vector types); both in this program
+  cores            20,000 functions on two threads, beside two programs at once that compile as many each on one; by the clock
+  compile_default  the first alone, beside what is asked
   compile_plain    the same without gvn, licm and unroll
   read             reading and verifying the text, in this program
   memory           the most that was resident, of 20,000 functions
@@ -217,7 +223,9 @@ impl Bench {
 
     fn ours(&self, input: &Input, without: &[&str]) -> Result<Took, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
-        command.args(["compile", "--target", "halu", "--emit", "obj", "-o"]).arg(self.folder.path().join("out.o"));
+        command
+            .args(["compile", "--threads", "1", "--target", "halu", "--emit", "obj", "-o"])
+            .arg(self.folder.path().join("out.o"));
         let passes: Vec<&str> = PASSES.iter().copied().filter(|pass| !without.contains(pass)).collect();
         run(command.arg("--passes").arg(passes.join(",")).arg(&input.ours))
     }
@@ -233,6 +241,43 @@ impl Bench {
         Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
     }
 
+    fn against_cranelift(&self) -> Result<Sample, String> {
+        let text = std::fs::read_to_string(&self.few.ours).map_err(|error| error.to_string())?;
+        let (theirs, isa) = (clif::clif(&text)?, clif::isa()?);
+        let options = Options::new(halfbyte::HALU);
+        let [ours, peer] = least(|| {
+            let ours = timed(|| {
+                compile_object("functions.hb", &text, &options, &mut |_| {}).map_err(|error| error.to_string())
+            })?;
+            Ok([ours, timed(|| clif::compile(&theirs, &isa))?])
+        })?;
+        Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
+    }
+
+    /// Two threads of one program against two programs with one thread each.
+    fn cores(&self) -> Result<Sample, String> {
+        let start = |threads: &str, object: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
+            command.args(["compile", "--target", "halu", "--emit", "obj", "--threads", threads, "-o"]);
+            command.arg(self.folder.path().join(object)).arg(&self.many.ours);
+            command.spawn().map_err(|error| error.to_string())
+        };
+        let wait = |mut child: Child| match child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("halfbyte ends with {status}")),
+            Err(error) => Err(error.to_string()),
+        };
+        let [ours, peer] = least(|| {
+            let ours = timed(|| wait(start("2", "out.o")?))?;
+            let peer = timed(|| {
+                let both = [start("1", "first.o")?, start("1", "second.o")?];
+                both.into_iter().try_for_each(wait)
+            })?;
+            Ok([ours, peer / 2.0])
+        })?;
+        Ok(Sample::more(self.many.ops / 1e6 / ours, self.many.ops / 1e6 / peer))
+    }
+
     fn speed(&self, without: &[&str], limit: f64) -> Result<Sample, String> {
         let [seconds] = least(|| Ok([self.ours(&self.few, without)?.seconds]))?;
         Ok(Sample::more(self.few.ops / 1e6 / seconds, limit))
@@ -240,13 +285,7 @@ impl Bench {
 
     fn read(&self) -> Result<Sample, String> {
         let text = std::fs::read_to_string(&self.few.ours).map_err(|error| error.to_string())?;
-        let [seconds] = least(|| {
-            let start = Instant::now();
-            let module = Module::parse(&text).map_err(|errors| errors.to_string())?;
-            let seconds = start.elapsed().as_secs_f64();
-            drop(module);
-            Ok([seconds])
-        })?;
+        let [seconds] = least(|| Ok([timed(|| Module::parse(&text).map_err(|errors| errors.to_string()))?]))?;
         Ok(Sample::more(self.few.ops / 1e6 / seconds, READ))
     }
 
@@ -259,6 +298,15 @@ impl Bench {
         let [many, few] = least(|| Ok([self.ours(&self.many, &[])?.seconds, self.ours(&self.few, &[])?.seconds]))?;
         Ok(Sample::less(many / self.many.ops * 1e6, few / self.few.ops * 1e6))
     }
+}
+
+/// The seconds that something takes by the clock; what it makes is dropped after that.
+fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
+    let start = Instant::now();
+    let made = work()?;
+    let seconds = start.elapsed().as_secs_f64();
+    drop(std::hint::black_box(made));
+    Ok(seconds)
 }
 
 /// The least that each side takes of several rounds, in which they take turns.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,6 +63,9 @@ pub(super) struct Compile {
     /// The passes over the IR in order, separated by commas; an empty list is none
     #[arg(long, value_name = "LIST")]
     passes: Option<String>,
+    /// Compile on so many threads at most; the result is the same [default: one for each processor]
+    #[arg(long, value_name = "N", conflicts_with_all = ["print_after", "print_after_all"])]
+    threads: Option<NonZero<u16>>,
     /// Count ops, instructions, bundles, registers, spills and the rules taken
     #[arg(long)]
     stats: bool,
@@ -133,6 +137,15 @@ impl Compile {
         write(self.output.as_deref().or(Some(Path::new("-"))), &bytes)
     }
 
+    /// On how many threads. Kernels are shown one after the other.
+    fn threads(&self) -> NonZero<usize> {
+        if self.print_after_all || !self.print_after.is_empty() {
+            return NonZero::<usize>::MIN;
+        }
+        let asked = self.threads.map(NonZero::from);
+        asked.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+    }
+
     /// The target; a wrong call where it is not one for what is asked for.
     fn target(&self) -> Result<Target, Failure> {
         let target = self.sm.only(self.target)?;
@@ -187,6 +200,7 @@ impl Compile {
         let to_ptx = target.form() == Form::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
+        options.threads = self.threads();
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;

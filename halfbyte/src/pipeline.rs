@@ -3,16 +3,18 @@
 //! The passes over the IR run in the order of [`PASSES`]. Then instructions are selected, registers allocated, and the
 //! words laid out; the words of all kernels make an object.
 
+mod all;
+mod threads;
+
 use std::cell::Cell;
 use std::fmt::{self, Display};
+use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use halfbyte_abi::{Exceeded, Form, Target, Watchdog, clock};
-use halfbyte_emit::{BlockStats, Code, ObjectError, ObjectWriter, PtxWriter, write_object};
-use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::text::Kernels;
+use halfbyte_abi::{Exceeded, Target, Watchdog, clock};
+use halfbyte_emit::{BlockStats, Code, write_object};
+use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Kernel, Legality, Reason, Span};
-use halfbyte_isa::object::Header;
 use halfbyte_isel::regalloc::{self, AllocError, Allocator};
 use halfbyte_isel::{AllocatedCode, Refusal, Request, Scratch, SelectedCode};
 use halfbyte_lower::{Context, LowerError, Observer, Pass, Pipeline, UnknownPass};
@@ -23,6 +25,9 @@ use crate::refused::as_written;
 use crate::source::Locator;
 use crate::targets::{Support, TARGETS, TargetSet};
 
+use all::{header, unwritable};
+
+pub use all::{compile, compile_kernels, compile_object, compile_ptx, compile_text};
 /// The passes over the IR, in order.
 pub use halfbyte_lower::ORDER as PASSES;
 
@@ -50,10 +55,13 @@ pub struct Options {
     pub timed: bool,
     /// The limits of the work, and what cancels it.
     pub watchdog: Option<Watchdog>,
+    /// How many threads compile kernels at once, at most. What is made is the same; the steps of different kernels are shown
+    /// in between each other.
+    pub threads: NonZero<usize>,
 }
 
 impl Options {
-    /// All passes in order; verified where debug assertions are on.
+    /// All passes in order, on one thread; verified where debug assertions are on.
     pub fn new(target: Target) -> Options {
         Options {
             target,
@@ -62,6 +70,7 @@ impl Options {
             verify: cfg!(debug_assertions),
             timed: false,
             watchdog: None,
+            threads: NonZero::<usize>::MIN,
         }
     }
 
@@ -114,7 +123,7 @@ impl Display for Product<'_> {
 }
 
 /// Is shown every step.
-pub type Watch<'w> = dyn FnMut(&Stage<'_>) + 'w;
+pub type Watch<'w> = dyn FnMut(&Stage<'_>) + Send + 'w;
 
 /// Compiles kernels one after another.
 pub struct Compiler<'a> {
@@ -202,178 +211,6 @@ impl Compiled {
         self.code.push(code);
         self.stats.push(stats);
     }
-}
-
-/// Compiles kernels of a module to an object.
-///
-/// # Errors
-/// What the target cannot do, over all kernels; more than an object can hold.
-pub fn compile(
-    module: &Module,
-    kernels: &[Kernel],
-    options: &Options,
-    watch: &mut Watch<'_>,
-) -> Result<Binary, CompileError> {
-    let compiled = compile_kernels(module, kernels, options, watch)?;
-    let object = compiled.object(module.file(), options)?;
-    let Compiled { code, stats } = compiled;
-    Ok(Binary { object, code, stats })
-}
-
-/// Compiles kernels of a module.
-///
-/// # Errors
-/// What the target cannot do, over all kernels.
-pub fn compile_kernels(
-    module: &Module,
-    kernels: &[Kernel],
-    options: &Options,
-    watch: &mut Watch<'_>,
-) -> Result<Compiled, CompileError> {
-    let mut compiler = Compiler::new(module, options);
-    let (mut all, mut failed) = (Compiled::default(), Failed::default());
-    for kernel in kernels {
-        match compiler.compile(kernel, watch) {
-            Ok(compiled) => all.push(compiled),
-            Err(error) => failed.add(error)?,
-        }
-    }
-    failed.finish()?;
-    Ok(all)
-}
-
-impl Module {
-    /// Compiles all kernels by all passes.
-    ///
-    /// # Errors
-    /// [`CompileError`] says of whom.
-    pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
-        self.compile_with(&Options::new(target))
-    }
-
-    /// Compiles all kernels.
-    ///
-    /// # Errors
-    /// [`CompileError`] says of whom.
-    pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
-        compile(self, &self.ir().kernels, options, &mut |_| {})
-    }
-}
-
-/// Compiles all kernels of a text, each as soon as it is read.
-///
-/// # Errors
-/// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
-pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, CompileError> {
-    let mut all = Compiled::default();
-    compile_each(TEXT, text, options, watch, |compiled| {
-        all.push(compiled);
-        Ok(())
-    })?;
-    Ok(all)
-}
-
-/// The object alone of all kernels of a text: there is never more than one of them besides it.
-///
-/// # Errors
-/// As [`compile_text`]; more than an object can hold.
-pub fn compile_object(
-    file: &str,
-    text: &str,
-    options: &Options,
-    watch: &mut Watch<'_>,
-) -> Result<Vec<u8>, CompileError> {
-    let unwritable = |error| unwritable(file, options, error);
-    // Most objects take little more than their texts. Room that is not needed is never touched.
-    let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
-    compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
-    writer.finish().map_err(unwritable)
-}
-
-/// The PTX text alone of all kernels of a text, for a target that has one; with the name of the text, the lines of it that
-/// instructions come from are said there too.
-///
-/// # Errors
-/// As [`compile_text`]; a target that has words.
-pub fn compile_ptx(
-    text: &str,
-    options: &Options,
-    source: Option<&str>,
-    watch: &mut Watch<'_>,
-) -> Result<String, CompileError> {
-    let Some(sm) = options.target.sm().filter(|_| options.target.form() == Form::Text) else {
-        let message = format!("target `{}` has words, not PTX text", options.target);
-        return Err(CompileError::Internal { at: At::default(), message });
-    };
-    // As an object, PTX seldom takes twice its text.
-    let mut writer = PtxWriter::new(sm, source, 2 * text.len());
-    compile_each(source.unwrap_or(TEXT), text, options, watch, |(code, _)| {
-        writer.add(code);
-        Ok(())
-    })?;
-    Ok(writer.finish())
-}
-
-/// What a text without a file is called.
-const TEXT: &str = "<text>";
-
-fn compile_each(
-    file: &str,
-    text: &str,
-    options: &Options,
-    watch: &mut Watch<'_>,
-    mut done: impl FnMut((Code, Stats)) -> Result<(), CompileError>,
-) -> Result<(), CompileError> {
-    let locator = Locator::Text(Lines::new(text));
-    let mut compiler = Compiler::of(file, locator, options, options.targets.legality(options.target));
-    let mut failed = Failed::default();
-    let mut kernels = Kernels::new(text);
-    while let Some(kernel) = kernels.read() {
-        match compiler.compile_in_place(kernel, watch) {
-            Ok(compiled) if failed.is_none() => done(compiled)?,
-            Ok(_) => {}
-            Err(error) => failed.add(error)?,
-        }
-    }
-    kernels.finish().map_err(|wrong| compiler.invalid("", wrong))?;
-    failed.finish().map_err(|error| {
-        // The kernels were not kept: each was changed in place.
-        let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
-        as_written(error, &kernels, options.targets, options.target)
-    })
-}
-
-/// What is refused of the kernels so far. Any other error ends a compilation.
-#[derive(Default)]
-struct Failed(Vec<Refused>);
-
-impl Failed {
-    fn is_none(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn add(&mut self, error: CompileError) -> Result<(), CompileError> {
-        match error {
-            CompileError::Refused(refused) => {
-                self.0.extend(refused);
-                Ok(())
-            }
-            error => Err(error),
-        }
-    }
-
-    fn finish(self) -> Result<(), CompileError> {
-        if self.is_none() { Ok(()) } else { Err(CompileError::Refused(self.0)) }
-    }
-}
-
-fn header(file: &str, options: &Options) -> Header {
-    Header { target: options.target, source: file.to_owned() }
-}
-
-fn unwritable(file: &str, options: &Options, error: ObjectError) -> CompileError {
-    let at = At { file: file.to_owned(), ..At::default() };
-    CompileError::TooLarge(TooLarge { at, target: options.target, limit: Limit::Object(error.to_string()) })
 }
 
 impl<'a> Compiler<'a> {

@@ -57,20 +57,25 @@ impl Source {
     pub(crate) fn locator(&self) -> Locator<'_> {
         match self {
             Source::None => Locator::None,
-            Source::Text(text) => Locator::Text(Lines::new(text)),
+            Source::Text(text) => Locator::of_text(text),
             Source::Map(map) => Locator::Map(&**map),
         }
     }
 }
 
 /// Finds places in what kernels were made of.
+#[derive(Clone)]
 pub(crate) enum Locator<'a> {
     None,
-    Text(Lines<'a>),
+    Text(Arc<Lines<'a>>),
     Map(&'a dyn SourceMap),
 }
 
-impl Locator<'_> {
+impl<'a> Locator<'a> {
+    pub fn of_text(text: &'a str) -> Locator<'a> {
+        Locator::Text(Arc::new(Lines::new(text)))
+    }
+
     /// Line and column; found at once where it is on this line of the text or next to it.
     pub fn locate(&self, span: Span, near: u32) -> Loc {
         match self {

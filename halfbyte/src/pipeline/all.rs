@@ -1,0 +1,291 @@
+//! All kernels of a text or of a module, and the objects and texts that are made of them.
+
+use std::ops::Range;
+
+use halfbyte_abi::{Form, Target};
+use halfbyte_emit::{Code, ObjectError, ObjectWriter, PtxWriter};
+use halfbyte_ir::Kernel;
+use halfbyte_ir::text::Kernels;
+use halfbyte_isa::object::Header;
+
+use super::threads::{Batches, spread};
+use super::{Binary, Compiled, Compiler, Options, Stats, Watch};
+use crate::error::{At, CompileError, Limit, Refused, TooLarge};
+use crate::module::Module;
+use crate::refused::as_written;
+use crate::source::Locator;
+
+/// Compiles kernels of a module to an object.
+///
+/// # Errors
+/// What the target cannot do, over all kernels; more than an object can hold.
+pub fn compile(
+    module: &Module,
+    kernels: &[Kernel],
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Binary, CompileError> {
+    let compiled = compile_kernels(module, kernels, options, watch)?;
+    let object = compiled.object(module.file(), options)?;
+    let Compiled { code, stats } = compiled;
+    Ok(Binary { object, code, stats })
+}
+
+/// Compiles kernels of a module.
+///
+/// # Errors
+/// What the target cannot do, over all kernels.
+pub fn compile_kernels(
+    module: &Module,
+    kernels: &[Kernel],
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Compiled, CompileError> {
+    let mut all = Compiled::default();
+    let work = OfModule { kernels, begin: || Compiler::new(module, options) };
+    let mut left = 0..kernels.len();
+    let fill = |batch: &mut Range<usize>| {
+        *batch = left.start..left.end.min(left.start + AT_ONCE);
+        left.start = batch.end;
+        batch.start < batch.end
+    };
+    let mut gathered = Gathered::new(|compiled| {
+        all.push(compiled);
+        Ok(())
+    });
+    spread(options.threads, &work, fill, |done| gathered.add(done), watch);
+    gathered.finish(|| Ok(()))?;
+    Ok(all)
+}
+
+/// How many kernels a thread takes at once: so many that threads seldom wait for each other, and so few that none is left alone
+/// with the last ones.
+const AT_ONCE: usize = 8;
+
+type Results = Vec<Result<(Code, Stats), CompileError>>;
+
+/// Kernels of a module, by their numbers.
+struct OfModule<'k, F> {
+    kernels: &'k [Kernel],
+    begin: F,
+}
+
+impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for OfModule<'_, F> {
+    type Batch = Range<usize>;
+    type State = Compiler<'a>;
+    type Done = Results;
+
+    fn begin(&self) -> Compiler<'a> {
+        (self.begin)()
+    }
+
+    fn work(&self, compiler: &mut Compiler<'a>, batch: &mut Range<usize>, watch: &mut Watch<'_>) -> Results {
+        let kernels = self.kernels.get(batch.clone()).unwrap_or_default();
+        kernels.iter().map(|kernel| compiler.compile(kernel, watch)).collect()
+    }
+}
+
+/// Kernels that were read for this alone: they are changed in place.
+struct InPlace<F> {
+    begin: F,
+}
+
+/// Kernels in memory that is used again for the next ones.
+#[derive(Default)]
+struct Read {
+    kernels: Vec<Kernel>,
+    count: usize,
+}
+
+impl Read {
+    /// The next kernels of a text; false where there is none.
+    fn fill(&mut self, text: &mut Kernels<'_>) -> bool {
+        self.count = 0;
+        while self.count < AT_ONCE
+            && let Some(kernel) = text.read()
+        {
+            match self.kernels.get_mut(self.count) {
+                Some(place) => std::mem::swap(place, kernel),
+                None => self.kernels.push(std::mem::replace(kernel, Kernel::new(""))),
+            }
+            self.count += 1;
+        }
+        self.count > 0
+    }
+}
+
+impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for InPlace<F> {
+    type Batch = Read;
+    type State = Compiler<'a>;
+    type Done = Results;
+
+    fn begin(&self) -> Compiler<'a> {
+        (self.begin)()
+    }
+
+    fn work(&self, compiler: &mut Compiler<'a>, batch: &mut Read, watch: &mut Watch<'_>) -> Results {
+        let kernels = batch.kernels.iter_mut().take(batch.count);
+        kernels.map(|kernel| compiler.compile_in_place(kernel, watch)).collect()
+    }
+}
+
+/// What becomes of kernels, in their order.
+struct Gathered<D> {
+    done: D,
+    failed: Failed,
+    /// What ended it.
+    error: Option<CompileError>,
+}
+
+impl<D: FnMut((Code, Stats)) -> Result<(), CompileError>> Gathered<D> {
+    fn new(done: D) -> Gathered<D> {
+        Gathered { done, failed: Failed::default(), error: None }
+    }
+
+    /// Whether to go on.
+    fn add(&mut self, results: Results) -> bool {
+        let each = results.into_iter().try_for_each(|result| match result {
+            Ok(compiled) if self.failed.is_none() => (self.done)(compiled),
+            Ok(_) => Ok(()),
+            Err(error) => self.failed.add(error),
+        });
+        self.error = each.err();
+        self.error.is_none()
+    }
+
+    /// Whether all went well, and the rest too, which is looked at before what is refused.
+    fn finish(self, rest: impl FnOnce() -> Result<(), CompileError>) -> Result<(), CompileError> {
+        self.error.map_or(Ok(()), Err)?;
+        rest()?;
+        self.failed.finish()
+    }
+}
+
+impl Module {
+    /// Compiles all kernels by all passes.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
+        self.compile_with(&Options::new(target))
+    }
+
+    /// Compiles all kernels.
+    ///
+    /// # Errors
+    /// [`CompileError`] says of whom.
+    pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
+        compile(self, &self.ir().kernels, options, &mut |_| {})
+    }
+}
+
+/// Compiles all kernels of a text, each as soon as it is read.
+///
+/// # Errors
+/// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
+pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, CompileError> {
+    let mut all = Compiled::default();
+    compile_each(TEXT, text, options, watch, |compiled| {
+        all.push(compiled);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// The object alone of all kernels of a text: there is never more than one of them besides it.
+///
+/// # Errors
+/// As [`compile_text`]; more than an object can hold.
+pub fn compile_object(
+    file: &str,
+    text: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<u8>, CompileError> {
+    let unwritable = |error| unwritable(file, options, error);
+    // Most objects take little more than their texts. Room that is not needed is never touched.
+    let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
+    compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
+    writer.finish().map_err(unwritable)
+}
+
+/// The PTX text alone of all kernels of a text, for a target that has one; with the name of the text, the lines of it that
+/// instructions come from are said there too.
+///
+/// # Errors
+/// As [`compile_text`]; a target that has words.
+pub fn compile_ptx(
+    text: &str,
+    options: &Options,
+    source: Option<&str>,
+    watch: &mut Watch<'_>,
+) -> Result<String, CompileError> {
+    let Some(sm) = options.target.sm().filter(|_| options.target.form() == Form::Text) else {
+        let message = format!("target `{}` has words, not PTX text", options.target);
+        return Err(CompileError::Internal { at: At::default(), message });
+    };
+    // As an object, PTX seldom takes twice its text.
+    let mut writer = PtxWriter::new(sm, source, 2 * text.len());
+    compile_each(source.unwrap_or(TEXT), text, options, watch, |(code, _)| {
+        writer.add(code);
+        Ok(())
+    })?;
+    Ok(writer.finish())
+}
+
+/// What a text without a file is called.
+const TEXT: &str = "<text>";
+
+fn compile_each(
+    file: &str,
+    text: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+    done: impl FnMut((Code, Stats)) -> Result<(), CompileError> + Send,
+) -> Result<(), CompileError> {
+    let locator = Locator::of_text(text);
+    let begin = || Compiler::of(file, locator.clone(), options, options.targets.legality(options.target));
+    let mut kernels = Kernels::new(text);
+    let mut gathered = Gathered::new(done);
+    let fill = |batch: &mut Read| batch.fill(&mut kernels);
+    spread(options.threads, &InPlace { begin }, fill, |done| gathered.add(done), watch);
+    let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
+    gathered.finish(rest).map_err(|error| {
+        // The kernels were not kept: each was changed in place.
+        let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
+        as_written(error, &kernels, options.targets, options.target)
+    })
+}
+
+/// What is refused of the kernels so far. Any other error ends a compilation.
+#[derive(Default)]
+struct Failed(Vec<Refused>);
+
+impl Failed {
+    fn is_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, error: CompileError) -> Result<(), CompileError> {
+        match error {
+            CompileError::Refused(refused) => {
+                self.0.extend(refused);
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    fn finish(self) -> Result<(), CompileError> {
+        if self.is_none() { Ok(()) } else { Err(CompileError::Refused(self.0)) }
+    }
+}
+
+pub(super) fn header(file: &str, options: &Options) -> Header {
+    Header { target: options.target, source: file.to_owned() }
+}
+
+pub(super) fn unwritable(file: &str, options: &Options, error: ObjectError) -> CompileError {
+    let at = At { file: file.to_owned(), ..At::default() };
+    CompileError::TooLarge(TooLarge { at, target: options.target, limit: Limit::Object(error.to_string()) })
+}

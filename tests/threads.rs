@@ -1,0 +1,72 @@
+//! Kernels compiled on several threads: what is made and what is refused is what one thread makes and refuses.
+
+use std::fmt::Write;
+use std::fs;
+
+use crate::common::{Called, halfbyte, halfbyte_on, root};
+
+const THREADS: [&str; 3] = ["1", "2", "7"];
+
+/// All results are the first one, which is returned.
+fn alike(text: &str, args: &[&str]) -> Called {
+    let compile = |threads| halfbyte_on(&[&["compile", "-", "--threads", threads], args].concat(), text.as_bytes());
+    let mut all = THREADS.map(compile).into_iter();
+    let first = all.next().unwrap();
+    for other in all {
+        assert_eq!((other.code, &other.out, &other.err), (first.code, &first.out, &first.err), "{args:?}");
+    }
+    first
+}
+
+/// The kernels of every example, under names of their own, some times over.
+fn many() -> String {
+    let mut text = String::new();
+    for round in 0..3 {
+        for (number, file) in fs::read_dir(root().join("examples")).unwrap().enumerate() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "hb") {
+                let kernels = fs::read_to_string(path).unwrap();
+                text += &kernels.replace("kernel @", &format!("kernel @r{round}_{number}_"));
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn objects_are_the_same() {
+    let text = many();
+    for target in ["halu", "ptx"] {
+        assert_eq!(alike(&text, &["--target", target]).code, 0);
+    }
+    let listing = alike(&text, &["--target", "halu", "--emit", "listing", "--stats"]);
+    assert_eq!(listing.code, 0);
+}
+
+#[test]
+fn what_is_refused_is_the_same_and_in_the_same_order() {
+    let refused = alike(&many(), &["--target", "vp1"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("vp1"), "{}", refused.err);
+}
+
+/// What is wrong with the last kernel of a text is said before what is refused of the first.
+#[test]
+fn errors_of_the_text_are_the_same() {
+    let wrong = "kernel @wrong(%x: in i32) {\n^entry:\n  %v = add %x, 1\n  ret\n}\n";
+    for before in [many(), String::new()] {
+        let mut text = before;
+        text.write_str(wrong).unwrap();
+        let wrong = alike(&text, &["--target", "vp1"]);
+        assert_eq!(wrong.code, 1);
+        assert!(wrong.err.contains("%x"), "{}", wrong.err);
+    }
+}
+
+#[test]
+fn calls_that_make_no_sense_are_refused() {
+    let file = "examples/blur.hb";
+    halfbyte(&["compile", file, "--threads", "0"]).fails(2, "--threads");
+    halfbyte(&["compile", file, "--threads", "2", "--print-after-all"]).fails(2, "--print-after-all");
+    halfbyte(&["compile", file, "--threads", "2", "--print-after", "cse"]).fails(2, "--print-after");
+}
