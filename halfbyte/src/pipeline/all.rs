@@ -45,7 +45,7 @@ pub fn compile_kernels(
     let work = OfModule { kernels, begin: || Compiler::new(module, options) };
     let mut left = 0..kernels.len();
     let fill = |batch: &mut Range<usize>| {
-        *batch = left.start..left.end.min(left.start + AT_ONCE);
+        *batch = left.start..left.end.min(left.start + at_once(left.start));
         left.start = batch.end;
         batch.start < batch.end
     };
@@ -58,9 +58,11 @@ pub fn compile_kernels(
     Ok(all)
 }
 
-/// How many kernels a thread takes at once: so many that threads seldom wait for each other, and so few that none is left alone
-/// with the last ones.
-const AT_ONCE: usize = 8;
+/// How many kernels a thread takes at once, of those after so many: more where there are many, so that threads seldom wait for
+/// each other, and few where there may be no more, so that none is left alone with the last ones.
+fn at_once(before: usize) -> usize {
+    (before / 8).clamp(1, 64)
+}
 
 type Results = Vec<Result<(Code, Stats), CompileError>>;
 
@@ -98,10 +100,10 @@ struct Read {
 }
 
 impl Read {
-    /// The next kernels of a text; false where there is none.
-    fn fill(&mut self, text: &mut Kernels<'_>) -> bool {
+    /// The next kernels of a text, so many at most; false where there is none.
+    fn fill(&mut self, text: &mut Kernels<'_>, most: usize) -> bool {
         self.count = 0;
-        while self.count < AT_ONCE
+        while self.count < most
             && let Some(kernel) = text.read()
         {
             match self.kernels.get_mut(self.count) {
@@ -247,7 +249,12 @@ fn compile_each(
     let begin = || Compiler::of(file, locator.clone(), options, options.targets.legality(options.target));
     let mut kernels = Kernels::new(text);
     let mut gathered = Gathered::new(done);
-    let fill = |batch: &mut Read| batch.fill(&mut kernels);
+    let mut before = 0;
+    let fill = |batch: &mut Read| {
+        let is_filled = batch.fill(&mut kernels, at_once(before));
+        before += batch.count;
+        is_filled
+    };
     spread(options.threads, &InPlace { begin }, fill, |done| gathered.add(done), watch);
     let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
     gathered.finish(rest).map_err(|error| {

@@ -3,8 +3,9 @@
 use arrayvec::ArrayVec;
 
 use super::Combiner;
-use super::word::{Kind, Shift};
+use super::word::{Kind, Meaning, Shift};
 use crate::halu::operands::{Reg, Source, Src};
+use crate::vcode::VReg;
 
 /// What a byte of a word is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,41 +66,34 @@ enum Bits {
     Unknown(Option<Byte>),
 }
 
+/// Which cases of a table of LOP3 have a bit of each source.
+const HAS: [u8; 3] = [0xf0, 0xcc, 0xaa];
+
+/// A table for all cases in which a bit of a source is this.
+fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
+    let (has, distance) = (HAS[source], 4 >> source);
+    if bit { table & has | (table & has) >> distance } else { table & !has | (table & !has) << distance }
+}
+
 /// One byte of LOP3, where it is one of its sources' or zero.
-fn byte_of_function(table: u8, sources: [Bits; 3]) -> Option<Byte> {
-    let mut unknown: ArrayVec<Bits, 3> = ArrayVec::new();
-    for source in sources {
-        let is_new = matches!(source, Bits::Unknown(None)) || !unknown.contains(&source);
-        if matches!(source, Bits::Unknown(_)) && is_new {
-            unknown.push(source);
+fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
+    for (source, &bits) in sources.iter().enumerate() {
+        match bits {
+            Bits::All(bit) => table = with_bit(table, source, bit),
+            // What a number's bits are differs from one to the next: each is by itself.
+            Bits::Unknown(None) => {}
+            Bits::Unknown(Some(_)) => {
+                if let Some(same) = sources[..source].iter().position(|&other| other == bits) {
+                    table = HAS[same] & with_bit(table, source, true) | !HAS[same] & with_bit(table, source, false);
+                }
+            }
         }
     }
-    // What a number's bits are differs from one to the next: each is by itself.
-    let mut results = ArrayVec::<(usize, bool), 8>::new();
-    for case in 0..1usize << unknown.len() {
-        let mut next = 0;
-        let index = sources.iter().fold(0, |index, source| {
-            let bit = match source {
-                Bits::All(bit) => *bit,
-                Bits::Unknown(None) => {
-                    let free = (0..unknown.len()).filter(|&at| unknown[at] == Bits::Unknown(None)).nth(next);
-                    next += 1;
-                    free.is_some_and(|at| case >> at & 1 == 1)
-                }
-                Bits::Unknown(_) => {
-                    unknown.iter().position(|known| known == source).is_some_and(|at| case >> at & 1 == 1)
-                }
-            };
-            index << 1 | u8::from(bit)
-        });
-        results.push((case, table >> index & 1 == 1));
-    }
-    if results.iter().all(|&(_, bit)| !bit) {
+    if table == 0 {
         return Some(Byte::Zero);
     }
-    let is = |at: usize| results.iter().all(|&(case, bit)| bit == (case >> at & 1 == 1));
-    unknown.iter().enumerate().find_map(|(at, bits)| match bits {
-        Bits::Unknown(Some(byte)) if is(at) => Some(*byte),
+    sources.iter().zip(HAS).find_map(|(bits, has)| match bits {
+        Bits::Unknown(Some(byte)) if table == has => Some(*byte),
         _ => None,
     })
 }
@@ -116,79 +110,74 @@ impl Combiner<'_> {
     }
 
     /// The bytes that an instruction makes, some of which may be its own.
-    fn made(&self, at: u32) -> Option<Map> {
-        let result = Reg::new(self.result(at)?);
-        let own = |place: usize| own_byte(result, place);
-        if let Some((selector, [a, b])) = self.permutation(at) {
-            return Some(permuted(selector, [self.map(a), self.map(b)]));
-        }
-        if let Some((shift, count, reg)) = self.shift_of(at) {
-            let (bytes, more) = (count as usize / 8, count % 8 != 0);
-            if !more {
-                return Some(shifted(shift, bytes, self.map(reg)));
-            }
-            let map = self.map(reg);
-            let zero = |place: usize| match shift {
-                Shift::Left => place < bytes,
-                Shift::Right => (place + bytes..4).all(|from| map[from] == Byte::Zero),
-                Shift::Signed => false,
-            };
-            return Some([0, 1, 2, 3].map(|place| if zero(place) { Byte::Zero } else { own(place) }));
-        }
-        if let Some((Kind::Logic(table), sources)) = self.three(at) {
-            let maps = sources.map(|source| match source.place {
-                Source::Reg(reg) => Some(self.map(reg)),
-                _ => None,
-            });
-            return Some([0usize, 1, 2, 3].map(|place| {
-                let bits = [0usize, 1, 2].map(|number| match (sources[number].place, maps[number]) {
-                    (Source::Imm(bits), _) => match (bits >> (8 * place)) as u8 {
-                        0 => Bits::All(false),
-                        0xff => Bits::All(true),
-                        _ => Bits::Unknown(None),
-                    },
-                    (_, Some(map)) if map[place] == Byte::Zero => Bits::All(false),
-                    (_, Some(map)) => Bits::Unknown(Some(map[place])),
-                    _ => Bits::Unknown(None),
-                });
-                byte_of_function(table, bits).unwrap_or(own(place))
-            }));
-        }
-        if let Some((Kind::Product, [a, b, c])) = self.three(at) {
-            // The product of n and m bytes has no more than n + m.
-            let bytes = |source: Src| match source.place {
-                Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
-                Source::Const(_) => 4,
-                Source::Reg(reg) => {
-                    self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1)
+    fn made(&self, result: VReg, meaning: Meaning) -> Map {
+        let own = |place: usize| own_byte(Reg::new(result), place);
+        match meaning {
+            Meaning::Permutation(selector, [a, b]) => permuted(selector, [self.map(a), self.map(b)]),
+            Meaning::Shift(shift, count, reg) => {
+                let (bytes, map) = (count as usize / 8, self.map(reg));
+                if count % 8 == 0 {
+                    return shifted(shift, bytes, map);
                 }
-            };
-            let length = if c.place == Src::ZERO.place { bytes(a) + bytes(b) } else { 4 };
-            return Some([0, 1, 2, 3].map(|place| if place < length { own(place) } else { Byte::Zero }));
+                let zero = |place: usize| match shift {
+                    Shift::Left => place < bytes,
+                    Shift::Right => (place + bytes..4).all(|from| map[from] == Byte::Zero),
+                    Shift::Signed => false,
+                };
+                [0, 1, 2, 3].map(|place| if zero(place) { Byte::Zero } else { own(place) })
+            }
+            Meaning::Three(Kind::Logic(table), sources) => {
+                let maps = sources.map(|source| match source.place {
+                    Source::Reg(reg) => Some(self.map(reg)),
+                    _ => None,
+                });
+                [0usize, 1, 2, 3].map(|place| {
+                    let bits = [0usize, 1, 2].map(|number| match (sources[number].place, maps[number]) {
+                        (Source::Imm(bits), _) => match (bits >> (8 * place)) as u8 {
+                            0 => Bits::All(false),
+                            0xff => Bits::All(true),
+                            _ => Bits::Unknown(None),
+                        },
+                        (_, Some(map)) if map[place] == Byte::Zero => Bits::All(false),
+                        (_, Some(map)) => Bits::Unknown(Some(map[place])),
+                        _ => Bits::Unknown(None),
+                    });
+                    byte_of_function(table, bits).unwrap_or(own(place))
+                })
+            }
+            Meaning::Three(Kind::Product, [a, b, c]) => {
+                // The product of n and m bytes has no more than n + m.
+                let bytes = |source: Src| match source.place {
+                    Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
+                    Source::Const(_) => 4,
+                    Source::Reg(reg) => {
+                        self.map(reg).iter().rposition(|&byte| byte != Byte::Zero).map_or(0, |last| last + 1)
+                    }
+                };
+                let length = if c.place == Src::ZERO.place { bytes(a) + bytes(b) } else { 4 };
+                [0, 1, 2, 3].map(|place| if place < length { own(place) } else { Byte::Zero })
+            }
+            Meaning::Three(Kind::Sum, _) => [0, 1, 2, 3].map(own),
+            Meaning::Number(number) => {
+                [0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) })
+            }
+            Meaning::Load { bytes, .. } => {
+                [0, 1, 2, 3].map(|place| if place < bytes { own(place) } else { Byte::Zero })
+            }
         }
-        if let Some(number) = self.constant(at) {
-            return Some(
-                [0, 1, 2, 3].map(|place| if number >> (8 * place) & 0xff == 0 { Byte::Zero } else { own(place) }),
-            );
-        }
-        let (bytes, _) = self.narrow_load(at)?;
-        Some([0, 1, 2, 3].map(|place| if place < bytes { own(place) } else { Byte::Zero }))
     }
 
-    /// Remembers the bytes that an instruction makes.
-    pub(super) fn note_bytes(&mut self, at: u32) {
-        if let Some(result) = self.result(at) {
-            self.maps[result.0 as usize] = self.made(at);
+    /// Remembers the bytes that an instruction makes, where that has not been done.
+    pub(super) fn note_bytes(&mut self, at: u32, result: VReg) {
+        if self.maps[result.0 as usize].is_none() {
+            self.maps[result.0 as usize] = self.meaning(at).map(|meaning| self.made(result, meaning));
         }
     }
 
     /// Makes an instruction that moves bytes one PRMT of where they come from, or nothing at all.
-    pub(super) fn bytes(&mut self, at: u32) -> bool {
-        let is_permutation = self.permutation(at).is_some();
-        let moves =
-            is_permutation || self.shift_of(at).is_some() || matches!(self.three(at), Some((Kind::Logic(_), _)));
-        let Some(result) = self.result(at).filter(|_| moves) else { return false };
-        let Some(map) = self.made(at) else { return false };
+    pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
+        let map = self.made(result, meaning);
+        self.maps[result.0 as usize] = Some(map);
         let is_own = |byte: &Byte| matches!(byte, Byte::Of { reg, .. } if *reg == Reg::new(result));
         if map.iter().any(is_own) || map == ZEROS {
             return false;
@@ -222,7 +211,7 @@ impl Combiner<'_> {
         if !roots.iter().any(is_new) || roots.iter().any(|root| !sources.contains(root) && self.is_continued(*root)) {
             return false;
         }
-        if !is_permutation && !sources.iter().any(goes) {
+        if !matches!(meaning, Meaning::Permutation(..)) && !sources.iter().any(goes) {
             return false;
         }
         let Some((selector, words)) = self.selector(map, &roots) else { return false };
@@ -258,7 +247,7 @@ impl Combiner<'_> {
     /// Lets a load that is read for its sign alone extend that.
     fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
-        let Some((bytes, signed)) = self.narrow_load(load) else { return false };
+        let Some(Meaning::Load { bytes, signed }) = self.meaning(load) else { return false };
         let last = own_byte(reg, bytes - 1);
         let extended = [0, 1, 2, 3].map(|place| if place < bytes { own_byte(reg, place) } else { last.sign() });
         if map != extended {
@@ -280,7 +269,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::vcode::VReg;
 
     /// Every table over a byte, another one, ones, zeros and a number that is neither: where a byte is found, all bits agree.
     #[test]

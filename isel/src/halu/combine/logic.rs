@@ -75,8 +75,7 @@ impl Words {
 
 impl Combiner<'_> {
     /// Takes into a LOP3 one that it reads, or a number.
-    pub(super) fn logic(&mut self, at: u32) -> bool {
-        let Some((Kind::Logic(table), sources)) = self.three(at) else { return false };
+    pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
         let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
         combined.is_some_and(|(table, sources)| self.write_three(at, Kind::Logic(table), sources))
     }

@@ -20,6 +20,7 @@ use arrayvec::ArrayVec;
 use halfbyte_isa::halu::Inst as Word;
 use rustc_hash::FxHashMap;
 
+use self::word::{Kind, Meaning};
 use super::builder::Builder;
 use super::machine::{Halu, RegClass};
 use super::operands::{Reg, Source, Src};
@@ -36,8 +37,12 @@ const STEPS: u32 = 8;
 pub(super) fn combine(code: &mut VCode<Halu>) {
     let mut combiner = Combiner::new(code);
     for _ in 0..ROUNDS {
+        let mut is_changed = false;
         for block in 0..combiner.code.blocks.len() {
-            combiner.block(block);
+            is_changed |= combiner.block(block);
+        }
+        if !is_changed {
+            break;
         }
     }
     combiner.finish();
@@ -113,16 +118,37 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    fn block(&mut self, number: usize) {
-        let Some(block) = self.code.blocks.get(number) else { return };
+    /// Whether anything was combined.
+    fn block(&mut self, number: usize) -> bool {
+        let Some(block) = self.code.blocks.get(number) else { return false };
         self.block = number as u32;
+        let mut is_changed = false;
         for at in block.insts.clone() {
+            let Some(result) = self.result(at) else { continue };
+            self.maps[result.0 as usize] = None;
             for _ in 0..STEPS {
-                if self.is_dead[at as usize] || !(self.bytes(at) || self.logic(at) || self.sums(at)) {
+                if !self.step(at, result) {
                     break;
                 }
+                is_changed = true;
             }
-            self.note_bytes(at);
+            self.note_bytes(at, result);
+        }
+        is_changed
+    }
+
+    /// Whether an instruction took in another one, or became another one.
+    fn step(&mut self, at: u32, result: VReg) -> bool {
+        match self.meaning(at) {
+            Some(meaning @ Meaning::Three(Kind::Logic(table), sources)) => {
+                self.bytes(at, result, meaning) || self.logic(at, table, sources)
+            }
+            Some(Meaning::Three(Kind::Sum, sources)) => self.sum(at, sources),
+            Some(Meaning::Three(Kind::Product, sources)) => self.product_by_number(at, sources),
+            Some(meaning @ (Meaning::Shift(..) | Meaning::Permutation(..))) => {
+                self.bytes(at, result, meaning) || self.made_of_numbers(at, meaning)
+            }
+            Some(Meaning::Number(_) | Meaning::Load { .. }) | None => false,
         }
     }
 

@@ -3,19 +3,13 @@
 use arrayvec::ArrayVec;
 
 use super::Combiner;
-use super::word::{Kind, Shift};
+use super::word::{Kind, Meaning, Shift};
 use crate::halu::operands::{Number, Reg, Source, Src};
 
 impl Combiner<'_> {
-    /// Takes into a sum or a product what it reads.
-    pub(super) fn sums(&mut self, at: u32) -> bool {
-        match self.three(at) {
-            Some((Kind::Sum, sources)) => {
-                self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
-            }
-            Some((Kind::Product, [a, b, c])) => self.product_by_number(at, [a, b, c]),
-            _ => self.made_of_numbers(at),
-        }
+    /// Takes into a sum what it reads.
+    pub(super) fn sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
+        self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
     }
 
     /// What makes a source that has no other use and is plain, here.
@@ -125,7 +119,7 @@ impl Combiner<'_> {
     }
 
     /// A factor that is a number in a register is a number.
-    fn product_by_number(&mut self, at: u32, [a, b, c]: [Src; 3]) -> bool {
+    pub(super) fn product_by_number(&mut self, at: u32, [a, b, c]: [Src; 3]) -> bool {
         if ![a, b, c].iter().all(|source| source.is_reg()) {
             return false;
         }
@@ -136,25 +130,24 @@ impl Combiner<'_> {
         })
     }
 
-    /// A shift or a permutation of numbers is a number.
-    fn made_of_numbers(&mut self, at: u32) -> bool {
+    /// Makes a shift or a permutation of numbers a number.
+    pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Meaning) -> bool {
         let number = |reg: Reg| self.number(Src::plain(Source::Reg(reg)));
-        let made = if let Some((shift, count, reg)) = self.shift_of(at) {
-            number(reg).map(|number| match shift {
+        let made = match meaning {
+            Meaning::Shift(shift, count, reg) => number(reg).map(|number| match shift {
                 Shift::Left => number << count,
                 Shift::Right => number >> count,
                 Shift::Signed => (number as i32 >> count) as u32,
-            })
-        } else if let Some((selector, [a, b])) = self.permutation(at) {
-            number(a).zip(number(b)).map(|(a, b)| permuted(selector, u64::from(b) << 32 | u64::from(a)))
-        } else {
-            None
+            }),
+            Meaning::Permutation(selector, [a, b]) => {
+                number(a).zip(number(b)).map(|(a, b)| permuted(selector, u64::from(b) << 32 | u64::from(a)))
+            }
+            _ => None,
         };
-        if let Some(made) = made {
+        made.is_some_and(|made| {
             self.write_constant(at, made);
-        }
-        // A move takes nothing in.
-        false
+            true
+        })
     }
 }
 

@@ -30,7 +30,37 @@ pub(super) enum Shift {
     Signed,
 }
 
+/// What an instruction computes, where others may take it in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    Three(Kind, [Src; 3]),
+    /// Of one word, by a number of bits.
+    Shift(Shift, u32, Reg),
+    /// PRMT by its selector, of bytes 0 to 3 and 4 to 7.
+    Permutation(u16, [Reg; 2]),
+    Number(u32),
+    /// A load of fewer bytes than a word, the others of which become zero.
+    Load {
+        bytes: usize,
+        /// The same load as it extends with the sign.
+        signed: Word,
+    },
+}
+
 impl Combiner<'_> {
+    /// What an instruction computes.
+    pub(super) fn meaning(&self, at: u32) -> Option<Meaning> {
+        match self.inst(at)?.inst.opcode() {
+            Opcode::PRMT_RIR => self.permutation(at).map(|(selector, words)| Meaning::Permutation(selector, words)),
+            Opcode::SHF_RIR => self.shift_of(at).map(|(shift, count, reg)| Meaning::Shift(shift, count, reg)),
+            Opcode::MOV_I => self.constant(at).map(Meaning::Number),
+            _ => self
+                .three(at)
+                .map(|(kind, sources)| Meaning::Three(kind, sources))
+                .or_else(|| self.narrow_load(at).map(|(bytes, signed)| Meaning::Load { bytes, signed })),
+        }
+    }
+
     /// What an instruction reads at a place.
     pub(super) fn read(&self, at: u32, field: Field) -> Reg {
         let operands = self.inst(at).map_or(&[][..], |inst| self.code.operands(inst));
@@ -178,7 +208,7 @@ impl Combiner<'_> {
     }
 
     /// Of a load that extends with zeros: how many bytes it reads, and the same load as it extends with the sign.
-    pub(super) fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
+    fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
         let word = self.inst(at)?.inst;
         self.result(at)?;
         let (bytes, signed) = match word.opcode() {
@@ -206,6 +236,7 @@ impl Combiner<'_> {
             let moves = [Opcode::MOV_R, Opcode::MOV_I, Opcode::MOV_C, Opcode::LEA];
             self.inst(at).is_some_and(|inst| moves.contains(&inst.inst.opcode()) && inst.inst.is_unconditional())
         };
-        self.three(at).is_some() || self.permutation(at).is_some() || self.shift_of(at).is_some() || is_move()
+        is_move()
+            || matches!(self.meaning(at), Some(Meaning::Three(..) | Meaning::Permutation(..) | Meaning::Shift(..)))
     }
 }
