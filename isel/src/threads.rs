@@ -125,6 +125,18 @@ macro_rules! thread_methods {
             matches!((first, second), (0, 1) | (2, 3)).then_some(first)
         }
 
+        fn below_32(&mut self, count: u32) -> Option<u32> {
+            (count < 32).then_some(count)
+        }
+
+        fn above_32(&mut self, count: u32) -> Option<u32> {
+            (count > 32).then(|| count - 32)
+        }
+
+        fn fill_word(&mut self, count: u32, other: u32) -> Option<()> {
+            (count + other == 32).then_some(())
+        }
+
         fn sign_of(&mut self, cc: &IntCC) -> Sign {
             Sign::of(*cc)
         }

@@ -317,6 +317,18 @@ impl rules::Context for Lowering<'_> {
         self.add_words(a, b, true)
     }
 
+    fn neg_pair(&mut self, a: Reg) -> Reg {
+        self.add_words(Reg::ZERO, a, true)
+    }
+
+    fn mul_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        let word = |reg: Reg, part| Src::plain(Source::Reg(reg.part(part)));
+        let low = self.imad_wide(&Sign::U, word(a, 0), word(b, 0));
+        let sum = self.imad(word(a, 1), word(b, 0), word(low, 1));
+        let inst = self.out.three(IMAD, Number::Int, word(a, 0), word(b, 1), Src::plain(Source::Reg(sum)));
+        Reg::new(self.out.put(inst, RegClass::Pair, low.vreg, 1))
+    }
+
     fn lop3(&mut self, table: u8, a: Src, b: Src, c: Src) -> Reg {
         let inst = self.out.three_in_order(LOP3, Number::Int, a, b, c).with(LUT, table.into());
         self.out.word(inst)
@@ -353,12 +365,12 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst)
     }
 
-    fn rotate_left(&mut self, a: Src, count: Src) -> Reg {
-        self.rotate(true, a, count)
+    fn funnel_left(&mut self, low: Src, count: Src, high: Src) -> Reg {
+        self.funnel(true, low, count, high)
     }
 
-    fn rotate_right(&mut self, a: Src, count: Src) -> Reg {
-        self.rotate(false, a, count)
+    fn funnel_right(&mut self, low: Src, count: Src, high: Src) -> Reg {
+        self.funnel(false, low, count, high)
     }
 
     fn dot_bytes(&mut self, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {

@@ -197,9 +197,9 @@ impl Lowering<'_> {
         self.out.word(inst.with(ATYPE, of_a).with(BTYPE, of_b))
     }
 
-    /// A word shifted with itself above or below it: the high word of a left shift, the low word of a right one.
-    pub(super) fn rotate(&mut self, left: bool, a: Src, count: Src) -> Reg {
-        let a = self.out.reg(a);
+    /// The high word of two shifted left, the low word of two shifted right.
+    pub(super) fn funnel(&mut self, left: bool, low: Src, count: Src, high: Src) -> Reg {
+        let (low, high) = (self.out.reg(low), self.out.reg(high));
         let direction = if left { choice!(M_DIR, "L") } else { choice!(M_DIR, "R") };
         let sign = sign_choice!(M_SIGN, Sign::U);
         let set = |inst: Word| inst.with(DIR, direction).with(HI, left.into()).with(SIGN, sign);
@@ -211,8 +211,8 @@ impl Lowering<'_> {
                 set(Word::new(Opcode::SHF_RRR))
             }
         };
-        self.out.read(RA, a);
-        self.out.read(R64, a);
+        self.out.read(RA, low);
+        self.out.read(R64, high);
         self.out.word(inst)
     }
 

@@ -253,7 +253,12 @@ impl Lowering<'_> {
 
     pub(in crate::ptx::lowering) fn pair_arithmetic(&mut self, opcode: Opcode, a: Reg, b: Reg) -> Reg {
         let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
-        let result = self.out.define(RegType::B64, opcode, &[Token::Type(RegType::U64)], &sources);
+        self.pair(opcode, &[Token::Type(RegType::U64)], &sources)
+    }
+
+    /// The words of an instruction's result of 64 bits.
+    pub(in crate::ptx::lowering) fn pair(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
+        let result = self.out.define(RegType::B64, opcode, words, sources);
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], result))
     }
 

@@ -454,6 +454,26 @@ impl rules::Context for Lowering<'_> {
         self.pair_arithmetic(Opcode::SUB, a, b)
     }
 
+    fn neg_pair(&mut self, a: Reg) -> Reg {
+        let a = self.whole(a);
+        self.pair(Opcode::NEG, &[Token::Type(RegType::S64)], &[Operand::Register(a)])
+    }
+
+    fn mul_pair(&mut self, a: Reg, b: Reg) -> Reg {
+        let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
+        self.pair(Opcode::MUL, &[Token::Lo, Token::Type(RegType::U64)], &sources)
+    }
+
+    fn shift_pair_left(&mut self, a: Reg, count: Src) -> Reg {
+        let a = self.whole(a);
+        self.pair(Opcode::SHL, &[Token::Type(RegType::B64)], &[Operand::Register(a), count.into()])
+    }
+
+    fn shift_pair_right(&mut self, sign: &Sign, a: Reg, count: Src) -> Reg {
+        let (a, ty) = (self.whole(a), if *sign == Sign::S { RegType::S64 } else { RegType::U64 });
+        self.pair(Opcode::SHR, &[Token::Type(ty)], &[Operand::Register(a), count.into()])
+    }
+
     fn lop3(&mut self, table: u8, a: Src, b: Src, c: Src) -> Reg {
         let two = match (table, c.is_zero()) {
             (0xc0, true) => Some(Opcode::AND),
@@ -519,12 +539,12 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::CLZ, &[B32], &[a.into()]))
     }
 
-    fn rotate_left(&mut self, a: Src, count: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SHF, &[Token::Left, Token::Wrap, B32], &[a, a, count].map(Operand::from)))
+    fn funnel_left(&mut self, low: Src, count: Src, high: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SHF, &[Token::Left, Token::Wrap, B32], &[low, high, count].map(Operand::from)))
     }
 
-    fn rotate_right(&mut self, a: Src, count: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SHF, &[Token::Right, Token::Wrap, B32], &[a, a, count].map(Operand::from)))
+    fn funnel_right(&mut self, low: Src, count: Src, high: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SHF, &[Token::Right, Token::Wrap, B32], &[low, high, count].map(Operand::from)))
     }
 
     fn dot_bytes(&mut self, of_a: &Sign, of_b: &Sign, a: Src, b: Src, c: Src) -> Reg {
