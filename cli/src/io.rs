@@ -29,7 +29,9 @@ impl Input {
 
     /// The same where it has no more bytes than that.
     fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
-        let mut bytes = Vec::new();
+        // A buffer that grows would be copied as often, and touch twice the memory.
+        let expected = std::fs::metadata(path).map_or(0, |file| file.len().min(most));
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
         let failed = |error| Failure::Call(format!("{}: {error}", name_of(path)));
         open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
