@@ -68,6 +68,7 @@ fn schemas_agree_on_what_all_objects_have() {
 fn call_of(command: &str) -> Vec<&str> {
     match command {
         "compile" => vec!["compile", "examples/axpy.hb", "--target", "halu", "--json"],
+        "corpus" => vec!["corpus", "docs/launch/corpus.jsonl", "--json"],
         "prove" => vec!["prove", "assembly::undefined", "--json"],
         "run" => vec![
             "run",

@@ -15,6 +15,7 @@ mod cli_watch;
 mod cli_words;
 mod common;
 mod compile_errors;
+mod corpus;
 mod docs;
 mod explain;
 mod files;

@@ -67,7 +67,7 @@ Example:
   {\"buffers\":[\"00400044\"]}";
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum EngineArg {
+pub(super) enum EngineArg {
     /// The interpreter
     Interp,
     /// Native code, translated from the machine code
@@ -75,7 +75,7 @@ enum EngineArg {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum ViaArg {
+pub(super) enum ViaArg {
     /// PTX as it stands; of kernels of the IR, the PTX that they are compiled to
     Ptx,
     /// The evaluator of the IR, on what PTX is imported to
@@ -84,23 +84,33 @@ enum ViaArg {
     Halu,
 }
 
-impl Launch {
-    pub(super) fn run(self) -> Done {
-        let engine = match self.engine {
+impl EngineArg {
+    pub(super) fn engine(self) -> Engine {
+        match self {
             EngineArg::Interp => Engine::Interp,
             EngineArg::Jit => Engine::JIT,
-        };
-        let via = self.via.map(|via| match via {
+        }
+    }
+}
+
+impl ViaArg {
+    pub(super) fn via(self) -> Via {
+        match self {
             ViaArg::Ptx => Via::Ptx,
             ViaArg::Ir => Via::Ir,
             ViaArg::Halu => Via::Halu,
-        });
-        let races = self.races;
+        }
+    }
+}
+
+impl Launch {
+    pub(super) fn run(self) -> Done {
+        let (engine, via, races) = (self.engine.engine(), self.via.map(ViaArg::via), self.races);
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let how = How { engine, via, races, watchdog: Some(watchdog) };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
-                let mut room = Room(MAX_BUFFER_BYTES);
+                let mut room = Room::of_launch();
                 let then = members.remove("then");
                 Ok((request(members, self.sm, &mut room)?, then, room))
             });
@@ -146,7 +156,7 @@ fn machine(text: &str) -> Result<TargetName, String> {
 }
 
 /// What a line asks for.
-fn request(mut members: Members, sm: Option<TargetName>, room: &mut Room) -> Result<Request, Failure> {
+pub(super) fn request(mut members: Members, sm: Option<TargetName>, room: &mut Room) -> Result<Request, Failure> {
     let size = size(&members)?;
     let args = args(&members, |(number, value)| arg(number, value, room))?;
     let (language, file, text) = text(&mut members)?;
@@ -217,7 +227,7 @@ fn then_arg(number: usize, value: &Value, room: &mut Room) -> Result<ThenArg, Fa
     Ok(ThenArg::Same { arg, pointers })
 }
 
-fn wrong(name: &str, expected: &str) -> Failure {
+pub(super) fn wrong(name: &str, expected: &str) -> Failure {
     Failure::arguments(format!("`{name}` is not {expected}"))
 }
 
@@ -298,9 +308,14 @@ fn args<A>(members: &Members, read: impl FnMut((usize, &Value)) -> Result<A, Fai
 }
 
 /// Bytes that arguments may still take.
-struct Room(u64);
+pub(super) struct Room(u64);
 
 impl Room {
+    /// What the arguments of one launch may take.
+    pub(super) fn of_launch() -> Room {
+        Room(MAX_BUFFER_BYTES)
+    }
+
     fn take(&mut self, bytes: u64, what: &str) -> Result<(), Failure> {
         let left = self.0.checked_sub(bytes).ok_or_else(|| {
             let message =
@@ -374,7 +389,7 @@ fn pointers(value: &Value, what: &str) -> Result<Vec<Pointer>, Failure> {
 }
 
 /// The bytes of hexadecimal digits, two each.
-fn bytes(digits: &str) -> Option<Vec<u8>> {
+pub(super) fn bytes(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {

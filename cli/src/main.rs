@@ -6,6 +6,7 @@ mod asm;
 mod check;
 mod compile;
 mod completions;
+mod corpus;
 mod disasm;
 mod explain;
 mod interrupt;
@@ -96,6 +97,7 @@ enum Command {
     Run(run::Run),
     Compile(compile::Compile),
     Completions(completions::Completions),
+    Corpus(corpus::Corpus),
     Asm(asm::Asm),
     Disasm(disasm::Disasm),
     Step(step::Step),
@@ -172,6 +174,7 @@ fn main() -> ExitCode {
         Command::Run(command) => command.run(),
         Command::Compile(command) => command.run(),
         Command::Completions(command) => command.run(),
+        Command::Corpus(command) => command.run(),
         Command::Asm(command) => command.run(),
         Command::Disasm(command) => command.run(),
         Command::Step(command) => command.run(),

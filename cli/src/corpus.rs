@@ -1,0 +1,421 @@
+//! `halfbyte corpus`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::bufread::MultiGzDecoder;
+use halfbyte::abi::Limits;
+use halfbyte_testkit::harness::{self, Expected, Failure as Failed, Format, How, Kind, Margin};
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::io::{open, print};
+use super::json::Members;
+use super::launch::{EngineArg, Room, ViaArg, bytes, request, wrong};
+use super::limits::LimitArgs;
+use super::meter::{Meter, grouped};
+use super::output::say;
+use super::{Done, Failure, Message, interrupt};
+
+/// Makes the launches of a file, and counts which texts are read, which run, and which give what is expected
+///
+/// Each line is a launch as `halfbyte launch --json` takes it, with what is to come of it: "expect", for each buffer in the
+/// order of the arguments its bytes in hexadecimal digits, or null where nothing is said of it; or "error", the kind of error that
+/// it must end in. Every bit counts, unless the line gives a margin: "tol", for each buffer {"rel": R, "abs": A} or null, and "dtype",
+/// what its numbers are (f16, bf16, f32, f64, ...); or "out_format" for all buffers, with "ulp", units in the last place, "abs", and
+/// "nan_any", any NaN for a NaN. "kernel" or "name" is what a line is called. Other members are passed over.
+///
+/// What is not read, does not run or differs is counted by reason, the most frequent first, each with a launch and a line of its
+/// text to look at.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Corpus {
+    /// Files of JSON lines, also compressed as FILE.gz; - is standard input
+    #[arg(required = true, value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    /// What executes machine code
+    #[arg(long, value_enum, default_value = "interp")]
+    engine: EngineArg,
+    /// What runs the texts [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
+    #[arg(long, value_enum)]
+    via: Option<ViaArg>,
+    /// Look for races, whatever runs the texts
+    #[arg(long)]
+    races: bool,
+    /// Count a launch whose text is not read as one that failed
+    #[arg(long)]
+    strict: bool,
+    /// So many reasons of a kind are shown
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    show: usize,
+    /// Print one JSON object (docs/json/corpus.schema.json)
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte corpus launches.jsonl
+  halfbyte corpus launches.jsonl.gz --via halu --engine jit
+  grep '\"atomics\"' launches.jsonl | halfbyte corpus -
+
+Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a line is no launch, 2 the call is wrong.";
+
+/// How far a launch came.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// The line is no launch.
+    NoLaunch,
+    /// The text was not taken.
+    NotRead,
+    /// The text was taken, and the launch failed.
+    NotRun,
+    /// Something else came of it than is expected.
+    Different,
+    /// It is as expected.
+    Equal,
+}
+
+impl Outcome {
+    /// Those that have reasons, and their names.
+    const REASONED: [(Outcome, &str); 4] = [
+        (Outcome::NoLaunch, "no launch"),
+        (Outcome::NotRead, "not read"),
+        (Outcome::NotRun, "not run"),
+        (Outcome::Different, "not equal"),
+    ];
+}
+
+/// Launches that ended alike.
+#[derive(Default)]
+struct Group {
+    count: u64,
+    /// The first of them, and where in its text the reason is.
+    example: String,
+    line: Option<u32>,
+}
+
+/// What became of a file's launches.
+#[derive(Default)]
+struct Found {
+    counts: BTreeMap<Outcome, u64>,
+    kernels: BTreeSet<String>,
+    groups: BTreeMap<(Outcome, String), Group>,
+}
+
+impl Found {
+    fn add(&mut self, kernel: String, outcome: Outcome, why: Option<(String, Option<u32>)>) {
+        *self.counts.entry(outcome).or_default() += 1;
+        if let Some((reason, line)) = why {
+            let group = self.groups.entry((outcome, reason)).or_default();
+            group.count += 1;
+            if group.count == 1 {
+                (group.example, group.line) = (kernel.clone(), line);
+            }
+        }
+        self.kernels.insert(kernel);
+    }
+
+    /// How many came as far as this or farther.
+    fn reached(&self, outcome: Outcome) -> u64 {
+        self.counts.range(outcome..).map(|(_, count)| count).sum()
+    }
+
+    fn has_failed(&self, strict: bool) -> bool {
+        let fails = |outcome: &Outcome| match outcome {
+            Outcome::NoLaunch | Outcome::NotRun | Outcome::Different => true,
+            Outcome::NotRead => strict,
+            Outcome::Equal => false,
+        };
+        self.counts.keys().any(fails)
+    }
+
+    /// The reasons of an outcome, the most frequent first.
+    fn reasons(&self, of: Outcome) -> Vec<(&str, &Group)> {
+        let groups = self.groups.iter().filter(|((outcome, _), _)| *outcome == of);
+        let mut reasons: Vec<_> = groups.map(|((_, reason), group)| (reason.as_str(), group)).collect();
+        reasons.sort_by_key(|(_, group)| std::cmp::Reverse(group.count));
+        reasons
+    }
+
+    fn text(&self, file: &str, show: usize) -> String {
+        let (launches, kernels) = (self.reached(Outcome::NoLaunch), self.kernels.len() as u64);
+        let [read, run, equal] = [Outcome::NotRun, Outcome::Different, Outcome::Equal].map(|from| self.reached(from));
+        let [launches, kernels, read, run, equal] = [launches, kernels, read, run, equal].map(grouped);
+        let mut text =
+            format!("{file}: {launches} launches of {kernels} kernels: {read} read, {run} run, {equal} equal\n");
+        for (outcome, name) in Outcome::REASONED {
+            let reasons = self.reasons(outcome);
+            if !reasons.is_empty() {
+                let _ = writeln!(text, "  {name}");
+            }
+            for (reason, Group { count, example, line }) in reasons.iter().take(show) {
+                let line = line.map_or(String::new(), |line| format!(", line {line}"));
+                let _ = writeln!(text, "  {:>6}  {reason}: {example}{line}", grouped(*count));
+            }
+            if let Some(more @ 1..) = reasons.len().checked_sub(show) {
+                let _ = writeln!(text, "          and {more} more reasons; --show N shows more");
+            }
+        }
+        text
+    }
+
+    fn json(&self, file: &str) -> Value {
+        let reasons = Outcome::REASONED.iter().flat_map(|&(outcome, name)| {
+            let reason = move |(reason, group): (&str, &Group)| {
+                let mut object =
+                    json!({ "outcome": name, "reason": reason, "count": group.count, "example": group.example });
+                if let Some(line) = group.line {
+                    object["line"] = line.into();
+                }
+                object
+            };
+            self.reasons(outcome).into_iter().map(reason)
+        });
+        json!({
+            "file": file,
+            "launches": self.reached(Outcome::NoLaunch),
+            "kernels": self.kernels.len(),
+            "read": self.reached(Outcome::NotRun),
+            "run": self.reached(Outcome::Different),
+            "equal": self.reached(Outcome::Equal),
+            "reasons": reasons.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Corpus {
+    pub(super) fn run(self) -> Done {
+        let (mut files, mut has_failed) = (Vec::new(), false);
+        for path in &self.paths {
+            let (name, found) = (path.display().to_string(), self.file(path)?);
+            if interrupt::is_pending() {
+                return Ok(());
+            }
+            has_failed |= found.has_failed(self.strict);
+            if !self.json {
+                print(found.text(&name, self.show).as_bytes())?;
+            }
+            files.push(found.json(&name));
+        }
+        let done = if has_failed { Err(Failure::Input(Message::Said)) } else { Ok(()) };
+        if !self.json {
+            return done;
+        }
+        let mut answer = Answer::new("corpus");
+        answer.set("files", files);
+        answer.finish(done)
+    }
+
+    fn file(&self, path: &Path) -> Result<Found, Failure> {
+        let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
+        let compressed = path.extension().is_some_and(|extension| extension == "gz");
+        let mut input: Box<dyn BufRead> = match compressed {
+            true => Box::new(BufReader::new(MultiGzDecoder::new(open(path)?))),
+            false => open(path)?,
+        };
+        let (mut found, mut meter, mut line) = (Found::default(), Meter::new(Duration::from_secs(1)), Vec::new());
+        for number in 1_u64.. {
+            line.clear();
+            // A line may be as long as what it holds; what a compressed file becomes is not known before.
+            let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(unreadable)?;
+            if read == 0 || interrupt::is_pending() {
+                break;
+            }
+            if read as u64 == MAX_LINE && !line.ends_with(b"\n") {
+                meter.clear();
+                return Err(Failure::input(format!(
+                    "{}: line {number} has more than {MAX_LINE} bytes",
+                    path.display()
+                )));
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            meter.show(|_| format!("{}: {} launches", path.display(), grouped(number - 1)));
+            self.line(number, &line, &mut found);
+        }
+        meter.clear();
+        if found.counts.is_empty() && !interrupt::is_pending() {
+            say(&format!("warning: {}: there is no launch here", path.display()));
+        }
+        Ok(found)
+    }
+
+    /// Makes the launch of a line.
+    fn line(&self, number: u64, line: &[u8], found: &mut Found) {
+        let members: Result<Members, _> = serde_json::from_slice(line);
+        let members = match members {
+            Ok(members) => members,
+            Err(error) => {
+                let why = (format!("not a JSON object: {error}"), None);
+                return found.add(format!("line {number} of the file"), Outcome::NoLaunch, Some(why));
+            }
+        };
+        let name = ["kernel", "name"].iter().find_map(|name| members.get(*name)?.as_str().map(str::to_owned));
+        let name = name.unwrap_or_else(|| format!("line {number} of the file"));
+        let (outcome, why) = match self.outcome(members) {
+            Ok(()) => (Outcome::Equal, None),
+            Err((outcome, failed)) => (outcome, Some((failed.message, failed.line))),
+        };
+        found.add(name, outcome, why);
+    }
+
+    fn outcome(&self, mut members: Members) -> Result<(), (Outcome, Failed)> {
+        let no_launch = |failed| (Outcome::NoLaunch, failed);
+        if members.contains_key("then") {
+            return Err(no_launch(Failed::arguments("`then` is for `halfbyte launch --json`")));
+        }
+        let wanted = wanted(&mut members).map_err(no_launch)?;
+        let request = request(members, None, &mut Room::of_launch()).map_err(no_launch)?;
+        let watchdog = &self.limits.watchdog(Limits::generous());
+        let how = How {
+            engine: self.engine.engine(),
+            via: self.via.map(ViaArg::via),
+            races: self.races,
+            watchdog: Some(watchdog),
+        };
+        let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
+        match (harness::launch(request, &how), wanted) {
+            (Ok(buffers), Wanted::Buffers(expected)) => is_as_expected(&buffers, &expected).map_err(different),
+            (Ok(_), Wanted::Error(kind)) => Err(different(format!("no error `{kind}`"))),
+            (Err(failed), Wanted::Error(kind)) if is_kind(&kind, failed.kind) => Ok(()),
+            (Err(failed), wanted) => {
+                let outcome = match failed.kind {
+                    Kind::Unsupported | Kind::Refused => Outcome::NotRead,
+                    Kind::Parse if matches!(wanted, Wanted::Buffers(_)) => Outcome::NotRead,
+                    _ => Outcome::NotRun,
+                };
+                let said = format!("{}: {}", failed.kind.name(), failed.message);
+                let message = match wanted {
+                    Wanted::Error(kind) if outcome == Outcome::NotRun => format!("error `{kind}` is expected; {said}"),
+                    _ if outcome == Outcome::NotRun => said,
+                    _ => failed.message.clone(),
+                };
+                Err((outcome, Failed { message, ..failed }))
+            }
+        }
+    }
+}
+
+/// Bytes of a line at most.
+const MAX_LINE: u64 = 1 << 31;
+
+/// What a launch is to give.
+enum Wanted {
+    /// For each buffer what it is to hold, where something is said of it.
+    Buffers(Vec<Option<Expected>>),
+    /// An error of that kind.
+    Error(String),
+}
+
+/// Kinds of errors that a launch ends in; all others are of a text that must be refused.
+const OF_LAUNCHES: &[&str] = &[
+    "race-shared",
+    "race-global",
+    "barrier-divergence",
+    "barrier-argument",
+    "misaligned",
+    "out-of-bounds-global",
+    "out-of-bounds-shared",
+    "out-of-bounds-local",
+    "uninitialised-shared",
+    "membermask",
+    "inactive-source",
+    "warp-divergence",
+    "read-only",
+    "trap",
+    "budget",
+    "deadlock",
+];
+
+/// Whether a launch has failed as it was to. A text that must be refused is wrong, or asks for what cannot be; that it is not
+/// supported says nothing of it.
+fn is_kind(expected: &str, found: Kind) -> bool {
+    let of_text = !OF_LAUNCHES.contains(&expected) && matches!(found, Kind::Parse | Kind::Arguments);
+    expected == found.name() || of_text
+}
+
+fn is_as_expected(buffers: &[Vec<u8>], expected: &[Option<Expected>]) -> Result<(), String> {
+    if buffers.len() != expected.len() {
+        let (found, expected) = (buffers.len(), expected.len());
+        return Err(format!("the launch has {found} buffers, and `expect` has {expected}"));
+    }
+    let differs = |(found, expected): (&Vec<u8>, &Option<Expected>)| expected.as_ref()?.differs_at(found);
+    match buffers.iter().zip(expected).map(differs).enumerate().find_map(|(number, at)| Some((number, at?))) {
+        Some((number, at)) => Err(format!("buffer {number} differs at byte {at}")),
+        None => Ok(()),
+    }
+}
+
+/// Takes what is expected out of a line.
+fn wanted(members: &mut Members) -> Result<Wanted, Failed> {
+    match (members.remove("error"), members.remove("expect")) {
+        (Some(Value::String(kind)), None) => Ok(Wanted::Error(kind)),
+        (Some(_), None) => Err(wrong("error", "the name of a kind of errors")),
+        (None, Some(Value::Array(buffers))) => {
+            let list = |name: &str| match members.get(name) {
+                None | Some(Value::Null) => Ok(&[][..]),
+                Some(Value::Array(list)) => Ok(list.as_slice()),
+                Some(_) => Err(wrong(name, "a list with an entry for each buffer")),
+            };
+            let (types, margins, all) = (list("dtype")?, list("tol")?, units(members)?);
+            let buffer = |(number, bytes): (usize, Value)| {
+                let Value::String(digits) = bytes else {
+                    return bytes
+                        .is_null()
+                        .then_some(None)
+                        .ok_or_else(|| wrong("expect", "a list of strings and nulls"));
+                };
+                let not_hex = || wrong("expect", "of strings of two hexadecimal digits a byte");
+                let bytes = self::bytes(&digits).ok_or_else(not_hex)?;
+                let margin = match margins.get(number).filter(|margin| !margin.is_null()) {
+                    Some(margin) => Some((format_of(types.get(number), "dtype")?, distance(margin)?)),
+                    None => all,
+                };
+                Ok(Some(Expected { bytes, margin }))
+            };
+            buffers.into_iter().enumerate().map(buffer).collect::<Result<_, _>>().map(Wanted::Buffers)
+        }
+        (None, Some(_)) => Err(wrong("expect", "a list with an entry for each buffer")),
+        (Some(_), Some(_)) => Err(Failed::arguments("there are both `expect` and `error`; give one of them")),
+        (None, None) => Err(Failed::arguments("nothing says what is expected; give `expect` or `error`")),
+    }
+}
+
+fn format_of(name: Option<&Value>, member: &str) -> Result<Format, Failed> {
+    let format = name.and_then(Value::as_str).and_then(Format::from_name);
+    format
+        .ok_or_else(|| wrong(member, "a format that a margin can be said of: f16, bf16, f32, tf32, f64, e4m3 or e5m2"))
+}
+
+/// `{"rel": R, "abs": A}`
+fn distance(margin: &Value) -> Result<Margin, Failed> {
+    let part = |name: &str| match margin.get(name) {
+        None | Some(Value::Null) => Some(0.0),
+        Some(part) => part.as_f64().filter(|part| *part >= 0.0),
+    };
+    let parts = margin.is_object().then(|| Some((part("abs")?, part("rel")?))).flatten();
+    let (absolute, relative) = parts.ok_or_else(|| wrong("tol", "a list of {\"rel\": R, \"abs\": A} and null"))?;
+    Ok(Margin::Distance { absolute, relative })
+}
+
+/// The margin in units of the last place, which all buffers have.
+fn units(members: &Members) -> Result<Option<(Format, Margin)>, Failed> {
+    let Some(name) = members.get("out_format").filter(|name| !name.is_null()) else { return Ok(None) };
+    let member = |name: &str| members.get(name).filter(|value| !value.is_null());
+    let any_nan = member("nan_any").is_some_and(|any| any.as_bool() != Some(false));
+    if !any_nan && member("ulp").is_none() && member("abs").is_none() {
+        return Ok(None);
+    }
+    let units = || wrong("ulp", "a number of units in the last place");
+    let ulps = member("ulp").map_or(Ok(0), |ulps| ulps.as_u64().ok_or_else(units))?;
+    let absolute = member("abs").map_or(Some(0.0), |abs| abs.as_f64().filter(|abs| *abs >= 0.0));
+    let absolute = absolute.ok_or_else(|| wrong("abs", "a distance"))?;
+    Ok(Some((format_of(Some(name), "out_format")?, Margin::Ulps { ulps, absolute, any_nan })))
+}

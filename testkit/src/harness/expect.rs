@@ -1,0 +1,220 @@
+//! What a launch is expected to leave in its buffers, and whether it did: every bit, or numbers within a margin.
+
+/// A format of numbers, of those that margins are said of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Format {
+    /// Bytes of a number.
+    bytes: usize,
+    exponent_bits: u32,
+    fraction_bits: u32,
+    /// Whether the largest exponent is that of infinity and NaN; else only all ones are NaN.
+    has_infinity: bool,
+}
+
+impl Format {
+    /// By name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3`, `e5m2`; of pairs, `f16x2` and `bf16x2`, that of one of them.
+    pub fn from_name(name: &str) -> Option<Format> {
+        let (bytes, exponent_bits, fraction_bits, has_infinity) = match name {
+            "f16" | "f16x2" => (2, 5, 10, true),
+            "bf16" | "bf16x2" => (2, 8, 7, true),
+            "f32" => (4, 8, 23, true),
+            // A word whose low thirteen bits say nothing.
+            "tf32" => (4, 8, 23, true),
+            "f64" => (8, 11, 52, true),
+            "e4m3" => (1, 4, 3, false),
+            "e5m2" => (1, 5, 2, true),
+            _ => return None,
+        };
+        Some(Format { bytes, exponent_bits, fraction_bits, has_infinity })
+    }
+
+    /// A number by its bits.
+    fn number(self, bits: u64) -> Number {
+        let fraction = bits & ((1 << self.fraction_bits) - 1);
+        let largest = (1 << self.exponent_bits) - 1;
+        let exponent = bits >> self.fraction_bits & largest;
+        let magnitude = exponent << self.fraction_bits | fraction;
+        let is_negative = bits >> (8 * self.bytes - 1) != 0;
+        let signed = |value: f64| if is_negative { -value } else { value };
+        let place = if is_negative { -i128::from(magnitude) } else { magnitude.into() };
+        if exponent == largest && self.has_infinity {
+            return if fraction == 0 { Number::Value(signed(f64::INFINITY), place) } else { Number::Nan };
+        }
+        if exponent == largest && fraction == (1 << self.fraction_bits) - 1 {
+            return Number::Nan;
+        }
+        let bias = (1 << (self.exponent_bits - 1)) - 1;
+        let significand = if exponent == 0 { fraction } else { 1 << self.fraction_bits | fraction };
+        let scale = exponent.max(1) as i32 - bias - self.fraction_bits as i32;
+        Number::Value(signed(scaled(significand as f64, scale)), place)
+    }
+}
+
+/// `value * 2^scale`, exact where the result is a number of 64 bits.
+fn scaled(value: f64, scale: i32) -> f64 {
+    // In two steps: 2^-1074 is no normal number, but half of the way is.
+    let half = scale / 2;
+    value * 2_f64.powi(half) * 2_f64.powi(scale - half)
+}
+
+enum Number {
+    Nan,
+    /// A number, and its place among all of the format.
+    Value(f64, i128),
+}
+
+/// How far a number may be from the expected one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Margin {
+    /// As many units in the last place, or this far; a NaN is any NaN only where it says so, and a zero has its sign.
+    Ulps {
+        /// Units in the last place.
+        ulps: u64,
+        /// The distance.
+        absolute: f64,
+        /// Whether a NaN may have other bits.
+        any_nan: bool,
+    },
+    /// As far as `absolute + relative * |expected|`; any NaN for a NaN, either zero for a zero.
+    Distance {
+        /// The part that does not depend on the number.
+        absolute: f64,
+        /// The part that does.
+        relative: f64,
+    },
+}
+
+impl Margin {
+    fn allows(self, expected: &Number, found: &Number) -> bool {
+        let (&Number::Value(expected, expected_place), &Number::Value(found, found_place)) = (expected, found) else {
+            let are_nans = matches!((expected, found), (Number::Nan, Number::Nan));
+            return are_nans && !matches!(self, Margin::Ulps { any_nan: false, .. });
+        };
+        if expected.is_infinite() || found.is_infinite() {
+            return expected == found;
+        }
+        let distance = (expected - found).abs();
+        match self {
+            Margin::Ulps { ulps, absolute, .. } => {
+                // Zeros of other signs are as near as can be, and differ.
+                let by_distance = expected != found && absolute > 0.0 && distance <= absolute;
+                let is_zero = expected == 0.0 || found == 0.0;
+                by_distance || !is_zero && (expected_place - found_place).unsigned_abs() <= ulps.into()
+            }
+            Margin::Distance { absolute, relative } => {
+                expected == found || distance <= absolute + relative * expected.abs()
+            }
+        }
+    }
+}
+
+/// What a buffer is to hold.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expected {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How far its numbers may be off, and what numbers they are; none where every bit counts.
+    pub margin: Option<(Format, Margin)>,
+}
+
+impl Expected {
+    /// The first byte of what is not as expected, in a buffer of as many bytes or another number of them.
+    pub fn differs_at(&self, found: &[u8]) -> Option<usize> {
+        if self.bytes.len() != found.len() {
+            return Some(self.bytes.len().min(found.len()));
+        }
+        let Some((format, margin)) = self.margin else {
+            return self.bytes.iter().zip(found).position(|(expected, found)| expected != found);
+        };
+        let numbers = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        let pairs = self.bytes.chunks(format.bytes).zip(found.chunks(format.bytes));
+        let differs = |(expected, found): (&[u8], &[u8])| {
+            expected != found
+                && (expected.len() < format.bytes
+                    || !margin.allows(&format.number(numbers(expected)), &format.number(numbers(found))))
+        };
+        pairs.map(differs).position(|differs| differs).map(|number| number * format.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn format(name: &str) -> Format {
+        Format::from_name(name).unwrap()
+    }
+
+    fn value(name: &str, bits: u64) -> Option<f64> {
+        match format(name).number(bits) {
+            Number::Nan => None,
+            Number::Value(value, _) => Some(value),
+        }
+    }
+
+    fn differ(margin: Margin, name: &str, expected: u32, found: u32) -> bool {
+        let expected = Expected { bytes: expected.to_le_bytes().to_vec(), margin: Some((format(name), margin)) };
+        expected.differs_at(&found.to_le_bytes()).is_some()
+    }
+
+    #[test]
+    fn numbers_are_those_of_their_formats() {
+        for bits in [0, 1, 0x007f_ffff, 0x0080_0000, 0x3f80_0000, 0x7f7f_ffff, 0x7f80_0000, 0x8000_0001, 0xff80_0000] {
+            let expected = f64::from(f32::from_bits(bits));
+            assert_eq!(value("f32", bits.into()).map(f64::to_bits), Some(expected.to_bits()), "{bits:#x}");
+        }
+        for bits in [0, 1, 0x000f_ffff_ffff_ffff, 0x7fef_ffff_ffff_ffff, 0x3ff0_0000_0000_0001, 1 << 63 | 1] {
+            assert_eq!(value("f64", bits).map(f64::to_bits), Some(bits));
+        }
+        for bits in 0..=u16::MAX {
+            let expected = half::f16::from_bits(bits).to_f64();
+            assert_eq!(value("f16", bits.into()), (!expected.is_nan()).then_some(expected), "{bits:#x}");
+        }
+        assert_eq!((value("e4m3", 0x7e), value("e4m3", 0x7f), value("e4m3", 0xff)), (Some(448.0), None, None));
+        assert_eq!((value("e5m2", 0x7b), value("e5m2", 0x7c)), (Some(57344.0), Some(f64::INFINITY)));
+        assert_eq!((value("e5m2", 0x7d), value("tf32", 0x7fff_ffff)), (None, None));
+    }
+
+    #[test]
+    fn units_in_the_last_place_count_up_to_their_number() {
+        let two = Margin::Ulps { ulps: 2, absolute: 0.0, any_nan: false };
+        assert!(!differ(two, "f32", 0x3f80_0000, 0x3f80_0002));
+        assert!(differ(two, "f32", 0x3f80_0000, 0x3f80_0003));
+        assert!(!differ(two, "f32", 0x3f80_0000, 0x3f7f_fffe));
+        // Neither zeros of other signs, nor a number for a zero, nor infinity beside the largest number, nor another NaN.
+        assert!(differ(two, "f32", 0x8000_0000, 0));
+        assert!(differ(two, "f32", 0, 1));
+        assert!(differ(two, "f32", 0x7f7f_ffff, 0x7f80_0000));
+        assert!(differ(two, "f32", 0x7fff_ffff, 0x7fc0_0000));
+        assert!(!differ(Margin::Ulps { ulps: 0, absolute: 0.0, any_nan: true }, "f32", 0x7fff_ffff, 0x7fc0_0000));
+        assert!(!differ(Margin::Ulps { ulps: 0, absolute: 1e-40, any_nan: false }, "f32", 0, 1));
+        assert!(differ(Margin::Ulps { ulps: 0, absolute: 1e-40, any_nan: false }, "f32", 0x8000_0000, 0));
+    }
+
+    #[test]
+    fn distances_take_zeros_and_nans_alike() {
+        let near = Margin::Distance { absolute: 0.0, relative: 0.25 };
+        assert!(!differ(near, "f32", 2.0_f32.to_bits(), 2.5_f32.to_bits()));
+        assert!(differ(near, "f32", 2.0_f32.to_bits(), 2.625_f32.to_bits()));
+        assert!(!differ(near, "f32", 0x8000_0000, 0));
+        assert!(!differ(near, "f32", 0x7fff_ffff, 0xffc0_0000));
+        assert!(differ(near, "f32", 0x7fff_ffff, 0));
+        assert!(differ(near, "f32", 0x7f80_0000, 0xff80_0000));
+    }
+
+    #[test]
+    fn every_bit_and_the_length_count_without_a_margin() {
+        let expected = Expected { bytes: vec![1, 2, 3], margin: None };
+        assert_eq!(expected.differs_at(&[1, 2, 3]), None);
+        assert_eq!(expected.differs_at(&[1, 2, 4]), Some(2));
+        assert_eq!(expected.differs_at(&[1, 2]), Some(2));
+        let numbers = Expected {
+            bytes: vec![0; 5],
+            margin: Some((format("f16"), Margin::Distance { absolute: 1.0, relative: 0.0 })),
+        };
+        // What is left over after the last number counts by its bits.
+        assert_eq!(numbers.differs_at(&[0, 0, 1, 0, 1]), Some(4));
+    }
+}

@@ -1,0 +1,161 @@
+//! `halfbyte corpus`: how far launches come, and why not farther.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use crate::common::{halfbyte, halfbyte_on};
+use crate::json::object;
+
+/// A kernel that adds one to each word.
+const ADD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n\
+    .reg .b32 %r<4>;\n.reg .b64 %q<4>;\n\
+    ld.param.u64 %q0, [x];\nld.param.u64 %q1, [y];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %q2, %r0, 4;\n\
+    add.u64 %q0, %q0, %q2;\nadd.u64 %q1, %q1, %q2;\nld.global.u32 %r1, [%q0];\nadd.u32 %r1, %r1, 1;\n\
+    st.global.u32 [%q1], %r1;\nret;\n}\n";
+
+/// A launch of two threads on words that are 1 and 2, without what is expected.
+fn launch(text: &str) -> Value {
+    json!({
+        "kernel": "add", "ptx": text, "grid": [1, 1, 1], "block": [2, 1, 1],
+        "args": [{ "buffer": "0100000002000000" }, { "zeros": 8 }],
+    })
+}
+
+/// The same with these members.
+fn with(mut launch: Value, members: Value) -> String {
+    for (name, value) in members.as_object().unwrap() {
+        launch[name] = value.clone();
+    }
+    format!("{launch}\n")
+}
+
+fn right() -> String {
+    with(launch(ADD), json!({ "expect": [null, "0200000003000000"] }))
+}
+
+/// What becomes of one line.
+#[track_caller]
+fn outcome(line: &str) -> (i32, String, String) {
+    let called = halfbyte_on(&["corpus", "-", "--json"], line.as_bytes());
+    let found = &object("corpus", &called)["files"][0];
+    let reason = &found["reasons"][0];
+    let text = |name: &str| reason[name].as_str().unwrap_or_default().to_owned();
+    (called.code, text("outcome"), text("reason"))
+}
+
+#[test]
+fn launches_are_counted_by_how_far_they_came() {
+    let lines = [
+        right(),
+        with(launch(ADD), json!({ "expect": [null, "0200000004000000"] })),
+        with(launch(ADD), json!({ "args": [{ "buffer": "01000000" }, { "zeros": 8 }], "expect": [null, null] })),
+        with(launch(&ADD.replace("ret;", "bar.sync 0;\nret;")), json!({ "kernel": "meets", "expect": [null, null] })),
+        with(launch(ADD), json!({ "args": [], "expect": [] })),
+        "{\n".to_owned(),
+    ];
+    let called = halfbyte_on(&["corpus", "-"], lines.concat().as_bytes());
+    assert_eq!(called.code, 1);
+    let text = &called.out;
+    assert!(text.starts_with("-: 6 launches of 3 kernels: 4 read, 2 run, 1 equal\n"), "{text}");
+    for part in [
+        "  no launch\n       1  not a JSON object: ",
+        "  not read\n       1  ",
+        ": meets, line ",
+        "  not run\n",
+        "out-of-bounds-global: ",
+        "  not equal\n       1  buffer 1 differs at byte 4: add\n",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn what_is_not_read_fails_where_it_is_asked_for() {
+    let line = with(launch(&ADD.replace("ret;", "bar.sync 0;\nret;")), json!({ "expect": [null, null] }));
+    assert_eq!(halfbyte_on(&["corpus", "-"], line.as_bytes()).code, 0);
+    assert_eq!(halfbyte_on(&["corpus", "-", "--strict"], line.as_bytes()).code, 1);
+    assert_eq!(halfbyte_on(&["corpus", "-", "--strict"], right().as_bytes()).code, 0);
+}
+
+#[test]
+fn errors_are_expected_by_their_kinds() {
+    let short = json!([{ "buffer": "01000000" }, { "zeros": 8 }]);
+    let error =
+        |text: &str, args: &Value, kind: &str| outcome(&with(launch(text), json!({ "args": args, "error": kind })));
+    let full = launch(ADD)["args"].clone();
+    assert_eq!(error(ADD, &short, "out-of-bounds-global").0, 0);
+    assert_eq!(error(ADD, &short, "misaligned").1, "not run");
+    assert_eq!(error(ADD, &full, "misaligned"), (1, "not equal".into(), "no error `misaligned`".into()));
+    // A text that is wrong, by whatever name; what is not supported is no answer to it.
+    assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
+    assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");
+    assert_eq!(error(&ADD.replace("ret;", "bar.sync 0;\nret;"), &full, "type").1, "not read");
+}
+
+#[test]
+fn numbers_may_be_off_by_their_margin() {
+    let on = |found: &str, members: Value| {
+        let mut line = launch(ADD);
+        line["args"][0] = json!({ "buffer": found });
+        outcome(&with(line, members)).0
+    };
+    // The kernel adds one to the bits: 1.0 becomes the next number.
+    let (one, far) = ("0000803f0000803f", "0400803f0000803f");
+    let units = json!({ "expect": [null, "0000803f0000803f"], "out_format": "f32", "ulp": 1 });
+    assert_eq!((on(one, units.clone()), on(far, units)), (0, 1));
+    let near =
+        json!({ "expect": [null, "0000803f0000803f"], "dtype": ["f32", "f32"], "tol": [null, { "rel": 1.5e-7 }] });
+    assert_eq!((on(one, near.clone()), on(far, near)), (0, 1));
+}
+
+#[test]
+fn a_line_that_is_no_launch_says_why() {
+    for (members, reason) in [
+        (json!({}), "nothing says what is expected; give `expect` or `error`"),
+        (json!({ "expect": [], "error": "trap" }), "there are both `expect` and `error`; give one of them"),
+        (json!({ "expect": {} }), "`expect` is not a list with an entry for each buffer"),
+        (json!({ "expect": [null, "0"] }), "`expect` is not of strings of two hexadecimal digits a byte"),
+        (json!({ "expect": [null, 7] }), "`expect` is not a list of strings and nulls"),
+        (json!({ "error": 7 }), "`error` is not the name of a kind of errors"),
+        (json!({ "expect": [null, ""], "tol": [null, {}] }), "`dtype` is not a format that a margin can be said of"),
+        (json!({ "expect": [null, ""], "tol": [null, 1], "dtype": ["f32", "f32"] }), "`tol` is not a list of"),
+        (json!({ "expect": [null, ""], "out_format": "u8", "ulp": 1 }), "`out_format` is not a format"),
+        (json!({ "expect": [null, ""], "out_format": "f32", "ulp": -1 }), "`ulp` is not a number of units"),
+        (json!({ "expect": [null, null], "then": [] }), "`then` is for `halfbyte launch --json`"),
+        (json!({ "expect": [null, null], "grid": [1] }), "`grid` is not three numbers"),
+    ] {
+        let (code, outcome, found) = outcome(&with(launch(ADD), members));
+        assert_eq!((code, outcome.as_str()), (1, "no launch"));
+        assert!(found.starts_with(reason), "{found}");
+    }
+    let (code, outcome, found) = outcome(&with(launch(ADD), json!({ "expect": [null] })));
+    assert_eq!(
+        (code, outcome.as_str(), found.as_str()),
+        (1, "not equal", "the launch has 2 buffers, and `expect` has 1")
+    );
+}
+
+#[test]
+fn files_may_be_compressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("launches.jsonl.gz");
+    let mut file = GzEncoder::new(std::fs::File::create(&path).unwrap(), Compression::fast());
+    file.write_all(right().repeat(3).as_bytes()).unwrap();
+    file.finish().unwrap();
+    let called = halfbyte(&["corpus", path.to_str().unwrap(), "--strict"]);
+    assert!(called.out.contains("3 launches of 1 kernels: 3 read, 3 run, 3 equal"), "{}{}", called.out, called.err);
+    std::fs::write(&path, "no archive").unwrap();
+    let called = halfbyte(&["corpus", path.to_str().unwrap()]);
+    assert_eq!(called.code, 2, "{}", called.err);
+}
+
+#[test]
+fn a_file_without_launches_is_told_of() {
+    let called = halfbyte_on(&["corpus", "-"], b"\n");
+    assert_eq!((called.code, called.out.as_str()), (0, "-: 0 launches of 0 kernels: 0 read, 0 run, 0 equal\n"));
+    assert!(called.err.contains("warning: -: there is no launch here"), "{}", called.err);
+    assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
+}
