@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::random::Random;
 use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Kernel, Module, Suffix, TargetName, Variables};
+use halfbyte_isa::ptx::module::{Entry, Kernel, Linkage, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
 use halfbyte_isa::ptx::types::{Token, Type};
@@ -349,6 +349,38 @@ fn most_words_stand_in_any_order() {
 }
 
 #[test]
+fn what_another_file_defines_matters_where_it_is_named() {
+    let text = ".version 8.0 .target sm_90
+.extern .func (.param .b32 r) f (.param .b64 a, .param .b64 b);
+.extern .func g .noreturn;
+.extern .shared .align 16 .b8 s[];
+.extern .global .b32 x, y[4];
+.common .global .align 8 .u64 env;
+.entry k(.param .u64 x) { .reg .b64 %d; ld.param.u64 %d, [x]; ret; }
+";
+    let module = read(text).unwrap().module;
+    let [variable] = &module.variables[..] else { panic!("{:?}", module.variables) };
+    assert_eq!((variable.name.as_str(), variable.linkage, &variable.bytes[..]), ("env", Linkage::Common, &[0; 8][..]));
+    assert!(module.to_string().contains(".common .global .align 8 .u64 env;"), "{module}");
+}
+
+#[test]
+fn a_vector_of_one_register_is_the_register() {
+    let regs = ".reg .b32 %r<4>; .reg .b64 %d<2>;";
+    for (written, meant) in [
+        ("ld.global.b32 {%r1}, [%d1];", "ld.global.b32 %r1, [%d1];"),
+        ("st.global.b32 [ %d1 + 4 ], { %r1 };", "st.global.b32 [%d1+4], %r1;"),
+        ("mov.b32 %r1, {%r2};", "mov.b32 %r1, %r2;"),
+        ("add.u32 %r1, %r2, WARP_SZ;", "add.u32 %r1, %r2, 32;"),
+        ("add.s32 %r1, %r2, -WARP_SZ;", "add.s32 %r1, %r2, -32;"),
+    ] {
+        let of =
+            |line: &str| read(&kernel(&format!("{regs} {line}"))).unwrap_or_else(|e| panic!("{line}: {e:?}")).module;
+        assert!(of(written) == of(meant), "{written}");
+    }
+}
+
+#[test]
 fn what_is_outside_the_subset_is_named_each_time() {
     let text = ".version 8.0 .target sm_90 .address_size 64
 .extern .func (.param .b32 r) f (.param .b32 a);
@@ -371,7 +403,6 @@ ret;
 ";
     let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
     let expected = [
-        "2:1: what another file defines (`.extern`) is not supported",
         "3:1: a function (`.func`) is not supported",
         "4:40: an address as a value (`k`) is not supported",
         "6:1: shared memory (`.shared`) is not supported",
@@ -424,7 +455,13 @@ fn errors_are_where_they_are() {
         ("add.s32 %tid.x, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
         ("mov.u32 %r1, %tid.w;", "7:18: unknown name `%tid.w`"),
         ("mov.u32 %r1, %clock;", "7:14: `%clock` is not supported"),
-        ("mov.u32 %r1, WARP_SZ;", "7:14: `WARP_SZ` is not supported"),
+        ("mov.u32 WARP_SZ, %r1;", "7:9: operand `d` of `mov` must be a register of type .u32"),
+        (
+            "mov.b32 %r1, {%r2, %r3, %r0};",
+            "7:14: operand `a` of `mov` must be 2 or 4 registers in braces that make 32 bits",
+        ),
+        ("add.s32 %r1, {%r2}, %r3;", "7:14: operand `a` of `add` must be a register or a number of type .s32"),
+        ("ld.global.b32 {_}, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
         ("mov.u32 %r1, %clusterid.y;", "7:24: `%clusterid` is not supported"),
         ("mov.u32 %r1, %clock32;", "7:14: unknown name `%clock32`"),
         ("bfind.u32 %r1, %r2;", "7:1: an operation on bits (`bfind`) is not supported"),
@@ -434,7 +471,10 @@ fn errors_are_where_they_are() {
         ("min.f32 %f1, %f2, %f3, %f0;", "7:24: a minimum of three (`min`) is not supported"),
         ("ld.global.cg.b32 %r1, [%d1];", "7:10: an operation of the caches (`ld.cg`) is not supported"),
         ("ld.release.gpu.b32 %r1, [%d1];", "7:3: unknown modifier `.release` of `ld`"),
-        ("st.global.b32 [%d1], {%r1};", "7:22: a vector of one register is not supported"),
+        (
+            "st.global.b32 [%d1], {%p1};",
+            "7:22: operand `b` of `st` must be a register or a number of type .b32 or wider",
+        ),
         ("mov.b32 %r1, {0, %h1};", "7:15: a number in braces is not supported"),
         ("selp.b32 %r1, %r2, %r3, 1;", "7:25: a number as a predicate is not supported"),
         ("add.s32 %r1, %r2, (3+4)*5;", "7:19: an expression is not supported"),
@@ -575,8 +615,18 @@ fn errors_outside_kernels() {
         (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
         ("{head}.global .b32 x", "4:15: expected `,` or `;`; found the end of the text"),
         ("{head}.visible x;", "4:10: expected `.entry`, `.global` or `.const`; found `x`"),
-        ("{head}.extern .const .b32 x;", "4:1: what another file defines (`.extern`) is not supported"),
-        ("{head}.common .global .b32 x;", "4:1: a variable that several files define (`.common`) is not supported"),
+        ("{head}.extern .const .b32 x = 3;", "4:23: expected `,` or `;`; found `=`"),
+        ("{head}.extern .local .b32 x;", "4:9: expected `.func`, `.global`, `.const` or `.shared`; found `.local`"),
+        ("{head}.extern .func f (.param .b32 a;", "4:31: expected `)`; found `;`"),
+        ("{head}.common .const .b32 x;", "4:9: expected `.global`; found `.const`"),
+        (
+            "{head}.extern .global .b32 x; .entry k() { .reg .b64 %d; mov.u64 %d, x; }",
+            "4:64: what another file defines (`x`) is not supported",
+        ),
+        (
+            "{head}.extern .const .b32 x[4]; .entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; }",
+            "4:72: what another file defines (`x`) is not supported",
+        ),
         ("{head}.visible .shared .b32 x;", "4:10: shared memory (`.shared`) is not supported"),
         ("{head}.const x;", "4:8: expected a type; found `x`"),
         ("{head}.const .b32 .b32 x;", "4:13: expected the name of a variable; found `.b32`"),
@@ -619,7 +669,7 @@ fn errors_outside_kernels() {
         ("{head}.entry x() { ret; } .const .b32 x;", "4:33: `x` is already defined"),
         ("{head}.entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; } .const .b32 x;", "4:46: unknown name `x`"),
         ("{head}.visible .func f() { ret; }", "4:10: a function (`.func`) is not supported"),
-        ("{head}.extern .shared .b8 s[];", "4:1: what another file defines (`.extern`) is not supported"),
+        ("{head}.extern .shared .b8 s[0x];", "4:23: `0x` is not a number"),
         ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
         ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
         ("{head}.entry k(.param .align 3 .u64 p) { ret; }", "4:24: `3` does not fit a power of two up to 128"),

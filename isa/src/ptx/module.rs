@@ -232,6 +232,8 @@ pub enum Linkage {
     Visible,
     /// `.weak`
     Weak,
+    /// `.common`: a variable that each of several files may define.
+    Common,
 }
 
 /// A kernel.

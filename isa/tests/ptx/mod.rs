@@ -25,7 +25,12 @@ pub fn variables() -> Variables {
         Variable {
             name: format!("{}_{}", space.name(), ty.name()),
             space,
-            linkage: [Linkage::Plain, Linkage::Visible, Linkage::Weak][usize::from(number % 3)],
+            linkage: match (number % 4, space) {
+                (0, _) => Linkage::Plain,
+                (1, _) => Linkage::Visible,
+                (2, Space::Global) => Linkage::Common,
+                _ => Linkage::Weak,
+            },
             ty,
             count,
             align: Some(64),

@@ -31,6 +31,10 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
     table
 });
 
+/// The name of a constant, the threads of a warp, and what it is.
+pub(super) const WARP_SIZE: &str = "WARP_SZ";
+const WARP_THREADS: &str = "32";
+
 /// An operand before it is known what it is for.
 #[derive(Clone)]
 enum Raw<'a> {
@@ -142,13 +146,17 @@ impl<'a> Reader<'a> {
                 self.bump()?;
                 self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
             }
-            Lexeme::Punct('-') | Lexeme::Number(_) => self.literal().map(Raw::Number),
+            Lexeme::Punct('-') | Lexeme::Number(_) | Lexeme::Name(WARP_SIZE) => self.literal().map(Raw::Number),
             Lexeme::Punct('(') => Err(self.expression()?),
             Lexeme::Name(name) => {
                 let reg = names.register(name);
                 if name == "_" || reg.is_some() {
                     self.bump()?;
                     return self.after_register(name, reg, names);
+                }
+                let elsewhere = self.elsewhere(name).filter(|_| names.parameter(name).is_none());
+                if let Some(kind) = elsewhere {
+                    return Err(self.error(kind));
                 }
                 self.bump()?;
                 match self.variable(name).filter(|_| names.parameter(name).is_none()) {
@@ -202,7 +210,11 @@ impl<'a> Reader<'a> {
 
     pub(super) fn literal(&mut self) -> Result<Literal<'a>, Error> {
         let negative = self.accept('-')?;
-        let Lexeme::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
+        let text = match self.ahead.token {
+            Lexeme::Number(text) => text,
+            Lexeme::Name(WARP_SIZE) => WARP_THREADS,
+            _ => return Err(self.expected("a number")),
+        };
         self.bump()?;
         Ok(Literal { negative, text })
     }
@@ -261,7 +273,10 @@ impl<'a> Reader<'a> {
             (Some(reg), ..) => Base::Register(reg),
             (None, Some(param), _) => Base::Parameter(param),
             (None, None, Some(var)) => Base::Variable(var),
-            (None, None, None) => return Err(Error { at, kind: ErrorKind::Name(name.to_owned()) }),
+            (None, None, None) => {
+                let kind = self.elsewhere(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                return Err(Error { at, kind });
+            }
         };
         let address = Address { base, offset: self.offset()? };
         self.expect(']', "`]`")?;
@@ -348,11 +363,24 @@ impl<'a> Parts<'a> {
         Ok(operands)
     }
 
+    /// Whether an operand may be a vector.
+    fn takes_vectors(&self) -> bool {
+        matches!(self.mnemonic, "ld" | "st" | "mov")
+    }
+
     /// The operand, where it may stand in this place.
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
         let wrong =
             || ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected: o.shape.describe(&self.words) };
         let operand = match (raw, o.shape) {
+            (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_)) if self.takes_vectors() => {
+                // A vector of one register is the register.
+                let mut regs = regs.iter();
+                match (regs.next(), regs.next()) {
+                    (Some(Some(reg)), None) => Operand::Register(reg),
+                    _ => return Err(wrong()),
+                }
+            }
             (Raw::Operand(operand), _) => *operand,
             (Raw::Number(literal), Shape::Value(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
             (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
@@ -394,9 +422,6 @@ impl<'a> Parts<'a> {
         Err(match (operand, o.shape) {
             (Operand::Special(special), Shape::Value(_) | Shape::Register(_)) if o.role == Role::Use => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
-            }
-            (Operand::Vector(regs), Shape::Value(_) | Shape::Register(_)) if regs.len() == 1 => {
-                ErrorKind::Unsupported("a vector of one register".to_owned())
             }
             (Operand::Memory(address), Shape::Parameter) if address.register().is_some() => {
                 ErrorKind::Unsupported("a parameter by its address".to_owned())

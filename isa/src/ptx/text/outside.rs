@@ -79,11 +79,9 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     let what = match word {
         "shared" => "shared memory",
         "local" => "local memory",
-        "common" => "a variable that several files define",
         "global" | "const" => "a variable in a kernel",
         "func" | "alias" | "callprototype" => "a function",
         "tex" | "texref" | "samplerref" | "surfref" => "a texture",
-        "extern" => "what another file defines",
         "param" => "a parameter of a call",
         "branchtargets" | "calltargets" => "an indirect branch",
         "reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters" => "a cluster of blocks",
@@ -129,7 +127,7 @@ pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) 
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
 }
 
-/// A special register, or a constant, that there is none of here.
+/// A special register that there is none of here.
 pub(super) fn name(name: &str) -> Option<ErrorKind> {
     let of = name.strip_prefix('%').map(|name| name.split_once('.').map_or(name, |(of, _)| of));
     let is_special = match of {
@@ -165,9 +163,7 @@ pub(super) fn name(name: &str) -> Option<ErrorKind> {
             | "current_graph_exec",
         ) => true,
         Some(of) => ["pm", "envreg", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),
-        None => name == WARP_SIZE,
+        None => false,
     };
     is_special.then(|| ErrorKind::Unsupported(format!("`{name}`")))
 }
-
-const WARP_SIZE: &str = "WARP_SZ";

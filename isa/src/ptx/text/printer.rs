@@ -340,5 +340,6 @@ const fn linkage(linkage: Linkage) -> &'static str {
         Linkage::Plain => "",
         Linkage::Visible => ".visible ",
         Linkage::Weak => ".weak ",
+        Linkage::Common => ".common ",
     }
 }

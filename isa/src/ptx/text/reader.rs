@@ -1,8 +1,9 @@
 //! Reads a file: its head, its variables, its kernels, and their declarations.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, ErrorKind};
+use super::instruction::WARP_SIZE;
 use super::lexer::{Lexer, Spanned, Token};
 use super::names::Names;
 use super::number::Literal;
@@ -30,6 +31,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         files: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
+        elsewhere: HashSet::new(),
         taken: HashMap::new(),
     };
     let read = reader.bump().and_then(|()| reader.file());
@@ -57,6 +59,8 @@ pub(super) struct Reader<'a> {
     variables: Vec<Variable>,
     /// By name.
     vars: HashMap<&'a str, Var>,
+    /// The names of what other files define.
+    elsewhere: HashSet<&'a str>,
     /// Bytes of the variables of each space.
     taken: HashMap<Space, u32>,
 }
@@ -246,10 +250,13 @@ impl<'a> Reader<'a> {
                 return Err(self.error(ErrorKind::Unsupported(format!("target option `{option}`"))));
             }
         }
-        self.directive("address_size", "`.address_size`")?;
-        match self.ahead.token {
-            Token::Number("64") => self.bump()?,
-            _ => return Err(self.expected("`64`")),
+        // Without it an assembler takes addresses of 64 bits: those of 32 are no more.
+        if self.ahead.token == Token::Dotted("address_size") {
+            self.bump()?;
+            match self.ahead.token {
+                Token::Number("64") => self.bump()?,
+                _ => return Err(self.expected("`64`")),
+            }
         }
         Ok(Module { version, target, variables: Variables::default(), entries: Vec::new() })
     }
@@ -267,6 +274,17 @@ impl<'a> Reader<'a> {
         let linkage = match word {
             "visible" => Linkage::Visible,
             "weak" => Linkage::Weak,
+            "common" => {
+                self.bump()?;
+                return match self.ahead.token {
+                    Token::Dotted("global") => {
+                        let read = self.variables(Linkage::Common, Space::Global, text);
+                        read.or_else(|error| self.recover_variable(error))
+                    }
+                    _ => Err(self.expected("`.global`")),
+                };
+            }
+            "extern" => return self.defined_elsewhere(),
             "entry" => return self.entry(Linkage::Plain, text),
             _ => match space(word) {
                 Some(space) => {
@@ -284,6 +302,64 @@ impl<'a> Reader<'a> {
             },
             _ => Err(self.expected("`.entry`, `.global` or `.const`")),
         }
+    }
+
+    /// What another file defines: a variable or a function. It matters where it is named.
+    fn defined_elsewhere(&mut self) -> Result<(), Error> {
+        self.bump()?;
+        match self.ahead.token {
+            Token::Dotted("func") => {
+                self.bump()?;
+                if self.accept('(')? {
+                    self.skip_to_closing()?;
+                }
+                let name = self.name("the name of a function")?;
+                self.elsewhere.insert(name);
+                if self.accept('(')? {
+                    self.skip_to_closing()?;
+                }
+                while let Token::Dotted("noreturn") = self.ahead.token {
+                    self.bump()?;
+                }
+                self.expect(';', "`;`")
+            }
+            Token::Dotted("global" | "const" | "shared") => {
+                while let Token::Dotted(word) = self.ahead.token {
+                    self.bump()?;
+                    if word == "align" {
+                        self.power_of_two(MAX_ALIGN)?;
+                    }
+                }
+                loop {
+                    let name = self.name("the name of a variable")?;
+                    self.elsewhere.insert(name);
+                    while self.accept('[')? {
+                        if self.ahead.token != Token::Punct(']') {
+                            self.number()?;
+                        }
+                        self.expect(']', "`]`")?;
+                    }
+                    if !self.accept(',')? {
+                        return self.expect(';', "`,` or `;`");
+                    }
+                }
+            }
+            _ => Err(self.expected("`.func`, `.global`, `.const` or `.shared`")),
+        }
+    }
+
+    /// Goes behind the bracket that closes one which has been taken.
+    fn skip_to_closing(&mut self) -> Result<(), Error> {
+        while !matches!(self.ahead.token, Token::Punct(')' | ';') | Token::End) {
+            self.bump()?;
+        }
+        self.expect(')', "`)`")
+    }
+
+    /// What is to be said where a name is that of something in another file.
+    pub(super) fn elsewhere(&self, name: &str) -> Option<ErrorKind> {
+        let is_elsewhere = self.elsewhere.contains(name) && !self.vars.contains_key(name);
+        is_elsewhere.then(|| ErrorKind::Unsupported(format!("what another file defines (`{name}`)")))
     }
 
     /// A directive that says nothing about what the program does.
@@ -534,7 +610,9 @@ impl<'a> Reader<'a> {
 
     /// A value of a variable.
     fn element_of(&mut self, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Error> {
-        if let Token::Name(name) = self.ahead.token {
+        if let Token::Name(name) = self.ahead.token
+            && name != WARP_SIZE
+        {
             return Err(self.error(ErrorKind::Unsupported(format!("an address as a value (`{name}`)"))));
         }
         let at = self.ahead.at;
