@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Kernel, Linkage, Module, Suffix, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Text, Writer, inst_text, read};
+use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 
@@ -362,6 +362,62 @@ fn what_another_file_defines_matters_where_it_is_named() {
     let [variable] = &module.variables[..] else { panic!("{:?}", module.variables) };
     assert_eq!((variable.name.as_str(), variable.linkage, &variable.bytes[..]), ("env", Linkage::Common, &[0; 8][..]));
     assert!(module.to_string().contains(".common .global .align 8 .u64 env;"), "{module}");
+}
+
+#[test]
+fn a_kernel_that_is_not_taken_spoils_no_other() {
+    let text = ".version 8.0 .target sm_90 .address_size 64
+.visible .func (.param .b32 r) double(.param .b32 a) { .reg .b32 %x; { ld.param.b32 %x, [a]; } ret; }
+.func declared (.param .b32 a);
+.shared .align 4 .b8 pool[64];
+.global .align 8 .u64 table[2] = {pool, 0};
+.global .v4 .f32 lanes;
+.global .b32 fine = 7;
+.entry meets(.param .u64 x) { .reg .b32 %r<2>; bar.sync 0; frob.b32 %r0; ret; }
+.entry calls(.param .u64 x) {
+  .reg .b32 %r<2>; .param .b32 a; .shared .b8 mine[8];
+  st.param.b32 [a+0], %r0; call.uni double, (a); mov.u32 %r1, mine; ret;
+}
+.entry shares(.param .u64 x) { .reg .b64 %d; mov.u64 %d, pool; ret; }
+.entry reads(.param .u64 x) { .reg .b64 %d; mov.u64 %d, table; ret; }
+.entry packs(.param .b128 x) { ret; }
+.entry good(.param .u64 x) { .reg .b32 %r; ld.global.b32 %r, [fine]; ret; }
+";
+    let found = read_each(text).unwrap();
+    let names: Vec<&str> = found.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["good"]);
+    let refused: Vec<(&str, String)> =
+        found.refused.iter().map(|refused| (refused.name.as_str(), refused.errors[0].to_string())).collect();
+    assert_eq!(
+        refused,
+        [
+            ("meets", "8:48: a barrier (`bar`) is not supported".to_owned()),
+            ("calls", "10:20: a parameter of a call (`.param`) is not supported".to_owned()),
+            ("shares", "13:58: shared memory (`.shared`) is not supported".to_owned()),
+            ("reads", "14:57: an address as a value (`pool`) is not supported".to_owned()),
+            ("packs", "15:21: a type of newer machines (`.b128`) is not supported".to_owned()),
+        ]
+    );
+    let outside: Vec<String> = found.outside.iter().map(ToString::to_string).collect();
+    assert_eq!(outside.len(), 5, "{outside:?}");
+    // What is taken whole has all of it.
+    assert_eq!(read(text).unwrap_err().len(), found.not_taken().len());
+}
+
+#[test]
+fn a_kernel_that_is_no_ptx_spoils_its_file() {
+    for body in ["frob.b32 %r0; bar.sync 0;", "add.s32 %r0, %r1, %none; bar.sync 0;", "mov.u32 %r0, mine;"] {
+        let text = format!(
+            ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .shared .b8 mine[8]; ret; }}\n\
+             .entry bad() {{ .reg .b32 %r<2>; {body} ret; }}\n"
+        );
+        let errors = read_each(&text).unwrap_err();
+        assert!(errors.iter().any(|error| error.at.line == 4 && error.kind.verdict() == Verdict::Wrong), "{errors:?}");
+    }
+    let again = ".version 8.0 .target sm_90\n.entry k() { bar.sync 0; }\n.entry k() { ret; }\n";
+    assert!(read_each(again).is_err());
+    let open = ".version 8.0 .target sm_90\n.entry k() { .shared .b8 s[8] }\n.entry g() { ret; }\n";
+    assert_eq!(read_each(open).unwrap().module.entries.len(), 1);
 }
 
 #[test]

@@ -154,8 +154,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     return self.after_register(name, reg, names);
                 }
-                let elsewhere = self.elsewhere(name).filter(|_| names.parameter(name).is_none());
-                if let Some(kind) = elsewhere {
+                if let Some(kind) = self.outside(name).filter(|_| names.parameter(name).is_none()) {
                     return Err(self.error(kind));
                 }
                 self.bump()?;
@@ -274,7 +273,7 @@ impl<'a> Reader<'a> {
             (None, Some(param), _) => Base::Parameter(param),
             (None, None, Some(var)) => Base::Variable(var),
             (None, None, None) => {
-                let kind = self.elsewhere(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                let kind = self.outside(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
                 return Err(Error { at, kind });
             }
         };

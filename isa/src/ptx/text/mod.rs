@@ -29,6 +29,21 @@ pub struct Text {
     pub sources: Vec<Vec<Source>>,
     /// The names that `.file` gives to numbers.
     pub files: Vec<(u32, String)>,
+    /// The kernels that are PTX and not taken here.
+    pub refused: Vec<Refused>,
+    /// What stands outside kernels and is not taken: functions, variables of shared memory. A kernel that names it is refused.
+    pub outside: Vec<Error>,
+}
+
+/// A kernel that is not taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// Its name.
+    pub name: String,
+    /// Where that stands.
+    pub at: Loc,
+    /// Why, in the order of the text. The first one says that something is not supported; others may come of it.
+    pub errors: Vec<Error>,
 }
 
 /// What an instruction was made from, by `.loc`.
@@ -41,17 +56,35 @@ pub struct Source {
 }
 
 impl Text {
+    /// All that is not taken, in the order of the text.
+    pub fn not_taken(&self) -> Vec<Error> {
+        let of_kernels = self.refused.iter().flat_map(|refused| &refused.errors);
+        let mut errors: Vec<Error> = self.outside.iter().chain(of_kernels).cloned().collect();
+        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        errors
+    }
+
     /// The name of a file by its number.
     pub fn file(&self, number: u32) -> Option<&str> {
         self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())
     }
 }
 
-/// Reads a file.
+/// Reads a file of which everything is taken.
 ///
 /// # Errors
-/// What is wrong with it, in the order of the text; after an error in an instruction or a declaration reading goes on with
-/// the next.
+/// What is wrong with it or not taken, in the order of the text; after an error in an instruction or a declaration reading goes
+/// on with the next.
 pub fn read(text: &str) -> Result<Text, Vec<Error>> {
+    let read = reader::read(text)?;
+    let errors = read.not_taken();
+    if errors.is_empty() { Ok(read) } else { Err(errors) }
+}
+
+/// Reads a file kernel by kernel: those that are not taken stand in [`Text::refused`].
+///
+/// # Errors
+/// What is wrong with the file, as an assembler would say, and what is not taken beside it.
+pub fn read_each(text: &str) -> Result<Text, Vec<Error>> {
     reader::read(text)
 }

@@ -122,6 +122,7 @@ pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) 
         ("min" | "max", ErrorKind::Count { found: 4, .. }) if is_f32 => "a minimum of three",
         ("lop3", ErrorKind::Word { .. }) if has(And) || has(Or) => "a table with a predicate",
         ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
+        ("st", ErrorKind::Word { .. }) if has(Param) => "a parameter of a call",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))

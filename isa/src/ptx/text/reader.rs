@@ -1,13 +1,13 @@
 //! Reads a file: its head, its variables, its kernels, and their declarations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::error::{Error, ErrorKind};
+use super::error::{Error, ErrorKind, Verdict};
 use super::instruction::WARP_SIZE;
 use super::lexer::{Lexer, Spanned, Token};
 use super::names::Names;
 use super::number::Literal;
-use super::{Source, Text, outside};
+use super::{Refused, Source, Text, outside};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Entry, Linkage, MAX_ALIGN, Module, Param, TargetName, Variable, Variables};
@@ -31,18 +31,29 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         files: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
-        elsewhere: HashSet::new(),
+        outside: HashMap::new(),
+        noted: Vec::new(),
         taken: HashMap::new(),
     };
     let read = reader.bump().and_then(|()| reader.file());
     match read {
         Ok(text) if reader.errors.is_empty() => Ok(text),
-        Ok(_) => Err(reader.sorted()),
+        Ok(text) => {
+            reader.errors.extend(text.not_taken());
+            Err(reader.sorted())
+        }
         Err(error) => {
             reader.errors.push(error);
             Err(reader.sorted())
         }
     }
+}
+
+/// A kernel that was read.
+struct Body {
+    entry: Entry,
+    locs: Vec<Loc>,
+    sources: Vec<Source>,
 }
 
 /// A text on its way, and what is wrong with it so far.
@@ -59,8 +70,10 @@ pub(super) struct Reader<'a> {
     variables: Vec<Variable>,
     /// By name.
     vars: HashMap<&'a str, Var>,
-    /// The names of what other files define.
-    elsewhere: HashSet<&'a str>,
+    /// The names of what is defined in another file or is not supported, and what is to be said where one is named.
+    outside: HashMap<&'a str, ErrorKind>,
+    /// Those names that were noted in the kernel at hand, and what they meant before.
+    noted: Vec<(&'a str, Option<ErrorKind>)>,
     /// Bytes of the variables of each space.
     taken: HashMap<Space, u32>,
 }
@@ -169,8 +182,41 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Goes behind a declaration of what is not supported, by its `;` or its body, and notes the names that it declares. A brace
+    /// that closes what was open before ends a kernel, and outside of them a list of values.
+    fn pass_over(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
+        let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
+        loop {
+            let mut ends = false;
+            match self.ahead.token {
+                Token::End => return,
+                Token::Punct('}') if braces == 0 && is_in_kernel => return,
+                Token::Punct('{') => braces += 1,
+                Token::Punct('}') if braces > 0 => {
+                    braces -= 1;
+                    ends = braces == 0 && !has_value;
+                }
+                Token::Punct('(') => brackets += 1,
+                Token::Punct(')') => brackets = brackets.saturating_sub(1),
+                Token::Punct('=') => has_value = true,
+                Token::Punct(';') => ends = braces == 0,
+                Token::Name(name) if braces == 0 && brackets == 0 && !has_value && !self.outside.contains_key(name) => {
+                    self.note(name, kind.clone());
+                }
+                _ => {}
+            }
+            self.skip();
+            if ends {
+                return;
+            }
+        }
+    }
+
     /// Keeps an error in a variable and goes after its `;`, or to where a kernel starts.
     fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
+        if error.kind.verdict() == Verdict::Unsupported {
+            return Err(error);
+        }
         self.keep(error)?;
         while !matches!(self.ahead.token, Token::End | Token::Punct(';') | Token::Dotted("visible" | "weak" | "entry"))
         {
@@ -208,7 +254,14 @@ impl<'a> Reader<'a> {
     }
 
     fn file(&mut self) -> Result<Text, Error> {
-        let mut text = Text { module: self.head()?, locs: Vec::new(), sources: Vec::new(), files: Vec::new() };
+        let mut text = Text {
+            module: self.head()?,
+            locs: Vec::new(),
+            sources: Vec::new(),
+            files: Vec::new(),
+            refused: Vec::new(),
+            outside: Vec::new(),
+        };
         loop {
             match self.ahead.token {
                 Token::End => {
@@ -222,6 +275,10 @@ impl<'a> Reader<'a> {
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
                 _ => match self.top(&mut text) {
                     Ok(()) => {}
+                    Err(error) if error.kind.verdict() == Verdict::Unsupported => {
+                        self.pass_over(&error.kind, false);
+                        text.outside.push(error);
+                    }
                     Err(error) => self.recover_outside(error)?,
                 },
             }
@@ -314,7 +371,7 @@ impl<'a> Reader<'a> {
                     self.skip_to_closing()?;
                 }
                 let name = self.name("the name of a function")?;
-                self.elsewhere.insert(name);
+                self.is_elsewhere(name);
                 if self.accept('(')? {
                     self.skip_to_closing()?;
                 }
@@ -332,7 +389,7 @@ impl<'a> Reader<'a> {
                 }
                 loop {
                     let name = self.name("the name of a variable")?;
-                    self.elsewhere.insert(name);
+                    self.is_elsewhere(name);
                     while self.accept('[')? {
                         if self.ahead.token != Token::Punct(']') {
                             self.number()?;
@@ -356,10 +413,30 @@ impl<'a> Reader<'a> {
         self.expect(')', "`)`")
     }
 
-    /// What is to be said where a name is that of something in another file.
-    pub(super) fn elsewhere(&self, name: &str) -> Option<ErrorKind> {
-        let is_elsewhere = self.elsewhere.contains(name) && !self.vars.contains_key(name);
-        is_elsewhere.then(|| ErrorKind::Unsupported(format!("what another file defines (`{name}`)")))
+    /// Notes the name of what another file defines.
+    fn is_elsewhere(&mut self, name: &'a str) {
+        self.note(name, ErrorKind::Unsupported(format!("what another file defines (`{name}`)")));
+    }
+
+    /// Notes what is to be said of a name.
+    fn note(&mut self, name: &'a str, kind: ErrorKind) {
+        let before = self.outside.insert(name, kind);
+        self.noted.push((name, before));
+    }
+
+    /// Takes back what was noted in a kernel.
+    fn forget_noted(&mut self) {
+        while let Some((name, before)) = self.noted.pop() {
+            match before {
+                Some(kind) => self.outside.insert(name, kind),
+                None => self.outside.remove(name),
+            };
+        }
+    }
+
+    /// What is to be said where a name is that of something that there is none of here.
+    pub(super) fn outside(&self, name: &str) -> Option<ErrorKind> {
+        self.outside.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
 
     /// A directive that says nothing about what the program does.
@@ -403,13 +480,52 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A kernel. One that begins with what is not supported is refused by itself.
     fn entry(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("the name of a kernel")?;
-        if text.module.entries.iter().any(|e| e.name == name) || self.vars.contains_key(name) {
+        let is_taken = text.module.entries.iter().any(|entry| entry.name == name)
+            || text.refused.iter().any(|refused| refused.name == name)
+            || self.vars.contains_key(name);
+        let before = self.errors.len();
+        if is_taken {
             self.errors.push(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
+        self.noted.clear();
+        let read = self.body(name, linkage);
+        self.forget_noted();
+        let mut errors = self.errors.split_off(before);
+        let body = match read {
+            Ok(body) => Some(body),
+            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
+                self.pass_over(&error.kind, false);
+                self.forget_noted();
+                errors.push(error);
+                None
+            }
+            Err(error) => {
+                self.errors.extend(errors);
+                return Err(error);
+            }
+        };
+        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        match (errors.first().map(|first| first.kind.verdict()), body) {
+            (None, Some(Body { entry, locs, sources })) => {
+                text.module.entries.push(entry);
+                text.locs.push(locs);
+                text.sources.push(sources);
+            }
+            (Some(Verdict::Unsupported), _) => {
+                text.refused.push(Refused { name: name.to_owned(), at, errors });
+            }
+            _ => self.errors.extend(errors),
+        }
+        Ok(())
+    }
+
+    /// A kernel from its parameters on.
+    fn body(&mut self, name: &str, linkage: Linkage) -> Result<Body, Error> {
         let mut names = Names::default();
         let mut params = Vec::new();
         if self.accept('(')? && !self.accept(')')? {
@@ -444,13 +560,18 @@ impl<'a> Reader<'a> {
                 Token::Punct('}') if names.close() => self.bump()?,
                 Token::Punct('}') => break,
                 Token::End => return Err(self.expected("`}`")),
-                _ => match self.statement(&mut names, insts.len() as u32) {
+                first => match self.statement(&mut names, insts.len() as u32) {
                     Ok(Some((inst, at))) => {
                         insts.push(inst);
                         locs.push(at);
                         sources.push(self.source);
                     }
                     Ok(None) => {}
+                    Err(error) if self.declares(first, &error) => {
+                        let kind = error.kind.clone();
+                        self.keep(error)?;
+                        self.pass_over(&kind, true);
+                    }
                     Err(error) => self.recover(error)?,
                 },
             }
@@ -458,10 +579,15 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let (registers, labels) = names.finish(&mut insts, &mut self.errors);
         let variables = Variables::default();
-        text.module.entries.push(Entry { name: name.to_owned(), linkage, params, registers, insts, labels, variables });
-        text.locs.push(locs);
-        text.sources.push(sources);
-        Ok(())
+        let entry = Entry { name: name.to_owned(), linkage, params, registers, insts, labels, variables };
+        Ok(Body { entry, locs, sources })
+    }
+
+    /// Whether an error is of a directive that declares something that is not supported.
+    fn declares(&self, first: Token<'a>, error: &Error) -> bool {
+        matches!(first, Token::Dotted(_))
+            && matches!(self.ahead.token, Token::Dotted(_))
+            && error.kind.verdict() == Verdict::Unsupported
     }
 
     /// `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align 8 .b8 p[24]`
@@ -536,7 +662,13 @@ impl<'a> Reader<'a> {
         loop {
             let at = self.ahead.at;
             let name = self.name("the name of a variable")?;
-            let (count, bytes) = self.contents(space, ty, at)?;
+            let (count, bytes) = match self.contents(space, ty, at) {
+                Ok(contents) => contents,
+                Err(error) => {
+                    self.note(name, error.kind.clone());
+                    return Err(error);
+                }
+            };
             if self.vars.contains_key(name) || text.module.entries.iter().any(|entry| entry.name == name) {
                 self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
             }
