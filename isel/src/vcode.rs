@@ -358,6 +358,26 @@ impl<M: Machine> VCode<M> {
         }
     }
 
+    /// Puts instructions behind the others of their blocks, those of one block in this order.
+    pub fn append(&mut self, mut more: Vec<(BlockIndex, VInst<M>)>) {
+        more.sort_by_key(|&(block, _)| block);
+        let mut more = more.into_iter().peekable();
+        let mut old = std::mem::take(&mut self.insts).into_iter();
+        let mut parts = self.parts.iter_mut().peekable();
+        for (number, block) in (0..).zip(&mut self.blocks) {
+            let start = self.insts.len() as u32;
+            let moved = start - block.insts.start;
+            while let Some(part) = parts.next_if(|part| part.word < block.insts.end) {
+                part.word += moved;
+            }
+            self.insts.extend(old.by_ref().take(block.insts.len()));
+            while let Some((_, inst)) = more.next_if(|&(of, _)| of == number) {
+                self.insts.push(inst);
+            }
+            block.insts = start..self.insts.len() as u32;
+        }
+    }
+
     /// An instruction's operands.
     pub fn operands(&self, inst: &VInst<M>) -> &[Operand<M>] {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])

@@ -2,6 +2,7 @@
 
 mod builder;
 mod combine;
+mod hoist;
 mod in_place;
 mod lowering;
 pub(crate) mod machine;

@@ -16,6 +16,7 @@ use halfbyte_isa::object::Loc;
 
 use super::builder::{Builder, choice};
 use super::combine::combine;
+use super::hoist::hoist;
 use super::in_place::write_in_place;
 use super::machine::{Halu, RegClass};
 use super::operands::{Index, Pred, Reg, Source, Src};
@@ -503,6 +504,7 @@ impl Lowering<'_> {
         code.operands.reserve(self.out.operands.len());
         self.assemble(&mut code, drafts, flow);
         combine(&mut code);
+        hoist(&mut code);
         predicate(&mut code);
         if self.out.joins_words {
             write_in_place(&mut code);

@@ -1,0 +1,131 @@
+//! Moves of numbers and of constant memory leave loops.
+//!
+//! A rule moves such an operand into a register right before the instruction that cannot have it otherwise: outside loops that
+//! takes a register for the shortest time. In a loop the move would be made in every iteration, so it is made once before the
+//! outermost loop around it; equal ones are one.
+
+use cranelift_entity::EntityRef;
+use halfbyte_ir::flow::{Flow, Node};
+use halfbyte_isa::halu::Opcode;
+use rustc_hash::FxHashMap;
+
+use super::machine::{Halu, RegClass};
+use crate::vcode::{Access, BlockIndex, Terminator, VCode, VInst, VReg};
+
+/// So many registers at most are taken for whole loops.
+const MOST: usize = 24;
+
+/// Hoists what can be.
+pub(super) fn hoist(code: &mut VCode<Halu>) {
+    if !goes_back(code) {
+        return;
+    }
+    let before = before_loops(code);
+    if before.iter().all(Option::is_none) {
+        return;
+    }
+    let is_kept = kept(code);
+    // By block and word, the register that has it there; by register, the one that is it now.
+    let mut hoisted: FxHashMap<(BlockIndex, u128), VReg> = FxHashMap::default();
+    let mut is_now: FxHashMap<VReg, VReg> = FxHashMap::default();
+    let (mut goes, mut moves) = (vec![false; code.insts.len()], Vec::new());
+    for (block, before) in code.blocks.iter().zip(before) {
+        let Some(before) = before else { continue };
+        for at in block.insts.clone() {
+            let Some(inst) = code.insts.get(at as usize) else { continue };
+            let Some(reg) = moved_constant(code, inst).filter(|reg| !is_kept[reg.0 as usize]) else { continue };
+            let key = (before, inst.inst.word());
+            if let Some(&same) = hoisted.get(&key) {
+                is_now.insert(reg, same);
+            } else if moves.len() < MOST {
+                hoisted.insert(key, reg);
+                moves.push((before, inst.clone()));
+            } else {
+                continue;
+            }
+            goes[at as usize] = true;
+        }
+    }
+    if moves.is_empty() {
+        return;
+    }
+    for operand in &mut code.operands {
+        operand.reg = is_now.get(&operand.reg).copied().unwrap_or(operand.reg);
+    }
+    code.retain(|at, _| !goes[at as usize]);
+    code.append(moves);
+}
+
+/// Whether an edge goes back in the order of the blocks, as one of each loop does.
+fn goes_back(code: &VCode<Halu>) -> bool {
+    let mut blocks = (0..).zip(&code.blocks);
+    blocks.any(|(number, block): (BlockIndex, _)| block.terminator.edges().any(|edge| edge.block <= number))
+}
+
+/// By block, the one right before the outermost loop around it, where there is one such and it goes nowhere else.
+fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
+    let flow = Flow::new(code);
+    let mut before = vec![None; code.blocks.len()];
+    let mut is_in_loop = vec![false; code.blocks.len()];
+    // An outer loop's header comes before those of its inner loops, which are then in it already.
+    for header in flow.reverse_postorder() {
+        if is_in_loop[header.index()] {
+            continue;
+        }
+        let (mut latches, mut entries) = (Vec::new(), Vec::new());
+        for &from in flow.predecessors(header).iter().filter(|&&from| flow.is_reachable(from)) {
+            if flow.dominates(header, from) { latches.push(from) } else { entries.push(from) }
+        }
+        if latches.is_empty() {
+            continue;
+        }
+        let entry = match entries[..] {
+            [only]
+                if matches!(
+                    code.blocks.get(only.index()).map(|block| &block.terminator),
+                    Some(Terminator::Jump(_))
+                ) =>
+            {
+                Some(only.index() as BlockIndex)
+            }
+            _ => None,
+        };
+        is_in_loop[header.index()] = true;
+        before[header.index()] = entry;
+        let mut work: Vec<Node> = latches;
+        while let Some(node) = work.pop() {
+            if std::mem::replace(&mut is_in_loop[node.index()], true) {
+                continue;
+            }
+            before[node.index()] = entry;
+            work.extend(flow.predecessors(node).iter().filter(|&&from| flow.is_reachable(from)));
+        }
+    }
+    before
+}
+
+/// By register, whether it has to be made where it is: an instruction writes on in its place, or a block parameter becomes it, for
+/// which a register that lives longer would be moved once more.
+fn kept(code: &VCode<Halu>) -> Vec<bool> {
+    let mut is_kept = vec![false; code.vregs.len()];
+    for operand in &code.operands {
+        if let Access::Replace(old) = operand.access {
+            is_kept[old.0 as usize] = true;
+        }
+    }
+    for edge in code.blocks.iter().flat_map(|block| block.terminator.edges()) {
+        code.list(&edge.args).iter().for_each(|arg| is_kept[arg.0 as usize] = true);
+    }
+    is_kept
+}
+
+/// The register that an instruction moves a number or a word of constant memory into, whatever it finds.
+fn moved_constant(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
+    if !matches!(inst.inst.opcode(), Opcode::MOV_I | Opcode::MOV_C) {
+        return None;
+    }
+    // A guard would be another operand.
+    let [only] = code.operands(inst) else { return None };
+    let is_word = code.vregs.get(only.reg.0 as usize) == Some(&RegClass::Word);
+    (only.access == Access::Def && is_word).then_some(only.reg)
+}
