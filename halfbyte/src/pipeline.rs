@@ -220,9 +220,7 @@ impl Compiled {
 impl<'a> Compiler<'a> {
     /// For kernels of this module.
     pub fn new(module: &'a Module, options: &'a Options) -> Compiler<'a> {
-        let legality = options.targets.legality(options.target);
-        let legality = if options.several_axes { legality.with_several_axes() } else { legality };
-        Compiler::with_legality(module, options, legality)
+        Compiler::with_legality(module, options, options.targets.legality(options.target))
     }
 
     /// The same, where the passes are told of a target that can do other things.
@@ -231,6 +229,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {
+        let legality = if options.several_axes { legality.with_several_axes() } else { legality };
         let isel = vec![0; options.targets.rules(options.target).len()];
         let fired = Fired { lower: vec![0; options.pipeline.rule_count()], isel };
         let (scratch, allocator) = (Scratch::default(), Allocator::default());
