@@ -32,9 +32,27 @@ const SHAPES: [([u32; 3], [u32; 3]); 16] = [
 ];
 
 const OPS: [&str; 21] = [
-    "item_id", "item_id.x", "item_id.y", "item_id.z", "local_id", "local_id.x", "local_id.y", "local_id.z", "group_id",
-    "group_id.x", "group_id.y", "group_id.z", "group_size", "group_size.x", "group_size.y", "group_size.z",
-    "group_count", "group_count.x", "group_count.y", "group_count.z", "item_count",
+    "item_id",
+    "item_id.x",
+    "item_id.y",
+    "item_id.z",
+    "local_id",
+    "local_id.x",
+    "local_id.y",
+    "local_id.z",
+    "group_id",
+    "group_id.x",
+    "group_id.y",
+    "group_id.z",
+    "group_size",
+    "group_size.x",
+    "group_size.y",
+    "group_size.z",
+    "group_count",
+    "group_count.x",
+    "group_count.y",
+    "group_count.z",
+    "item_count",
 ];
 
 /// A kernel that stores what some ops say, a word each, at the item's number in the launch.
@@ -58,7 +76,9 @@ fn every_number_is_the_same_on_everything() {
     // All registers at once, and alone: how native code takes the items depends on which are read.
     let alone = OPS.map(|op| vec![op]);
     for target in [HALU, ptx(Sm::DEFAULT)] {
-        for ops in alone.iter().map(Vec::as_slice).chain([&OPS[..], &["item_id.x", "group_id.y"], &["local_id", "item_id.y"]]) {
+        for ops in
+            alone.iter().map(Vec::as_slice).chain([&OPS[..], &["item_id.x", "group_id.y"], &["local_id", "item_id.y"]])
+        {
             let module = places(ops);
             let program = program(&module, &options(target)).unwrap();
             for shape in SHAPES.map(Shape::from) {

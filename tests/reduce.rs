@@ -243,8 +243,8 @@ fn what_does_not_fail_is_no_failure() {
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
-    let race =
-        Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]] }).unwrap();
+    let race = Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]] })
+        .unwrap();
     assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
 }
 

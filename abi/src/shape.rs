@@ -231,7 +231,9 @@ mod tests {
 
     #[test]
     fn a_gpu_takes_so_many_along_each_axis() {
-        for (grid, block) in [([i32::MAX as u32, 1, 1], [1, 1, 1]), ([1, 65535, 65535], [1024, 1, 1]), ([1; 3], [4, 4, 64])] {
+        for (grid, block) in
+            [([i32::MAX as u32, 1, 1], [1, 1, 1]), ([1, 65535, 65535], [1024, 1, 1]), ([1; 3], [4, 4, 64])]
+        {
             assert_eq!(Shape::from((grid, block)).check_gpu(), Ok(()));
         }
         for (grid, block) in [

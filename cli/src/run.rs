@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use halfbyte::Shape;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Limits, Watchdog};
-use halfbyte::Shape;
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};

@@ -2,9 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{
-    DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
-};
+use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Op, Span};
@@ -161,9 +159,8 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
         Fault::Race(race) => {
             let Race { param, offset, first, second } = race;
             let buffer = kernel.params.get(*param).map_or("", |param| param.name.as_str());
-            let [first_item, second_item] = [first, second].map(|access| {
-                format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" })
-            });
+            let [first_item, second_item] = [first, second]
+                .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
             let message = format!(
                 "race on ir: @{name}, {second_item} byte {offset} of buffer `{buffer}`, which {first_item} too"
             );

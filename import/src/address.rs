@@ -315,8 +315,7 @@ impl Import<'_> {
             let known = self.number_at(number, inst, i);
             let known = if inst.opcode == Opcode::SHL { known.filter(|&n| n < 32).map(|n| 1 << n) } else { known };
             let block = self.shape.block.map(|block| u64::from(axis.of(block)));
-            inst.opcode != Opcode::SHL && is(i, SpecialGroup::BlockSize)
-                || known.is_some() && known == block
+            inst.opcode != Opcode::SHL && is(i, SpecialGroup::BlockSize) || known.is_some() && known == block
         };
         let commutes = inst.opcode != Opcode::SHL;
         [(1, 2), (2, 1)]

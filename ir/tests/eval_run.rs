@@ -1,9 +1,9 @@
 //! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
 
+use halfbyte_abi::ShapeError;
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,
 };
-use halfbyte_abi::ShapeError;
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Op, Span, Type, text};
 
 /// The address of parameter n's buffer is n + 1 times this.
@@ -170,9 +170,8 @@ kernel @where(%out: out i32) {
 fn where_the_item_is_along_each_axis() {
     let (grid, block) = ([2, 3, 2], [3, 2, 4]);
     let all: u32 = grid.iter().chain(&block).product();
-    let boxes = |[x, y, z]: [u32; 3]| {
-        (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])))
-    };
+    let boxes =
+        |[x, y, z]: [u32; 3]| (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
     let linear = |[x, y, z]: [u32; 3], [nx, ny, _]: [u32; 3]| x + nx * (y + ny * z);
     let whole = [0, 1, 2].map(|axis| grid[axis] * block[axis]);
     let ops = ["item_id", "local_id", "group_id", "group_size", "group_count"];

@@ -8,8 +8,8 @@ use std::fmt::Debug;
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::rule::{Walk, walk};
 use halfbyte_ir::{
-    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span, Type,
-    Value,
+    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span,
+    Type, Value,
 };
 use smallvec::SmallVec;
 

@@ -36,9 +36,7 @@ fn carried(attr: AttrKind) -> Option<Carried> {
         }
         AttrKind::Lane => ("lane", Some("u8"), "Attr::Lane(x)", "Attr::Lane(x)"),
         AttrKind::Lanes => ("lanes", Some("LaneMap"), "Attr::Lanes(x)", "Attr::Lanes(x)"),
-        AttrKind::Axis => {
-            ("axis", Some("AxisOf"), "Attr::None | Attr::Axis(_)", "x.map_or(Attr::None, Attr::Axis)")
-        }
+        AttrKind::Axis => ("axis", Some("AxisOf"), "Attr::None | Attr::Axis(_)", "x.map_or(Attr::None, Attr::Axis)"),
         AttrKind::Mem => ("mem", Some("MemAttr"), "Attr::Mem(x)", "Attr::Mem(x)"),
         AttrKind::Const => ("const", None, "Attr::Bits(_) | Attr::Wide(_)", ""),
         AttrKind::Targets | AttrKind::Intrinsic => return None,

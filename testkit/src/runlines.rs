@@ -165,7 +165,8 @@ fn almost(comment: &str) -> Option<&'static str> {
     let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let rest = text.get(word.len()..).unwrap_or_default();
     let meant = ["run", "then", "refuse"].into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
-    let is_meant = rest.trim_start().starts_with(':') || rest.contains('@') && ["items=", "grid="].iter().any(|size| rest.contains(size));
+    let is_meant = rest.trim_start().starts_with(':')
+        || rest.contains('@') && ["items=", "grid="].iter().any(|size| rest.contains(size));
     is_meant.then_some(meant)
 }
 

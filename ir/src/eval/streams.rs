@@ -172,12 +172,7 @@ impl Site<'_> {
 
 impl<'k> Streams<'k> {
     /// The streams of a packed kernel in a launch of so many items with these arguments. `insts` are the streams' first accesses.
-    pub(super) fn new(
-        kernel: &'k Kernel,
-        insts: &[Inst],
-        count: u32,
-        args: &[Arg<'_>],
-    ) -> Option<Streams<'k>> {
+    pub(super) fn new(kernel: &'k Kernel, insts: &[Inst], count: u32, args: &[Arg<'_>]) -> Option<Streams<'k>> {
         let packing = kernel.packing.as_ref()?;
         let items = packing.items.max(1);
         let param = |number: u32| match args.get(number as usize) {

@@ -1,7 +1,9 @@
 //! Ops of drawn kernels, and their operands.
 
 use crate::op::ArgType;
-use crate::{Attr, AttrKind, Axis, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value};
+use crate::{
+    Attr, AttrKind, Axis, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value,
+};
 
 use super::Generator;
 use super::memory::MOST_SCALARS;

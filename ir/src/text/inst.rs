@@ -267,7 +267,11 @@ impl<'s> Reader<'s> {
     fn unknown_suffix(&mut self, row: &OpRow, word: &str, span: Span) -> Failed {
         let words = wellformed::suffix_words(row);
         if row.attr == AttrKind::Axis {
-            return self.error(span, format!("`{word}` is no axis"), format!("{} or no suffix", wellformed::one_of(words)));
+            return self.error(
+                span,
+                format!("`{word}` is no axis"),
+                format!("{} or no suffix", wellformed::one_of(words)),
+            );
         }
         let expected = match words::suffix(row, word, &words) {
             Some(meant) => format!("a type or modifier; did you mean {meant}?"),

@@ -56,7 +56,9 @@ const NARROW_ACCESS: Reason = Reason::with_help(
 /// What VP1 can do.
 fn legality() -> Legality {
     let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_STREAMS };
-    Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type).with_lanes(lanes).with_axes(Axes::X)
+    Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
+        .with_lanes(lanes)
+        .with_axes(Axes::X)
 }
 
 /// Why VP1 has no such op on the type, where more can be said.

@@ -194,7 +194,10 @@ impl Executable for isa::Code {
         order: Order<'_>,
         args: &mut Arguments<'_>,
     ) -> Result<Stats, LaunchError> {
-        order.shape.check_gpu().map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
+        order
+            .shape
+            .check_gpu()
+            .map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();

@@ -111,7 +111,13 @@ mod tests {
         let (space, address) = (Space::Global, buffer_base(0) + 6);
         assert_eq!(
             found,
-            Err(TrapKind::Race { access: Access::Load, space, address, other: Some(Shape::from(8).name(7)), is_written: true })
+            Err(TrapKind::Race {
+                access: Access::Load,
+                space,
+                address,
+                other: Some(Shape::from(8).name(7)),
+                is_written: true
+            })
         );
     }
 }

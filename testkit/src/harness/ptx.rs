@@ -79,13 +79,7 @@ fn shape(size: Size) -> Result<Shape, Failure> {
 }
 
 /// Runs the text.
-fn as_it_stands(
-    request: &mut Request,
-    how: &How<'_>,
-    read: &Text,
-    entry: &Entry,
-    shape: Shape,
-) -> Result<(), Failure> {
+fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry, shape: Shape) -> Result<(), Failure> {
     if how.engine != Engine::Interp {
         let engine = how.engine;
         let message = format!(

@@ -214,10 +214,15 @@ struct Sides<'k> {
 }
 
 impl Sides<'_> {
-    /// So many items: along all axes where the kernel names them.
+    /// So many items: along all axes where the kernel names them, unless words are for launches along x.
     fn shape(&self, items: u32) -> Shape {
         let shape = Shape::from(items);
-        if !self.kernel.names_several_axes() {
+        let is_along_x = |program: &Program| program.kernels().iter().any(|kernel| kernel.info().along_x);
+        let along_x = match &self.after {
+            After::Kernel(_) => false,
+            After::Words(programs) => programs.iter().any(|(_, program)| is_along_x(program)),
+        };
+        if along_x || !self.kernel.names_several_axes() {
             return shape;
         }
         let [grid, block] = [shape.grid, shape.block].map(|[x, ..]| match x {
@@ -231,7 +236,8 @@ impl Sides<'_> {
     fn run(&self, items: u32, args: &[Vec<u8>]) -> Result<Option<Difference>, String> {
         let name = &self.kernel.name;
         let mut expected = args.to_vec();
-        let writers = evaluate(self.kernel, self.shape(items), &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+        let writers =
+            evaluate(self.kernel, self.shape(items), &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
         let differ = |on: &str, found: &[Vec<u8>]| {
             let output = self.output;
             let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
@@ -240,14 +246,16 @@ impl Sides<'_> {
         let mut found = args.to_vec();
         let difference = match &self.after {
             After::Kernel(after) => {
-                evaluate(after, self.shape(items), &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
+                evaluate(after, self.shape(items), &mut found)
+                    .map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
                 differ("ir, rewritten", &found).map(|d| (d.first.item, format!("{d}\nrewritten:\n{after}")))
             }
             After::Words(programs) => {
                 let mut run = |(target, program, engine): (&Target, &Program, Engine)| {
                     let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
                     found.clone_from_slice(args);
-                    execute(loaded, engine, self.shape(items), &mut found).map_err(|error| format!("on {target}: {error}"))?;
+                    execute(loaded, engine, self.shape(items), &mut found)
+                        .map_err(|error| format!("on {target}: {error}"))?;
                     Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
                 };
                 let engines = |target: &Target| {

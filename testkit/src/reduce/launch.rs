@@ -17,7 +17,8 @@ pub(super) fn items(reducer: &mut Reducer<'_>) {
     // Along each axis as many as fail still, and then along x alone, where that fails too.
     for of_grid in [true, false] {
         for axis in [2, 1, 0] {
-            let along = |case: &Case| u64::from(count(&mut case.launch().shape.clone(), of_grid, axis).map_or(0, |n| *n));
+            let along =
+                |case: &Case| u64::from(count(&mut case.launch().shape.clone(), of_grid, axis).map_or(0, |n| *n));
             reducer.less(along, |draft, step| {
                 let shape = &mut draft.launch.shape;
                 if shape.is_along_x() {

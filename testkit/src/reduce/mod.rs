@@ -146,7 +146,11 @@ impl Reducer<'_> {
         } else {
             self.rejected.insert(hash);
         }
-        (self.watch)(Progress { trials: self.trials, ops: self.cost.ops, items: self.best.launch().shape.items().unwrap_or(0) });
+        (self.watch)(Progress {
+            trials: self.trials,
+            ops: self.cost.ops,
+            items: self.best.launch().shape.items().unwrap_or(0),
+        });
         is_kept
     }
 

@@ -2,8 +2,8 @@
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
-    Attr, Axis, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type, Value,
-    ValueDef,
+    Attr, Axis, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type,
+    Value, ValueDef,
 };
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};

@@ -260,7 +260,8 @@ impl Lowering<'_> {
     }
 
     fn finish(mut self, drafts: Vec<Draft<Ptx>>, flow: &Flow) -> Selected {
-        let extra = PtxExtra { sm: self.sm, max_items: self.addresses.max_items, along_x: self.along_x, types: Vec::new() };
+        let extra =
+            PtxExtra { sm: self.sm, max_items: self.addresses.max_items, along_x: self.along_x, types: Vec::new() };
         let mut code = VCode::new(self.signature.clone(), extra);
         self.names = vec![None; self.out.types.len()];
         self.assemble(&mut code, drafts, flow);

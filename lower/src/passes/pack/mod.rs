@@ -100,7 +100,10 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",
                 ));
             } else if let Some(axis @ (Axis::Y | Axis::Z)) = data.attr.axis() {
-                let reason = format!("work items that share vectors are all along x, and there is no `{}.{axis}`", data.op.name());
+                let reason = format!(
+                    "work items that share vectors are all along x, and there is no `{}.{axis}`",
+                    data.op.name()
+                );
                 refuse(Reason::from(reason).help(
                     "compute the row of `item_id` and a parameter, the items of a row; `--target halu` and `--target ptx` have axes",
                 ));

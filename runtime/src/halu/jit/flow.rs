@@ -134,9 +134,8 @@ impl Flow {
         };
         flow.diverge(blocks, &summaries, &divergences);
         let is_row = |&cell: &Cell| flow.shape_before(BlockId(0), cell).is_varying();
-        let is_special = |cell: &Cell| {
-            kernel.specials.iter().any(|&register| cells.find(Name::Special(register)) == Some(*cell))
-        };
+        let is_special =
+            |cell: &Cell| kernel.specials.iter().any(|&register| cells.find(Name::Special(register)) == Some(*cell));
         flow.entry_rows = flow.live.iter(BlockId(0)).filter(is_row).filter(|cell| !is_special(cell)).collect();
         Ok((flow, units))
     }

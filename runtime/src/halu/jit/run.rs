@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Compiled;
 use super::context::{CHUNK, VALID};
-use super::layout::Cut;
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
+use super::layout::Cut;
 use super::runner::Runner;
 use super::unit::Kernel;
 use crate::halu::memory::Memory;
