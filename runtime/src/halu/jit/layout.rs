@@ -3,6 +3,7 @@
 use halfbyte_abi::{Axis, Shape};
 use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
 
+use super::context::CHUNK;
 use super::dataflow;
 use crate::halu::special::Special;
 
@@ -33,8 +34,8 @@ fn stride(register: SpecialReg) -> u32 {
     u32::from(register.of != Numbered::Block && matches!(register.axis, None | Some(Axis::X)))
 }
 
-/// Rows of fewer items take longer to begin than to run.
-const LEAST_RUN: u32 = 32;
+/// Rows of less than a chunk take longer to begin than what is saved by knowing how registers grow.
+const LEAST_RUN: u32 = CHUNK;
 
 /// How a launch is cut into rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

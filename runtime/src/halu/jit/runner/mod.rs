@@ -182,11 +182,10 @@ impl<'a> Runner<'a> {
                 }
                 Layout::Along => *self.context.slot(*cell) = special.at(&self.shape.place(first)),
                 Layout::Apart => {
-                    let row = self.context.row(self.compiled.map.cell(*cell));
-                    let (row, rest) = row.split_at_mut(row.len().min(count as usize));
-                    fill(row, special, &self.shape, first);
-                    // What loops compute of items that there are none of, up to a whole chunk, is anything.
-                    let _ = rest;
+                    // What loops compute up to a whole chunk of items that there are none of is anything.
+                    if let Some(row) = self.context.row(self.compiled.map.cell(*cell)).get_mut(..count as usize) {
+                        fill(row, special, &self.shape, first);
+                    }
                 }
             }
         }
