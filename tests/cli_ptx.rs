@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use halfbyte::Shape;
 use halfbyte::isa::ptx::types::{Special, SpecialGroup};
 
 use crate::common::{halfbyte, root};
@@ -52,22 +53,18 @@ fn a_trap_is_shown_in_the_text() {
 fn a_launch_is_over_blocks_of_threads() {
     run(&["--target", "ptx", "--items", "4"]).fails(2, "--grid blocks of --block threads");
     run(&["--target", "halu", "--grid", "4"]).fails(2, "--grid blocks of --block threads");
-    run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024 threads");
+    run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024");
     run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
     run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "1"]).fails(2, "`interp` does");
-    for shape in ["1,1", "2x2"] {
-        run(&["--target", "ptx", "--grid", shape, "--block", "4"]).fails(2, "one number: only the x axis is run");
-        run(&["--target", "halu", "--grid", "1", "--block", shape]).fails(2, "one number: only the x axis is run");
-    }
+    run(&["--target", "ptx", "--grid", "1", "--block", "32,33"]).fails(2, "at most 1024");
+    run(&["--target", "ptx", "--grid", "1", "--block", "1,1,65"]).fails(2, "more than a GPU takes");
     run(&["--target", "ptx", "--grid", "many", "--block", "4"]).fails(2, "invalid digit");
     run(&["--target", "ptx", "--kernel", "other", "--grid", "1", "--block", "1"]).fails(2, "it has axpy");
-    halfbyte(&["run", "examples/axpy.hb", "--target", "halu", "--grid", "1", "--block", "1"]).fails(2, "say --items");
 }
 
 #[test]
-fn every_special_register_is_run_or_refused() {
-    const SHAPE: [u32; 2] = [3, 4];
-    let [grid, block] = SHAPE.map(|count| count.to_string());
+fn every_special_register_is_run() {
+    let shape = Shape::from(([3, 2, 1], [2, 1, 2]));
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("k.ptx"), folder.path().join("x.bin"));
     let (path, out) = (path.display().to_string(), out.display().to_string());
@@ -75,43 +72,38 @@ fn every_special_register_is_run_or_refused() {
     for special in Special::all() {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {{\n.reg .b32 %r<5>; .reg .b64 %d<4>;
-mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x; mad.lo.s32 %r3, %r0, %r1, %r2;
+mov.u32 %r0, %ctaid.y; mov.u32 %r1, %nctaid.x; mov.u32 %r2, %ctaid.x; mad.lo.s32 %r3, %r0, %r1, %r2;
+mov.u32 %r1, %tid.z; mad.lo.s32 %r3, %r3, 2, %r1; mov.u32 %r1, %tid.x; mad.lo.s32 %r3, %r3, 2, %r1;
 ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %r3, 4; add.s64 %d2, %d0, %d1;
   mov.u32 %r4, {special};
 st.global.u32 [%d2], %r4; ret; }}\n"
         );
         fs::write(&path, text).unwrap();
-        let expected: Vec<u8> = (0..SHAPE[0] * SHAPE[1])
+        let expected: Vec<u8> = (0..shape.items().unwrap())
             .flat_map(|item| {
-                let value = match special.group {
-                    SpecialGroup::Thread => item % SHAPE[1],
-                    SpecialGroup::BlockSize => SHAPE[1],
-                    SpecialGroup::Block => item / SHAPE[1],
-                    SpecialGroup::GridSize => SHAPE[0],
+                let place = shape.place(item);
+                let of = match special.group {
+                    SpecialGroup::Thread => place.local,
+                    SpecialGroup::BlockSize => shape.block,
+                    SpecialGroup::Block => place.group,
+                    SpecialGroup::GridSize => shape.grid,
                 };
-                value.to_le_bytes()
+                special.axis.of(of).to_le_bytes()
             })
             .collect();
         let x = format!("x={out}");
         for target in ["ptx", "ir", "halu"] {
-            let shape = ["--grid", &grid, "--block", &block, "--arg", "x=zeros(12)", "--out", &x];
+            let shape = ["--grid", "3,2", "--block", "2,1,2", "--arg", "x=zeros(24)", "--out", &x];
             let called = halfbyte(&[&["run", &path, "--target", target], &shape[..]].concat());
-            if special.axis == 0 {
-                assert_eq!(called.output(), "");
-                assert_eq!(fs::read(&out).unwrap(), expected, "{special} on {target}");
-                run += 1;
-            } else {
-                called.fails(1, &format!("error: `{special}` is not supported: a launch has only the x axis"));
-                called.fails(1, "k.ptx:8:3");
-                called.fails(1, "expected `.x`");
-            }
+            assert_eq!(called.output(), "");
+            assert_eq!(fs::read(&out).unwrap(), expected, "{special} on {target}");
+            run += 1;
         }
-        if special.axis != 0 {
-            halfbyte(&["check", &path]).fails(1, "k.ptx:8:3");
-            halfbyte(&["compile", &path, "--target", "halu"]).fails(1, "k.ptx:8:3");
-        }
+        // Without a word on the launch all registers are asked of the machine, and come out as they went in.
+        let again = halfbyte(&["compile", &path, "--target", "ptx"]);
+        assert!(again.output().contains(&special.to_string()), "{}", again.out);
     }
-    assert_eq!(run, 3 * SpecialGroup::ALL.len());
+    assert_eq!(run, 3 * 3 * SpecialGroup::ALL.len());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
 use halfbyte::launch::given;
 use halfbyte::pipeline::Options;
-use halfbyte::{Module, Target};
+use halfbyte::{Module, Shape, Target};
 use halfbyte_testkit::bind::bind;
 use halfbyte_testkit::runlines::{self, RunLine};
 use halfbyte_testkit::values::{Loader, ValueKind};
@@ -99,7 +99,7 @@ fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), Stri
     let program = crate::support::program(module, options)?;
     for seed in 0..LAUNCHES {
         let args = launch.arguments(&module.ir().kernels[0], &mut Random(seed));
-        agree(module, &program, launch.items, &args).map_err(|error| format!("seed {seed}: {error}"))?;
+        agree(module, &program, launch.shape, &args).map_err(|error| format!("seed {seed}: {error}"))?;
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ fn check(module: &Module, options: &Options, launch: &Launch) -> Result<(), Stri
 /// How large a launch is: the items, and an argument for each parameter, of which words that are no vectors (sizes and
 /// distances) and the sizes of buffers count.
 struct Launch {
-    items: u32,
+    shape: Shape,
     args: Vec<Vec<u8>>,
 }
 
@@ -119,8 +119,8 @@ impl Launch {
         let run = &runs.iter().find(is_random)?.first;
         let folder = root().join("examples");
         let mut bound = bind(&given(kernel), &run.args, &run.results, &Loader::within(&folder), run.span).ok()?;
-        bound.settle(kernel, run.items, None);
-        Some(Launch { items: run.items, args: bound.args })
+        bound.settle(kernel, run.shape, None);
+        Some(Launch { shape: run.shape, args: bound.args })
     }
 
     /// A vector an item in every buffer.
@@ -129,7 +129,7 @@ impl Launch {
             ParamKind::Scalar(ty) => vec![0; ty.bytes() as usize],
             ParamKind::Buffer { .. } => vec![0; ITEMS as usize * 16],
         };
-        Launch { items: ITEMS, args: kernel.params.iter().map(of).collect() }
+        Launch { shape: ITEMS.into(), args: kernel.params.iter().map(of).collect() }
     }
 
     fn arguments(&self, kernel: &Kernel, random: &mut Random) -> Vec<Vec<u8>> {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod allocator;
+mod axes;
 mod check_examples;
 mod check_messages;
 mod cli_cuda;

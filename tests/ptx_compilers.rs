@@ -34,7 +34,7 @@ fn imported(compiler: &str, shape: Shape) -> Module {
 #[test]
 fn the_import_gives_the_bits_of_the_text() {
     for (compiler, _) in FILES {
-        let module = imported(compiler, Shape { grid: Some(GRID), block: Some(BLOCK) });
+        let module = imported(compiler, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) });
         let binary = module.compile(halfbyte::HALU).unwrap_or_else(|report| panic!("{report}"));
         let program = halfbyte::TARGETS.load(&binary.object).unwrap();
         for kernel in &module.ir().kernels {
@@ -48,7 +48,7 @@ fn the_import_gives_the_bits_of_the_text() {
                 // A launch of the text cannot give an address within a structure.
                 if let Ok(host) = &host {
                     let mut found = before.clone();
-                    host.launch(GRID, BLOCK, &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
+                    host.launch((GRID, BLOCK), &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
                     assert!(expected == found, "launch {seed}\n{kernel}");
                 } else {
                     assert_eq!(kernel.name, "rows");
@@ -113,7 +113,7 @@ fn the_text_gives_the_bits_of_the_host() {
             let writer = std::thread::spawn(move || stdin.write_all(&input));
             let expected = child.wait_with_output().unwrap().stdout;
             writer.join().unwrap().unwrap();
-            host.launch(GRID, BLOCK, &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
+            host.launch((GRID, BLOCK), &mut found).unwrap_or_else(|fault| panic!("{}: {fault}", kernel.name));
             assert!(expected == found.concat(), "launch {seed}\n{kernel}");
         }
     }

@@ -28,7 +28,7 @@ fn source(file: &str) -> String {
 }
 
 fn imported(file: &str, text: &str) -> Module {
-    let shape = Shape { grid: Some(GRID), block: Some(BLOCK) };
+    let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
     import(file, text, shape).unwrap_or_else(|report| panic!("{report}"))
 }
 
@@ -89,7 +89,7 @@ fn everything_gives_the_bits_of_the_text() {
                 assert!(expected != before, "{kernel}");
                 for host in &hosts {
                     let mut found = before.clone();
-                    host.launch(GRID, BLOCK, &mut found).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+                    host.launch((GRID, BLOCK), &mut found).unwrap_or_else(|fault| panic!("{name}: {fault}"));
                     assert!(expected == found, "launch {seed}\n{kernel}");
                 }
                 for program in &programs {
@@ -145,12 +145,12 @@ fn an_access_beyond_a_table_traps_everywhere() {
         "mul.wide.u32 %d1, %r1, 4; mov.u64 %d2, t; add.s64 %d2, %d2, %d1; add.s64 %d0, %d0, %d1;\n ld.const.u32 %r2, [%d2]; \
          st.global.u32 [%d0], %r2;",
     );
-    let module = import("k.ptx", &text, Shape { grid: Some(1), block: Some(3) }).unwrap();
+    let module = import("k.ptx", &text, Shape { grid: Some([1, 1, 1]), block: Some([3, 1, 1]) }).unwrap();
     let args = || vec![vec![0; 12]];
     let fault = evaluate(&module.ir().kernels[0], 3, &mut args()).unwrap_err().to_string();
     assert!(fault.contains("4 bytes at 0x20000000008 lie in no buffer"), "{fault}");
     let host = Host::load("k.ptx", &text, "k").unwrap();
-    let fault = host.launch(1, 3, &mut args()).unwrap_err().to_string();
+    let fault = host.launch((1, 3), &mut args()).unwrap_err().to_string();
     assert!(fault.contains("item 2") && fault.contains("`t`") && fault.contains("k.ptx:8:2"), "{fault}");
     for target in [halfbyte::HALU, halfbyte::ptx(Sm::SM_90)] {
         let object = module.compile(target).unwrap().object;

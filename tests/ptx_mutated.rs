@@ -93,7 +93,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             continue;
         }
         was_read += 1;
-        let shape = Shape { grid: Some(GRID), block: Some(BLOCK) };
+        let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
         let module = match import("k.ptx", &text, shape) {
             Ok(module) => module,
             Err(report) => {
@@ -114,7 +114,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             }
             let (mut expected, mut found) = (before.clone(), before);
             let text_ran =
-                host.launch_on(How { budget: BUDGET.into(), ..Engine::Interp.into() }, GRID, BLOCK, &mut expected);
+                host.launch_on(How { budget: BUDGET.into(), ..Engine::Interp.into() }, (GRID, BLOCK), &mut expected);
             let ir_ran = evaluate_within(kernel, GRID * BLOCK, BUDGET, &mut found);
             match (text_ran, ir_ran) {
                 // Items that are not independent, or take too long, may differ.

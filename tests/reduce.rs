@@ -29,7 +29,7 @@ fn differs(case: &Case, options: &Options, fault: Fault) -> bool {
     let Ok(binary) = compile(&case.module(), &[wrong], options, &mut |_| {}) else { return false };
     let program = halfbyte::TARGETS.load(&binary.object).unwrap();
     let (mut expected, mut found) = (case.launch().args.clone(), case.launch().args.clone());
-    let items = case.launch().items;
+    let items = case.launch().shape.items().unwrap();
     evaluate_within(case.kernel(), items, BUDGET, &mut expected).is_ok()
         && execute(program.kernel(&case.kernel().name).unwrap(), Engine::Interp, items, &mut found).is_ok()
         && expected != found
@@ -57,7 +57,7 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     let start = Instant::now();
     let least = reduce(case.clone(), Effort::default(), &mut |case| differs(case, &options, fault), &mut |_| {});
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
-    assert!(least.ops() <= 12 && least.launch().items <= 4, "{}", least.file(target.name()));
+    assert!(least.ops() <= 12 && least.launch().shape.items().unwrap() <= 4, "{}", least.file(target.name()));
     assert!(wanted(least.kernel()) && differs(&least, &options, fault));
     assert!(least.launch().args.iter().flatten().count() <= 256, "{}", least.file(target.name()));
 }
@@ -112,7 +112,7 @@ fn case(ops: usize) -> Case {
         ops - 1
     );
     let args = vec![(0..64).map(|n| n as u8).collect(), vec![0; 64]];
-    Case::read(text, halfbyte_testkit::trial::Launch { items: 16, args }).unwrap()
+    Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args }).unwrap()
 }
 
 /// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
@@ -120,7 +120,7 @@ fn case(ops: usize) -> Case {
 fn what_is_left_fails() {
     let least = reduce(case(50), Effort::default(), &mut |_| true, &mut |_| {});
     assert_eq!(least.text(), "kernel @k() {\n^entry:\n  ret\n}\n");
-    assert_eq!((least.launch().items, least.launch().args.len()), (0, 0));
+    assert_eq!((least.launch().shape.items().unwrap(), least.launch().args.len()), (0, 0));
     let mut last = Progress { trials: 0, ops: 0, items: 0 };
     let same = reduce(case(50), Effort::default(), &mut |_| false, &mut |progress| last = progress);
     assert_eq!(same.text(), case(50).text());
@@ -142,7 +142,7 @@ fn any_answers_will_do() {
         let mut answer = |case: &Case| {
             asked += 1;
             let mut args = case.launch().args.clone();
-            let _ = evaluate_within(case.kernel(), case.launch().items, 100, &mut args);
+            let _ = evaluate_within(case.kernel(), case.launch().shape.items().unwrap(), 100, &mut args);
             assert!(Module::parse(&case.file("halu, vp1")).is_ok());
             random.below(often) == 0
         };
@@ -211,7 +211,7 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
         chain.len()
     );
     let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
-    let case = Case::read(text, halfbyte_testkit::trial::Launch { items: 2, args }).unwrap();
+    let case = Case::read(text, halfbyte_testkit::trial::Launch { shape: 2.into(), args }).unwrap();
     let found = Found::of(case.clone(), options, &Engine::ALL, &Patience::endless()).unwrap();
     let least = reduce(case, Effort::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
     let failure = found.fails(&least).unwrap();
@@ -243,8 +243,8 @@ fn what_does_not_fail_is_no_failure() {
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
-    let race =
-        Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { items: 2, args: vec![vec![0; 4]] }).unwrap();
+    let race = Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]] })
+        .unwrap();
     assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
 }
 
@@ -262,10 +262,10 @@ kernel @k(%x: in i32, %y: out i32, %t: in i32 = [10, 20, 30, 40, 50], %u: in i8 
   ret
 }
 ";
-    let launch = Launch { items: 3, args: vec![[[4, 0, 0, 0], [2, 0, 0, 0], [0; 4]].concat(), vec![0; 12]] };
+    let launch = Launch { shape: 3.into(), args: vec![[[4, 0, 0, 0], [2, 0, 0, 0], [0; 4]].concat(), vec![0; 12]] };
     let is_thirty = &mut |case: &Case| {
         let mut args = case.launch().args.clone();
-        let ran = evaluate_within(case.kernel(), case.launch().items, BUDGET, &mut args).is_ok();
+        let ran = evaluate_within(case.kernel(), case.launch().shape.items().unwrap(), BUDGET, &mut args).is_ok();
         ran && has(case.kernel(), Op::Mul) && args.iter().any(|arg| arg.as_chunks().0.contains(&[30, 0, 0, 0]))
     };
     let case = Case::read(text.trim_start().to_owned(), launch).unwrap();

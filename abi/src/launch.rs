@@ -1,10 +1,14 @@
 //! What a kernel and its launcher agree on: addresses of buffers, where parameters lie, groups of work items.
 //!
-//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`] and the parameters from [`PARAMS_OFFSET`] on, in order,
-//! each at its natural alignment. A buffer's parameter is its 64-bit address. Everything is little endian.
+//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the sizes of the launch at [`GROUP_SIZE_OFFSET`] and
+//! [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on, in order, each at its natural alignment. A buffer's parameter is its 64-bit address. Everything is little endian.
 
 /// Byte offset in constant bank 0 of the number of work items, 32 bits.
 pub const ITEM_COUNT_OFFSET: u16 = 0x0;
+/// Byte offset in constant bank 0 of the work items of a group: along x, y and z, and in all; 32 bits each.
+pub const GROUP_SIZE_OFFSET: u16 = 0x10;
+/// Byte offset in constant bank 0 of the groups, likewise.
+pub const GROUP_COUNT_OFFSET: u16 = 0x20;
 /// Byte offset in constant bank 0 of the first parameter.
 pub const PARAMS_OFFSET: u16 = 0x160;
 /// Bytes that the parameters of a kernel may take, padding included.

@@ -15,13 +15,13 @@ mod types;
 mod watchdog;
 
 pub use launch::{
-    DEFAULT_BUDGET, ITEM_COUNT_OFFSET, MAX_LOCAL_BYTES, MAX_PARAM_BYTES, PARAMS_OFFSET, POINTER_BYTES, buffer_base,
-    buffer_near, buffer_of, group_size,
+    DEFAULT_BUDGET, GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, MAX_LOCAL_BYTES, MAX_PARAM_BYTES,
+    PARAMS_OFFSET, POINTER_BYTES, buffer_base, buffer_near, buffer_of, group_size,
 };
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;
 pub use param::{Direction, ParamKind};
-pub use shape::{Shape, ShapeError};
+pub use shape::{Axis, ItemName, Place, Shape, ShapeError};
 pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;
 pub use target::{Descriptor, Form, Target};

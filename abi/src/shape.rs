@@ -6,6 +6,51 @@ use thiserror::Error;
 
 use crate::group_size;
 
+/// An axis of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Axis {
+    /// Along which the numbers of items grow fastest.
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+}
+
+impl Axis {
+    /// Every axis.
+    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// The name in text: `x`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Axis::X => "x",
+            Axis::Y => "y",
+            Axis::Z => "z",
+        }
+    }
+
+    /// The axis of that name.
+    pub fn from_name(name: &str) -> Option<Axis> {
+        Axis::ALL.into_iter().find(|axis| axis.name() == name)
+    }
+
+    /// Its entry of three counts.
+    pub const fn of<T: Copy>(self, [x, y, z]: [T; 3]) -> T {
+        match self {
+            Axis::X => x,
+            Axis::Y => y,
+            Axis::Z => z,
+        }
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The work items of a launch: a grid of blocks, which are the groups. Made of a number of items, `grid * block` of them on axis x
 /// in groups as large as can be ([`group_size`]); made of a pair, of so many blocks of so many items.
 ///
@@ -14,11 +59,11 @@ use crate::group_size;
 ///
 /// assert_eq!(Shape::from(6), Shape { grid: [1, 1, 1], block: [6, 1, 1], shared: 0 });
 /// assert_eq!(Shape::from((2, 3)), Shape { grid: [2, 1, 1], block: [3, 1, 1], shared: 0 });
-/// assert_eq!(Shape::from((2, 3)).items(), Ok(6));
+/// assert_eq!(Shape::from(([4, 2, 1], [32, 4, 1])).items(), Ok(1024));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
-    /// Blocks along x, y and z. What there is today has 1 of them along y and z.
+    /// Blocks along x, y and z.
     pub grid: [u32; 3],
     /// Work items of a block, likewise.
     pub block: [u32; 3],
@@ -26,16 +71,28 @@ pub struct Shape {
     pub shared: u32,
 }
 
+/// Where a work item is: which it is of its group, and which group that is, along x, y and z.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The group in the grid.
+    pub group: [u32; 3],
+    /// The item in the group.
+    pub local: [u32; 3],
+}
+
 /// Why no launch has such a shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// More than one along an axis that no kernel has yet.
-    #[error("{0} has more than 1 along y or z; work items are along x")]
+    /// More than one along an axis that the code of the kernel does not know.
+    #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
     /// Shared memory, which no kernel has yet.
     #[error("{0} bytes of shared memory are asked for; there is none")]
     Shared(u32),
+    /// More than a GPU takes along an axis, or in a block.
+    #[error("{0} is more than a GPU takes: 1024 items of a block, 64 of them along z, and 65535 blocks along y and z")]
+    Gpu(Shape),
     /// More work items than have numbers of 32 bits.
     #[error("{0} has more work items than 32 bits can number")]
     Items(Shape),
@@ -47,14 +104,70 @@ impl Shape {
     /// # Errors
     /// A shape that no launch has.
     pub fn items(&self) -> Result<u32, ShapeError> {
-        let ([blocks, grid @ ..], [items, block @ ..]) = (self.grid, self.block);
-        if [grid, block] != [[1; 2]; 2] {
-            return Err(ShapeError::Axes(*self));
-        }
         if self.shared != 0 {
             return Err(ShapeError::Shared(self.shared));
         }
-        blocks.checked_mul(items).ok_or(ShapeError::Items(*self))
+        let counts = self.grid.into_iter().chain(self.block);
+        if counts.clone().any(|count| count == 0) {
+            return Ok(0);
+        }
+        counts.into_iter().try_fold(1, u32::checked_mul).ok_or(ShapeError::Items(*self))
+    }
+
+    /// Whether all items are along x.
+    pub fn is_along_x(&self) -> bool {
+        let ([_, grid @ ..], [_, block @ ..]) = (self.grid, self.block);
+        [grid, block] == [[1; 2]; 2]
+    }
+
+    /// Whether a GPU takes it.
+    ///
+    /// # Errors
+    /// It has too many blocks along an axis, or items of a block.
+    pub fn check_gpu(&self) -> Result<(), ShapeError> {
+        const GRID: [u32; 3] = [i32::MAX as u32, 0xffff, 0xffff];
+        const BLOCK: [u32; 3] = [1024, 1024, 64];
+        const ITEMS_OF_BLOCK: u64 = 1024;
+        let fits = |counts: [u32; 3], most: [u32; 3]| counts.iter().zip(most).all(|(&count, most)| count <= most);
+        let of_block = self.block.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        let is_taken = fits(self.grid, GRID) && fits(self.block, BLOCK) && of_block <= ITEMS_OF_BLOCK;
+        if is_taken { Ok(()) } else { Err(ShapeError::Gpu(*self)) }
+    }
+
+    /// The place of an item by its number: items are numbered group by group, and in a group as groups are in the grid, along x first,
+    /// then y, then z.
+    pub fn place(&self, item: u32) -> Place {
+        let size = self.block.into_iter().fold(1, u32::wrapping_mul).max(1);
+        Place { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
+    }
+
+    /// An item by its number, as messages name it.
+    pub fn name(&self, item: u32) -> ItemName {
+        ItemName { item, place: (!self.is_along_x()).then(|| self.place(item)) }
+    }
+}
+
+/// A number by its place along each axis, along all of which it counts.
+fn digits(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    let [x, y] = [x.max(1), y.max(1)];
+    [number % x, number / x % y, number / x / y]
+}
+
+/// What [`Shape::name`] calls an item: `item 5` or, of a launch along several axes, `item (1, 0, 0) of group (0, 2, 0)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ItemName {
+    item: u32,
+    place: Option<Place>,
+}
+
+impl fmt::Display for ItemName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            None => write!(f, "item {}", self.item),
+            Some(Place { group: [x, y, z], local: [u, v, w] }) => {
+                write!(f, "item ({u}, {v}, {w}) of group ({x}, {y}, {z})")
+            }
+        }
     }
 }
 
@@ -67,7 +180,13 @@ impl From<u32> for Shape {
 
 impl From<(u32, u32)> for Shape {
     fn from((grid, block): (u32, u32)) -> Shape {
-        Shape { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
+        Shape::from(([grid, 1, 1], [block, 1, 1]))
+    }
+}
+
+impl From<([u32; 3], [u32; 3])> for Shape {
+    fn from((grid, block): ([u32; 3], [u32; 3])) -> Shape {
+        Shape { grid, block, shared: 0 }
     }
 }
 
@@ -92,16 +211,63 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_yet_is_refused() {
-        let plain = Shape::from(8);
-        let other = Shape { grid: [1, 2, 1], ..plain };
-        assert_eq!(other.items(), Err(ShapeError::Axes(other)));
-        let other = Shape { block: [8, 1, 0], ..plain };
-        assert_eq!(other.items(), Err(ShapeError::Axes(other)));
-        assert_eq!(Shape { shared: 4, ..plain }.items(), Err(ShapeError::Shared(4)));
+    fn items_are_counted_along_all_axes() {
+        assert_eq!(Shape::from(([2, 3, 5], [7, 11, 13])).items(), Ok(30030));
+        // Of a shape without items the other counts do not matter.
+        assert_eq!(Shape::from(([u32::MAX; 3], [u32::MAX, 0, 1])).items(), Ok(0));
+        assert_eq!(Shape::from(([u32::MAX, 1, 1], [1; 3])).items(), Ok(u32::MAX));
+        // 641 * 6700417 is 2^32 + 1, and 3 * 5 * 17 * 257 * 65537 is 2^32 - 1.
+        assert_eq!(Shape::from(([65537, 257, 1], [17, 5, 3])).items(), Ok(u32::MAX));
+        let many = Shape::from(([1, 1, 641], [1, 6_700_417, 1]));
+        assert_eq!(many.items(), Err(ShapeError::Items(many)));
+        let many = Shape::from(([u32::MAX; 3], [u32::MAX; 3]));
+        assert_eq!(many.items(), Err(ShapeError::Items(many)));
+        assert_eq!(Shape { shared: 4, ..Shape::from(8) }.items(), Err(ShapeError::Shared(4)));
         let many = Shape::from((1 << 16, 1 << 16));
         let message =
             "a grid of 65536 x 1 x 1 blocks of 65536 x 1 x 1 items has more work items than 32 bits can number";
         assert_eq!(many.items().map_err(|error| error.to_string()), Err(message.to_owned()));
+    }
+
+    #[test]
+    fn a_gpu_takes_so_many_along_each_axis() {
+        for (grid, block) in
+            [([i32::MAX as u32, 1, 1], [1, 1, 1]), ([1, 65535, 65535], [1024, 1, 1]), ([1; 3], [4, 4, 64])]
+        {
+            assert_eq!(Shape::from((grid, block)).check_gpu(), Ok(()));
+        }
+        for (grid, block) in [
+            ([1 << 31, 1, 1], [1; 3]),
+            ([1, 65536, 1], [1; 3]),
+            ([1, 1, 65536], [1; 3]),
+            ([1; 3], [1025, 1, 1]),
+            ([1; 3], [32, 33, 1]),
+            ([1; 3], [1, 1, 65]),
+            ([1; 3], [u32::MAX; 3]),
+        ] {
+            let shape = Shape::from((grid, block));
+            assert_eq!(shape.check_gpu(), Err(ShapeError::Gpu(shape)));
+        }
+    }
+
+    #[test]
+    fn places_are_numbered_group_by_group() {
+        let shape = Shape::from(([2, 3, 2], [3, 2, 4]));
+        let mut number = 0;
+        for group in places(shape.grid) {
+            for local in places(shape.block) {
+                assert_eq!(shape.place(number), Place { group, local });
+                number += 1;
+            }
+        }
+        assert_eq!(Ok(number), shape.items());
+        assert_eq!(shape.name(29).to_string(), "item (2, 1, 0) of group (1, 0, 0)");
+        assert_eq!(Shape::from(7).name(5).to_string(), "item 5");
+        // What has no items has no places either, but it is no panic to ask.
+        assert_eq!(Shape::from(([0; 3], [0; 3])).place(9).local, [0; 3]);
+    }
+
+    fn places([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+        (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])))
     }
 }

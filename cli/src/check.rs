@@ -25,8 +25,9 @@ use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 /// A file takes at most 9 seconds, 1.5 GiB of memory and 64 MiB of buffers, unless the limits below say otherwise; the rest of a
 /// file that meets one is not checked.
 ///
-/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. For every target there is `all`. A line
-/// `; then: @KERNEL items=N ...` below makes another launch, in which a parameter without a value has what was last under its name.
+/// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. For every target there is `all`. In place
+/// of `items=N` may stand `grid=4,2 block=32,4`: blocks of items along x, y and z. A line `; then: @KERNEL items=N ...` below makes
+/// another launch, in which a parameter without a value has what was last under its name.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Check {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use halfbyte::abi::Form;
 use halfbyte::emit::{BlockStats, Code, ptx_text};
-use halfbyte::import_ptx::{Shape, is_ptx};
+use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::{Diagnostic, Kernel, Span};
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{
@@ -200,6 +200,7 @@ impl Compile {
         let to_ptx = target.form() == Form::Text;
         let mut options = Options::new(target);
         options.timed = self.time_passes;
+        options.several_axes = self.shape.has_several_axes();
         options.threads = self.threads();
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -217,10 +218,7 @@ impl Compile {
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
         let text = input.into_text()?;
-        let shape = self.shape.shape()?;
-        if shape != Shape::default() && !is_ptx(&name) {
-            return Err(Failure::Call(format!("--grid and --block are for kernels in PTX; {name} is none")));
-        }
+        let shape = self.shape.known(&name)?;
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {
@@ -319,7 +317,7 @@ impl Compile {
         let compiled = if self.kernel.is_none() && !is_ptx(name) {
             pipeline::compile_text(text, options, watch)
         } else {
-            let module = Module::open(name, text, self.shape.shape()?)?;
+            let module = Module::open(name, text, self.shape.known(name)?)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         compiled.map_err(|error| Failure::compile(name, text, [error]))

@@ -38,14 +38,13 @@ use std::ffi::OsStr;
 use std::fmt::LowerHex;
 use std::num::{NonZero, ParseIntError};
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use halfbyte::abi::Form;
-use halfbyte::import_ptx::{MAX_BLOCK, Shape};
+use halfbyte::import_ptx::{MAX_BLOCK, Shape, is_ptx};
 use halfbyte::ir::Diagnostic;
 use halfbyte::isa::docs::Set;
 use halfbyte::isa::ptx::module;
@@ -232,32 +231,51 @@ struct OnArgs {
     sm: SmArgs,
 }
 
-/// How a kernel in PTX is launched.
+/// The grid and block of a launch.
 #[derive(Args)]
 struct ShapeArgs {
-    /// Of a kernel in PTX: the number of blocks
-    #[arg(long, value_name = "N", value_parser = one_axis::<u32>)]
-    grid: Option<u32>,
-    /// Of a kernel in PTX: the threads of a block
-    #[arg(long, value_name = "N", value_parser = one_axis::<NonZero<u32>>)]
-    block: Option<NonZero<u32>>,
+    /// The number of blocks, which are the groups: along x, or x,y or x,y,z
+    #[arg(long, value_name = "X,Y,Z", value_parser = counts)]
+    grid: Option<[u32; 3]>,
+    /// The work items of a block, or threads, likewise
+    #[arg(long, value_name = "X,Y,Z", value_parser = counts_of_block)]
+    block: Option<[u32; 3]>,
 }
 
-/// A number of blocks or threads.
-fn one_axis<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
-    if text.contains([',', 'x', 'X', ' ']) {
-        return Err("expected one number: only the x axis is run".into());
+/// How many there are along x, y and z; 1 along those that are not named.
+fn counts(text: &str) -> Result<[u32; 3], String> {
+    let mut counts = [1; 3];
+    let given: Vec<&str> = text.split(',').collect();
+    if given.len() > counts.len() {
+        return Err("expected at most three numbers, along x, y and z".into());
     }
-    text.parse().map_err(|error: ParseIntError| error.to_string())
+    for (count, number) in counts.iter_mut().zip(given) {
+        let wrong = |error: ParseIntError| format!("`{number}`: {error}; expected numbers with commas, 4 or 4,2,1");
+        *count = number.parse().map_err(wrong)?;
+    }
+    Ok(counts)
+}
+
+fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
+    let counts = counts(text)?;
+    if counts.contains(&0) { Err("a block has at least one item along each axis".into()) } else { Ok(counts) }
 }
 
 impl ShapeArgs {
-    fn shape(&self) -> Result<Shape, Failure> {
-        let block = self.block.map(NonZero::get);
-        match block.filter(|&block| block > MAX_BLOCK) {
-            Some(block) => Err(Failure::Call(format!("--block {block}: a block has at most {MAX_BLOCK} threads"))),
-            None => Ok(Shape { grid: self.grid, block }),
+    /// What a kernel of a file is told of its launches.
+    fn known(&self, file: &str) -> Result<Shape, Failure> {
+        let ShapeArgs { grid, block } = *self;
+        let threads = block.map_or(0, |block| block.into_iter().map(u64::from).product::<u64>());
+        if is_ptx(file) && threads > MAX_BLOCK.into() {
+            return Err(Failure::Call(format!("--block of {threads} threads: a block has at most {MAX_BLOCK}")));
         }
+        Ok(Shape { grid, block })
+    }
+
+    /// Whether launches have items along several axes, as far as is known.
+    fn has_several_axes(&self) -> bool {
+        let several = |counts: Option<[u32; 3]>| counts.is_some_and(|[_, y, z]| [y, z] != [1; 2]);
+        several(self.grid) || several(self.block)
     }
 }
 

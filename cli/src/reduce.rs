@@ -128,8 +128,8 @@ impl Reduce {
             "{} of {} ops, {} of {} items; {} kernels tried in {}",
             least.ops(),
             case.ops(),
-            least.launch().items,
-            case.launch().items,
+            least.launch().shape.items().unwrap_or(0),
+            case.launch().shape.items().unwrap_or(0),
             grouped(tried),
             seconds(start.elapsed()),
         ));

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use halfbyte::Shape;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Limits, Watchdog};
-use halfbyte::import_ptx::{self, Host, MAX_ITEMS, Shape, is_ptx};
+use halfbyte::import_ptx::{self, Host, MAX_ITEMS, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};
 use halfbyte::ir::{Diagnostic, Span};
@@ -62,7 +63,7 @@ pub(super) struct Run {
     /// What executes machine code
     #[arg(long, value_enum, default_value = "interp")]
     engine: EngineName,
-    /// The number of work items
+    /// The number of work items, along x; or give --grid and --block
     #[arg(long, value_name = "N", required_unless_present = "grid")]
     items: Option<u32>,
     #[command(flatten)]
@@ -189,8 +190,8 @@ impl Run {
     fn run_within(&self, within: &Within<'_>) -> Done {
         let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
-        let shape = self.shape.shape()?;
-        let items = self.items(&input.name, shape)?;
+        let known = self.shape.known(&input.name)?;
+        let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
         if is_ptx(&input.name) && self.on.is_text() {
             return self.run_text(&input, shape, engine, within);
@@ -215,10 +216,10 @@ impl Run {
             let kernel = program.kernel(name).ok_or_else(missing)?;
             let params = kernel.signature().given();
             let ready = Ready::Words(kernel, engine);
-            return self.launch(&ready, None, name, params, (&input.name, ""), items, within);
+            return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = Module::open(&input.name, text, shape)?;
+        let module = Module::open(&input.name, text, known)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let name = self.name(&names, &input.name, text)?;
         let kernels = &module.ir().kernels;
@@ -230,15 +231,16 @@ impl Run {
         let params = given(kernel);
         let On::Words(target) = on else {
             let ready = Ready::Ir(kernel);
-            return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), items, within);
+            return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);
         };
-        let options = Options { watchdog: Some(within.watchdog.clone()), ..Options::new(target) };
+        let (watchdog, several_axes) = (Some(within.watchdog.clone()), !shape.is_along_x());
+        let options = Options { watchdog, several_axes, ..Options::new(target) };
         let binary = pipeline::compile(&module, kernels, &options, &mut |_| {});
         let binary = binary.map_err(|errors| Report::new(input.name.clone(), text, errors))?;
         let program = halfbyte::TARGETS.load(&binary.object).map_err(Failure::input)?;
         let loaded = program.kernel(name).ok_or_else(|| no_kernel(&module, name))?;
         let ready = Ready::Words(loaded, engine);
-        self.launch(&ready, Some(kernel), name, &params, (&input.name, text), items, within)
+        self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within)
     }
 
     /// The kernel's name.
@@ -251,18 +253,24 @@ impl Run {
         }
     }
 
-    /// The number of work items: a kernel in PTX is launched over blocks of threads, others over items.
-    fn items(&self, file: &str, shape: Shape) -> Result<u32, Failure> {
-        match (self.items, shape.grid.zip(shape.block), is_ptx(file)) {
-            (Some(items), _, false) => Ok(items),
-            (_, Some((grid, block)), true) => grid
-                .checked_mul(block)
-                .filter(|&items| items <= MAX_ITEMS)
-                .ok_or_else(|| Failure::Call(format!("{grid} blocks of {block} threads are more than {MAX_ITEMS}"))),
-            (_, _, true) => {
-                Err(Failure::Call("a kernel in PTX is launched over --grid blocks of --block threads".into()))
+    /// The work items: a kernel in PTX is launched over blocks of threads, others over these or over items.
+    fn launched(&self, file: &str) -> Result<(Shape, u32), Failure> {
+        let wrong = |message: String| Err(Failure::Call(message));
+        let shape = match (self.items, self.shape.grid, self.shape.block) {
+            (Some(items), None, None) if !is_ptx(file) => return Ok((Shape::from(items), items)),
+            (None, Some(grid), Some(block)) => Shape::from((grid, block)),
+            _ if is_ptx(file) => {
+                return wrong("a kernel in PTX is launched over --grid blocks of --block threads".into());
             }
-            (None, _, false) => Err(Failure::Call("--grid and --block are for kernels in PTX; say --items".into())),
+            (Some(_), ..) => return wrong("--items stands in place of --grid and --block, not beside them".into()),
+            (None, ..) => return wrong("give both --grid and --block, or --items".into()),
+        };
+        match shape.items() {
+            Err(error) => wrong(error.to_string()),
+            Ok(items) if is_ptx(file) && items > MAX_ITEMS => {
+                wrong(format!("{shape} are {items} work items, more than {MAX_ITEMS}"))
+            }
+            Ok(items) => Ok((shape, items)),
         }
     }
 
@@ -279,10 +287,9 @@ impl Run {
         let outs = self.outs(host.params())?;
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;
         let start = Instant::now();
-        self.describe(within, name, engine, shape.grid.unwrap_or(1).saturating_mul(shape.block.unwrap_or(1)));
-        let (grid, block) = (shape.grid.unwrap_or(1), shape.block.unwrap_or(1));
+        self.describe(within, name, engine, shape.items().unwrap_or(0));
         let how = How { watchdog: Some(within.watchdog), ..How::from(engine) };
-        let stats = host.launch_on(how, grid, block, &mut bound.args).map_err(|error| match error {
+        let stats = host.launch_on(how, shape, &mut bound.args).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 within.set_launch_error(&error);
@@ -313,11 +320,11 @@ impl Run {
         name: &str,
         params: &[Param],
         (file, text): (&str, &str),
-        items: u32,
+        (shape, items): (Shape, u32),
         within: &Within<'_>,
     ) -> Done {
         let outs = self.outs(params)?;
-        let mut bound = self.values(name, params, kernel.map(|kernel| (kernel, items)), within.watchdog)?;
+        let mut bound = self.values(name, params, kernel.map(|kernel| (kernel, shape)), within.watchdog)?;
         let signs = bound.signs();
         let sign = |elem| self.sign().unwrap_or_else(|| signs(elem));
         let args = &mut bound.args;
@@ -326,11 +333,11 @@ impl Run {
         let failed = match ready {
             Ready::Ir(kernel) => {
                 let evaluated = match self.trace {
-                    Some(item) => evaluate_traced(kernel, text, item, items, within.watchdog, args, &sign),
-                    None => evaluate_watched(kernel, items, DEFAULT_BUDGET, Some(within.watchdog), args).map(drop),
+                    Some(item) => evaluate_traced(kernel, text, item, shape, within.watchdog, args, &sign),
+                    None => evaluate_watched(kernel, shape, DEFAULT_BUDGET, Some(within.watchdog), args).map(drop),
                 };
                 evaluated.err().map(|fault| {
-                    let diagnostic = fault_diagnostic(&fault, kernel, kernel.span);
+                    let diagnostic = fault_diagnostic(&fault, kernel, &shape, kernel.span);
                     let item = if let Fault::Trap(trap) = &fault { Some(trap.item) } else { None };
                     if let Fault::Trap(_) | Fault::Race(_) = &fault {
                         within.set_trap(Kind::of_fault(&fault), item, lines.position(diagnostic.span.start).line);
@@ -338,7 +345,7 @@ impl Run {
                     diagnostic
                 })
             }
-            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, items, args, within) {
+            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, (shape, items), args, within) {
                 Ok(()) => None,
                 // An object has no text to show.
                 Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
@@ -360,7 +367,7 @@ impl Run {
         &self,
         kernel: &Kernel,
         engine: Engine,
-        items: u32,
+        (shape, items): (Shape, u32),
         args: &mut [Vec<u8>],
         within: &Within<'_>,
     ) -> Result<(), LaunchError> {
@@ -384,7 +391,7 @@ impl Run {
             let result = execute(
                 kernel,
                 How { done: Some(done), watchdog: Some(within.watchdog), ..How::from(engine) },
-                items,
+                shape,
                 args,
             );
             drop(ended);
@@ -447,7 +454,7 @@ impl Run {
         &self,
         name: &str,
         params: &[Param],
-        launched: Option<(&halfbyte::ir::Kernel, u32)>,
+        launched: Option<(&halfbyte::ir::Kernel, Shape)>,
         watchdog: &Watchdog,
     ) -> Result<Bound, Failure> {
         let mut shown = String::new();
@@ -489,8 +496,8 @@ impl Run {
             let loader = Loader::anywhere(Path::new("")).watched(Some(watchdog));
             let place = Span { start: end, end };
             let bound = bind(params, &values, &[], &loader, place).and_then(|mut bound| match launched {
-                Some((kernel, items)) => {
-                    bound.settle(kernel, items, Some(watchdog));
+                Some((kernel, shape)) => {
+                    bound.settle(kernel, shape, Some(watchdog));
                     Ok(bound)
                 }
                 None => bound.closed(params, place),

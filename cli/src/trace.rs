@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufWriter, Write, stdout};
 
-use halfbyte::abi::Watchdog;
+use halfbyte::abi::{Shape, Watchdog};
 use halfbyte::ir::diag::{Lines, Position};
 use halfbyte::ir::eval::{Accessed, DEFAULT_BUDGET, Fault, Observer, pack};
 use halfbyte::ir::text::print_inst;
@@ -36,7 +36,7 @@ pub(super) fn evaluate_traced(
     kernel: &Kernel,
     text: &str,
     item: u32,
-    items: u32,
+    shape: Shape,
     watchdog: &Watchdog,
     args: &mut [Vec<u8>],
     sign: &dyn Fn(Elem) -> Sign,
@@ -44,7 +44,7 @@ pub(super) fn evaluate_traced(
     let out = BufWriter::new(stdout().lock());
     let lines = Lines::new(text);
     let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
-    let evaluated = evaluate_observed(kernel, items, DEFAULT_BUDGET, Some(watchdog), args, &mut tracer);
+    let evaluated = evaluate_observed(kernel, shape, DEFAULT_BUDGET, Some(watchdog), args, &mut tracer);
     // What nobody reads is lost.
     let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
     evaluated.map(drop)

@@ -30,7 +30,7 @@ impl Emitter for Halu {
 
 fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let MachFunc { signature, blocks, local_bytes, registers, .. } = func;
-    let info = KernelInfo { signature, local_bytes, registers, tiles: None, max_items: u32::MAX };
+    let info = KernelInfo { signature, local_bytes, registers, tiles: None, max_items: u32::MAX, along_x: false };
     let kernel = || info.signature.name().to_owned();
     let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
     let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();

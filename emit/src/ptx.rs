@@ -51,7 +51,7 @@ fn labelled(entry: &Entry) -> String {
 }
 
 fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
-    let MachFunc { signature, blocks, extra: PtxExtra { sm, max_items, types }, .. } = func;
+    let MachFunc { signature, blocks, extra: PtxExtra { sm, max_items, along_x, types }, .. } = func;
     let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
     let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
@@ -94,6 +94,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         local_bytes: 0,
         tiles: None,
         max_items: u32::try_from(max_items).unwrap_or(u32::MAX),
+        along_x,
     };
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }

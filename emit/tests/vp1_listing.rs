@@ -58,6 +58,7 @@ fn code() -> Code {
             registers: 0,
             tiles: Some(Tiles { items: 4, group_branch: Some(4), image: (1..=18).collect(), streams }),
             max_items: u32::MAX,
+            along_x: true,
         },
         words: halfbyte_isa::vp1::Code(words).into(),
         locs: vec![loc(2), loc(2), Loc::default(), loc(1), loc(1), Loc::default(), loc(2)],

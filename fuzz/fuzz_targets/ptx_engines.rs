@@ -13,13 +13,13 @@ const BLOCK: u32 = 4;
 const BUDGET: u32 = 64;
 
 fuzz_target!(|text: &str| {
-    let Ok(module) = import("k.ptx", text, Shape { grid: Some(GRID), block: Some(BLOCK) }) else { return };
+    let Ok(module) = import("k.ptx", text, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) }) else { return };
     for kernel in module.ir().kernels.iter().take(2) {
         let Ok(host) = Host::load("k.ptx", text, &kernel.name) else { continue };
         let before = arguments(kernel, GRID * BLOCK, &mut Random(text.len() as u64));
         let (mut expected, mut found) = (before.clone(), before);
         let how = How { budget: BUDGET.into(), ..Engine::Interp.into() };
-        let text_ran = host.launch_on(how, GRID, BLOCK, &mut expected);
+        let text_ran = host.launch_on(how, (GRID, BLOCK), &mut expected);
         let ir_ran = evaluate_within(kernel, GRID * BLOCK, BUDGET, &mut found);
         match (text_ran, ir_ran) {
             // Items that are not independent, or take too long, may differ.

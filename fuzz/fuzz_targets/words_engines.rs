@@ -43,6 +43,7 @@ fuzz_target!(|data: &[u8]| {
             registers: 255,
             tiles: None,
             max_items: u32::MAX,
+            along_x: false,
         },
         locs: vec![Loc::default(); all.len()],
         words: halfbyte::isa::halu::Code(all).into(),

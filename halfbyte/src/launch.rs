@@ -2,9 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{
-    DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Watchdog, buffer_base, buffer_near, group_size,
-};
+use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Op, Span};
@@ -47,8 +45,8 @@ pub fn given(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
 ///
 /// # Errors
 /// A trap or a race.
-pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
-    evaluate_watched(kernel, items, eval::DEFAULT_BUDGET, None, args)
+pub fn evaluate(kernel: &halfbyte_ir::Kernel, shape: impl Into<Shape>, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
+    evaluate_watched(kernel, shape, eval::DEFAULT_BUDGET, None, args)
 }
 
 /// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
@@ -57,11 +55,11 @@ pub fn evaluate(kernel: &halfbyte_ir::Kernel, items: u32, args: &mut [Vec<u8>]) 
 /// A trap or a race.
 pub fn evaluate_within(
     kernel: &halfbyte_ir::Kernel,
-    items: u32,
+    shape: impl Into<Shape>,
     budget: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
-    evaluate_watched(kernel, items, budget, None, args)
+    evaluate_watched(kernel, shape, budget, None, args)
 }
 
 /// Runs a kernel on the evaluator, where a watchdog may end that early.
@@ -70,12 +68,12 @@ pub fn evaluate_within(
 /// A trap, a race, or a limit that was met.
 pub fn evaluate_watched(
     kernel: &halfbyte_ir::Kernel,
-    items: u32,
+    shape: impl Into<Shape>,
     budget: u32,
     watchdog: Option<&Watchdog>,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
-    evaluate_observed(kernel, items, budget, watchdog, args, &mut ())
+    evaluate_observed(kernel, shape, budget, watchdog, args, &mut ())
 }
 
 /// The same, and tells an observer of every step.
@@ -84,13 +82,15 @@ pub fn evaluate_watched(
 /// As [`evaluate_watched`].
 pub fn evaluate_observed<O: eval::Observer>(
     kernel: &halfbyte_ir::Kernel,
-    items: u32,
+    shape: impl Into<Shape>,
     budget: u32,
     watchdog: Option<&Watchdog>,
     args: &mut [Vec<u8>],
     observer: &mut O,
 ) -> Result<Writers, Fault> {
+    let shape = shape.into();
     if let Some(watchdog) = watchdog {
+        let items = shape.items().map_err(eval::ArgError::from)?;
         let bytes = args.iter().map(|arg| arg.len() as u64).fold(0, u64::saturating_add);
         let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
         watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
@@ -108,8 +108,7 @@ pub fn evaluate_observed<O: eval::Observer>(
             ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
-    let group_size = group_size(items);
-    let launch = eval::Launch { group_size, budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(items) };
+    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(shape) };
     Prepared::new(kernel).run_observed(&launch, &mut bound, observer)
 }
 
@@ -120,7 +119,7 @@ pub fn evaluate_observed<O: eval::Observer>(
 pub fn execute<'a>(
     kernel: &halfbyte_runtime::Kernel,
     how: impl Into<How<'a>>,
-    items: u32,
+    shape: impl Into<Shape>,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
     let mut bound: Vec<Arg<'_>> = (kernel.signature().given().iter().zip(args))
@@ -130,11 +129,11 @@ pub fn execute<'a>(
         })
         .collect();
     let How { engine, budget, done, watchdog } = how.into();
-    kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(items, &mut bound) })
+    kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) })
 }
 
-/// A fault of the evaluator as a message with its place in the text; at `place` where no instruction is at fault.
-pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span) -> Diagnostic {
+/// A fault of the evaluator, in a launch of that shape, as a message with its place in the text; at `place` where no instruction is at fault.
+pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, place: Span) -> Diagnostic {
     let name = &kernel.name;
     match fault {
         Fault::Args(error) => Diagnostic::new(place, error.to_string()),
@@ -152,15 +151,20 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, place: Span
             });
             let near = near.unwrap_or_default();
             let message = format!("{access} of {bytes} bytes at {address:#x} is out of bounds{near}");
-            Diagnostic::new(*span, format!("trap on ir: @{name}, item {item}: {message}"))
+            Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {message}", shape.name(*item)))
         }
-        Fault::Trap(trap) => Diagnostic::new(trap.span, format!("trap on ir: @{name}, {trap}")),
+        Fault::Trap(eval::Trap { item, span, kind, .. }) => {
+            Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {kind}", shape.name(*item)))
+        }
         Fault::Race(race) => {
             let Race { param, offset, first, second } = race;
             let buffer = kernel.params.get(*param).map_or("", |param| param.name.as_str());
-            let message =
-                format!("race on ir: @{name}, {second} byte {offset} of buffer `{buffer}`, which {first} too");
-            Diagnostic::new(second.span, message).note(Some(first.span), format!("{first} it"))
+            let [first_item, second_item] = [first, second]
+                .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
+            let message = format!(
+                "race on ir: @{name}, {second_item} byte {offset} of buffer `{buffer}`, which {first_item} too"
+            );
+            Diagnostic::new(second.span, message).note(Some(first.span), format!("{first_item} it"))
         }
     }
 }
@@ -175,7 +179,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
             error => Diagnostic::new(place, error.to_string()),
         };
     };
-    let message = format!("trap on {on}: @{}, item {}: {}", trap.kernel, trap.item, trap.kind);
+    let message = format!("trap on {on}: @{}, {}: {}", trap.kernel, trap.item_name(), trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
     Diagnostic::new(place, message).note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }

@@ -49,6 +49,9 @@ pub struct Options {
     pub targets: &'static TargetSet,
     /// The passes over the IR, and the rules that they apply.
     pub pipeline: Pipeline,
+    /// Whether launches may have items along several axes though a kernel names none but x. Where a target numbers items along each
+    /// axis only, `item_id` and other ops without an axis then take more instructions; kernels that name y or z have them anyway.
+    pub several_axes: bool,
     /// Whether each step's result is verified: kernels after each pass, and the register allocation.
     pub verify: bool,
     /// Whether steps say how long they took; to ask for the time takes some itself.
@@ -67,6 +70,7 @@ impl Options {
             target,
             targets: &TARGETS,
             pipeline: Pipeline::default(),
+            several_axes: false,
             verify: cfg!(debug_assertions),
             timed: false,
             watchdog: None,
@@ -225,6 +229,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {
+        let legality = if options.several_axes { legality.with_several_axes() } else { legality };
         let isel = vec![0; options.targets.rules(options.target).len()];
         let fired = Fired { lower: vec![0; options.pipeline.rule_count()], isel };
         let (scratch, allocator) = (Scratch::default(), Allocator::default());

@@ -4,8 +4,8 @@
 //! numbers that make up the index are shown to be so small that nothing wraps and nothing is negative. Where that is not
 //! shown, the address is computed as PTX computes it, in 64 bits, and is exact all the same.
 
-use halfbyte_ir::{MemAttr, Op, ParamKind, Type, Value};
-use halfbyte_isa::ptx::types::{SpecialGroup, Token, Type as PtxType};
+use halfbyte_ir::{Axis, MemAttr, Op, ParamKind, Type, Value};
+use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 use halfbyte_isa::row::Class;
@@ -261,14 +261,14 @@ impl Import<'_> {
     }
 
     /// The special register that a value is.
-    pub fn special_of(&self, val: Val) -> Option<SpecialGroup> {
+    pub fn special_of(&self, val: Val) -> Option<Special> {
         let mut val = val;
         for _ in 0..DEPTH {
             let &Def::Inst(number, None) = self.function.def(val) else { return None };
             let inst = self.function.inst(number)?;
             match (inst.opcode, inst.operands.get(1)) {
                 (Opcode::MOV_SPECIAL, Some(&Operand::Special(special))) if inst.ty(0).bits() == 32 => {
-                    return (special.axis == 0).then_some(special.group);
+                    return Some(special);
                 }
                 (Opcode::MOV, _) => val = self.read_of(number, inst, 1)?,
                 _ => return None,
@@ -277,14 +277,19 @@ impl Import<'_> {
         None
     }
 
-    /// Whether an instruction computes the number of the work item: that of the block times the threads of a block, and that of
-    /// the thread.
-    pub fn makes_item(&self, number: usize, inst: &Inst) -> bool {
+    /// The axis along which an instruction computes the number of the work item: that of the block times the threads of a block, and
+    /// that of the thread.
+    pub fn makes_item(&self, number: usize, inst: &Inst) -> Option<Axis> {
+        Axis::ALL.into_iter().find(|&axis| self.makes_item_along(axis, number, inst))
+    }
+
+    fn makes_item_along(&self, axis: Axis, number: usize, inst: &Inst) -> bool {
         let read = |i: usize| self.read_of(number, inst, i);
-        let is_thread = |i: usize| read(i).is_some_and(|val| self.special_of(val) == Some(SpecialGroup::Thread));
+        let thread = Some(Special { group: SpecialGroup::Thread, axis });
+        let is_thread = |i: usize| read(i).is_some_and(|val| self.special_of(val) == thread);
         match inst.opcode {
             Opcode::MAD if inst.has(Token::Lo) && inst.ty(0).bits() == 32 => {
-                is_thread(3) && self.is_start(number, inst)
+                is_thread(3) && self.is_start(axis, number, inst)
             }
             Opcode::ADD if inst.ty(0).bits() == 32 => [(1, 2), (2, 1)].into_iter().any(|(start, thread)| {
                 let start = read(start).map(|val| self.function.def(val));
@@ -294,27 +299,29 @@ impl Import<'_> {
                     matches!(of.opcode, Opcode::MUL if of.has(Token::Lo) && of.ty(0).bits() == 32)
                         || matches!(of.opcode, Opcode::SHL if of.ty(0).bits() == 32)
                 };
-                is_thread(thread) && of.is_some_and(|of| is_product(of) && self.is_start(product, of))
+                is_thread(thread) && of.is_some_and(|of| is_product(of) && self.is_start(axis, product, of))
             }),
             _ => false,
         }
     }
 
     /// Whether the first two operands are the number of the block and the threads of a block.
-    fn is_start(&self, number: usize, inst: &Inst) -> bool {
-        let special = |i: usize| self.read_of(number, inst, i).and_then(|val| self.special_of(val));
+    fn is_start(&self, axis: Axis, number: usize, inst: &Inst) -> bool {
+        let is = |i: usize, group| {
+            let special = self.read_of(number, inst, i).and_then(|val| self.special_of(val));
+            special == Some(Special { group, axis })
+        };
         let is_size = |i: usize| {
             let known = self.number_at(number, inst, i);
             let known = if inst.opcode == Opcode::SHL { known.filter(|&n| n < 32).map(|n| 1 << n) } else { known };
-            let block = self.shape.block.map(u64::from);
-            inst.opcode != Opcode::SHL && special(i) == Some(SpecialGroup::BlockSize)
-                || known.is_some() && known == block
+            let block = self.shape.block.map(|block| u64::from(axis.of(block)));
+            inst.opcode != Opcode::SHL && is(i, SpecialGroup::BlockSize) || known.is_some() && known == block
         };
         let commutes = inst.opcode != Opcode::SHL;
         [(1, 2), (2, 1)]
             .into_iter()
             .take(if commutes { 2 } else { 1 })
-            .any(|(block, size)| special(block) == Some(SpecialGroup::Block) && is_size(size))
+            .any(|(block, size)| is(block, SpecialGroup::Block) && is_size(size))
     }
 
     /// Least and greatest number that a value of at most 32 bits can be, unsigned.
@@ -333,7 +340,7 @@ impl Import<'_> {
         let Some(depth) = depth.checked_sub(1) else { return all };
         let &Def::Inst(number, None) = self.function.def(val) else { return all };
         let Some(inst) = self.function.inst(number) else { return all };
-        if self.makes_item(number, inst) {
+        if self.makes_item(number, inst).is_some() {
             return (0, (MAX_ITEMS - 1).into());
         }
         let operand = |i: usize| match self.number_at(number, inst, i) {

@@ -10,7 +10,7 @@ use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
-use halfbyte_isa::ptx::types::{MissingAxis, Special, Type as PtxType};
+use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Operand, Reg, Var};
 
 use crate::domain::Code;
@@ -98,10 +98,8 @@ fn with_parameters<T>(
     let function = Function::new(entry);
     let mut wrong = Vec::new();
     let parameters = Parameters::new(&function, &mut wrong);
-    let mut errors = other_axes(entry, locs, places);
-    errors.extend(wrong.iter().map(|wrong| diagnostic(wrong, entry, locs, places)));
-    if !errors.is_empty() {
-        return Err(errors);
+    if !wrong.is_empty() {
+        return Err(wrong.iter().map(|wrong| diagnostic(wrong, entry, locs, places)).collect());
     }
     let types = Types::new(&function, &parameters);
     let mut import = Import {
@@ -121,16 +119,6 @@ fn with_parameters<T>(
     };
     import.declare();
     then(import)
-}
-
-/// Reads of special registers of axes that launches do not have.
-fn other_axes(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Vec<Diagnostic> {
-    let missing = entry.insts.iter().zip(locs).filter_map(|(inst, loc)| Some((inst.check_axes().err()?, loc)));
-    let diagnostic = |(axis, loc): (MissingAxis, &Loc)| {
-        let expected = "`.x`, in a kernel that counts its threads along x alone";
-        Diagnostic::new(places.span(*loc), axis.to_string()).expected(expected)
-    };
-    missing.map(diagnostic).collect()
 }
 
 fn diagnostic(wrong: &Wrong, entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Diagnostic {

@@ -18,7 +18,7 @@
 //! assert_eq!(kernels[0].to_string(), "\
 //! kernel @twice(%x: inout f16x2) {
 //! ^entry:
-//!   %0 = item_id
+//!   %0 = item_id.x
 //!   %1 = load %x[%0]
 //!   %2 = fadd.f16x2 %1, %1
 //!   store %2, %x[%0]
@@ -62,10 +62,17 @@ pub const MAX_BLOCK: u32 = 1024;
 /// How a kernel is launched, as far as it is known: over blocks of threads, which are the work items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Shape {
-    /// The number of blocks, along x.
-    pub grid: Option<u32>,
-    /// The threads of a block, along x.
-    pub block: Option<u32>,
+    /// The number of blocks, along x, y and z.
+    pub grid: Option<[u32; 3]>,
+    /// The threads of a block, likewise.
+    pub block: Option<[u32; 3]>,
+}
+
+impl Shape {
+    /// Whether it is known that all items are along x.
+    fn is_along_x(self) -> bool {
+        [self.grid, self.block].iter().all(|counts| matches!(counts, Some([_, 1, 1])))
+    }
 }
 
 /// Whether a file is in PTX, by its name.

@@ -1,6 +1,6 @@
 //! Where an item is: threads and blocks as the number of the work item.
 
-use halfbyte_ir::{Attr, Op, Type, Value};
+use halfbyte_ir::{Attr, Axis, Op, Type, Value};
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
@@ -9,8 +9,8 @@ use crate::emit::Import;
 impl Import<'_> {
     /// Imports what reads a special register, or computes the number of the item, or of all items; and addresses of variables.
     pub fn special_inst(&mut self, inst: &Inst) -> bool {
-        let value = if self.makes_item(self.number, inst) {
-            self.code.builder.here(Op::ItemId)
+        let value = if let Some(axis) = self.makes_item(self.number, inst) {
+            self.item(axis)
         } else if self.makes_count(inst) {
             self.code.builder.here(Op::ItemCount)
         } else if let (Opcode::MOV_SPECIAL, Some(&Operand::Special(special))) = (inst.opcode, inst.operands.get(1)) {
@@ -38,54 +38,66 @@ impl Import<'_> {
         self.code.builder.value(Op::PtrAdd, Type::PTR, Attr::None, &[base, offset])
     }
 
-    /// Whether it multiplies the number of blocks by the threads of a block.
+    /// Whether it multiplies the number of blocks by the threads of a block, where these are all items.
     fn makes_count(&self, inst: &Inst) -> bool {
         let special = |i: usize| self.operand_val(inst, i).and_then(|val| self.special_of(val));
         let both = [special(1), special(2)];
-        matches!(inst.opcode, Opcode::MUL if inst.has(Token::Lo) && inst.ty(0).bits() == 32)
-            && both.contains(&Some(SpecialGroup::BlockSize))
-            && both.contains(&Some(SpecialGroup::GridSize))
+        let has = |group| both.contains(&Some(Special { group, axis: Axis::X }));
+        let is_product = matches!(inst.opcode, Opcode::MUL if inst.has(Token::Lo) && inst.ty(0).bits() == 32);
+        is_product && has(SpecialGroup::BlockSize) && has(SpecialGroup::GridSize) && self.shape.is_along_x()
     }
 
-    fn special(&mut self, special: Special) -> Value {
-        let number = |import: &mut Self, number: u32| import.code.constant(Type::I32, number.into());
-        let (grid, block) = (self.shape.grid, self.shape.block);
-        // Of axis x: others are refused before anything is imported.
-        match special.group {
+    fn number(&mut self, number: u32) -> Value {
+        self.code.constant(Type::I32, number.into())
+    }
+
+    /// The number of the item along an axis.
+    fn item(&mut self, axis: Axis) -> Value {
+        match axis {
+            Axis::X if self.shape.is_along_x() => self.code.builder.here(Op::ItemId),
+            _ => self.code.builder.along(Op::ItemId, axis),
+        }
+    }
+
+    fn special(&mut self, Special { group, axis }: Special) -> Value {
+        let [grid, block] = [self.shape.grid, self.shape.block].map(|counts| counts.map(|counts| axis.of(counts)));
+        // Along x the numbers of thread and block are those of the item divided, for machines without groups.
+        let divisor = match (axis, self.shape.block) {
+            (Axis::X, Some([block, 1, 1])) if self.shape.grid.is_none_or(|[_, y, z]| [y, z] == [1; 2]) => Some(block),
+            _ => None,
+        };
+        match group {
             SpecialGroup::BlockSize => match block {
-                Some(block) => number(self, block),
-                None => self.code.builder.here(Op::GroupSize),
+                Some(block) => self.number(block),
+                None => self.code.builder.along(Op::GroupSize, axis),
             },
             SpecialGroup::GridSize => match grid {
-                Some(grid) => number(self, grid),
-                None => {
-                    self.refuse("how many blocks there are is not known here", "a number of blocks, `--grid N`");
-                    number(self, 1)
-                }
+                Some(grid) => self.number(grid),
+                None => self.code.builder.along(Op::GroupCount, axis),
             },
-            SpecialGroup::Thread => match (grid, block) {
-                (_, Some(1)) => number(self, 0),
-                (Some(1), _) => self.code.builder.here(Op::ItemId),
-                (_, Some(block)) => {
+            SpecialGroup::Thread => match (grid, block, divisor) {
+                (_, Some(1), _) => self.number(0),
+                (Some(1), ..) => self.item(axis),
+                (.., Some(block)) => {
                     let (item, start) = self.block_of_item(block);
-                    let size = number(self, block);
+                    let size = self.number(block);
                     let start = self.code.op(Op::Mul, Type::I32, &[start, size]);
                     self.code.op(Op::Sub, Type::I32, &[item, start])
                 }
-                _ => self.code.builder.here(Op::LocalId),
+                _ => self.code.builder.along(Op::LocalId, axis),
             },
-            SpecialGroup::Block => match (grid, block) {
-                (Some(1), _) => number(self, 0),
-                (_, Some(1)) => self.code.builder.here(Op::ItemId),
-                (_, Some(block)) => self.block_of_item(block).1,
-                _ => self.code.builder.here(Op::GroupId),
+            SpecialGroup::Block => match (grid, block, divisor) {
+                (Some(1), ..) => self.number(0),
+                (_, Some(1), _) => self.item(axis),
+                (.., Some(block)) => self.block_of_item(block).1,
+                _ => self.code.builder.along(Op::GroupId, axis),
             },
         }
     }
 
-    /// The number of the item, and of its block: the quotient by a number of threads.
+    /// The number of the item along x, and of its block: the quotient by a number of threads.
     fn block_of_item(&mut self, block: u32) -> (Value, Value) {
-        let item = self.code.builder.here(Op::ItemId);
+        let item = self.item(Axis::X);
         if block.is_power_of_two() {
             let count = self.code.constant(Type::I32, block.trailing_zeros().into());
             return (item, self.code.op(Op::ShrU, Type::I32, &[item, count]));

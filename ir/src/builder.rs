@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::{Direction, ParamKind, Type};
+use halfbyte_abi::{Axis, Direction, ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::kernel::{Attr, Block, BlockCall, Inst, IntrinsicData, Kernel, Value, ValueList};
@@ -166,6 +166,11 @@ impl Builder {
             _ => Attr::None,
         };
         self.value(op, ty, attr, args)
+    }
+
+    /// Adds an op that says where the item is along an axis, such as [`Op::ItemId`]; [`here`](Builder::here) where it is in all.
+    pub fn along(&mut self, op: Op, axis: Axis) -> Value {
+        self.value(op, Type::I32, Attr::Axis(axis), &[])
     }
 
     /// Adds an op without operands and suffix, such as [`Op::ItemId`].

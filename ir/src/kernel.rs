@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
-use halfbyte_abi::{ParamKind, Type};
+use halfbyte_abi::{Axis, ParamKind, Type};
 
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
@@ -81,12 +81,21 @@ pub enum Attr {
     Lane(u8),
     /// Lane numbers of a shuffle.
     Lanes(LaneMap),
+    /// An axis of the launch.
+    Axis(Axis),
     /// An address.
     Mem(MemAttr),
     /// Branch targets.
     Targets(CallRange),
     /// A target's instruction.
     Intrinsic(IntrinsicRef),
+}
+
+impl Attr {
+    /// The axis, where there is one.
+    pub const fn axis(self) -> Option<Axis> {
+        if let Attr::Axis(axis) = self { Some(axis) } else { None }
+    }
 }
 
 /// An instruction.
@@ -534,6 +543,12 @@ impl Kernel {
     /// The place in the text of the stream of that number.
     pub fn stream_span(&self, number: usize) -> Option<Span> {
         Some(self.packing.as_ref()?.streams.get(number)?.site)
+    }
+
+    /// Whether an op names an axis that launches along x do not have, so that the kernel is meant for others.
+    pub fn names_several_axes(&self) -> bool {
+        let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
+        insts.any(|&inst| matches!(self.insts[inst].attr, Attr::Axis(Axis::Y | Axis::Z)))
     }
 
     /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by

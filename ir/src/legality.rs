@@ -17,6 +17,21 @@ pub struct Lanes {
     pub max_streams: usize,
 }
 
+/// Which numbers of items a target has, of those that ops give: along each axis of the launch, and over all axes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Axes {
+    /// All, in launches of any shape.
+    #[default]
+    All,
+    /// Those along each axis. Those over all axes it has where all items are along x.
+    Each {
+        /// Whether launches may have items along several axes though the kernel names none but x.
+        several: bool,
+    },
+    /// Those along x: all items are.
+    X,
+}
+
 /// Why a target cannot do something, and what to write instead. It displays as why.
 ///
 /// ```
@@ -110,6 +125,7 @@ pub struct Legality {
     access_alignment: u32,
     word_sums: bool,
     wide_indices: bool,
+    axes: Axes,
 }
 
 impl Legality {
@@ -134,6 +150,7 @@ impl Legality {
             access_alignment: 1,
             word_sums: false,
             wide_indices: false,
+            axes: Axes::All,
         }
     }
 
@@ -207,6 +224,27 @@ impl Legality {
     /// Whether indices are scaled in 64 bits at least as well as in 32.
     pub const fn has_wide_indices(&self) -> bool {
         self.wide_indices
+    }
+
+    /// The same, of a target that has only some numbers of items.
+    #[must_use]
+    pub const fn with_axes(mut self, axes: Axes) -> Legality {
+        self.axes = axes;
+        self
+    }
+
+    /// The same, for launches that may have items along several axes though a kernel names none but x.
+    #[must_use]
+    pub const fn with_several_axes(mut self) -> Legality {
+        if let Axes::Each { .. } = self.axes {
+            self.axes = Axes::Each { several: true };
+        }
+        self
+    }
+
+    /// Which numbers of items it has.
+    pub const fn axes(&self) -> Axes {
+        self.axes
     }
 
     /// The target's name, for messages only.

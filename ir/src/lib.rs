@@ -30,12 +30,12 @@ pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Ro
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
 pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
-pub use halfbyte_abi::{Direction, Elem, ParamKind, Type};
+pub use halfbyte_abi::{Axis, Direction, Elem, ParamKind, Type};
 pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
     Part, Value, ValueData, ValueDef, ValueList, WideConst,
 };
-pub use legality::{Lanes, Legality, Reason, Refusal};
+pub use legality::{Axes, Lanes, Legality, Reason, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
 pub use rule::Rule;
 pub use span::Span;

@@ -67,6 +67,8 @@ pub enum AttrKind {
     Lane,
     /// A list of lane numbers.
     Lanes,
+    /// An axis of the launch, or none.
+    Axis,
     /// An address.
     Mem,
     /// Branch targets with their arguments.
@@ -452,16 +454,18 @@ ops! {
         "An address so many bytes on."; "%q = ptr_add %p, %n";
 
     // Where the item is.
-    ItemId "item_id" - [] -> I32, -, Pure;
-        "The number of this work item, from 0."; "%i = item_id";
+    ItemId "item_id" - [] -> I32, (Axis), Pure;
+        "The number of this work item along an axis, from 0: `group_id.x * group_size.x + local_id.x`. Without an axis its number in the whole launch: x + nx * (y + ny * z), where nx items are along x."; "%i = item_id.x";
     ItemCount "item_count" - [] -> I32, -, Pure;
         "The number of work items of the launch."; "%n = item_count";
-    LocalId "local_id" - [] -> I32, -, Pure;
-        "The item's number in its group."; "%l = local_id";
-    GroupId "group_id" - [] -> I32, -, Pure;
-        "The number of the item's group."; "%g = group_id";
-    GroupSize "group_size" - [] -> I32, -, Pure;
-        "The number of items in a group."; "%s = group_size";
+    LocalId "local_id" - [] -> I32, (Axis), Pure;
+        "The item's number in its group, along an axis or, numbered alike, in all of it."; "%l = local_id";
+    GroupId "group_id" - [] -> I32, (Axis), Pure;
+        "The number of the item's group, along an axis or in all of the grid."; "%g = group_id";
+    GroupSize "group_size" - [] -> I32, (Axis), Pure;
+        "The number of items in a group, along an axis or in all."; "%s = group_size.y";
+    GroupCount "group_count" - [] -> I32, (Axis), Pure;
+        "The number of groups, along an axis or in all."; "%c = group_count";
 
     // Targets' own instructions.
     Intrinsic "intrinsic" DATA [] -> same, (Intrinsic), Pure;

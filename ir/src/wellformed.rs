@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_abi::{Direction, ParamKind, Type};
+use halfbyte_abi::{Axis, Direction, ParamKind, Type};
 
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::diag::Diagnostic;
@@ -202,6 +202,7 @@ pub(crate) fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     match row.attr {
         AttrKind::IntCC => IntCC::ALL.iter().map(|cc| cc.name()).collect(),
         AttrKind::FloatCC => FloatCC::ALL.iter().map(|cc| cc.name()).chain(flags).collect(),
+        AttrKind::Axis => Axis::ALL.map(Axis::name).into(),
         _ => flags.collect(),
     }
 }
@@ -569,7 +570,8 @@ impl Verifier<'_> {
         let place = Subject::Inst(inst, Part::Attr);
         let args = data.args.as_slice(&self.kernel.pool);
         match (row.attr, data.attr) {
-            (AttrKind::None, Attr::None) | (AttrKind::IntCC, Attr::IntCC(_)) => {}
+            (AttrKind::None | AttrKind::Axis, Attr::None) => {}
+            (AttrKind::IntCC, Attr::IntCC(_)) | (AttrKind::Axis, Attr::Axis(_)) => {}
             (AttrKind::Float(_), Attr::Float(flags)) => {
                 if flags != FloatFlags::default() {
                     self.flags(inst, data, flags);

@@ -1,5 +1,6 @@
 //! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
 
+use halfbyte_abi::ShapeError;
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,
 };
@@ -153,15 +154,80 @@ kernel @where(%out: out i32) {
   %local = local_id
   %group = group_id
   %size = group_size
-  switch %i, ^join(%count), [4: ^join(%local), 5: ^join(%group), 6: ^join(%size)]
+  %groups = group_count
+  switch %i, ^join(%count), [4: ^join(%local), 5: ^join(%group), 6: ^join(%size), 7: ^join(%groups)]
 ^join(%v: i32):
   store %v, %out[%i]
   ret
 }";
-    let mut bytes = [0; 28];
-    let launch = Launch { group_size: 3, ..Launch::new(7) };
-    run(source, &launch, &mut [buffer(0, &mut bytes)]).unwrap();
-    assert_eq!(bytes.as_slice(), words(&[7, 7, 7, 7, 1, 1, 3]));
+    let mut bytes = [0; 36];
+    run(source, &Launch::new((3, 3)), &mut [buffer(0, &mut bytes)]).unwrap();
+    assert_eq!(bytes.as_slice(), words(&[9, 9, 9, 9, 1, 1, 3, 3, 9]));
+}
+
+/// Every op of an item's place, of the launch that has items along all axes, by the definition: counted along each axis.
+#[test]
+fn where_the_item_is_along_each_axis() {
+    let (grid, block) = ([2, 3, 2], [3, 2, 4]);
+    let all: u32 = grid.iter().chain(&block).product();
+    let boxes =
+        |[x, y, z]: [u32; 3]| (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
+    let linear = |[x, y, z]: [u32; 3], [nx, ny, _]: [u32; 3]| x + nx * (y + ny * z);
+    let whole = [0, 1, 2].map(|axis| grid[axis] * block[axis]);
+    let ops = ["item_id", "local_id", "group_id", "group_size", "group_count"];
+    for op in ops {
+        for (axis, suffix) in [".x", ".y", ".z", ""].into_iter().enumerate() {
+            let source = format!(
+                "kernel @k(%out: out i32) {{\n^entry:\n  %s = group_size\n  %g = group_id\n  %l = local_id\n  \
+                 %b = mul.i32 %g, %s\n  %i = add.i32 %b, %l\n  %v = {op}{suffix}\n  store %v, %out[%i]\n  ret\n}}"
+            );
+            let mut bytes = vec![0; 4 * all as usize];
+            run(&source, &Launch::new((grid, block)), &mut [buffer(0, &mut bytes)]).unwrap();
+            let mut want = Vec::new();
+            for group in boxes(grid) {
+                for local in boxes(block) {
+                    let item = [0, 1, 2].map(|axis| group[axis] * block[axis] + local[axis]);
+                    let (of, within) = match op {
+                        "item_id" => (item, whole),
+                        "local_id" => (local, block),
+                        "group_id" => (group, grid),
+                        "group_size" => (block, [0; 3]),
+                        _ => (grid, [0; 3]),
+                    };
+                    want.push(match of.get(axis) {
+                        Some(&along) => along,
+                        None if within == [0; 3] => of.iter().product(),
+                        None => linear(of, within),
+                    });
+                }
+            }
+            assert_eq!(bytes, words(&want), "{op}{suffix}");
+        }
+    }
+}
+
+/// The trap is that of the lowest group, in it of the lowest local number; `item_id` counts otherwise.
+#[test]
+fn the_first_group_traps_first() {
+    let source = "
+kernel @k(%out: out i32) {
+^entry:
+  %i = item_id
+  %bits = const.i32 0x14
+  %zero = const.i32 0
+  %some = and.i32 %i, %bits
+  %traps = icmp.ne.i32 %some, %zero
+  br_if %traps, ^trap, ^done
+^trap:
+  store %i, %out[%bits]
+  ret
+^done:
+  ret
+}";
+    // The first to trap of group 0 is (0, 0, 1), which is item 16 of all; the first item of group 1 is item 4.
+    let mut bytes = [0; 4];
+    let fault = run(source, &Launch::new(([2, 2, 1], [4, 1, 2])), &mut [buffer(0, &mut bytes)]);
+    assert!(matches!(fault, Err(Fault::Trap(Trap { item: 4, .. }))), "{fault:?}");
 }
 
 #[test]
@@ -407,26 +473,27 @@ fn intrinsics() {
 fn arguments_must_fit() {
     let source = "kernel @k(%s: i32, %x: in i32, %y: out i32) {\n^entry:\n  ret\n}";
     let mut memory = [[0; 8], [0; 8]];
-    let mut place = |bases: [u64; 2], lens: [usize; 2], group_size| {
+    let mut place = |bases: [u64; 2], lens: [usize; 2], shape: (u32, u32)| {
         let [x, y] = &mut memory;
         let buffer = |base, bytes| Arg::Buffer { base, bytes };
         let mut args = [Arg::scalar(0), buffer(bases[0], &mut x[..lens[0]]), buffer(bases[1], &mut y[..lens[1]])];
-        let launch = Launch { group_size, ..Launch::new(1) };
+        let launch = Launch::new(shape);
         run(source, &launch, &mut args)
     };
     let refused = |error| Err(Fault::Args(error));
-    assert_eq!(place([0, 8], [8, 8], 1), Ok(()));
-    assert_eq!(place([0, 8], [8, 8], 0), refused(ArgError::GroupSize));
+    assert_eq!(place([0, 8], [8, 8], (1, 1)), Ok(()));
+    let many = (2, 1 << 31);
+    assert_eq!(place([0, 8], [8, 8], many), refused(ShapeError::Items(many.into()).into()));
     let overlap = |first, second| refused(ArgError::Overlap { first, second });
-    assert_eq!(place([0, 4], [8, 8], 1), overlap(1, 2));
-    assert_eq!(place([4, 0], [8, 8], 1), overlap(1, 2));
-    assert_eq!(place([16, u64::MAX - 3], [8, 8], 1), overlap(2, 2));
+    assert_eq!(place([0, 4], [8, 8], (1, 1)), overlap(1, 2));
+    assert_eq!(place([4, 0], [8, 8], (1, 1)), overlap(1, 2));
+    assert_eq!(place([16, u64::MAX - 3], [8, 8], (1, 1)), overlap(2, 2));
     let (param, base, align) = (1, 2, 4);
     let error = ArgError::Align { param, base, align };
-    assert_eq!(place([2, 16], [8, 8], 1), refused(error));
+    assert_eq!(place([2, 16], [8, 8], (1, 1)), refused(error));
     let (param, len, elem) = (2, 7, 4);
     let error = ArgError::Size { param, len, elem };
-    assert_eq!(place([0, 16], [8, 7], 1), refused(error));
+    assert_eq!(place([0, 16], [8, 7], (1, 1)), refused(error));
     let scalars = |count| {
         let mut args: Vec<_> = (0..count).map(|_| Arg::scalar(0)).collect();
         run(source, &Launch::new(1), &mut args)

@@ -57,6 +57,7 @@ fn carried(row: &OpRow) -> Option<String> {
         AttrKind::IntCC => "integer condition".into(),
         AttrKind::FloatCC => format!("float condition, {}", modifiers(row)),
         AttrKind::Const => "constant".into(),
+        AttrKind::Axis => "axis `x`, `y` or `z`, or none".into(),
         AttrKind::Lane => "number".into(),
         AttrKind::Lanes => "lane numbers".into(),
         AttrKind::Mem => "index (i32) and constant, both optional".into(),

@@ -47,7 +47,7 @@ pub struct Header {
 ///
 /// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in` with contents); the name of its type;
 /// of a buffer its alignment, 32 bits; then the contents, their number of bytes before them, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
-/// bits. On PTX the section of words is the text of the kernel.
+/// bits, and whether they are all along x, 8 bits. On PTX the section of words is the text of the kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
     /// Its name and parameters.
@@ -61,6 +61,8 @@ pub struct KernelInfo {
     pub tiles: Option<Tiles>,
     /// The most work items of a launch. The record has it on PTX; elsewhere all numbers of items can be launched.
     pub max_items: u32,
+    /// Whether all items of a launch are along x. The record has it on PTX; it is so on VP1 and nowhere else.
+    pub along_x: bool,
 }
 
 /// Why a record cannot be read.
@@ -203,6 +205,7 @@ impl KernelInfo {
         }
         if target.form() == Form::Text {
             put_u32(&mut out, self.max_items);
+            out.push(self.along_x.into());
         }
         out
     }
@@ -231,13 +234,16 @@ impl KernelInfo {
             all_contents.extend(contents);
         }
         let tiles = if target.form() == Form::Tiles { Some(fields.tiles()?) } else { None };
-        let max_items = if target.form() == Form::Text { fields.u32()? } else { u32::MAX };
+        let (max_items, along_x) = match target.form() {
+            Form::Text => (fields.u32()?, fields.u8()? != 0),
+            form => (u32::MAX, form == Form::Tiles),
+        };
         fields.finish()?;
         let signature = Signature::new(name, params)?.with_contents(all_contents)?;
         if let Some(tiles) = &tiles {
             tiles.check(&signature, local_bytes)?;
         }
-        Ok(KernelInfo { signature, local_bytes, registers, tiles, max_items })
+        Ok(KernelInfo { signature, local_bytes, registers, tiles, max_items, along_x })
     }
 }
 
@@ -292,6 +298,10 @@ impl<'a> Fields<'a> {
 
     fn u32(&mut self) -> Result<u32, RecordError> {
         self.array().map(u32::from_le_bytes)
+    }
+
+    fn u8(&mut self) -> Result<u8, RecordError> {
+        self.array().map(|[byte]| byte)
     }
 
     fn text(&mut self) -> Result<&'a str, RecordError> {
@@ -364,6 +374,7 @@ mod tests {
             registers: 7,
             tiles: None,
             max_items: u32::MAX,
+            along_x: false,
         }
     }
 

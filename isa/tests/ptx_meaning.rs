@@ -29,7 +29,7 @@ impl Reader<Concrete> for Machine<'_> {
     }
 
     fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
-        7 + u32::from(special.axis)
+        7 + special.axis as u32
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {

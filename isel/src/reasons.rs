@@ -2,11 +2,6 @@
 
 use halfbyte_ir::{MemAttr, Op, Reason, Type};
 
-pub(crate) const NO_GROUPS: Reason = Reason::with_help(
-    "it knows no groups of items, only `item_id` and `item_count`",
-    "compute them of `item_id`, with a parameter for the size of a group; `--target ptx` has groups",
-);
-
 pub(crate) const MASK_IN_MEMORY: Reason = Reason::with_help(
     "masks have no place in memory; expand them with `mask_expand`",
     "store `mask_expand.i8x4 %m` or `select.i8x4 %m, %one, %zero`, and make a mask of what is loaded by `icmp.ne`",

@@ -8,8 +8,8 @@ use std::fmt::Debug;
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::rule::{Walk, walk};
 use halfbyte_ir::{
-    Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span, Type,
-    Value,
+    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Rule, Span,
+    Type, Value,
 };
 use smallvec::SmallVec;
 
@@ -19,6 +19,8 @@ use crate::{idioms, range};
 pub type Unit = ();
 #[doc(hidden)]
 pub type FloatCond = (FloatCC, bool);
+#[doc(hidden)]
+pub type AxisOf = Option<Axis>;
 
 #[allow(
     dead_code,
@@ -258,7 +260,7 @@ pub mod terms {
     pub use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, LaneMap, MemAttr, Op, Rule, Type, Value};
 
     pub use super::generated::Context as Prelude;
-    pub use super::{FloatCond, MAX_ISLE_RETURNS, Rewriter, RuleBook, Unit};
+    pub use super::{AxisOf, FloatCond, MAX_ISLE_RETURNS, Rewriter, RuleBook, Unit};
 }
 
 /// Whether a constant defines a value.

@@ -166,8 +166,20 @@ fn result(decl: &Decl, extracts: Option<bool>) -> String {
 
 /// A signature where the names of the IR are not in scope.
 fn qualified(signature: &str) -> String {
-    const NAMES: [&str; 11] =
-        ["Unit", "Type", "Value", "Inst", "FloatFlags", "LaneMap", "MemAttr", "FloatCond", "Op", "IntCC", "FloatCC"];
+    const NAMES: [&str; 12] = [
+        "Unit",
+        "Type",
+        "Value",
+        "Inst",
+        "FloatFlags",
+        "LaneMap",
+        "MemAttr",
+        "FloatCond",
+        "AxisOf",
+        "Op",
+        "IntCC",
+        "FloatCC",
+    ];
     let mut out = String::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     for piece in signature.split_inclusive(|c| !is_word(c)) {

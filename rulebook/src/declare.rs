@@ -36,6 +36,7 @@ fn carried(attr: AttrKind) -> Option<Carried> {
         }
         AttrKind::Lane => ("lane", Some("u8"), "Attr::Lane(x)", "Attr::Lane(x)"),
         AttrKind::Lanes => ("lanes", Some("LaneMap"), "Attr::Lanes(x)", "Attr::Lanes(x)"),
+        AttrKind::Axis => ("axis", Some("AxisOf"), "Attr::None | Attr::Axis(_)", "x.map_or(Attr::None, Attr::Axis)"),
         AttrKind::Mem => ("mem", Some("MemAttr"), "Attr::Mem(x)", "Attr::Mem(x)"),
         AttrKind::Const => ("const", None, "Attr::Bits(_) | Attr::Wide(_)", ""),
         AttrKind::Targets | AttrKind::Intrinsic => return None,
@@ -96,7 +97,7 @@ pub fn ir_declarations(terms: Terms) -> String {
         out,
         "(type Unit (primitive Unit))\n(type Type (primitive Type))\n(type Value (primitive Value))\n(type Inst (primitive Inst))\n\
          (type FloatFlags (primitive FloatFlags))\n(type LaneMap (primitive LaneMap))\n(type MemAttr (primitive MemAttr))\n\
-         (type FloatCond (primitive FloatCond))\n\
+         (type FloatCond (primitive FloatCond))\n(type AxisOf (primitive AxisOf))\n\
          (type Op extern (enum {ops}))\n(type IntCC extern (enum {intccs}))\n(type FloatCC extern (enum {floatccs}))\n\
          (decl fired (u32) Unit)\n(extern constructor fired fired)\n\
          (decl fired_inst (u32 Inst) Unit)\n(extern constructor fired_inst fired_inst)\n\
@@ -165,7 +166,11 @@ pub fn ir_methods(terms: Terms) -> String {
     );
     for (attr, args) in shapes() {
         let Some(c) = carried(attr) else { continue };
-        let carried_value = if c.kind == "floatcc" { "(cc, ftz)" } else { "x" };
+        let carried_value = match attr {
+            AttrKind::FloatCC => "(cc, ftz)",
+            AttrKind::Axis => "data.attr.axis()",
+            _ => "x",
+        };
         let vars = &NAMES[..args.min(NAMES.len())];
         let result = tuple(["Type"].into_iter().chain(c.isle).chain(vars.iter().map(|_| "Value")));
         let found = tuple(["data.ty"].into_iter().chain(c.isle.map(|_| carried_value)).chain(vars.iter().copied()));

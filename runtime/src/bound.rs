@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Shape, Watchdog};
+use halfbyte_abi::{DEFAULT_BUDGET, Shape, ShapeError, Watchdog};
 
 use crate::arguments::{Arg, Arguments};
 use crate::buffers::{Buffer, Bytes};
@@ -125,6 +125,9 @@ impl<'a> Bound<'a> {
         let items = shape.items().map_err(|error| LaunchError::Shape { kernel: name(), error })?;
         if !kernel.runs_on(engine) {
             return Err(LaunchError::Engine { kernel: name(), target: kernel.words.target().to_string(), engine });
+        }
+        if kernel.info.along_x && !shape.is_along_x() {
+            return Err(LaunchError::Shape { kernel: name(), error: ShapeError::Axes(shape) });
         }
         let limit = kernel.info.max_items;
         if items > limit {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use halfbyte_abi::{Exceeded, Signature, Target};
+use halfbyte_abi::{Exceeded, Shape, Signature, Target};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
 
@@ -129,11 +129,11 @@ impl Kernel {
         self.code.translation()
     }
 
-    /// The trap of a fault. What is reported of an access of several parts is the first that could not have been made.
-    pub fn trap_of(&self, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
+    /// The trap of a fault in a launch of that shape. What is reported of an access of several parts is the first that could not have been made.
+    pub fn trap_of(&self, shape: &Shape, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
         let parts = Part::of_word(&self.parts, fault.address as u32);
         let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
-        let trap = self.trap(item, fault);
+        let trap = self.trap(shape, item, fault);
         match part {
             Some((loc, kind)) => Trap { loc, kind, ..trap },
             None => trap,
@@ -141,11 +141,12 @@ impl Kernel {
     }
 
     /// The trap of a fault: with what is known of the word it happened at.
-    pub(crate) fn trap(&self, item: u32, fault: Fault) -> Trap {
+    pub(crate) fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, kind } = fault;
         Trap {
             kernel: self.signature().name().to_owned(),
             item,
+            shape: *shape,
             address: address as u32,
             instruction: self.words.text(address),
             source: self.source.to_string(),

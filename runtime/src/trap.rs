@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::Exceeded;
+use halfbyte_abi::{Exceeded, ItemName, Shape};
 use halfbyte_isa::isa::digits;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::domain::Unknown;
@@ -15,8 +15,10 @@ use halfbyte_isa::vp1::domain::Unknown;
 pub struct Trap {
     /// The kernel.
     pub kernel: String,
-    /// The work item.
+    /// The work item by its number ([`Shape::place`]).
     pub item: u32,
+    /// The launch that it is of.
+    pub shape: Shape,
     /// The instruction's address, in words from the kernel's start.
     pub address: u32,
     /// The instruction in assembly.
@@ -27,6 +29,13 @@ pub struct Trap {
     pub loc: Loc,
     /// What is wrong.
     pub kind: TrapKind,
+}
+
+impl Trap {
+    /// The work item, as messages name it.
+    pub fn item_name(&self) -> ItemName {
+        self.shape.name(self.item)
+    }
 }
 
 /// Whether memory is read or written.
@@ -124,7 +133,7 @@ pub enum TrapKind {
         /// The first such byte.
         address: u64,
         /// The other item; none where there are several.
-        other: Option<u32>,
+        other: Option<ItemName>,
         /// Whether that writes it.
         is_written: bool,
     },
@@ -173,8 +182,8 @@ pub struct Near {
 
 impl fmt::Display for Trap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Trap { kernel, item, address, instruction, source, loc, kind } = self;
-        write!(f, "kernel `{kernel}`, item {item}, word {address:#x} `{instruction}`")?;
+        let Trap { kernel, address, instruction, source, loc, kind, .. } = self;
+        write!(f, "kernel `{kernel}`, {}, word {address:#x} `{instruction}`", self.item_name())?;
         if loc.is_known() {
             write!(f, " ({source}:{}:{})", loc.line, loc.column)?;
         }
@@ -209,7 +218,7 @@ impl fmt::Display for TrapKind {
                 let verb = if *is_written { "written" } else { "read" };
                 write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} by ")?;
                 match other {
-                    Some(other) => write!(f, "item {other} too"),
+                    Some(other) => write!(f, "{other} too"),
                     None => f.write_str("other items too"),
                 }
             }

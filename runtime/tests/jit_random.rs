@@ -352,6 +352,7 @@ fn agree(seed: u64) -> bool {
             registers: 32,
             tiles: None,
             max_items: u32::MAX,
+            along_x: false,
         },
         locs: words.iter().map(|_| Loc::default()).collect(),
         parts: Vec::new(),

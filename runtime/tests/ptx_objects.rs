@@ -32,7 +32,14 @@ fn signature() -> Signature {
 fn code(text: &str) -> Code {
     let words = Ptx.machine_code(PTX, text.as_bytes()).unwrap();
     let locs = (1..=words.len() as u32).map(|line| Loc { line, column: 1 }).collect();
-    let info = KernelInfo { signature: signature(), local_bytes: 0, registers: 6, tiles: None, max_items: 100 };
+    let info = KernelInfo {
+        signature: signature(),
+        local_bytes: 0,
+        registers: 6,
+        tiles: None,
+        max_items: 100,
+        along_x: false,
+    };
     Code { info, words, locs, parts: Vec::new(), stats: Vec::new() }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use halfbyte::launch::evaluate_watched;
-use halfbyte_abi::{Exceeded, Param, Watchdog, buffer_of};
+use halfbyte_abi::{Exceeded, Param, Shape, Watchdog, buffer_of};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::eval::{self, DEFAULT_BUDGET, Fault};
 use halfbyte_ir::{Direction, Elem, Kernel, ParamKind, Span};
@@ -195,10 +195,11 @@ fn hint(param: &Param) -> String {
 impl Bound {
     /// Gives each open buffer its size: the elements up to the last one that the launch reads or writes, by the evaluator. Of a
     /// launch that traps elsewhere, an element an item, and what was reached until then.
-    pub fn settle(&mut self, kernel: &Kernel, items: u32, watchdog: Option<&Watchdog>) {
+    pub fn settle(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;
         }
+        let items = shape.items().unwrap_or(0);
         let given = kernel.given_params();
         let size = |number: usize| given.get(number).map_or(1, |param| param.kind.ty().bytes() as usize);
         let most = watchdog.map_or(MAX_BYTES, |watchdog| MAX_BYTES.min(watchdog.limits().buffer_bytes));
@@ -212,7 +213,7 @@ impl Bound {
                     *arg = vec![0; bytes];
                 }
             }
-            let trap = match evaluate_watched(kernel, items, DEFAULT_BUDGET, watchdog, &mut args) {
+            let trap = match evaluate_watched(kernel, shape, DEFAULT_BUDGET, watchdog, &mut args) {
                 Ok(writers) => break Some(writers),
                 Err(Fault::Trap(trap)) => trap.kind,
                 Err(_) => break None,

@@ -167,8 +167,8 @@ struct Checker<'a> {
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
     engines: &'a [Engine],
-    /// By the kernel's number and the target: what the compiler makes of it.
-    programs: HashMap<(usize, Target), Result<Program, Vec<Diagnostic>>>,
+    /// By the kernel's number, the target, and whether launches have items along several axes: what the compiler makes of it.
+    programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
     failures: Vec<Diagnostic>,
     /// Those of the launch at hand.
@@ -194,11 +194,11 @@ impl Checker<'_> {
     }
 
     /// What the compiler makes of a kernel, compiled when it is first asked for.
-    fn program(&mut self, kernel: usize, target: Target) -> &Result<Program, Vec<Diagnostic>> {
+    fn program(&mut self, kernel: usize, target: Target, several_axes: bool) -> &Result<Program, Vec<Diagnostic>> {
         let (module, watchdog) = (self.module, self.watchdog.cloned());
-        self.programs.entry((kernel, target)).or_insert_with(|| {
+        self.programs.entry((kernel, target, several_axes)).or_insert_with(|| {
             let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
-            let options = pipeline::Options { watchdog, ..pipeline::Options::new(target) };
+            let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
             let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
             // The compiler's own object is at fault where it does not load; the kernel's name shows which.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
@@ -226,7 +226,7 @@ impl Checker<'_> {
                 break;
             }
             let wanted = wanted.get(&(kernel, target)).map(Vec::as_slice).unwrap_or_default();
-            let mut made = match self.program(kernel, target) {
+            let mut made = match self.program(kernel, target, false) {
                 Ok(_) => Vec::new(),
                 Err(made) => made.clone(),
             };
@@ -330,13 +330,13 @@ impl Checker<'_> {
                 return None;
             }
         };
-        bound.settle(kernel, line.items, self.watchdog);
+        bound.settle(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
         let mut results = bound.args.clone();
-        let writers = match evaluate_watched(kernel, line.items, DEFAULT_BUDGET, self.watchdog, &mut results) {
+        let writers = match evaluate_watched(kernel, line.shape, DEFAULT_BUDGET, self.watchdog, &mut results) {
             Ok(writers) => writers,
             Err(fault) => {
-                let failure = fault_diagnostic(&fault, kernel, line.span);
+                let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
                 self.failures.push(failure.note(Some(line.span), "in this launch"));
                 return None;
             }
@@ -388,7 +388,7 @@ impl Checker<'_> {
                 self.result(line, target.name(), None, before);
                 continue;
             }
-            if let Err(errors) = self.program(launch.kernel, target) {
+            if let Err(errors) = self.program(launch.kernel, target, !line.shape.is_along_x()) {
                 let errors = errors.clone();
                 self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
                 // A kernel that several run lines name is refused once.
@@ -408,7 +408,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes a launch of a text in PTX as it stands, of one block as the evaluator has it.
+    /// Makes a launch of a text in PTX as it stands.
     fn run_text(&mut self, engine: Engine, launch: &Reference<'_>) {
         let line = launch.line;
         let host = match Host::load(self.module.file(), self.module.text(), &line.kernel.0) {
@@ -417,7 +417,7 @@ impl Checker<'_> {
         };
         let mut found = launch.bound.args.clone();
         let how = How { watchdog: self.watchdog, ..How::from(engine) };
-        if let Err(error) = host.launch_on(how, 1, line.items, &mut found) {
+        if let Err(error) = host.launch_on(how, line.shape, &mut found) {
             return self.failures.push(Diagnostic::new(line.span, error.to_string()));
         }
         self.outcome.compared.insert(TEXT.name());
@@ -430,13 +430,13 @@ impl Checker<'_> {
     fn run_on(&mut self, target: Target, engine: Engine, launch: &Reference<'_>) {
         let (line, watchdog) = (launch.line, self.watchdog);
         let (name, on) = (&line.kernel.0, format!("{target} ({engine})"));
-        let Ok(program) = self.program(launch.kernel, target) else { return };
+        let Ok(program) = self.program(launch.kernel, target, !line.shape.is_along_x()) else { return };
         let Some(kernel) = program.kernel(name) else {
             return self.failures.push(Diagnostic::new(line.span, format!("the object has no kernel `@{name}`")));
         };
         let mut results = launch.bound.args.clone();
         let how = How { watchdog, ..How::from(engine) };
-        if let Err(error) = execute(kernel, how, line.items, &mut results) {
+        if let Err(error) = execute(kernel, how, line.shape, &mut results) {
             let failure = launch_diagnostic(&error, &self.lines, line.span, &on);
             return self.failures.push(failure.note(Some(line.span), "in this launch"));
         }

@@ -5,7 +5,7 @@
 //! ; then: @scale items=2 by=0.5 -> y=[1.0, 3.0]
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
-//! A run line launches a kernel. `ir` always runs, and the targets that the line names (`all`: every one) must give the same bits;
+//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`: blocks, which are the groups, and their items along x, y and z. `ir` always runs, and the targets that the line names (`all`: every one) must give the same bits;
 //! after `->` stands what buffers hold then. A `then` line makes another launch after it, on the same targets: a parameter that it
 //! gives no value keeps what was last under its name. A refuse line expects a target to refuse the op on its own line, with a
 //! message that contains its text.
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 use halfbyte::target::On;
 use halfbyte::{Sm, TARGETS};
-use halfbyte_abi::Target;
+use halfbyte_abi::{Shape, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{ParamKind, Span};
@@ -49,8 +49,8 @@ pub struct LaunchLine {
     pub span: Span,
     /// The kernel, without `@`.
     pub kernel: Name,
-    /// The number of work items.
-    pub items: u32,
+    /// The work items.
+    pub shape: Shape,
     /// Values of parameters.
     pub args: Vec<(Name, Value)>,
     /// Values that buffers must have afterwards.
@@ -165,7 +165,8 @@ fn almost(comment: &str) -> Option<&'static str> {
     let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     let rest = text.get(word.len()..).unwrap_or_default();
     let meant = ["run", "then", "refuse"].into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
-    let is_meant = rest.trim_start().starts_with(':') || rest.contains('@') && rest.contains("items=");
+    let is_meant = rest.trim_start().starts_with(':')
+        || rest.contains('@') && ["items=", "grid="].iter().any(|size| rest.contains(size));
     is_meant.then_some(meant)
 }
 
@@ -221,18 +222,72 @@ fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> 
 fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagnostic> {
     cursor.expect("@")?;
     let (kernel, place) = cursor.name("a kernel's name")?;
-    cursor.expect("items")?;
-    cursor.expect("=")?;
-    let (items, number) = cursor.integer(ITEMS)?;
-    let too_many = |_| Diagnostic::new(number, format!("{items} is too many")).expected(ITEMS);
-    let items = u32::try_from(items).map_err(too_many)?;
+    let shape = shape(cursor)?;
     let args = bindings(cursor, "`NAME=VALUE` or `->`")?;
     let results = if cursor.eat("->") { bindings(cursor, "`NAME=VALUE`")? } else { Vec::new() };
     if !cursor.at_end() {
         return Err(cursor.unexpected("the end of the line"));
     }
-    Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), items, args, results })
+    Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results })
 }
+
+/// `items=N`, or `grid=X,Y,Z block=X,Y,Z` where what is left out at the end is 1.
+fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
+    let start = cursor.here();
+    if !cursor.eat("grid") {
+        cursor.expect("items")?;
+        cursor.expect("=")?;
+        return count(cursor, ITEMS).map(Shape::from);
+    }
+    let grid = counts(cursor)?;
+    cursor.expect("block")?;
+    let block = counts(cursor)?;
+    let mut shared = *cursor;
+    let mut shape = Shape::from((grid, block));
+    if shared.eat("shared") && shared.eat("=") {
+        *cursor = shared;
+        shape.shared = count(cursor, "bytes of shared memory")?;
+    }
+    match shape.items() {
+        Ok(_) => Ok(shape),
+        Err(error) => Err(Diagnostic::new(Span { start, end: cursor.here() }, error.to_string())),
+    }
+}
+
+/// `=`, and how many there are along x, y and z.
+fn counts(cursor: &mut Cursor<'_>) -> Result<[u32; 3], Diagnostic> {
+    cursor.expect("=")?;
+    let mut counts = [count(cursor, COUNT)?, 1, 1];
+    for place in counts.iter_mut().skip(1) {
+        if !cursor.eat(",") {
+            break;
+        }
+        *place = count(cursor, COUNT)?;
+    }
+    Ok(counts)
+}
+
+fn count(cursor: &mut Cursor<'_>, expected: &str) -> Result<u32, Diagnostic> {
+    let (number, place) = cursor.integer(expected)?;
+    let too_many = |_| Diagnostic::new(place, format!("{number} is too many")).expected(expected);
+    u32::try_from(number).map_err(too_many)
+}
+
+/// The work items of a launch, as run lines have them.
+pub fn size(shape: &Shape) -> String {
+    match shape.items() {
+        Ok(items) if Shape::from(items) == *shape => format!("items={items}"),
+        _ => {
+            let [grid, block] = [shape.grid, shape.block].map(|counts| {
+                let named = 1 + counts.iter().rposition(|&count| count != 1).unwrap_or(0);
+                counts.iter().take(named).map(u32::to_string).collect::<Vec<_>>().join(",")
+            });
+            format!("grid={grid} block={block}")
+        }
+    }
+}
+
+const COUNT: &str = "a number along an axis, at most 4294967295";
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
 
@@ -297,7 +352,7 @@ mod tests {
         let [run] = &lines.runs[..] else { panic!("one run") };
         assert_eq!(run.targets, [halfbyte::HALU]);
         let run = &run.first;
-        assert_eq!((run.kernel.0.as_str(), run.items), ("axpy", 2));
+        assert_eq!((run.kernel.0.as_str(), run.shape), ("axpy", Shape::from(2)));
         let names = |list: &[(Name, Value)]| list.iter().map(|((name, _), _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&run.args), ["a", "x", "y"]);
         assert_eq!(names(&run.results), ["y"]);

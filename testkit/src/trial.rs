@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
-use halfbyte_abi::{Exceeded, Target, Watchdog};
+use halfbyte_abi::{Exceeded, Shape, Target, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
 use halfbyte_ir::{Kernel, eval};
@@ -31,8 +31,8 @@ pub struct Trial<'a> {
 /// A launch of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The number of work items.
-    pub items: u32,
+    /// The work items.
+    pub shape: Shape,
     /// By parameter, a scalar's bytes or a buffer's.
     pub args: Vec<Vec<u8>>,
 }
@@ -158,7 +158,7 @@ impl Trial<'_> {
         let mut expected = Vec::with_capacity(launches.len());
         for launch in launches {
             let mut args = launch.args.clone();
-            let outcome = match evaluate_watched(kernel, launch.items, self.budget, self.watchdog, &mut args) {
+            let outcome = match evaluate_watched(kernel, launch.shape, self.budget, self.watchdog, &mut args) {
                 Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
                 Err(fault @ (Fault::Race(_) | Fault::Args(_))) => {
                     return Err(Failure::malformed(format!("on ir: {fault}")).in_launch(launch));
@@ -170,7 +170,8 @@ impl Trial<'_> {
         }
         for options in self.ways {
             let target = options.target;
-            let options = &Options { watchdog: self.watchdog.cloned(), ..options.clone() };
+            let several_axes = options.several_axes || launches.iter().any(|launch| !launch.shape.is_along_x());
+            let options = &Options { watchdog: self.watchdog.cloned(), several_axes, ..options.clone() };
             let compiled = caught(|| compiled(module, options));
             self.poll()?;
             let compiled = compiled.unwrap_or_else(|said| {
@@ -246,6 +247,10 @@ impl Reference<'_> {
         let Some(loaded) = program.kernel(&self.kernel.name) else {
             return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
         };
+        // What knows no axes is not launched over several.
+        if loaded.info().along_x && !self.launch.shape.is_along_x() {
+            return Ok(());
+        }
         let mut first: Option<(Engine, Outcome)> = None;
         // What a GPU does about a bad access is its own, and it knows no budget.
         let is_fit =
@@ -254,7 +259,7 @@ impl Reference<'_> {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
             let how = How { budget: self.budget.into(), watchdog: self.watchdog, ..How::from(engine) };
-            let outcome = caught(|| execute(loaded, how, self.launch.items, &mut args))
+            let outcome = caught(|| execute(loaded, how, self.launch.shape, &mut args))
                 .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
             if let Err(LaunchError::Exceeded { exceeded, .. }) = outcome {
                 return Err(Failure::exceeded(exceeded));
@@ -325,7 +330,7 @@ impl Reference<'_> {
             return Err(failure);
         }
         let mut expected = self.launch.args.clone();
-        let evaluated = &evaluate_watched(self.kernel, self.launch.items, budget, self.watchdog, &mut expected);
+        let evaluated = &evaluate_watched(self.kernel, self.launch.shape, budget, self.watchdog, &mut expected);
         if let Err(Fault::Exceeded(exceeded)) = evaluated {
             return Err((Kind::Exceeded, exceeded.to_string()));
         }
@@ -404,7 +409,7 @@ mod tests {
              ^done:\n  store %s{inner}, %y[%i]\n  ret\n}}\n"
         );
         let module = Module::parse(&text).unwrap();
-        let launch = Launch { items: 2, args: vec![iterations.to_le_bytes().to_vec(), vec![0; 8]] };
+        let launch = Launch { shape: Shape::from(2), args: vec![iterations.to_le_bytes().to_vec(), vec![0; 8]] };
         let trial = Trial {
             ways: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],

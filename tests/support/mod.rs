@@ -3,7 +3,7 @@
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::report::Report;
-use halfbyte::{Module, TARGETS, Target};
+use halfbyte::{Module, Shape, TARGETS, Target};
 use halfbyte_runtime::Program;
 use halfbyte_testkit::compare::compare;
 
@@ -27,15 +27,16 @@ pub fn program(module: &Module, options: &Options) -> Result<Program, String> {
 }
 
 /// Where the words differ from the evaluator on a launch of the module's only kernel.
-pub fn agree(module: &Module, program: &Program, items: u32, args: &[Vec<u8>]) -> Result<(), String> {
+pub fn agree(module: &Module, program: &Program, shape: impl Into<Shape>, args: &[Vec<u8>]) -> Result<(), String> {
+    let shape = shape.into();
     let kernel = module.ir().kernels.first().ok_or("no kernel")?;
     let loaded = program.kernel(&kernel.name).ok_or("the object lacks the kernel")?;
     let mut expected = args.to_vec();
-    let writers = evaluate(kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+    let writers = evaluate(kernel, shape, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
     for engine in Engine::ALL.into_iter().filter(|engine| TARGETS.runs(*engine, program.header().target)) {
         let on = format!("{} ({engine})", program.header().target);
         let mut found = args.to_vec();
-        execute(loaded, engine, items, &mut found).map_err(|error| format!("on {on}: {error}"))?;
+        execute(loaded, engine, shape, &mut found).map_err(|error| format!("on {on}: {error}"))?;
         let params = given(kernel);
         for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
             if let Some(difference) = compare(&kernel.name, (number, param), ("ir", expected), (&on, found), &writers) {

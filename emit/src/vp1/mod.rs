@@ -116,6 +116,7 @@ fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
         registers: general.max().unwrap_or(0).max(func.registers),
         tiles: Some(tiles),
         max_items: u32::MAX,
+        along_x: true,
     };
     let locs = words.iter().map(|word| word.loc).collect();
     let words = words.iter().map(|word| word.inst.word()).collect::<Vec<u32>>();

@@ -1,6 +1,6 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text or on a GPU, on arguments as its import has them.
 
-use halfbyte_abi::Param;
+use halfbyte_abi::{Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_runtime::LaunchError;
@@ -29,7 +29,7 @@ impl Host {
         let Signature { name, kernel: declared, parts } = signature(text, &read, name).map_err(report)?;
         let kernel = Kernel::load(&read, &name, file).map_err(|error| {
             let span = match &error {
-                LoadError::Parameter { loc, .. } | LoadError::Axis { loc, .. } => span(text, *loc),
+                LoadError::Parameter { loc, .. } => span(text, *loc),
                 LoadError::Name(_) | LoadError::Signature => Span::default(),
             };
             report(vec![Diagnostic::new(span, error.to_string())])
@@ -42,12 +42,13 @@ impl Host {
         &self.params
     }
 
-    /// Runs the kernel's work items on the interpreter, on the bytes of each parameter.
+    /// Runs the kernel's work items on the interpreter, on the bytes of each parameter: over a [`Shape`], or so many blocks of so many
+    /// threads.
     ///
     /// # Errors
     /// A trap; arguments that do not fit the parameters.
-    pub fn launch(&self, grid: u32, block: u32, args: &mut [Vec<u8>]) -> Result<Stats, LaunchError> {
-        self.launch_on(Engine::Interp, grid, block, args)
+    pub fn launch(&self, shape: impl Into<Shape>, args: &mut [Vec<u8>]) -> Result<Stats, LaunchError> {
+        self.launch_on(Engine::Interp, shape, args)
     }
 
     /// The same, on another engine or with another budget.
@@ -57,8 +58,7 @@ impl Host {
     pub fn launch_on<'h>(
         &self,
         how: impl Into<How<'h>>,
-        grid: u32,
-        block: u32,
+        shape: impl Into<Shape>,
         args: &mut [Vec<u8>],
     ) -> Result<Stats, LaunchError> {
         // Each parameter of the text is put together of those of the import.
@@ -84,6 +84,6 @@ impl Host {
             })
             .collect();
         let How { engine, budget, watchdog, .. } = how.into();
-        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new((grid, block), &mut args) })
+        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new(shape, &mut args) })
     }
 }

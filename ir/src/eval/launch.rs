@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::{Exceeded, Type, Watchdog};
+use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
 use crate::eval::Operand;
@@ -15,10 +15,8 @@ pub const DEFAULT_BUDGET: u32 = halfbyte_abi::DEFAULT_BUDGET as u32;
 /// How a kernel is launched.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
-    /// The number of work items, of a packed kernel too. They run in order from 0.
-    pub items: u32,
-    /// The number of items in a group, at least 1.
-    pub group_size: u32,
+    /// The work items, of a packed kernel too. They run in the order of their numbers ([`Shape::place`]).
+    pub shape: Shape,
     /// Backward branches that each item, or group of a packed kernel, may take: branches to a block that comes no later in the kernel's layout.
     pub budget: u32,
     /// The meaning of targets' instructions. Without one, an intrinsic traps.
@@ -28,9 +26,9 @@ pub struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// So many items in one group, with the default budget and without intrinsics.
-    pub fn new(items: u32) -> Self {
-        Launch { items, group_size: items.max(1), budget: DEFAULT_BUDGET, intrinsics: None, watchdog: None }
+    /// So many items, or a shape, with the default budget and without intrinsics.
+    pub fn new(shape: impl Into<Shape>) -> Self {
+        Launch { shape: shape.into(), budget: DEFAULT_BUDGET, intrinsics: None, watchdog: None }
     }
 }
 
@@ -118,9 +116,9 @@ pub enum ArgError {
         /// A parameter's number; the same for a buffer that wraps around.
         second: usize,
     },
-    /// A group of no items.
-    #[error("a group has at least one item")]
-    GroupSize,
+    /// A shape that no launch of the kernel has.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
 }
 
 /// How a launch ends badly.

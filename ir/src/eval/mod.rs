@@ -16,6 +16,7 @@ mod launch;
 mod memory;
 mod observe;
 mod ops;
+mod place;
 mod prepared;
 mod streams;
 

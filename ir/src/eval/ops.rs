@@ -182,7 +182,7 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
         Op::PtrAdd => f.ints(unsigned, |[a, b]| a + b),
 
         Op::Const | Op::Intrinsic => return false,
-        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize => return false,
+        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => return false,
         Op::Load | Op::Store => return false,
         Op::Br | Op::BrIf | Op::Switch | Op::Ret => return false,
     }

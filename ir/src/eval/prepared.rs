@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::{Exceeded, Type};
+use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
 use crate::attr::MemAttr;
@@ -15,6 +15,7 @@ use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Rac
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
 use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
+use crate::eval::place::place;
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
 use crate::op::Op;
@@ -201,8 +202,9 @@ impl<'k> Prepared<'k> {
         args: &mut [Arg<'_>],
         observer: &mut O,
     ) -> Result<Writers, Fault> {
-        if launch.group_size == 0 {
-            return Err(ArgError::GroupSize.into());
+        let items = launch.shape.items().map_err(ArgError::from)?;
+        if self.kernel.packing.is_some() && !launch.shape.is_along_x() {
+            return Err(ArgError::from(ShapeError::Axes(launch.shape)).into());
         }
         let mut frame = self.frame.clone();
         for (slot, arg) in self.params.iter().zip(&*args) {
@@ -218,10 +220,11 @@ impl<'k> Prepared<'k> {
         for (number, slot) in self.params.iter().skip(launched).enumerate() {
             slot.set(&mut frame, &[streams::base(number)]);
         }
-        let streams = Streams::new(self.kernel, &self.accesses, launch, args);
+        let streams = Streams::new(self.kernel, &self.accesses, items, args);
         let mut machine = Machine {
             code: self,
             launch,
+            items,
             memory: Memory::bind(self.kernel, args)?,
             streams,
             frame,
@@ -231,8 +234,8 @@ impl<'k> Prepared<'k> {
             observer,
         };
         machine.spend()?;
-        let items = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
-        (0..launch.items.div_ceil(items)).try_for_each(|group| machine.group(group))?;
+        let in_group = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
+        (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?;
         machine.spend()?;
         Ok(machine.memory.into_writers())
     }
@@ -273,6 +276,7 @@ impl<'k> Prepared<'k> {
 struct Machine<'a, O> {
     code: &'a Prepared<'a>,
     launch: &'a Launch<'a>,
+    items: u32,
     memory: Memory<'a>,
     /// Of a packed kernel, whose loads and stores then reach these.
     streams: Option<Streams<'a>>,
@@ -389,15 +393,12 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     fn step(&mut self, item: u32, step: &PreparedInst) -> Result<(), Fault> {
-        let Launch { items, group_size, .. } = *self.launch;
         let mut out = [0; MAX_LANES];
         let out = &mut out[..step.result.ty.lanes()];
         match (step.op, step.attr) {
-            (Op::ItemId, _) => out[0] = u64::from(item),
-            (Op::ItemCount, _) => out[0] = u64::from(items),
-            (Op::LocalId, _) => out[0] = u64::from(item % group_size),
-            (Op::GroupId, _) => out[0] = u64::from(item / group_size),
-            (Op::GroupSize, _) => out[0] = u64::from(group_size),
+            (op @ (Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount), attr) => {
+                out[0] = place(op, attr.axis(), &self.launch.shape, self.items, item).unwrap_or(0);
+            }
             (Op::Load, Attr::Mem(mem)) => {
                 let at = self.place(item, step, mem, 0);
                 let loaded = match &mut self.streams {

@@ -11,7 +11,7 @@ use halfbyte_abi::{Direction, ParamKind, Type, Watchdog};
 use smallvec::SmallVec;
 
 use crate::eval::lanes;
-use crate::eval::launch::{Arg, Launch, TrapKind};
+use crate::eval::launch::{Arg, TrapKind};
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who};
 use crate::kernel::{Inst, Kernel, Param};
 use crate::span::Span;
@@ -171,15 +171,9 @@ impl Site<'_> {
 }
 
 impl<'k> Streams<'k> {
-    /// The streams of a packed kernel in a launch with these arguments. `insts` are the streams' first accesses.
-    pub(super) fn new(
-        kernel: &'k Kernel,
-        insts: &[Inst],
-        launch: &Launch<'_>,
-        args: &[Arg<'_>],
-    ) -> Option<Streams<'k>> {
+    /// The streams of a packed kernel in a launch of so many items with these arguments. `insts` are the streams' first accesses.
+    pub(super) fn new(kernel: &'k Kernel, insts: &[Inst], count: u32, args: &[Arg<'_>]) -> Option<Streams<'k>> {
         let packing = kernel.packing.as_ref()?;
-        let count = launch.items;
         let items = packing.items.max(1);
         let param = |number: u32| match args.get(number as usize) {
             Some(Arg::Scalar(words)) => words[0] as u32,

@@ -1,7 +1,9 @@
 //! Ops of drawn kernels, and their operands.
 
 use crate::op::ArgType;
-use crate::{Attr, AttrKind, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value};
+use crate::{
+    Attr, AttrKind, Axis, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value,
+};
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
@@ -145,6 +147,10 @@ impl Generator<'_, '_> {
                 };
                 Attr::Lane(self.random.below(parts as usize) as u8)
             }
+            AttrKind::Axis => match self.random.below(4) {
+                number @ 0..3 => Attr::Axis(Axis::ALL[number]),
+                _ => Attr::None,
+            },
             AttrKind::Lanes => {
                 let lanes: Vec<u8> = (0..ty.lanes()).map(|_| self.random.below(2 * ty.lanes()) as u8).collect();
                 Attr::Lanes(LaneMap::new(&lanes))

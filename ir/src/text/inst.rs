@@ -1,6 +1,6 @@
 //! Statements: an op, its suffixes, and operands as its row has them.
 
-use halfbyte_abi::{ParamKind, Type};
+use halfbyte_abi::{Axis, ParamKind, Type};
 use smallvec::SmallVec;
 
 use super::lexer::{Name, Tok};
@@ -22,6 +22,7 @@ type Args = SmallVec<[Value; 4]>;
 struct Suffix {
     int_cc: Option<IntCC>,
     float_cc: Option<FloatCC>,
+    axis: Option<Axis>,
     flags: FloatFlags,
     ty: Option<Type>,
 }
@@ -230,6 +231,10 @@ impl<'s> Reader<'s> {
                 if let Some(other) = suffix.float_cc.replace(cc) {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
                 }
+            } else if let Some(axis) = Axis::from_name(word).filter(|_| row.attr == AttrKind::Axis) {
+                if let Some(other) = suffix.axis.replace(axis) {
+                    return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
+                }
             } else if let Some(kind) = FlagKind::of(word) {
                 if let Some(&(_, other, _)) = flags.iter().find(|&&(other, ..)| other == kind) {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
@@ -261,6 +266,13 @@ impl<'s> Reader<'s> {
 
     fn unknown_suffix(&mut self, row: &OpRow, word: &str, span: Span) -> Failed {
         let words = wellformed::suffix_words(row);
+        if row.attr == AttrKind::Axis {
+            return self.error(
+                span,
+                format!("`{word}` is no axis"),
+                format!("{} or no suffix", wellformed::one_of(words)),
+            );
+        }
         let expected = match words::suffix(row, word, &words) {
             Some(meant) => format!("a type or modifier; did you mean {meant}?"),
             None if words.is_empty() => row.types.map_or("no suffix".into(), |types| types.name.into()),
@@ -283,6 +295,7 @@ impl<'s> Reader<'s> {
                 let carried = self.values(kind, ty, args)?;
                 match (kind, suffix.int_cc, suffix.float_cc) {
                     (AttrKind::Float(_), ..) => Attr::Float(suffix.flags),
+                    (AttrKind::Axis, ..) => suffix.axis.map_or(Attr::None, Attr::Axis),
                     (_, Some(cc), _) => Attr::IntCC(cc),
                     (_, _, Some(cc)) => Attr::FloatCC { cc, ftz: suffix.flags.ftz },
                     _ => carried,

@@ -214,6 +214,7 @@ impl<'k> Printer<'k> {
     fn modifiers(&self, f: &mut Formatter<'_>, attr: Attr) -> fmt::Result {
         match attr {
             Attr::IntCC(cc) => write!(f, ".{cc}"),
+            Attr::Axis(axis) => write!(f, ".{axis}"),
             Attr::FloatCC { cc, ftz } => write!(f, ".{cc}{}", if ftz { ".ftz" } else { "" }),
             Attr::Float(flags) => {
                 let mut words = FlagKind::ALL.into_iter().filter_map(|kind| flags.word(kind));

@@ -15,13 +15,14 @@ type Advice = (&'static str, &'static [&'static str]);
 const OPS: &[Advice] = &[
     // Who writes these mostly wants the place in the whole launch.
     (
-        "`item_id` (of the whole launch) or `local_id` (within its group, `--target ptx` only)",
+        "`item_id` (of the whole launch) or `local_id` (within its group)",
         &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread", "lane_id", "laneid"],
     ),
     ("`group_id`", &["blockidx", "ctaid", "block_id", "program_id", "get_group_id"]),
     ("`group_size`", &["blockdim", "ntid", "block_dim", "block_size", "get_local_size"]),
     ("`item_id`", &["global_id", "get_global_id", "gid", "global_tid", "index", "arange", "iota", "id"]),
-    ("`item_count`", &["get_global_size", "global_size", "num_items", "griddim", "nctaid"]),
+    ("`item_count`", &["get_global_size", "global_size", "num_items"]),
+    ("`group_count`", &["griddim", "nctaid", "grid_dim", "grid_size", "get_num_groups", "num_programs"]),
     ("`add` or `fadd`", &["plus", "sum", "adds"]),
     ("`add`, which is the same for signed and unsigned lanes", &["add_s", "add_u", "iadd", "iadd3"]),
     ("`sub`, which is the same for signed and unsigned lanes", &["sub_s", "sub_u", "isub"]),
@@ -408,7 +409,7 @@ fn ty_of(word: &str, fits: impl Fn(Type) -> bool) -> Option<String> {
 /// The op that gives an item's place, where a word of another language means that.
 pub(super) fn place(word: &str) -> Option<&'static str> {
     let op = Op::from_name(advice(OPS, &word.to_ascii_lowercase())?.split('`').nth(1)?)?;
-    matches!(op, Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize).then(|| op.name())
+    matches!(op.row().attr, AttrKind::Axis).then(|| op.name()).or((op == Op::ItemCount).then(|| op.name()))
 }
 
 /// What to write in place of a word that is neither a type nor a modifier of an op, which takes these modifiers.

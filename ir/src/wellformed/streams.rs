@@ -226,8 +226,9 @@ impl Verifier<'_> {
             let insts = kernel.blocks.get(block).map_or(&[][..], |data| &data.insts);
             for &inst in insts.iter().filter(|&&inst| kernel.insts.is_valid(inst)) {
                 let data = &kernel.insts[inst];
-                if matches!(data.op, Op::LocalId | Op::GroupId) {
-                    let message = format!("`{}` in a packed kernel", data.op.name());
+                if matches!(data.op, Op::LocalId | Op::GroupId) || data.attr.axis().is_some() {
+                    let axis = data.attr.axis().map_or(String::new(), |axis| format!(".{axis}"));
+                    let message = format!("`{}{axis}` in a packed kernel", data.op.name());
                     self.found(Subject::Inst(inst, Part::Op), message, "`item_id`, the number of the group of items");
                 }
                 let base = match (data.op, data.attr) {

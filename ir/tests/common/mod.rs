@@ -110,6 +110,7 @@ pub fn op_kernels(op: Op, ty: Type) -> Vec<Kernel> {
                 AttrKind::IntCC => Attr::IntCC(IntCC::GeU),
                 AttrKind::FloatCC => Attr::FloatCC { cc: FloatCC::Nan, ftz: false },
                 AttrKind::Lane => Attr::Lane(1),
+                AttrKind::Axis => Attr::Axis(halfbyte_ir::Axis::Y),
                 AttrKind::Lanes => Attr::Lanes(halfbyte_ir::LaneMap::new(&[1; 16])),
                 AttrKind::Const => {
                     b.constant(ty, &(0..16).map(|lane| 0x7f01 * lane).collect::<Vec<u64>>());

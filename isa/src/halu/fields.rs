@@ -36,8 +36,10 @@ pub const IMM24: Field = field(40, 24, "imm24");
 pub const CMEM_OFFSET: Field = field(32, 16, "offset");
 /// Constant bank.
 pub const CMEM_BANK: Field = field(48, 5, "bank");
-/// Special register.
-pub const SREG: Field = field(32, 8, "sr");
+/// The axis of a special register: the lower bits of its number.
+pub const AXIS: Field = field(32, 2, "axis");
+/// Special register, whatever its axis.
+pub const SREG: Field = field(34, 6, "sr");
 /// GPR after the 32-bit slot.
 pub const R64: Field = field(64, 8, "r64");
 
@@ -222,7 +224,9 @@ pub const M_BYTES_B: Modifier = modifier(BTYPE, &[("U8", 0), ("S8", 1)], None);
 /// `.LO` or `.HI` of IDP.2A.
 pub const M_UPPER: Modifier = modifier(UPPER, &[("LO", 0), ("HI", 1)], None);
 /// Special registers.
-pub const M_SREG: Modifier = modifier(SREG, &[("SR_ITEM", 0)], None);
+pub const M_SREG: Modifier = modifier(SREG, &[("SR_ITEM", 0), ("SR_TID", 8), ("SR_CTAID", 9)], None);
+/// `.X`, `.Y` or `.Z` of a special register.
+pub const M_AXIS: Modifier = modifier(AXIS, &[("X", 1), ("Y", 2), ("Z", 3)], Some(0));
 /// Lane 0 or 1 of a packed register.
 pub const M_LANE: Modifier = modifier(LANE, &[("H0", 0), ("H1", 1)], Some(0));
 

@@ -194,7 +194,7 @@ mod tests {
         let image = (0..48).collect();
         let tiles = Tiles { items: 4, group_branch: Some(9), image, streams: vec![read, guard, written, table] };
         let signature = Signature::new("k", params).unwrap();
-        KernelInfo { signature, local_bytes: 64, registers: 3, tiles: Some(tiles), max_items: u32::MAX }
+        KernelInfo { signature, local_bytes: 64, registers: 3, tiles: Some(tiles), max_items: u32::MAX, along_x: true }
     }
 
     #[test]

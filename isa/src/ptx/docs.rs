@@ -48,8 +48,7 @@ const INDEX: &str = "# PTX instructions\n\n\
     The subset of PTX, the text that NVIDIA's assembler takes, that is read, printed and run here. Registers are virtual: as many as a kernel \
     declares, each of a type. An operand may be a register of its type's width whose own type is of the same kind or of bits only; `or wider` says \
     where it may be wider. `@%p` or `@!%p` before the mnemonic is the guard: where it is false the instruction does nothing. All sources are read \
-    before anything is written. Modifiers stand in the order of the tables. Special registers are read of every axis, and run \
-    of x, the only one that launches have.\n\n\
+    before anything is written. Modifiers stand in the order of the tables.\n\n\
     Every form needs at least PTX 6.3 and sm_75; what needs more says so.\n\n\
     | mnemonic | class | |\n|---|---|---|\n";
 

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::Opcode;
 use super::operand::{Operand, Reg};
 use super::row::{self, MAX_WORDS, Role, Row};
-use super::types::{MissingAxis, Since, Special, Token, Type};
+use super::types::{Since, Token, Type};
 
 /// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,14 +72,6 @@ impl Inst {
         for (o, operand) in self.opcode.row().operands_with(&self.words).zip(&mut self.operands) {
             operand.registers_mut(|reg| *reg = to(o.role, *reg));
         }
-    }
-
-    /// Whether launches have the axes of the special registers that it reads.
-    ///
-    /// # Errors
-    /// The first register of another axis.
-    pub fn check_axes(&self) -> Result<(), MissingAxis> {
-        self.operands.iter().filter_map(Operand::special).try_for_each(Special::check_axis)
     }
 
     /// What the instruction needs of assembler and machine.

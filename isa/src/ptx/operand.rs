@@ -125,14 +125,6 @@ impl Operand {
         }
     }
 
-    /// The special register that the operand is.
-    pub fn special(&self) -> Option<Special> {
-        match *self {
-            Operand::Special(special) => Some(special),
-            _ => None,
-        }
-    }
-
     /// Each register that the operand names, to be changed.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         match self {

@@ -1,6 +1,7 @@
 //! Random instructions from their rows.
 
 use arrayvec::ArrayVec;
+use halfbyte_abi::Axis;
 
 use super::Opcode;
 use super::inst::{Guard, Inst};
@@ -132,7 +133,7 @@ impl<'a> Draw<'a> {
             })?,
             Shape::Special => {
                 let group = *self.one_of(SpecialGroup::ALL)?;
-                Operand::Special(Special { group, axis: self.below(3) as u8 })
+                Operand::Special(Special { group, axis: *self.one_of(&Axis::ALL)? })
             }
             Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
             Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::Sm;
-use thiserror::Error;
+use halfbyte_abi::{Axis, Sm};
 
 /// What a type is good for: values of different kinds do not mix unless one of them is only bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -225,8 +224,8 @@ impl fmt::Display for Since {
 pub struct Special {
     /// Which.
     pub group: SpecialGroup,
-    /// Its component: 0 for `x`, 1 for `y`, 2 for `z`.
-    pub axis: u8,
+    /// Its component.
+    pub axis: Axis,
 }
 
 macro_rules! special_groups {
@@ -256,47 +255,23 @@ special_groups! {
     GridSize "%nctaid" "the blocks of the launch.";
 }
 
-/// A launch has not the axis that a special register is of: it is over x alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("`{0}` is not supported: a launch has only the x axis")]
-pub struct MissingAxis(pub Special);
-
 impl Special {
     /// Every one.
     pub fn all() -> impl Iterator<Item = Special> {
-        SpecialGroup::ALL.iter().flat_map(|&group| (0..3).map(move |axis| Special { group, axis }))
-    }
-
-    /// Whether launches have its axis.
-    ///
-    /// # Errors
-    /// They do not.
-    pub const fn check_axis(self) -> Result<(), MissingAxis> {
-        if self.axis == 0 { Ok(()) } else { Err(MissingAxis(self)) }
+        SpecialGroup::ALL.iter().flat_map(|&group| Axis::ALL.map(|axis| Special { group, axis }))
     }
 
     /// The register of a name, `%tid.x`.
     pub fn from_name(name: &str) -> Option<Special> {
         let (group, axis) = name.split_once('.')?;
         let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
-        let axis = match axis {
-            "x" => 0,
-            "y" => 1,
-            "z" => 2,
-            _ => return None,
-        };
-        Some(Special { group, axis })
+        Some(Special { group, axis: Axis::from_name(axis)? })
     }
 }
 
 impl fmt::Display for Special {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let axis = match self.axis {
-            0 => 'x',
-            1 => 'y',
-            _ => 'z',
-        };
-        write!(f, "{}.{axis}", self.group.name())
+        write!(f, "{}.{}", self.group.name(), self.axis)
     }
 }
 

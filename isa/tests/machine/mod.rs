@@ -37,9 +37,8 @@ impl Reader<Concrete> for Machine {
         self.constants.get(&(bank, offset)).copied().unwrap_or(0)
     }
     fn special(&mut self, _: &mut Concrete, register: SpecialReg) -> u32 {
-        match register {
-            SpecialReg::Item => self.item,
-        }
+        assert_eq!(register, SpecialReg::ITEM);
+        self.item
     }
 }
 

@@ -27,7 +27,6 @@ fn legality() -> Legality {
 /// Why HALU has no such op on the type, where more can be said.
 pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::LocalId | Op::GroupId | Op::GroupSize => reasons::NO_GROUPS,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
         _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
         op if reasons::is_upper_half(op) => return reasons::upper_half(ty),

@@ -16,6 +16,8 @@ pub struct PtxExtra {
     pub sm: Sm,
     /// The most work items of a launch: with more, an address would wrap that is computed without wrapping.
     pub max_items: u64,
+    /// Whether the code numbers items along x only, so that a launch has all of them there.
+    pub along_x: bool,
     /// The types of the registers, by number. Before allocation they are the classes of the virtual ones.
     pub types: Vec<ptx::types::Type>,
 }

@@ -9,7 +9,7 @@ mod operands;
 use std::convert::Infallible;
 
 use halfbyte_abi::{Sm, Target};
-use halfbyte_ir::{Attr, FloatFlags, Kernel, Legality, Op, Reason, Rounding, Type};
+use halfbyte_ir::{Attr, Axes, FloatFlags, Kernel, Legality, Op, Reason, Rounding, Type};
 use halfbyte_isa::ptx::{self, NAME, Opcode};
 use halfbyte_isa::row::Role;
 
@@ -86,7 +86,8 @@ impl Backend for Ptx {
             .with_free_parts(4)
             .with_constant_counts()
             .with_access_alignment(4)
-            .with_wide_indices();
+            .with_wide_indices()
+            .with_axes(Axes::Each { several: false });
         let adds_half_words = Opcode::ADD_X2.row().since.is_met_by(target.sm().unwrap_or(Sm::DEFAULT));
         if adds_half_words { legality.with_word_sums() } else { legality }
     }

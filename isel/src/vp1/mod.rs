@@ -14,7 +14,7 @@ mod streams;
 mod uniform;
 
 use halfbyte_abi::Target;
-use halfbyte_ir::{Elem, Kernel, Lanes, Legality, Op, Reason, Type};
+use halfbyte_ir::{Axes, Elem, Kernel, Lanes, Legality, Op, Reason, Type};
 use halfbyte_isa::stream::MAX_STREAMS;
 use halfbyte_isa::vp1::TARGET;
 
@@ -24,6 +24,10 @@ pub use group::{Class, Extra, Group, Place};
 use crate::rules::{Rule, VP1_RULES};
 use crate::{Backend, Refusal, Request, Scratch, Selected, Vp1, reasons};
 
+const NO_GROUPS: Reason = Reason::with_help(
+    "it knows no groups of items, only `item_id` and `item_count`",
+    "compute them of `item_id`, with a parameter for the size of a group; `--target halu` and `--target ptx` have groups",
+);
 const NO_FLOATS: Reason = Reason::with_help(
     "it has no floating-point arithmetic",
     "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
@@ -52,13 +56,15 @@ const NARROW_ACCESS: Reason = Reason::with_help(
 /// What VP1 can do.
 fn legality() -> Legality {
     let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_STREAMS };
-    Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type).with_lanes(lanes)
+    Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
+        .with_lanes(lanes)
+        .with_axes(Axes::X)
 }
 
 /// Why VP1 has no such op on the type, where more can be said.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::LocalId | Op::GroupId | Op::GroupSize => reasons::NO_GROUPS,
+        Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => NO_GROUPS,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         Op::PtrAdd => NO_POINTERS,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,

@@ -1,6 +1,7 @@
 //! The passes, a file each, and their table.
 
 mod accesses;
+mod axes;
 mod bias;
 mod canon;
 mod contract;
@@ -36,6 +37,7 @@ use crate::rewrite::RULES;
 /// Every pass.
 pub const PASSES: &[BuiltIn] = &[
     contract::PASS,
+    axes::PASS,
     fold::PASS,
     canon::PASS,
     gvn::PASS,
@@ -55,7 +57,7 @@ pub const PASSES: &[BuiltIn] = &[
 /// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`](crate::Pass::order)).
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
-    "contract", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
+    "contract", "axes", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
     "pack", "slp", "widen", "bias", "legalise",
     "gvn", "licm", "dce",
 ];

@@ -5,14 +5,16 @@ mod interp;
 mod jit;
 mod memory;
 pub mod rows;
+mod special;
 mod state;
 
 use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
-use halfbyte_abi::{ITEM_COUNT_OFFSET, ParamKind, buffer_base};
+use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, buffer_base};
+use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::{self as isa, Inst};
+use halfbyte_isa::halu::{self as isa, Inst, Opcode};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::RegFile;
@@ -57,6 +59,8 @@ pub(crate) struct Code {
     words: Vec<Word>,
     /// The highest general register named, plus one; RZ does not count.
     gprs: usize,
+    /// The special registers that words read.
+    specials: Vec<SpecialReg>,
     /// The offsets in constant bank 0 of the addresses of buffers, once they have been asked for.
     pointers: OnceLock<Vec<u32>>,
     jit: Jit,
@@ -89,9 +93,20 @@ impl Word {
 impl Code {
     pub fn new(words: &[u128]) -> Code {
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
+        let special = |word: &Word| match word {
+            Word::Inst(inst) if inst.opcode() == Opcode::S2R => Some(SpecialReg::read_by(inst)),
+            _ => None,
+        };
+        let mut specials = Vec::new();
+        for register in words.iter().filter_map(special) {
+            if !specials.contains(&register) {
+                specials.push(register);
+            }
+        }
         Code {
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
+            specials,
             pointers: OnceLock::new(),
             jit: Jit::default(),
         }
@@ -106,7 +121,7 @@ impl Executable for Code {
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
         args.start();
         let mut kept = args.scratch.take().unwrap_or_else(|| Box::new(Kept::new(kernel, &args.scalars)));
-        put(&mut kept.constants, ITEM_COUNT_OFFSET, &order.items.to_le_bytes());
+        kept.launch(order.items, &order.shape);
         let Kept { constants, local } = &mut *kept;
         let mut memory = Memory { constants: take(constants), buffers: take(&mut args.buffers), local: take(local) };
         let done = self.run(kernel, order, &mut memory);
@@ -119,18 +134,21 @@ impl Executable for Code {
 
 impl Code {
     fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
-        let Order { items, budget, engine, .. } = order;
+        let Order { items, shape, budget, engine, .. } = order;
         if let Engine::Jit { threads } = engine {
             let words = jit::Kernel {
                 words: &self.words,
                 constant_bytes: memory.constants.len() as u32,
                 local_bytes: kernel.info.local_bytes,
                 pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
+                specials: &self.specials,
             };
-            match self.jit.get(&words, &mut order.work()) {
+            match self.jit.get(&words, &order) {
                 Ok(code) => {
                     return code.launch(&words, memory, order, threads).map_err(|stop| match stop {
-                        Stop::Fault(item, fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
+                        Stop::Fault(item, fault) => {
+                            Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into()
+                        }
                         Stop::Native(error) => kernel.native_error(error),
                     });
                 }
@@ -139,7 +157,7 @@ impl Code {
                 Err(error) => return Err(kernel.native_error(error)),
             }
         }
-        let mut registers = Registers::new();
+        let mut registers = Registers::new(shape);
         let mut stats = Stats::default();
         let mut work = order.work();
         memory.local.resize(kernel.info.local_bytes as usize, 0);
@@ -148,7 +166,7 @@ impl Code {
             memory.local.fill(0);
             let done = run_item(&self.words, &mut registers, memory, budget, &mut work);
             let done = done.map_err(|halt| match halt {
-                Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
+                Halt::Fault(fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
                 Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
             })?;
             stats.issued += done.instructions;
@@ -178,9 +196,20 @@ impl Kept {
     fn new(kernel: &Kernel, scalars: &[u128]) -> Kept {
         Kept { constants: constants(kernel, scalars), local: Vec::new() }
     }
+
+    /// Says how many items and groups there are.
+    fn launch(&mut self, items: u32, shape: &Shape) {
+        put(&mut self.constants, ITEM_COUNT_OFFSET, &items.to_le_bytes());
+        for (offset, counts) in [(GROUP_SIZE_OFFSET, shape.block), (GROUP_COUNT_OFFSET, shape.grid)] {
+            let all = counts.into_iter().fold(1, u32::wrapping_mul);
+            for (offset, count) in (offset..).step_by(4).zip(counts.into_iter().chain([all])) {
+                put(&mut self.constants, offset, &count.to_le_bytes());
+            }
+        }
+    }
 }
 
-/// Constant bank 0 but for the item count. It is read in words, up to the one that holds the last parameter's end.
+/// Constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
 fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
     let signature = kernel.signature();
     let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];

@@ -4,11 +4,11 @@ use std::num::NonZero;
 
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Effects, Reader};
+use halfbyte_isa::halu::domain::{Effects, Reader, SpecialReg};
 
 use super::Word;
 use super::memory::Memory;
-use crate::launch::{Order, Stats, Work};
+use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Fault;
 
@@ -26,6 +26,7 @@ pub(super) struct Kernel<'a> {
     pub constant_bytes: u32,
     pub local_bytes: u32,
     pub pointers: &'a [u32],
+    pub specials: &'a [SpecialReg],
 }
 
 /// Why a launch on native code did not end well.
@@ -36,7 +37,7 @@ pub(super) enum Stop {
 }
 
 impl Jit {
-    pub fn get(&self, _: &Kernel<'_>, _: &mut Work<'_>) -> Result<&Compiled, NativeError> {
+    pub fn get(&self, _: &Kernel<'_>, _: &Order<'_>) -> Result<&Compiled, NativeError> {
         Err(NativeError::NotBuilt)
     }
 

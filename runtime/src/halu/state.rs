@@ -1,9 +1,11 @@
 //! The registers of a work item.
 
+use halfbyte_abi::Shape;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg};
 
 use super::memory::Memory;
+use super::special::Special;
 use crate::trap::{Space, TrapKind};
 
 /// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
@@ -13,11 +15,13 @@ pub(super) struct Registers {
     urs: [u32; 64],
     preds: [bool; 8],
     item: u32,
+    shape: Shape,
 }
 
 impl Registers {
-    pub fn new() -> Registers {
-        Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0 }
+    /// For the items of a launch.
+    pub fn new(shape: Shape) -> Registers {
+        Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0, shape }
     }
 
     /// Makes the state at the start of an item whose kernel names general registers below `gprs` only.
@@ -71,8 +75,10 @@ impl Reader<Concrete> for View<'_, '_> {
     }
 
     fn special(&mut self, _: &mut Concrete, register: SpecialReg) -> u32 {
-        match register {
-            SpecialReg::Item => self.registers.item,
+        let Registers { item, ref shape, .. } = *self.registers;
+        if register == SpecialReg::ITEM && shape.is_along_x() {
+            return item;
         }
+        Special::new(register, shape).at(&shape.place(item))
     }
 }

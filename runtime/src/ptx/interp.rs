@@ -1,5 +1,6 @@
 //! The interpreter: an item from its first instruction to its end.
 
+use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{Access, Next, Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::{self, Entry};
@@ -12,11 +13,9 @@ use crate::trap::{Fault, Halt, TrapKind};
 
 /// Where an item is in its launch.
 #[derive(Clone, Copy)]
-pub(super) struct Item {
-    pub thread: u32,
-    pub block: u32,
-    pub block_size: u32,
-    pub grid_size: u32,
+pub(super) struct Item<'a> {
+    pub shape: &'a Shape,
+    pub place: Place,
 }
 
 /// What an item did.
@@ -63,7 +62,7 @@ impl Registers {
 /// What an instruction reads.
 struct View<'a> {
     registers: &'a Registers,
-    item: Item,
+    item: Item<'a>,
     variables: &'a [Bound],
 }
 
@@ -78,13 +77,13 @@ impl Reader<Concrete> for View<'_> {
     }
 
     fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
-        // Loading the kernel has seen that it is of axis x.
-        match special.group {
-            SpecialGroup::Thread => self.item.thread,
-            SpecialGroup::Block => self.item.block,
-            SpecialGroup::BlockSize => self.item.block_size,
-            SpecialGroup::GridSize => self.item.grid_size,
-        }
+        let Item { shape, place } = self.item;
+        special.axis.of(match special.group {
+            SpecialGroup::Thread => place.local,
+            SpecialGroup::Block => place.group,
+            SpecialGroup::BlockSize => shape.block,
+            SpecialGroup::GridSize => shape.grid,
+        })
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
@@ -96,7 +95,7 @@ impl Reader<Concrete> for View<'_> {
 /// Runs one item. A kernel that ends without saying so ends all the same.
 pub(super) fn run_item(
     entry: &Entry,
-    item: Item,
+    item: Item<'_>,
     registers: &mut Registers,
     memory: &mut Memory<'_>,
     budget: u64,
@@ -129,7 +128,7 @@ pub(super) fn run_item(
 }
 
 /// Executes one instruction.
-fn step(inst: &Inst, item: Item, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
+fn step(inst: &Inst, item: Item<'_>, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
     let mut view = View { registers, item, variables: &memory.variables };
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
         return Ok(Next::Fall);

@@ -19,7 +19,6 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
 use halfbyte_isa::ptx::text::{Text, inst_text};
-use halfbyte_isa::ptx::types::MissingAxis;
 use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
@@ -68,10 +67,11 @@ pub enum Arg<'a> {
     Buffer(&'a mut [u8]),
 }
 
-/// Runs the items of so many blocks of so many threads, in order. `done` is called after each. A fault comes with its item.
+/// Runs the items of a launch, in order. `done` is called after each. A fault comes with its item.
 fn run_items(
     entry: &Entry,
-    [grid, block]: [u32; 2],
+    shape: &Shape,
+    items: u32,
     memory: &mut Memory<'_>,
     budget: u64,
     work: &mut Work<'_>,
@@ -79,12 +79,12 @@ fn run_items(
 ) -> Result<Stats, (u32, Halt)> {
     let mut registers = Registers::new(&entry.registers);
     let mut stats = Stats::default();
-    for number in 0..grid * block {
+    for number in 0..items {
         registers.clear();
         if let Some(watch) = &mut memory.watch {
             watch.start(number);
         }
-        let item = Item { thread: number % block, block: number / block, grid_size: grid, block_size: block };
+        let item = Item { shape, place: shape.place(number) };
         let of_item = interp::run_item(entry, item, &mut registers, memory, budget, work);
         let of_item = of_item.map_err(|halt| (number, halt))?;
         stats.issued += of_item.instructions;
@@ -141,14 +141,6 @@ pub enum LoadError {
         /// Bytes that it has.
         bytes: u64,
     },
-    /// An instruction reads a special register of an axis that launches do not have.
-    #[error("{}:{}: {axis}", loc.line, loc.column)]
-    Axis {
-        /// Its place in the text.
-        loc: Loc,
-        /// The register.
-        axis: MissingAxis,
-    },
 }
 
 /// Where the variables of a kernel's file lie: those that are bound, by number, in buffers after the parameters.
@@ -160,11 +152,9 @@ fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
     (0..).zip(entry.variables.iter()).map(|(number, of)| Bound { address: address(number), space: of.space }).collect()
 }
 
-/// Whether an entry reads within its parameters, and special registers that launches have.
+/// Whether an entry reads within its parameters.
 fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in entry.insts.iter().enumerate() {
-        inst.check_axes()
-            .map_err(|axis| LoadError::Axis { loc: locs.get(place).copied().unwrap_or_default(), axis })?;
         for operand in &inst.operands {
             let Operand::Memory(address) = operand else { continue };
             let Base::Parameter(number) = address.base else { continue };
@@ -204,6 +194,10 @@ impl Executable for isa::Code {
         order: Order<'_>,
         args: &mut Arguments<'_>,
     ) -> Result<Stats, LaunchError> {
+        order
+            .shape
+            .check_gpu()
+            .map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();
@@ -234,17 +228,16 @@ fn launch(
     order: Order<'_>,
     memory: &mut Memory<'_>,
 ) -> Result<Stats, LaunchError> {
-    let ([grid, ..], [block, ..]) = (order.shape.grid, order.shape.block);
     if order.engine == Engine::Cuda {
         let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
-        cuda::run(code, [grid, block], memory).map_err(failed)?;
+        cuda::run(code, &order.shape, memory).map_err(failed)?;
         order.advance(order.items);
         return Ok(Stats::default());
     }
     let done = &mut || order.advance(1);
-    let ran = run_items(&code.entry, [grid, block], memory, order.budget, &mut order.work(), done);
+    let ran = run_items(&code.entry, &order.shape, order.items, memory, order.budget, &mut order.work(), done);
     ran.map_err(|(item, halt)| match halt {
-        Halt::Fault(fault) => Box::new(kernel.trap_of(item, fault, &memory.buffers)).into(),
+        Halt::Fault(fault) => Box::new(kernel.trap_of(&order.shape, item, fault, &memory.buffers)).into(),
         Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
     })
 }
@@ -263,7 +256,7 @@ impl Kernel {
     /// Takes a kernel from what was read of a text; `source` is the text's name, for traps.
     ///
     /// # Errors
-    /// There is no such kernel, or it reads beyond a parameter or a special register of an axis that launches do not have.
+    /// There is no such kernel, or it reads beyond a parameter.
     pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         let entries = text.module.entries.iter().zip(&text.locs);
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
@@ -295,8 +288,8 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, watchdog, races } = launch;
         let kernel = || self.entry().name.clone();
-        let items = shape.items().map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
-        let ([grid, ..], [block, ..]) = (shape.grid, shape.block);
+        let items = shape.items().and_then(|items| shape.check_gpu().map(|()| items));
+        let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
             let bytes = args.iter().map(|arg| match arg {
@@ -307,7 +300,7 @@ impl Kernel {
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
         let variables = bind(self.entry(), &self.variables);
-        let watch = races.then(Watch::default);
+        let watch = races.then(|| Watch::new(shape));
         let (params, buffers) = (self.parameters(args)?, self.buffers(args));
         if let Some([first, second]) = buffers.overlap() {
             let [first, second] = [first, second].map(str::to_owned);
@@ -320,14 +313,14 @@ impl Kernel {
                 return Err(LaunchError::Engine { kernel: kernel(), target: "PTX".to_owned(), engine });
             }
             Engine::Cuda => {
-                let ran = cuda::run(&self.code, [grid, block], &mut memory);
+                let ran = cuda::run(&self.code, &shape, &mut memory);
                 return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
             }
         }
         let mut work = Work::new(watchdog);
-        let ran = run_items(self.entry(), [grid, block], &mut memory, budget, &mut work, &mut || {});
+        let ran = run_items(self.entry(), &shape, items, &mut memory, budget, &mut work, &mut || {});
         ran.map_err(|(item, halt)| match halt {
-            Halt::Fault(fault) => Box::new(self.trap(item, fault)).into(),
+            Halt::Fault(fault) => Box::new(self.trap(&shape, item, fault)).into(),
             Halt::Exceeded(limit) => exceeded(limit),
         })
     }
@@ -370,12 +363,13 @@ impl Kernel {
         Buffers(params.chain(self.variables.iter().map(variable)).collect())
     }
 
-    fn trap(&self, item: u32, fault: Fault) -> Trap {
+    fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, kind } = fault;
         let inst = self.code.entry.insts.get(address);
         Trap {
             kernel: self.code.entry.name.clone(),
             item,
+            shape: *shape,
             address: address as u32,
             instruction: inst.map_or_else(String::new, |inst| inst_text(inst, self.entry())),
             source: self.source.clone(),

@@ -1,5 +1,6 @@
 //! Engine `cuda` of a build without feature `cuda`: it reaches no GPU and says why.
 
+use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
 
 use super::memory::Memory;
@@ -14,6 +15,6 @@ pub fn device(_: TargetName) -> Result<String, Unavailable> {
 }
 
 /// Runs nothing.
-pub(super) fn run(_: &Kernel, _: [u32; 2], _: &mut Memory<'_>) -> Result<(), CudaError> {
+pub(super) fn run(_: &Kernel, _: &Shape, _: &mut Memory<'_>) -> Result<(), CudaError> {
     Err(Unavailable::NotBuilt.into())
 }

@@ -1,6 +1,6 @@
 //! Looks for items that meet in memory. Items are independent: a byte that one writes no other may access.
 
-use halfbyte_abi::buffer_of;
+use halfbyte_abi::{Shape, buffer_of};
 
 use crate::trap::{Access, Space, TrapKind};
 
@@ -8,8 +8,9 @@ use crate::trap::{Access, Space, TrapKind};
 const SEVERAL: u32 = u32::MAX;
 
 /// Who has accessed each byte so far. It takes eight bytes of memory for each byte that is accessed.
-#[derive(Default)]
 pub(super) struct Watch {
+    /// The launch.
+    shape: Shape,
     /// The number of the item that runs, from 1.
     item: u32,
     /// By buffer and byte.
@@ -20,6 +21,11 @@ pub(super) struct Watch {
 type Seen = [u32; 2];
 
 impl Watch {
+    /// Of a launch.
+    pub fn new(shape: Shape) -> Watch {
+        Watch { shape, item: 0, seen: Vec::new() }
+    }
+
     /// Says which item runs from now on.
     pub fn start(&mut self, item: u32) {
         self.item = item.saturating_add(1);
@@ -43,7 +49,7 @@ impl Watch {
                 _ => (0, false),
             };
             if other != 0 {
-                let other = (other != SEVERAL).then(|| other - 1);
+                let other = (other != SEVERAL).then(|| self.shape.name(other - 1));
                 let space = Space::Global;
                 let address = address - offset + place as u64;
                 return Err(TrapKind::Race { access, space, address, other, is_written });
@@ -66,7 +72,7 @@ mod tests {
 
     /// Whether the last of some accesses, by item, kind and byte, meets another item.
     fn races(accesses: &[(u32, Access, u64)]) -> bool {
-        let mut watch = Watch::default();
+        let mut watch = Watch::new(Shape::from((1, 16)));
         let mut last = Ok(());
         for &(item, access, byte) in accesses {
             assert_eq!(last, Ok(()), "only the last may race");
@@ -97,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_byte_and_the_other_item_are_named() {
-        let mut watch = Watch::default();
+        let mut watch = Watch::new(Shape::from((1, 16)));
         watch.start(7);
         assert_eq!(watch.access(Access::Store, buffer_base(0) + 6, 2, 16), Ok(()));
         watch.start(9);
@@ -105,7 +111,13 @@ mod tests {
         let (space, address) = (Space::Global, buffer_base(0) + 6);
         assert_eq!(
             found,
-            Err(TrapKind::Race { access: Access::Load, space, address, other: Some(7), is_written: true })
+            Err(TrapKind::Race {
+                access: Access::Load,
+                space,
+                address,
+                other: Some(Shape::from(8).name(7)),
+                is_written: true
+            })
         );
     }
 }

@@ -155,7 +155,7 @@ impl Code {
                 };
                 let Done { stats: of_tile, fault } = done.map_err(|exceeded| kernel.exceeded(exceeded))?;
                 if let Some((item, fault)) = fault {
-                    return Err(Box::new(kernel.trap(item, fault)).into());
+                    return Err(Box::new(kernel.trap(&order.shape, item, fault)).into());
                 }
                 add(&mut stats, of_tile);
                 let mut copier = Copier { plan, tile: &tile, store: processor.store() };

@@ -45,6 +45,7 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
             registers: 16,
             tiles: None,
             max_items: u32::MAX,
+            along_x: false,
         },
         words: halfbyte_isa::halu::Code(program.words).into(),
         locs: program.lines.iter().map(loc).collect(),

@@ -29,7 +29,14 @@ pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> 
     let words = words(bundles);
     let signature = Signature::new("k", super::params(parameters)).unwrap();
     Code {
-        info: KernelInfo { signature, local_bytes, registers: 0, tiles: Some(tiles), max_items: u32::MAX },
+        info: KernelInfo {
+            signature,
+            local_bytes,
+            registers: 0,
+            tiles: Some(tiles),
+            max_items: u32::MAX,
+            along_x: true,
+        },
         locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),
         parts: Vec::new(),
         words: halfbyte_isa::vp1::Code(words).into(),

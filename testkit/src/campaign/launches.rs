@@ -1,5 +1,6 @@
 //! Launches of drawn kernels.
 
+use halfbyte_abi::Shape;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, ParamKind};
 
@@ -9,10 +10,31 @@ use halfbyte_ir::generate::arguments;
 /// Random launches of each kernel: of few items, and of more than engines do at once.
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];
 
-/// Random launches of a kernel, now and then with a buffer that is too short.
+/// Grids and blocks of launches along several axes, whose rows are shorter and longer than what engines do at once.
+const SHAPES: [([u32; 3], [u32; 3]); 12] = [
+    ([2, 1, 1], [2, 2, 1]),
+    ([1, 2, 2], [3, 1, 2]),
+    ([2, 2, 1], [4, 1, 1]),
+    ([1, 1, 3], [1, 1, 7]),
+    ([3, 1, 1], [1, 5, 1]),
+    ([2, 1, 2], [8, 2, 1]),
+    ([1, 2, 1], [16, 2, 1]),
+    ([2, 2, 1], [32, 1, 1]),
+    ([1, 1, 2], [33, 2, 1]),
+    ([3, 2, 1], [5, 1, 3]),
+    ([1, 2, 0], [4, 2, 2]),
+    ([1, 1, 1], [20, 3, 1]),
+];
+
+/// Random launches of a kernel, some along several axes, now and then with a buffer that is too short.
 pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
     let launch = |items: &[u32; 8]| {
         let items = items.get(random.below(items.len())).copied().unwrap_or(1);
+        let shape = match SHAPES.get(random.below(3 * SHAPES.len())) {
+            Some(&shape) => Shape::from(shape),
+            None => Shape::from(items),
+        };
+        let items = shape.items().unwrap_or(0);
         let mut args = arguments(kernel, items, random);
         let number = random.below(8 * args.len());
         if let (Some(arg), Some(param)) = (args.get_mut(number), kernel.params.get(number))
@@ -21,7 +43,7 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             let bytes = elem.bytes() as usize;
             arg.truncate(random.below(arg.len() / bytes) * bytes);
         }
-        Launch { items, args }
+        Launch { shape, args }
     };
     ITEMS.iter().map(launch).collect()
 }

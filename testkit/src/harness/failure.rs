@@ -1,6 +1,6 @@
 //! How a launch fails: one of a few kinds, what happened, and where.
 
-use halfbyte_abi::ShapeError;
+use halfbyte_abi::{Place, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
 use halfbyte_isa::object::Loc;
@@ -94,10 +94,10 @@ impl Kind {
 /// A work item: the block and the thread in it, each along x, y and z.
 pub type Item = [[u32; 3]; 2];
 
-/// The item of that number, in blocks of so many.
-pub(super) fn item(number: u32, block: u32) -> Item {
-    let block = block.max(1);
-    [[number / block, 0, 0], [number % block, 0, 0]]
+/// The item of that number in a launch.
+fn item(number: u32, shape: &Shape) -> Item {
+    let Place { group, local } = shape.place(number);
+    [group, local]
 }
 
 /// Why a launch gave no result.
@@ -143,17 +143,16 @@ impl Failure {
         Failure { line, ..Failure::new(kind, diagnostic.to_string()) }
     }
 
-    /// A trap, of a launch in blocks of so many.
-    pub(super) fn of_trap(trap: &Trap, block: u32) -> Failure {
+    pub(super) fn of_trap(trap: &Trap) -> Failure {
         let message = format!("`{}`: {}", trap.instruction, trap.kind);
         let failure = Failure::new(Kind::of_trap(&trap.kind), message).at(trap.loc);
-        Failure { item: Some(item(trap.item, block)), ..failure }
+        Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
     }
 
     /// A launch of words that came to nothing.
-    pub(super) fn of_launch(error: &LaunchError, block: u32) -> Failure {
+    pub(super) fn of_launch(error: &LaunchError) -> Failure {
         let kind = match error {
-            LaunchError::Trap(trap) => return Failure::of_trap(trap, block),
+            LaunchError::Trap(trap) => return Failure::of_trap(trap),
             LaunchError::Engine { .. } => Kind::Unsupported,
             LaunchError::Tile(_) => Kind::Refused,
             LaunchError::Shape { error: ShapeError::Items(_), .. } => Kind::Limit,
@@ -170,14 +169,14 @@ impl Failure {
     }
 
     /// What went wrong on the evaluator.
-    pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, block: u32, text: &str) -> Failure {
-        let diagnostic = fault_diagnostic(fault, kernel, kernel.span);
+    pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, text: &str) -> Failure {
+        let diagnostic = fault_diagnostic(fault, kernel, shape, kernel.span);
         let at_fault = match fault {
             Fault::Args(_) | Fault::Exceeded(_) => None,
             Fault::Trap(trap) => Some(trap.item),
             Fault::Race(race) => Some(race.second.item),
         };
         let failure = Failure::of_diagnostic(Kind::of_fault(fault), &diagnostic, text);
-        Failure { item: at_fault.map(|number| item(number, block)), ..failure }
+        Failure { item: at_fault.map(|number| item(number, shape)), ..failure }
     }
 }

@@ -1,8 +1,7 @@
 //! Kernels of the IR, written so or imported, on the evaluator and as words.
 
-use halfbyte_abi::{Sm, Target};
-use halfbyte_abi::{buffer_base, group_size};
-use halfbyte_ir::{Direction, Op, ParamKind, Type};
+use halfbyte_abi::{Shape, Sm, Target, buffer_base};
+use halfbyte_ir::{Direction, ParamKind, Type};
 use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
@@ -32,7 +31,10 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     if request.shared != 0 {
         return Err(Failure::arguments("kernels of the IR have no shared memory; `shared` is 0"));
     }
-    let items = items(kernel, request.size)?;
+    let shape = match request.size {
+        Size::Items(items) => Shape::from(items),
+        Size::Blocks { grid, block } => Shape::from((grid, block)),
+    };
     let params = kernel.given_params();
     check_count(params.len(), request.args.len())?;
     let mut given = Vec::new();
@@ -54,31 +56,8 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
         }
     }
     let via = how.via.unwrap_or(if how.engine == Engine::Interp { Via::Ir } else { Via::Halu });
-    let block = group_size(items);
-    let run = Run { module: &module, kernel: number, given: &given, items, block, via, is_imported: false };
+    let run = Run { module: &module, kernel: number, given: &given, shape, via, is_imported: false };
     run.launch(request, how)
-}
-
-/// How many items there are. A block is a group, so it must be one where the kernel asks for groups.
-fn items(kernel: &halfbyte_ir::Kernel, size: Size) -> Result<u32, Failure> {
-    let ([grid, block], is_plain) = match size {
-        Size::Items(items) => return Ok(items),
-        Size::Blocks { grid: [grid, y, z], block: [block, v, w] } => ([grid, block], [y, z, v, w] == [1; 4]),
-    };
-    if !is_plain {
-        return Err(Failure::new(Kind::Unsupported, "kernels of the IR have the x axis only; y and z are 1"));
-    }
-    let items = grid.saturating_mul(block);
-    let asks = |op| matches!(op, Op::LocalId | Op::GroupId | Op::GroupSize);
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    let asked = insts.map(|&inst| &kernel.insts[inst]).any(|inst| asks(inst.op));
-    let groups = group_size(items);
-    if asked && groups != block {
-        let message =
-            format!("the kernel asks for its group, and {items} items are in groups of {groups}, not {block}");
-        return Err(Failure::new(Kind::Unsupported, message));
-    }
-    Ok(items)
 }
 
 /// What a parameter of the kernel is given.
@@ -95,9 +74,7 @@ pub(super) struct Run<'a> {
     /// By number.
     pub kernel: usize,
     pub given: &'a [Given],
-    pub items: u32,
-    /// The items of a block, to tell which one is at fault.
-    pub block: u32,
+    pub shape: Shape,
     pub via: Via,
     /// Whether the text says less of its parameters than the kernel.
     pub is_imported: bool,
@@ -116,8 +93,8 @@ impl Run<'_> {
         };
         let budget = u32::try_from(request.budget).unwrap_or(u32::MAX);
         let evaluate = |args: &mut [Vec<u8>]| {
-            let fault = evaluate_watched(kernel, self.items, budget, how.watchdog, args).err();
-            fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, self.block, &request.text)))
+            let fault = evaluate_watched(kernel, self.shape, budget, how.watchdog, args).err();
+            fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, &self.shape, &request.text)))
         };
         match &program {
             None => evaluate(&mut args)?,
@@ -129,7 +106,7 @@ impl Run<'_> {
                     return Err(Failure::new(Kind::Refused, "the kernel has no words"));
                 };
                 let order = Order { budget: request.budget, watchdog: how.watchdog, ..Order::from(how.engine) };
-                execute(words, order, self.items, &mut args).map_err(|error| Failure::of_launch(&error, self.block))?;
+                execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
             }
         }
         for ((param, given), result) in kernel.given_params().iter().zip(self.given).zip(args) {
@@ -160,7 +137,8 @@ impl Run<'_> {
 
     fn compile(&self, target: Target, how: &How<'_>) -> Result<Program, Failure> {
         let kernels = self.module.ir().kernels.get(self.kernel..=self.kernel).unwrap_or_default();
-        let options = pipeline::Options { watchdog: how.watchdog.cloned(), ..pipeline::Options::new(target) };
+        let (watchdog, several_axes) = (how.watchdog.cloned(), !self.shape.is_along_x());
+        let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
         let compiled = pipeline::compile(self.module, kernels, &options, &mut |_| {});
         let binary = compiled.map_err(|error| {
             let kind = if error.exceeded().is_some() { Kind::Limit } else { Kind::Refused };

@@ -1,6 +1,6 @@
 //! Texts in PTX, as they stand or as what they are imported to.
 
-use halfbyte_abi::{ShapeError, buffer_base};
+use halfbyte_abi::{Shape, ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
@@ -12,7 +12,7 @@ use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
 use super::{Arg, How, Request, Size, Via, address, check_count, choose};
-use halfbyte::import_ptx::{MAX_ITEMS, Part, Shape, import_one};
+use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one};
 use halfbyte::launch::Engine;
 
 /// Bytes of an address.
@@ -27,9 +27,6 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
-    for (inst, &loc) in entry.insts.iter().zip(locs) {
-        inst.check_axes().map_err(|axis| Failure::new(Kind::Unsupported, axis.to_string()).at(loc))?;
-    }
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {
@@ -71,25 +68,18 @@ fn check_target(Text { module, locs, .. }: &Text, request: &Request) -> Result<(
     }
 }
 
-/// Blocks and threads of a launch over x.
-fn shape(size: Size) -> Result<[u32; 2], Failure> {
+/// Blocks and threads of a launch.
+fn shape(size: Size) -> Result<Shape, Failure> {
     match size {
         Size::Items(_) => {
             Err(Failure::arguments("a kernel in PTX is launched over blocks of threads; give `grid` and `block`"))
         }
-        Size::Blocks { grid: [grid, 1, 1], block: [block, 1, 1] } => Ok([grid, block]),
-        Size::Blocks { .. } => Err(Failure::new(Kind::Unsupported, "only the x axis is run; y and z are 1")),
+        Size::Blocks { grid, block } => Ok(Shape::from((grid, block))),
     }
 }
 
 /// Runs the text.
-fn as_it_stands(
-    request: &mut Request,
-    how: &How<'_>,
-    read: &Text,
-    entry: &Entry,
-    [grid, block]: [u32; 2],
-) -> Result<(), Failure> {
+fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry, shape: Shape) -> Result<(), Failure> {
     if how.engine != Engine::Interp {
         let engine = how.engine;
         let message = format!(
@@ -117,8 +107,8 @@ fn as_it_stands(
         })
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
-    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new((grid, block), &mut args) };
-    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry, block))
+    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(shape, &mut args) };
+    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry))
 }
 
 /// Refuses an argument that has not as many bytes as its parameter.
@@ -137,15 +127,14 @@ fn of_load(error: &LoadError) -> Failure {
     let (kind, loc) = match error {
         LoadError::Name(_) | LoadError::Signature => (Kind::Arguments, Loc::default()),
         LoadError::Parameter { loc, .. } => (Kind::Parse, *loc),
-        LoadError::Axis { loc, .. } => (Kind::Unsupported, *loc),
     };
     Failure::new(kind, error.to_string()).at(loc)
 }
 
-fn of_launch(error: &LaunchError, entry: &Entry, block: u32) -> Failure {
+fn of_launch(error: &LaunchError, entry: &Entry) -> Failure {
     match error {
         LaunchError::Trap(trap) => {
-            let failure = Failure::of_trap(trap, block);
+            let failure = Failure::of_trap(trap);
             let TrapKind::ReadOnly { buffer, .. } = &trap.kind else { return failure };
             // Constants are never written; other variables may be, and that is not done here.
             let is_global = |variable: &Variable| variable.space == Space::Global && variable.name == *buffer;
@@ -172,15 +161,15 @@ fn imported(
     how: &How<'_>,
     via: Via,
     (entry, locs): (&Entry, &[Loc]),
-    [grid, block]: [u32; 2],
+    shape: Shape,
 ) -> Result<(), Failure> {
-    let items = grid.saturating_mul(block);
+    let items = shape.items().map_err(|error| Failure::arguments(error.to_string()))?;
     if items > MAX_ITEMS {
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
         return Err(Failure::new(Kind::Limit, message));
     }
-    let shape = Shape { grid: Some(grid), block: Some(block) };
-    let (module, parts) = import_one(&request.file, &request.text, (entry, locs), shape)
+    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
+    let (module, parts) = import_one(&request.file, &request.text, (entry, locs), known)
         .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
         let found = match arg {
@@ -197,6 +186,6 @@ fn imported(
         _ => Ok(Given::Address(part.param as usize)),
     };
     let given: Vec<Given> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
-    let run = Run { module: &module, kernel: 0, given: &given, items, block, via, is_imported: true };
+    let run = Run { module: &module, kernel: 0, given: &given, shape, via, is_imported: true };
     run.launch(request, how)
 }

@@ -127,7 +127,7 @@ fn family(form: &Form) -> Option<Family> {
             Family::Lanes
         }
         Op::Load | Op::Store | Op::PtrAdd => Family::Memory,
-        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize => Family::Places,
+        Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => Family::Places,
         Op::Const | Op::Intrinsic | Op::Br | Op::BrIf | Op::Switch | Op::Ret => return None,
     })
 }

@@ -8,7 +8,7 @@
 
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::{Module, TARGETS};
-use halfbyte_abi::{Param, Target};
+use halfbyte_abi::{Param, Shape, Target};
 use halfbyte_emit::write_object;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::witness::{CheckError, Launch, Random, Witness, witnesses};
@@ -22,7 +22,7 @@ use halfbyte_runtime::Program;
 
 use super::{Counterexample, Effort, Reproduction, Subject};
 use crate::compare::compare;
-use crate::runlines::binding;
+use crate::runlines::{binding, size};
 use crate::trial::{self, Trial};
 
 /// Cases of a rule, shared among its witnesses.
@@ -214,10 +214,30 @@ struct Sides<'k> {
 }
 
 impl Sides<'_> {
+    /// So many items: along all axes where the kernel names them, unless words are for launches along x.
+    fn shape(&self, items: u32) -> Shape {
+        let shape = Shape::from(items);
+        let is_along_x = |program: &Program| program.kernels().iter().any(|kernel| kernel.info().along_x);
+        let along_x = match &self.after {
+            After::Kernel(_) => false,
+            After::Words(programs) => programs.iter().any(|(_, program)| is_along_x(program)),
+        };
+        if along_x || !self.kernel.names_several_axes() {
+            return shape;
+        }
+        let [grid, block] = [shape.grid, shape.block].map(|[x, ..]| match x {
+            x if x.is_multiple_of(4) => [x / 4, 2, 2],
+            x if x.is_multiple_of(2) => [x / 2, 2, 1],
+            x => [1, x, 1],
+        });
+        Shape::from((grid, block))
+    }
+
     fn run(&self, items: u32, args: &[Vec<u8>]) -> Result<Option<Difference>, String> {
         let name = &self.kernel.name;
         let mut expected = args.to_vec();
-        let writers = evaluate(self.kernel, items, &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
+        let writers =
+            evaluate(self.kernel, self.shape(items), &mut expected).map_err(|fault| format!("on ir: {fault}"))?;
         let differ = |on: &str, found: &[Vec<u8>]| {
             let output = self.output;
             let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
@@ -226,14 +246,16 @@ impl Sides<'_> {
         let mut found = args.to_vec();
         let difference = match &self.after {
             After::Kernel(after) => {
-                evaluate(after, items, &mut found).map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
+                evaluate(after, self.shape(items), &mut found)
+                    .map_err(|fault| format!("rewritten: {fault}\n{after}"))?;
                 differ("ir, rewritten", &found).map(|d| (d.first.item, format!("{d}\nrewritten:\n{after}")))
             }
             After::Words(programs) => {
                 let mut run = |(target, program, engine): (&Target, &Program, Engine)| {
                     let loaded = program.kernel(name).ok_or("the object lacks the kernel")?;
                     found.clone_from_slice(args);
-                    execute(loaded, engine, items, &mut found).map_err(|error| format!("on {target}: {error}"))?;
+                    execute(loaded, engine, self.shape(items), &mut found)
+                        .map_err(|error| format!("on {target}: {error}"))?;
                     Ok::<_, String>(differ(&format!("{target} ({engine})"), &found))
                 };
                 let engines = |target: &Target| {
@@ -304,14 +326,14 @@ impl Sides<'_> {
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
         let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET, watchdog: None };
-        trial.run(self.module, &[trial::Launch { items, args: args.to_vec() }]).is_err()
+        trial.run(self.module, &[trial::Launch { shape: self.shape(items), args: args.to_vec() }]).is_err()
     }
 
     /// A launch as kernel files write it, with what the evaluator makes of it.
     fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
         let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();
-        let is_run = evaluate(self.kernel, items, &mut results).is_ok();
+        let is_run = evaluate(self.kernel, self.shape(items), &mut results).is_ok();
         let (mut given, mut expected) = (String::new(), String::new());
         for (number, ((param, before), result)) in self.params.iter().zip(args).zip(&results).enumerate() {
             if number == self.output && is_run {
@@ -320,7 +342,7 @@ impl Sides<'_> {
                 given += &value(param, before);
             }
         }
-        format!("; run: {on}: @{kernel} items={items}{given}{expected}\n")
+        format!("; run: {on}: @{kernel} {}{given}{expected}\n", size(&self.shape(items)))
     }
 }
 

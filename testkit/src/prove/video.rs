@@ -168,7 +168,10 @@ impl Trial {
         }
         let signature = Signature::new("k", Vec::new()).map_err(|error| failed(error.to_string()))?;
         let known = Sm::new(sm).ok_or_else(|| failed(format!("there is no sm_{sm}")))?;
-        let mut code = VCode::<Ptx>::new(signature, PtxExtra { sm: known, max_items: u64::MAX, types: Vec::new() });
+        let mut code = VCode::<Ptx>::new(
+            signature,
+            PtxExtra { sm: known, max_items: u64::MAX, along_x: false, types: Vec::new() },
+        );
         code.vregs = vec![Type::B32; 4];
         // What is read at the end is kept.
         let end = Terminator::Jump(Edge { block: 0, args: code.add_list([RESULT.into()]) });

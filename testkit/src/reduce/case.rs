@@ -2,7 +2,7 @@
 
 use halfbyte_ir::Kernel;
 
-use crate::runlines::binding;
+use crate::runlines::{binding, size};
 use crate::trial::Launch;
 use halfbyte::Module;
 
@@ -54,7 +54,8 @@ impl Case {
 
     /// A kernel file: the kernel, and the launch as a run line on these targets, by name.
     pub fn file(&self, targets: &str) -> String {
-        let mut text = format!("{}; run: {targets}: @{} items={}", self.text, self.kernel.name, self.launch.items);
+        let size = size(&self.launch.shape);
+        let mut text = format!("{}; run: {targets}: @{} {size}", self.text, self.kernel.name);
         for (param, bytes) in self.kernel.given_params().iter().zip(&self.launch.args) {
             text.push(' ');
             text += &binding(&param.name, param.kind, bytes);
@@ -67,11 +68,12 @@ impl Case {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use halfbyte_abi::Shape;
 
     #[test]
     fn a_launch_is_written_as_a_run_line() {
         let text = "kernel @k(%a: i32, %x: in f16x2, %b: out i32) {\n^entry:\n  store %a, %b\n  ret\n}\n";
-        let launch = Launch { items: 1, args: vec![vec![1; 4], vec![0, 60, 0, 64], vec![0; 8]] };
+        let launch = Launch { shape: Shape::from(1), args: vec![vec![1; 4], vec![0, 60, 0, 64], vec![0; 8]] };
         let file = Case::read(text.to_owned(), launch).map(|case| (case.ops(), case.file("halu")));
         assert_eq!(file, Some((2, format!("{text}; run: halu: @k items=1 a=0x01010101 x=[0x40003c00] b=zeros(2)\n"))));
     }
@@ -79,7 +81,10 @@ mod tests {
     #[test]
     fn what_is_no_kernel_is_no_case() {
         for text in ["", "kernel @k() {\n}\n", "kernel @k() {\n^a:\n  ret\n}\nkernel @l() {\n^a:\n  ret\n}\n"] {
-            assert!(Case::read(text.to_owned(), Launch { items: 1, args: Vec::new() }).is_none(), "{text}");
+            assert!(
+                Case::read(text.to_owned(), Launch { shape: Shape::from(1), args: Vec::new() }).is_none(),
+                "{text}"
+            );
         }
     }
 }

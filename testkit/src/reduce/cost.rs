@@ -50,7 +50,7 @@ impl Cost {
             ops: insts.clone().count(),
             params: kernel.params.len() + blocks.map(|block| block.params.len(&kernel.pool)).sum::<usize>(),
             detail: insts.map(detail).sum(),
-            items: launch.items,
+            items: launch.shape.items().unwrap_or(u32::MAX),
             bytes: bytes().count(),
             set_bytes: bytes().filter(|&&byte| byte != 0).count(),
         }

@@ -112,15 +112,15 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             let params = given(kernel);
             let bound = bind_after(&kept, &params, &launch.args, &launch.results, loader, *place);
             let mut bound = bound.map_err(report)?;
-            bound.settle(kernel, launch.items, loader.watchdog());
+            bound.settle(kernel, launch.shape, loader.watchdog());
             let args = bound.args;
             // What it leaves is what the next launch is made on.
             let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
             let mut after = if is_next { args.clone() } else { Vec::new() };
             let goes_on = is_next
-                && evaluate_watched(kernel, launch.items, DEFAULT_BUDGET, loader.watchdog(), &mut after).is_ok();
+                && evaluate_watched(kernel, launch.shape, DEFAULT_BUDGET, loader.watchdog(), &mut after).is_ok();
             if question.kernel.is_none_or(|asked| asked == name)
-                && let Some(case) = Case::new(kernel, Launch { items: launch.items, args })
+                && let Some(case) = Case::new(kernel, Launch { shape: launch.shape, args })
             {
                 let targets = run.targets.iter().filter_map(|&target| asked(target));
                 suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));

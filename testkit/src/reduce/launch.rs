@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use halfbyte_abi::Shape;
 use halfbyte_ir::{Kernel, ParamKind, ValueDef};
 
 use super::draft::Draft;
@@ -13,17 +14,43 @@ const PARTS: usize = 1024;
 
 /// Leaves out work items: the last ones, and the first ones with what buffers hold for them.
 pub(super) fn items(reducer: &mut Reducer<'_>) {
-    let items = |case: &Case| u64::from(case.launch().items);
+    // Along each axis as many as fail still, and then along x alone, where that fails too.
+    for of_grid in [true, false] {
+        for axis in [2, 1, 0] {
+            let along =
+                |case: &Case| u64::from(count(&mut case.launch().shape.clone(), of_grid, axis).map_or(0, |n| *n));
+            reducer.less(along, |draft, step| {
+                let shape = &mut draft.launch.shape;
+                if shape.is_along_x() {
+                    return None;
+                }
+                let count = count(shape, of_grid, axis)?;
+                *count = u32::try_from(u64::from(*count).checked_sub(step)?).ok()?;
+                Some(())
+            });
+        }
+    }
+    let items = |case: &Case| u64::from(case.launch().shape.items().unwrap_or(0));
     reducer.less(items, |draft, step| {
-        draft.launch.items = u32::try_from(u64::from(draft.launch.items).checked_sub(step)?).ok()?;
+        draft.launch.shape = Shape::from(u32::try_from(items_of(draft).checked_sub(step)?).ok()?);
         Some(())
     });
     reducer.less(items, without_first);
 }
 
+fn items_of(draft: &Draft) -> u64 {
+    draft.launch.shape.items().unwrap_or(0).into()
+}
+
+/// How many blocks there are along an axis, or items of a block.
+fn count(shape: &mut Shape, of_grid: bool, axis: usize) -> Option<&mut u32> {
+    let counts = if of_grid { &mut shape.grid } else { &mut shape.block };
+    counts.get_mut(axis)
+}
+
 /// The launch without its first work items.
 fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
-    let items = draft.launch.items as usize;
+    let items = items_of(draft) as usize;
     let gone = usize::try_from(step).ok()?;
     for (param, arg) in draft.kernel.launch_params().iter().zip(&mut draft.launch.args) {
         if let ParamKind::Buffer { elem, .. } = param.kind {
@@ -33,7 +60,7 @@ fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
             arg.drain(..(gone * own * size).min(arg.len()));
         }
     }
-    draft.launch.items = u32::try_from(items.checked_sub(gone)?).ok()?;
+    draft.launch.shape = Shape::from(u32::try_from(items.checked_sub(gone)?).ok()?);
     Some(())
 }
 

@@ -134,7 +134,7 @@ impl Reducer<'_> {
         }
         let Some(case) = draft.case() else { return false };
         let mut hasher = DefaultHasher::new();
-        (case.text(), case.launch().items, &case.launch().args).hash(&mut hasher);
+        (case.text(), case.launch().shape, &case.launch().args).hash(&mut hasher);
         let hash = hasher.finish();
         if self.rejected.contains(&hash) {
             return false;
@@ -146,7 +146,11 @@ impl Reducer<'_> {
         } else {
             self.rejected.insert(hash);
         }
-        (self.watch)(Progress { trials: self.trials, ops: self.cost.ops, items: self.best.launch().items });
+        (self.watch)(Progress {
+            trials: self.trials,
+            ops: self.cost.ops,
+            items: self.best.launch().shape.items().unwrap_or(0),
+        });
         is_kept
     }
 

@@ -123,7 +123,7 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
 
 /// What an instruction's result is in the work items, the last time that each computes it.
 fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<Vec<u8>> {
-    let size = u64::from(ty.bytes()) * u64::from(draft.launch.items);
+    let size = u64::from(ty.bytes()) * u64::from(draft.launch.shape.items().ok()?);
     if size > watchdog.limits().buffer_bytes {
         return None;
     }
@@ -141,7 +141,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     insts.insert(place + 1, store);
     watched.launch.args.push(vec![0; size as usize]);
     let args = &mut watched.launch.args;
-    evaluate_watched(kernel, watched.launch.items, DEFAULT_BUDGET, Some(watchdog), args).ok()?;
+    evaluate_watched(kernel, watched.launch.shape, DEFAULT_BUDGET, Some(watchdog), args).ok()?;
     args.pop()
 }
 

@@ -90,7 +90,8 @@ impl Case {
 /// What an object says of a kernel with these parameters.
 fn info(params: Vec<Param>, local_bytes: u32, tiles: Option<Tiles>) -> Option<KernelInfo> {
     let signature = Signature::new("random", params).ok()?;
-    Some(KernelInfo { signature, local_bytes, registers: 255, tiles, max_items: u32::MAX })
+    let along_x = tiles.is_some();
+    Some(KernelInfo { signature, local_bytes, registers: 255, tiles, max_items: u32::MAX, along_x })
 }
 
 fn param(name: String, kind: ParamKind) -> Param {

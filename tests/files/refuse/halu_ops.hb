@@ -26,27 +26,6 @@ kernel @flushed_bf16_product(%a_in: in bf16x2, %b_in: in bf16x2, %out: out bf16x
 ;= %r = fmul.ftz.bf16x2 %a, %b
 ;=     halu cannot do `fmul.bf16x2`: bf16 arithmetic has no `ftz`
 
-; Items are in no groups.
-kernel @group(%a_in: in i32, %out: out i32) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %g = group_id
-  %l = local_id
-  %s = group_size
-  %x = add.i32 %g, %l
-  %y = add.i32 %x, %s
-  %r = add.i32 %a, %y
-  store %r, %out[%i]
-  ret
-}
-;= %g = group_id
-;=     halu cannot do `group_id`: it knows no groups of items, only `item_id` and `item_count`
-;= %l = local_id
-;=     halu cannot do `local_id`: it knows no groups of items, only `item_id` and `item_count`
-;= %s = group_size
-;=     halu cannot do `group_size`: it knows no groups of items, only `item_id` and `item_count`
-
 kernel @another_targets_instruction(%a_in: in i8x16, %out: out i8x16) {
 ^entry:
   %i = item_id

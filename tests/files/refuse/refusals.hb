@@ -9,7 +9,6 @@ kernel @refused(%x: in bf16x2, %v: in i8x16, %y: out bf16x2, %w: out i8x16) {
   %b = load %v[%i]
   %s = swizzle.i8x16 %b, %b
   store %s, %w[%i]
-  %g = group_id
   ret
 }
 ;= %r = fadd.ftz.bf16x2 %a, %a

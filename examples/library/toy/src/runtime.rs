@@ -42,7 +42,7 @@ impl Executable for Program {
         let (mut stats, mut work) = (Stats::default(), order.work());
         for item in 0..order.items {
             let issued = run(&self.0, item, &scalars, buffers);
-            let issued = issued.map_err(|fault| Box::new(kernel.trap_of(item, fault, buffers)))?;
+            let issued = issued.map_err(|fault| Box::new(kernel.trap_of(&order.shape, item, fault, buffers)))?;
             work.add(issued).map_err(|exceeded| kernel.exceeded(exceeded))?;
             stats.issued += issued;
             order.advance(1);

@@ -9,7 +9,9 @@ pub(super) mod expand;
 pub use expand::{float_minmax, permute};
 
 use arrayvec::ArrayVec;
+use halfbyte_abi::Axis;
 
+use super::{Inst, fields};
 use crate::half::{Compare, Format, Mode, Rounding};
 
 /// The values of a machine and the primitive operations on them. Everything is total.
@@ -296,12 +298,49 @@ pub struct VideoOp {
     pub merge: VideoMerge,
 }
 
-/// A register of the machine that S2R reads. The discriminant is the code of field `sr`.
+/// A register of the machine that S2R reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SpecialReg {
+    /// What is numbered.
+    pub of: Numbered,
+    /// The axis along which it is; in all, if none.
+    pub axis: Option<Axis>,
+}
+
+/// What special registers number. The discriminant is the code of field `sr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum SpecialReg {
-    /// `SR_ITEM`: the number of the work item.
+pub enum Numbered {
+    /// `SR_ITEM`: the work item in the launch.
     Item,
+    /// `SR_TID`: the work item in its group.
+    Thread = 8,
+    /// `SR_CTAID`: the group.
+    Block = 9,
+}
+
+impl SpecialReg {
+    /// `SR_ITEM`.
+    pub const ITEM: SpecialReg = SpecialReg { of: Numbered::Item, axis: None };
+
+    /// Every one.
+    pub fn all() -> impl Iterator<Item = SpecialReg> {
+        let axes = || std::iter::once(None).chain(Axis::ALL.map(Some));
+        [Numbered::Item, Numbered::Thread, Numbered::Block]
+            .into_iter()
+            .flat_map(move |of| axes().map(move |axis| SpecialReg { of, axis }))
+    }
+
+    /// The register that an S2R reads, by its fields.
+    pub fn read_by(inst: &Inst) -> SpecialReg {
+        let axis = (inst.get(fields::AXIS) as usize).checked_sub(1).and_then(|axis| Axis::ALL.get(axis)).copied();
+        let of = match inst.get(fields::SREG) {
+            code if code == Numbered::Thread as u64 => Numbered::Thread,
+            code if code == Numbered::Block as u64 => Numbered::Block,
+            _ => Numbered::Item,
+        };
+        SpecialReg { of, axis }
+    }
 }
 
 /// The state before the instruction. RZ, URZ and PT are never asked for.

@@ -18,8 +18,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn s2r(&mut self) {
-        let item = self.read.special(self.d, SpecialReg::Item);
-        self.define(f::RD, [item]);
+        let number = self.read.special(self.d, SpecialReg::read_by(self.inst));
+        self.define(f::RD, [number]);
     }
 
     pub(super) fn r2ur(&mut self) {

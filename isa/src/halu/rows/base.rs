@@ -40,11 +40,15 @@ forms! { SEL, 0x07;
 const S2R_BASE: Row = Row {
     mnemonic: "S2R",
     class: Class::Address,
-    doc: "Reads a special register. SR_ITEM is the number of the work item.",
-    examples: &["S2R R0, SR_ITEM ;"],
+    doc: "Reads a special register: the number of the work item in the launch (SR_ITEM), of the item in its group (SR_TID) or of its \
+          group (SR_CTAID), along an axis or in all. Without an axis what is numbered is `x + nx * (y + ny * z)`, where nx and ny are \
+          how many there are along x and y. Field `sr` with `axis` below it is the register's number, 0x21 of SR_TID.X.",
+    examples: &["S2R R0, SR_ITEM ;", "S2R R0, SR_CTAID.Y ;"],
     ..HALU
 };
-forms! { S2R_BASE, 0x1a; S2R R [D, Operand::new("sr", Role::Use, Kind::Name(M_SREG))]; }
+const SPECIAL: Operand =
+    Operand { suffix: Suffix::Choice(M_AXIS), ..Operand::new("sr", Role::Use, Kind::Name(M_SREG)) };
+forms! { S2R_BASE, 0x1a; S2R R [D, SPECIAL]; }
 
 const R2UR_BASE: Row = Row {
     mnemonic: "R2UR",

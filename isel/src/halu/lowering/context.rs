@@ -1,8 +1,9 @@
 //! What the rules call: matchers of values, and the instruction families.
 
+use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
-    Attr, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type, Value,
-    ValueDef,
+    Attr, Axis, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type,
+    Value, ValueDef,
 };
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -18,6 +19,7 @@ use crate::trace::{compiled_rules, trace_methods};
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
+type AxisOf = Option<Axis>;
 
 compiled_rules!("halu", crate::rules::HALU_RULES);
 
@@ -39,6 +41,24 @@ impl Lowering<'_> {
         self.out.read_pred(&mut inst, PX, PX_NOT, b);
         self.out.read_pred(&mut inst, PY, PY_NOT, c);
         self.out.pred(inst, PU)
+    }
+
+    /// A special register of an axis, or of all.
+    fn special(&mut self, register: u64, axis: AxisOf) -> Reg {
+        let axis = match axis {
+            None => 0,
+            Some(Axis::X) => choice!(M_AXIS, "X"),
+            Some(Axis::Y) => choice!(M_AXIS, "Y"),
+            Some(Axis::Z) => choice!(M_AXIS, "Z"),
+        };
+        self.out.word(Word::new(Opcode::S2R).with(SREG, register).with(AXIS, axis))
+    }
+
+    /// One of the counts at an offset of constant bank 0: along x, y and z, and in all.
+    fn count(&mut self, offset: u16, axis: AxisOf) -> Reg {
+        let all = 4 * Axis::ALL.len() as u16;
+        let within = axis.map_or(all, |axis| axis.of([0, 4, 8]));
+        self.out.reg(Src::plain(Source::Const(offset + within)))
     }
 
     fn down(&mut self, bits: u32, lane: u8, reg: Reg) -> Reg {
@@ -665,12 +685,28 @@ impl rules::Context for Lowering<'_> {
         self.store_to(ty, mem, value, base, Some(index))
     }
 
-    fn item_id(&mut self) -> Reg {
-        self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_ITEM")))
+    fn item_id(&mut self, axis: AxisOf) -> Reg {
+        self.special(choice!(M_SREG, "SR_ITEM"), axis)
     }
 
     fn item_count(&mut self) -> Reg {
-        self.out.reg(Src::plain(Source::Const(0)))
+        self.out.reg(Src::plain(Source::Const(ITEM_COUNT_OFFSET)))
+    }
+
+    fn local_id(&mut self, axis: AxisOf) -> Reg {
+        self.special(choice!(M_SREG, "SR_TID"), axis)
+    }
+
+    fn group_id(&mut self, axis: AxisOf) -> Reg {
+        self.special(choice!(M_SREG, "SR_CTAID"), axis)
+    }
+
+    fn group_size(&mut self, axis: AxisOf) -> Reg {
+        self.count(GROUP_SIZE_OFFSET, axis)
+    }
+
+    fn group_count(&mut self, axis: AxisOf) -> Reg {
+        self.count(GROUP_COUNT_OFFSET, axis)
     }
 }
 

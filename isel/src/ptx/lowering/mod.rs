@@ -37,6 +37,8 @@ pub(super) struct Lowering<'k> {
     /// How many ops the operand at hand has folded.
     pub depth: u32,
     pub addresses: Addresses,
+    /// Whether a number was taken for one over all axes that is so along x only.
+    pub along_x: bool,
     locate: &'k dyn Fn(Span) -> Loc,
     signature: abi::Signature,
     /// The registers that uses of a value name, from its first use on.
@@ -83,6 +85,7 @@ pub(crate) fn select<'k>(
         sm,
         depth: 0,
         addresses: Addresses::default(),
+        along_x: false,
         locate,
         signature,
         value_regs: SecondaryMap::with_capacity(kernel.values.len()),
@@ -257,7 +260,8 @@ impl Lowering<'_> {
     }
 
     fn finish(mut self, drafts: Vec<Draft<Ptx>>, flow: &Flow) -> Selected {
-        let extra = PtxExtra { sm: self.sm, max_items: self.addresses.max_items, types: Vec::new() };
+        let extra =
+            PtxExtra { sm: self.sm, max_items: self.addresses.max_items, along_x: self.along_x, types: Vec::new() };
         let mut code = VCode::new(self.signature.clone(), extra);
         self.names = vec![None; self.out.types.len()];
         self.assemble(&mut code, drafts, flow);

@@ -22,7 +22,7 @@ mod values;
 mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
-use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
+use halfbyte_ir::{Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
 
 use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::loops::{Loops, Strange};
@@ -94,10 +94,18 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             };
             let targets = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
-            if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize) {
+            if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount) {
                 refuse(Reason::with_help(
                     "work items that share vectors have no groups of their own",
-                    "use `item_id` and `item_count`; `--target ptx` has groups",
+                    "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",
+                ));
+            } else if let Some(axis @ (Axis::Y | Axis::Z)) = data.attr.axis() {
+                let reason = format!(
+                    "work items that share vectors are all along x, and there is no `{}.{axis}`",
+                    data.op.name()
+                );
+                refuse(Reason::from(reason).help(
+                    "compute the row of `item_id` and a parameter, the items of a row; `--target halu` and `--target ptx` have axes",
                 ));
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use halfbyte_isa::halu::domain::SpecialReg;
+
 /// A cell by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Cell(pub u32);
@@ -20,6 +22,8 @@ pub(super) enum Name {
     Pred(u8),
     /// A word of local memory: its address over 4.
     Local(u32),
+    /// What the item cannot change.
+    Special(SpecialReg),
 }
 
 /// The cells that a kernel names.
@@ -38,6 +42,11 @@ impl Cells {
         let cell = self.add(matches!(name, Name::Pred(_)));
         self.numbers.insert(name, cell);
         cell
+    }
+
+    /// The cell of a name that was met.
+    pub fn find(&self, name: Name) -> Option<Cell> {
+        self.numbers.get(&name).copied()
     }
 
     /// A new cell without a name.

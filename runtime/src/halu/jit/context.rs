@@ -20,8 +20,6 @@ pub(super) struct Header {
     pub headroom: u64,
     /// Words executed by each item since the row began.
     pub issued: u64,
-    /// The first item of the row.
-    pub first: u32,
     /// The items of the row: those before the first that has faulted.
     pub items: u32,
     /// Rows that a store takes its words from.
@@ -99,7 +97,6 @@ pub(super) enum Field {
     Bytes = offset_of!(Header, bytes) as u32,
     Headroom = offset_of!(Header, headroom) as u32,
     Issued = offset_of!(Header, issued) as u32,
-    First = offset_of!(Header, first) as u32,
     Data = offset_of!(Header, data) as u32,
 }
 
@@ -264,7 +261,6 @@ impl Default for Header {
             bytes: 0,
             headroom: 0,
             issued: 0,
-            first: 0,
             items: 0,
             data: [std::ptr::null(); 4],
             loaded: [0; 4],

@@ -36,7 +36,8 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    fn affine(stride: u32) -> Shape {
+    /// It grows by so much.
+    pub fn affine(stride: u32) -> Shape {
         if stride == 0 { Shape::Uniform } else { Shape::Affine(stride) }
     }
 
@@ -77,8 +78,6 @@ pub(super) enum Op {
     Input(Cell),
     /// Whether the item is at this block.
     Mask,
-    /// The number of the item.
-    Item,
     /// Bytes of constant bank 0, which are there.
     Bank {
         offset: u32,
@@ -134,7 +133,7 @@ impl Op {
     /// The number of operands.
     pub fn arity(self) -> usize {
         match self {
-            Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Item | Op::Bank { .. } => 0,
+            Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => 0,
             Op::Access(_) | Op::Loaded(..) => 0,
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
             Op::Narrow(..) | Op::Widen(_) => 1,

@@ -343,7 +343,6 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 let word = self.e.slot(cell);
                 return if self.is_truth(id) { self.nonzero(word) } else { word };
             }
-            Op::Item => return self.e.field(I32, Field::First),
             Op::Bank { offset, width, signed } => {
                 let bank = self.e.field(I64, Field::Constants);
                 let ty = match width {

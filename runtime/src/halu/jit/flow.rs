@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
 
-use super::cells::{Cell, Cells};
+use super::cells::{Cell, Cells, Name};
 use super::dataflow::Shape;
 use super::graph::{Block, BlockId, Next};
+use super::layout::Layout;
 use super::unit::{Items, Kernel, Unit};
 use crate::native::NativeError;
 
@@ -58,7 +59,7 @@ pub(super) struct Flow {
     pub divergent: Vec<Shape>,
     /// The blocks that diverged items may be at.
     reached_diverged: Vec<bool>,
-    /// Cells that are alive at the start as rows.
+    /// Cells that are alive at the start as rows, but for special registers.
     pub entry_rows: Vec<Cell>,
 }
 
@@ -90,6 +91,7 @@ impl Flow {
     /// The facts, and the blocks as they are where all items of a row run them together, where they are reached.
     pub fn new(
         kernel: &Kernel<'_>,
+        layout: Layout,
         blocks: &[Block],
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
@@ -114,7 +116,8 @@ impl Flow {
             reached: vec![false; blocks.len()],
             divergences: BTreeMap::new(),
         };
-        solver.solve(&order, cells);
+        let entry = entry(kernel, layout, cells);
+        solver.solve(&order, entry, cells);
         let Solver { units, before, divergences, summaries, .. } = solver;
         let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.dataflow.shape(id))).collect();
         let after = units.iter().map(|unit| unit.as_ref().map(shapes)).collect();
@@ -131,7 +134,9 @@ impl Flow {
         };
         flow.diverge(blocks, &summaries, &divergences);
         let is_row = |&cell: &Cell| flow.shape_before(BlockId(0), cell).is_varying();
-        flow.entry_rows = flow.live.iter(BlockId(0)).filter(is_row).collect();
+        let is_special =
+            |cell: &Cell| kernel.specials.iter().any(|&register| cells.find(Name::Special(register)) == Some(*cell));
+        flow.entry_rows = flow.live.iter(BlockId(0)).filter(is_row).filter(|cell| !is_special(cell)).collect();
         Ok((flow, units))
     }
 
@@ -219,6 +224,17 @@ impl Flow {
         let shapes = self.before.get(block.index());
         shapes.and_then(|shapes| shapes.get(cell.index())).copied().unwrap_or(Shape::Varying)
     }
+}
+
+/// What the cells hold at the start: zeros, but for special registers.
+fn entry(kernel: &Kernel<'_>, layout: Layout, cells: &Cells) -> Vec<Shape> {
+    let mut shapes = vec![Shape::Uniform; cells.len()];
+    for &register in kernel.specials {
+        if let Some(shape) = cells.find(Name::Special(register)).and_then(|cell| shapes.get_mut(cell.index())) {
+            *shape = layout.shape(register);
+        }
+    }
+    shapes
 }
 
 /// The blocks that are reached, each before those that follow it but for backward branches.
@@ -364,9 +380,9 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    fn solve(&mut self, order: &[BlockId], cells: &mut Cells) {
-        let Some(entry) = self.before.first_mut() else { return };
-        *entry = vec![Shape::Uniform; cells.len()];
+    fn solve(&mut self, order: &[BlockId], entry: Vec<Shape>, cells: &mut Cells) {
+        let Some(before) = self.before.first_mut() else { return };
+        *before = entry;
         self.reached[0] = true;
         let mut pending = vec![false; self.blocks.len()];
         pending[0] = true;

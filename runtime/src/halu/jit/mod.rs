@@ -12,6 +12,7 @@ mod dataflow;
 mod emit;
 mod flow;
 mod graph;
+mod layout;
 mod pool;
 mod run;
 mod runner;
@@ -26,46 +27,53 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::launch::Work;
+use crate::launch::{Order, Work};
 use crate::native::{NativeError, Translation, once};
 use cells::Cells;
 use compile::{Code, Form, Source, compile};
 use context::Map;
 use flow::Flow;
 use graph::Block;
+use layout::{Cut, Layout};
 pub(super) use run::Stop;
 pub use step::native_effects;
 pub(super) use unit::Kernel;
 
 /// A kernel's native code, once it has been asked for.
 #[derive(Clone, Default)]
-pub(super) struct Jit(Arc<OnceLock<Result<Compiled, NativeError>>>);
+pub(super) struct Jit(Arc<[OnceLock<Result<Compiled, NativeError>>; Layout::ALL.len()]>);
 
 impl fmt::Debug for Jit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Jit").field("compiled", &self.0.get().is_some()).finish()
+        f.debug_struct("Jit").field("compiled", &self.0.iter().any(|made| made.get().is_some())).finish()
     }
 }
 
 impl Jit {
-    /// The code, made now if it is not there yet.
-    pub fn get(&self, kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<&Compiled, NativeError> {
-        once(&self.0, || Compiled::new(kernel, work))
+    /// The code for a launch, made now if it is not there yet.
+    pub fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
+        let Cut { layout, .. } = Cut::new(kernel.specials, &order.shape, order.items);
+        let [along, apart] = &*self.0;
+        let made = match layout {
+            Layout::Along => along,
+            Layout::Apart => apart,
+        };
+        once(made, || Compiled::new(kernel, layout, &mut order.work()))
     }
 
     /// What it took to make the code that is there.
     pub fn translation(&self) -> Option<Translation> {
-        let compiled = self.0.get()?.as_ref().ok()?;
-        let mut translation = compiled.translation;
-        if let Some(Ok(divergent)) = compiled.divergent.get() {
-            translation += divergent.translation;
-        }
-        Some(translation)
+        let made = self.0.iter().filter_map(|made| made.get()?.as_ref().ok());
+        made.map(Compiled::translation).reduce(|mut all, one| {
+            all += one;
+            all
+        })
     }
 }
 
 /// A kernel, compiled, and what the code relies on.
 pub(super) struct Compiled {
+    layout: Layout,
     blocks: Vec<Block>,
     cells: Cells,
     flow: Flow,
@@ -83,11 +91,11 @@ struct DivergentCode {
 }
 
 impl Compiled {
-    fn new(kernel: &Kernel<'_>, work: &mut Work<'_>) -> Result<Compiled, NativeError> {
+    fn new(kernel: &Kernel<'_>, layout: Layout, work: &mut Work<'_>) -> Result<Compiled, NativeError> {
         let begun = Instant::now();
         let blocks = graph::blocks(kernel.words);
         let mut cells = Cells::default();
-        let (flow, units) = Flow::new(kernel, &blocks, &mut cells)?;
+        let (flow, units) = Flow::new(kernel, layout, &blocks, &mut cells)?;
         let source = Source { kernel, blocks: &blocks, flow: &flow, form: Form::All(&units) };
         let mut map = match compile::streams(&source, &cells) {
             true => Map::streaming(cells.len()),
@@ -95,7 +103,16 @@ impl Compiled {
         };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
-        Ok(Compiled { blocks, cells, flow, map, together, translation, divergent: OnceLock::new() })
+        Ok(Compiled { layout, blocks, cells, flow, map, together, translation, divergent: OnceLock::new() })
+    }
+
+    /// What it took to make the code.
+    fn translation(&self) -> Translation {
+        let mut translation = self.translation;
+        if let Some(Ok(divergent)) = self.divergent.get() {
+            translation += divergent.translation;
+        }
+        translation
     }
 
     /// The code for items that are not all at the same place, made now if it is not there yet.

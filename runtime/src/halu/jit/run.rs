@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Compiled;
 use super::context::{CHUNK, VALID};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
+use super::layout::Cut;
 use super::runner::Runner;
 use super::unit::Kernel;
 use crate::halu::memory::Memory;
@@ -60,12 +61,14 @@ impl Compiled {
                 self.map.width.min((order.items / (LOTS_OF_A_THREAD * threads)).next_multiple_of(ITEMS_OF_A_THREAD))
             }
         };
-        let rows = Rows::new(order.items, width);
+        let cut = Cut::new(kernel.specials, &order.shape, order.items);
+        let rows = Rows::new(order.items, cut.run, width);
         let launch = Launch {
             compiled: self,
             kernel,
             shared: &shared,
             order,
+            cut,
             lot: (rows.count / (LOTS_OF_A_THREAD * threads)).max(1),
             rows,
             next: AtomicU32::new(0),
@@ -112,6 +115,7 @@ struct Launch<'a> {
     kernel: &'a Kernel<'a>,
     shared: &'a Shared,
     order: Order<'a>,
+    cut: Cut,
     rows: Rows,
     /// Rows that a thread takes at a time.
     lot: u32,
@@ -135,7 +139,7 @@ impl Launch<'_> {
     /// Runs rows until there are no more.
     fn work(&self) {
         let mut done = Outcome::default();
-        match Runner::new(self.compiled, self.kernel, self.shared, &self.order) {
+        match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
             Ok(mut runner) => {
                 while self.lot(&mut runner, &mut done).is_continue() {}
                 done.stats = runner.stats;
@@ -175,20 +179,23 @@ impl Launch<'_> {
     }
 }
 
-/// The rows of a launch: whole ones, then one of as many chunks as there are, then the rest.
+/// The rows of a launch. Each run has whole ones, then one of as many chunks as there are, then the rest.
 struct Rows {
-    items: u32,
+    run: u32,
     width: u32,
+    /// Those of a run.
     whole: u32,
+    of_run: u32,
     count: u32,
 }
 
 impl Rows {
-    fn new(items: u32, width: u32) -> Rows {
-        let whole = items / width;
-        let rest = items % width;
-        let count = whole + u32::from(rest >= CHUNK) + u32::from(!rest.is_multiple_of(CHUNK));
-        Rows { items, width, whole, count }
+    /// Of so many items, in runs of a number that divides them.
+    fn new(items: u32, run: u32, width: u32) -> Rows {
+        let whole = run / width;
+        let rest = run % width;
+        let of_run = whole + u32::from(rest >= CHUNK) + u32::from(!rest.is_multiple_of(CHUNK));
+        Rows { run, width, whole, of_run, count: items / run * of_run }
     }
 
     /// The first item of a row, and how many it has; none after the last row.
@@ -196,14 +203,15 @@ impl Rows {
         if row >= self.count {
             return None;
         }
+        let (run, row) = (row / self.of_run * self.run, row % self.of_run);
         if row < self.whole {
-            return Some((row * self.width, self.width));
+            return Some((run + row * self.width, self.width));
         }
         let start = self.whole * self.width;
-        let chunks = (self.items - start) / CHUNK * CHUNK;
+        let chunks = (self.run - start) / CHUNK * CHUNK;
         match row - self.whole {
-            0 if chunks != 0 => Some((start, chunks)),
-            _ => Some((start + chunks, self.items - start - chunks)),
+            0 if chunks != 0 => Some((run + start, chunks)),
+            _ => Some((run + start + chunks, self.run - start - chunks)),
         }
     }
 }

@@ -22,6 +22,8 @@ pub(in crate::halu) struct Kernel<'a> {
     pub local_bytes: u32,
     /// Where in that bank the addresses of buffers are.
     pub pointers: &'a [u32],
+    /// The special registers that words read.
+    pub specials: &'a [SpecialReg],
 }
 
 /// Which items run a block.
@@ -314,8 +316,6 @@ impl Reader<Dataflow> for Builder<'_> {
     }
 
     fn special(&mut self, dataflow: &mut Dataflow, register: SpecialReg) -> Id {
-        match register {
-            SpecialReg::Item => dataflow.push(Op::Item, &[], Shape::Affine(1)),
-        }
+        self.read(dataflow, Name::Special(register))
     }
 }

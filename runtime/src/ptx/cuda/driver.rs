@@ -7,6 +7,7 @@ use std::mem::forget;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Suffix, TargetName};
 use libloading::Library;
 
@@ -225,7 +226,7 @@ impl Module<'_> {
     pub unsafe fn run(
         &self,
         name: &CStr,
-        [grid, block]: [u32; 2],
+        shape: &Shape,
         params: &[Vec<u8>],
         patience: Duration,
     ) -> Result<End, Failed> {
@@ -237,7 +238,10 @@ impl Module<'_> {
         let params: Vec<*const c_void> = params.iter().map(|param| param.as_ptr().cast()).collect();
         let none = std::ptr::null();
         // SAFETY: the parameters are the kernel's, as the caller has seen; the driver has copied them when it returns.
-        let code = unsafe { (f.launch)(function, grid, 1, 1, block, 1, 1, 0, DEFAULT_STREAM, params.as_ptr(), none) };
+        let code = unsafe {
+            let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
+            (f.launch)(function, x, y, z, u, v, w, 0, DEFAULT_STREAM, params.as_ptr(), none)
+        };
         f.check("cuLaunchKernel", code)?;
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
         loop {

@@ -9,6 +9,7 @@ mod driver;
 
 use std::mem::forget;
 
+use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
 
 use super::memory::Memory;
@@ -74,11 +75,11 @@ impl<'d> Placed<'d> {
     }
 }
 
-/// Runs the items of so many blocks of so many threads. Of a launch that fails the memory is as it was.
-pub(super) fn run(kernel: &Kernel, [grid, block]: [u32; 2], memory: &mut Memory<'_>) -> Result<(), CudaError> {
+/// Runs the items of a launch. Of a launch that fails the memory is as it was.
+pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Result<(), CudaError> {
     let device = Device::get()?;
     device.check_runs(kernel.target)?;
-    if grid == 0 || block == 0 {
+    if shape.grid.iter().chain(&shape.block).any(|&count| count == 0) {
         return Ok(());
     }
     device.enter()?;
@@ -97,7 +98,7 @@ pub(super) fn run(kernel: &Kernel, [grid, block]: [u32; 2], memory: &mut Memory<
     }
     let name = c_string(kernel.entry.name.as_str());
     // SAFETY: the kernel was loaded with these parameters, and they have been compared with its text's.
-    match unsafe { module.run(&name, [grid, block], params, PATIENCE) }? {
+    match unsafe { module.run(&name, shape, params, PATIENCE) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
             // To free what it uses would be to wait for it.

@@ -3,10 +3,10 @@
 pub(crate) mod families;
 
 use halfbyte_ir::{
-    Attr, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Type, Value,
+    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Type, Value,
 };
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
-use halfbyte_isa::ptx::{Opcode, Operand};
+use halfbyte_isa::ptx::{self, Opcode, Operand};
 
 use super::Lowering;
 use crate::classes::type_class;
@@ -17,6 +17,7 @@ use families::*;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
+type AxisOf = Option<Axis>;
 
 compiled_rules!("ptx", crate::rules::PTX_RULES);
 
@@ -32,9 +33,15 @@ impl Lowering<'_> {
         result
     }
 
-    fn special(&mut self, group: SpecialGroup) -> Operand {
-        let special = Operand::Special(Special { group, axis: 0 });
-        Operand::Register(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[special]))
+    fn special(&mut self, group: SpecialGroup, axis: AxisOf) -> Operand {
+        Operand::Register(self.special_reg(group, axis))
+    }
+
+    /// A special register; without an axis that of x, which is all where all items are along x.
+    fn special_reg(&mut self, group: SpecialGroup, axis: AxisOf) -> ptx::Reg {
+        self.along_x |= axis.is_none();
+        let special = Operand::Special(Special { group, axis: axis.unwrap_or(Axis::X) });
+        self.out.word(Opcode::MOV_SPECIAL, &[U32], &[special])
     }
 }
 
@@ -753,30 +760,31 @@ impl rules::Context for Lowering<'_> {
         self.store_to(ty, mem, value, base, Some(index))
     }
 
-    fn item_id(&mut self) -> Reg {
+    fn item_id(&mut self, axis: AxisOf) -> Reg {
         let groups = [SpecialGroup::Block, SpecialGroup::BlockSize, SpecialGroup::Thread];
-        let [block, size, thread] = groups.map(|group| self.special(group));
+        let [block, size, thread] = groups.map(|group| self.special(group, axis));
         Reg::new(self.out.word(Opcode::MAD, &[Token::Lo, U32], &[block, size, thread]))
     }
 
     fn item_count(&mut self) -> Reg {
-        let [blocks, size] = [SpecialGroup::GridSize, SpecialGroup::BlockSize].map(|group| self.special(group));
+        let [blocks, size] = [SpecialGroup::GridSize, SpecialGroup::BlockSize].map(|group| self.special(group, None));
         Reg::new(self.out.word(Opcode::MUL, &[Token::Lo, U32], &[blocks, size]))
     }
 
-    fn local_id(&mut self) -> Reg {
-        let thread = Special { group: SpecialGroup::Thread, axis: 0 };
-        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(thread)]))
+    fn local_id(&mut self, axis: AxisOf) -> Reg {
+        Reg::new(self.special_reg(SpecialGroup::Thread, axis))
     }
 
-    fn group_id(&mut self) -> Reg {
-        let block = Special { group: SpecialGroup::Block, axis: 0 };
-        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(block)]))
+    fn group_id(&mut self, axis: AxisOf) -> Reg {
+        Reg::new(self.special_reg(SpecialGroup::Block, axis))
     }
 
-    fn group_size(&mut self) -> Reg {
-        let size = Special { group: SpecialGroup::BlockSize, axis: 0 };
-        Reg::new(self.out.word(Opcode::MOV_SPECIAL, &[U32], &[Operand::Special(size)]))
+    fn group_size(&mut self, axis: AxisOf) -> Reg {
+        Reg::new(self.special_reg(SpecialGroup::BlockSize, axis))
+    }
+
+    fn group_count(&mut self, axis: AxisOf) -> Reg {
+        Reg::new(self.special_reg(SpecialGroup::GridSize, axis))
     }
 }
 

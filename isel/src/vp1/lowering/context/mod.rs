@@ -2,7 +2,7 @@
 
 pub(super) mod wide;
 
-use halfbyte_ir::{Attr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
+use halfbyte_ir::{Attr, Axis, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 use halfbyte_isa::stream::M_ITEM_COUNT;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
@@ -18,6 +18,7 @@ use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
+type AxisOf = Option<Axis>;
 type Flags = VReg;
 type VFlags = VReg;
 /// `$va` is there once: what counts is the order of the instructions.
@@ -564,6 +565,10 @@ impl rules::Context for Lowering<'_> {
             }
         }
         Reg::ZERO
+    }
+
+    fn along_x(&mut self, axis: AxisOf) -> Option<Unit> {
+        matches!(axis, None | Some(Axis::X)).then_some(())
     }
 
     fn item_number(&mut self) -> Reg {

@@ -2,14 +2,19 @@
 
 pub(crate) mod divergence;
 
+use halfbyte_abi::Shape;
+use halfbyte_isa::halu::domain::SpecialReg;
+
 use super::Compiled;
 use super::access::leave;
-use super::cells::Cell;
+use super::cells::{Cell, Name};
 use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
 use super::context::{FaultKind, RowFault, Shared};
 use super::graph::{BlockId, Next, Target};
+use super::layout::{Cut, Layout, fill};
 use super::unit::Kernel;
+use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
@@ -37,6 +42,11 @@ pub(super) struct Runner<'a> {
     /// Those that items have taken alone; empty or all zero unless `counted_alone`.
     alone: Vec<u64>,
     counted_alone: bool,
+    /// The launch's shape, and whether it is one run.
+    shape: Shape,
+    is_one_run: bool,
+    /// The special registers that the code reads, by their cells.
+    specials: Vec<(Cell, Special)>,
     /// The items that the context's row of those that there are has, if it is as it was made.
     valid: Option<u32>,
     pub groups: Groups,
@@ -48,6 +58,7 @@ impl<'a> Runner<'a> {
         kernel: &'a Kernel<'a>,
         shared: &Shared,
         order: &Order<'a>,
+        cut: Cut,
     ) -> Result<Runner<'a>, NativeError> {
         let map = match compiled.divergent.get() {
             Some(Ok(divergent)) => divergent.map,
@@ -57,7 +68,13 @@ impl<'a> Runner<'a> {
         let header = context.header();
         header.shared = shared;
         header.constants = shared.constants.as_ptr();
+        let special = |&register: &SpecialReg| {
+            Some((compiled.cells.find(Name::Special(register))?, Special::new(register, &order.shape)))
+        };
         Ok(Runner {
+            shape: order.shape,
+            is_one_run: cut.run == order.items,
+            specials: kernel.specials.iter().filter_map(special).collect(),
             compiled,
             kernel,
             context,
@@ -130,7 +147,6 @@ impl<'a> Runner<'a> {
 
     fn begin(&mut self, first: u32, count: u32) {
         let header = self.context.header();
-        header.first = first;
         header.set_items(count);
         header.issued = 0;
         header.fault = None;
@@ -152,6 +168,26 @@ impl<'a> Runner<'a> {
         self.context.clear_slots();
         for &cell in &self.compiled.flow.entry_rows {
             self.context.row(self.compiled.map.cell(cell)).fill(0);
+        }
+        self.place(first, count);
+    }
+
+    /// Says in special registers where the items are.
+    fn place(&mut self, first: u32, count: u32) {
+        for (cell, special) in &self.specials {
+            match self.compiled.layout {
+                Layout::Along if self.is_one_run => {
+                    let Special { local: [stride, ..], .. } = special;
+                    *self.context.slot(*cell) = stride.wrapping_mul(first);
+                }
+                Layout::Along => *self.context.slot(*cell) = special.at(&self.shape.place(first)),
+                Layout::Apart => {
+                    // What loops compute up to a whole chunk of items that there are none of is anything.
+                    if let Some(row) = self.context.row(self.compiled.map.cell(*cell)).get_mut(..count as usize) {
+                        fill(row, special, &self.shape, first);
+                    }
+                }
+            }
         }
     }
 

@@ -1,0 +1,132 @@
+//! Where an item is, by the numbers that the target has.
+//!
+//! A target that has numbers along each axis has those over all axes in launches along x, where they are the ones along x. Where
+//! launches may be along several, they are computed: the number in a box of nx times ny times nz is x + nx * (y + ny * z).
+
+use halfbyte_ir::{Attr, AttrKind, Axes, Axis, Inst, InstData, Kernel, Op, Span, Type, Value, ValueList};
+
+use crate::pass::{BuiltIn, Context, Order};
+use crate::trace::{How, Tell};
+
+/// The pass.
+pub const PASS: BuiltIn = BuiltIn {
+    name: "axes",
+    description: "says where an item is by the numbers that the target has: along each axis, or along x alone",
+    order: &[
+        (Order::Before("gvn"), "what is computed of the axes for several ops is shared after it"),
+        (Order::Before("pack"), "a packed kernel has no axes"),
+    ],
+    run,
+};
+
+pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let axes = context.legality.axes();
+    let wanted: fn(&Kernel, Inst) -> bool = match axes {
+        Axes::All => return false,
+        Axes::Each { several } if !several && !kernel.names_several_axes() => return false,
+        Axes::Each { .. } => is_over_all_axes,
+        Axes::X => is_item_along_x,
+    };
+    let mut changed = false;
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        if !kernel.blocks[block].insts.iter().any(|&inst| wanted(kernel, inst)) {
+            continue;
+        }
+        changed = true;
+        let insts = std::mem::take(&mut kernel.blocks[block].insts);
+        let mut out = Vec::with_capacity(insts.len() + 16);
+        for inst in insts {
+            if wanted(kernel, inst) {
+                let mut before = context.trace.before(kernel, inst);
+                let how = match axes {
+                    Axes::X => {
+                        kernel.insts[inst].attr = Attr::None;
+                        "all items are along x"
+                    }
+                    _ => {
+                        let span = kernel.insts[inst].span;
+                        Maker { kernel, span, out: &mut out }.write_out(inst);
+                        "computed of the numbers along each axis"
+                    }
+                };
+                context.trace.changed(&mut before, How::Told(how), kernel, inst);
+            }
+            out.push(inst);
+        }
+        kernel.blocks[block].insts = out;
+    }
+    changed
+}
+
+/// Whether an op is of the item's place, and of no one axis.
+fn is_over_all_axes(kernel: &Kernel, inst: Inst) -> bool {
+    let InstData { op, attr, .. } = kernel.insts[inst];
+    op == Op::ItemCount || op.row().attr == AttrKind::Axis && attr.axis().is_none()
+}
+
+fn is_item_along_x(kernel: &Kernel, inst: Inst) -> bool {
+    let InstData { op, attr, .. } = kernel.insts[inst];
+    op == Op::ItemId && attr.axis() == Some(Axis::X)
+}
+
+/// Makes instructions before another one.
+struct Maker<'k> {
+    kernel: &'k mut Kernel,
+    span: Span,
+    out: &'k mut Vec<Inst>,
+}
+
+impl Maker<'_> {
+    /// Makes an op over all axes the last step of computing it of those along each.
+    fn write_out(mut self, inst: Inst) -> Option<()> {
+        let (op, args) = match self.kernel.insts[inst].op {
+            Op::GroupSize => (Op::Mul, self.product(Op::GroupSize)?),
+            Op::GroupCount => (Op::Mul, self.product(Op::GroupCount)?),
+            Op::ItemCount => {
+                let [items, groups] = [self.product(Op::GroupSize)?, self.product(Op::GroupCount)?];
+                (Op::Mul, [self.make(Op::Mul, Attr::None, &items)?, self.make(Op::Mul, Attr::None, &groups)?])
+            }
+            Op::LocalId => (Op::Add, self.number(Op::LocalId, &[Op::GroupSize])?),
+            Op::GroupId => (Op::Add, self.number(Op::GroupId, &[Op::GroupCount])?),
+            Op::ItemId => (Op::Add, self.number(Op::ItemId, &[Op::GroupSize, Op::GroupCount])?),
+            _ => return None,
+        };
+        let args = ValueList::from_slice(&args, &mut self.kernel.pool);
+        let data = &mut self.kernel.insts[inst];
+        (data.op, data.attr, data.args) = (op, Attr::None, args);
+        Some(())
+    }
+
+    fn make(&mut self, op: Op, attr: Attr, args: &[Value]) -> Option<Value> {
+        let inst = self.kernel.make_inst(op, Type::I32, attr, args, Some(Type::I32), self.span);
+        self.out.push(inst);
+        self.kernel.result(inst)
+    }
+
+    /// The factors of how many there are along all axes.
+    fn product(&mut self, op: Op) -> Option<[Value; 2]> {
+        let [x, y, z] = Axis::ALL.map(Attr::Axis);
+        let (x, y) = (self.make(op, x, &[])?, self.make(op, y, &[])?);
+        let plane = self.make(Op::Mul, Attr::None, &[x, y])?;
+        Some([plane, self.make(op, z, &[])?])
+    }
+
+    /// The terms of a number over all axes, there being as many along each as the product of some counts.
+    fn number(&mut self, op: Op, counts: &[Op]) -> Option<[Value; 2]> {
+        let [x, y, z] = Axis::ALL.map(Attr::Axis);
+        let z = self.make(op, z, &[])?;
+        let planes = self.times(z, counts, Axis::Y)?;
+        let y = self.make(op, y, &[])?;
+        let row = self.make(Op::Add, Attr::None, &[y, planes])?;
+        let rows = self.times(row, counts, Axis::X)?;
+        Some([self.make(op, x, &[])?, rows])
+    }
+
+    fn times(&mut self, number: Value, counts: &[Op], axis: Axis) -> Option<Value> {
+        counts.iter().try_fold(number, |number, &count| {
+            let count = self.make(count, Attr::Axis(axis), &[])?;
+            self.make(Op::Mul, Attr::None, &[count, number])
+        })
+    }
+}
