@@ -151,3 +151,32 @@ fn half_digit<D: Domain>(
     let taken = d.mul(digit, v);
     (digit, d.sub(whole, taken))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Divide, pairs, words};
+    use crate::halu::concrete::Concrete;
+    use crate::halu::domain::Domain;
+
+    /// Numbers of few and of many bits, near powers of two.
+    fn numbers() -> Vec<u64> {
+        let powers = (0..64).step_by(3).map(|n| 1u64 << n);
+        let near = powers.flat_map(|power| [power, power - 1, power + 1, power.wrapping_neg()]);
+        near.chain([0, 7, 10, u64::MAX, u64::MAX - 1, 0x8000_0000_0000_0001, 0xFFFF_FFFF_0000_0000, 0xDEAD_BEEF_CAFE_F00D]).collect()
+    }
+
+    #[test]
+    fn steps_are_the_hosts_division() {
+        let numbers = numbers();
+        for (signed, remainder) in [(false, false), (false, true), (true, false), (true, true)] {
+            let op = Divide { signed, remainder };
+            for (&a, &b) in numbers.iter().flat_map(|a| numbers.iter().map(move |b| (a, b))) {
+                let [x, y] = [a, b].map(|whole| [whole as u32, (whole >> 32) as u32]);
+                let pair = pairs(&mut Concrete, op, x, y);
+                assert_eq!(pair, Concrete.divide_wide(op, x, y), "{op:?} {a:#x} {b:#x}");
+                let word = words(&mut Concrete, op, x[0], y[0]);
+                assert_eq!(word, Concrete.divide(op, x[0], y[0]), "{op:?} {a:#x} {b:#x}");
+            }
+        }
+    }
+}
