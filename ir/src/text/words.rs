@@ -96,10 +96,7 @@ const OPS: &[Advice] = &[
     ("`fabs`", &["absf", "fabsf"]),
     ("`fmin`", &["minf", "fminf", "minnum", "fminimum"]),
     ("`fmax`", &["maxf", "fmaxf", "maxnum", "fmaximum"]),
-    (
-        "`div_s` or `div_u` of integers, `fdiv` of floats",
-        &["div", "divide", "floor_divide"],
-    ),
+    ("`div_s` or `div_u` of integers, `fdiv` of floats", &["div", "divide", "floor_divide"]),
     ("`div_s`", &["sdiv"]),
     ("`div_u`", &["udiv"]),
     ("`rem_s` or `rem_u`", &["rem", "mod", "remainder"]),

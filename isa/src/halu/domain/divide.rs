@@ -162,7 +162,17 @@ mod tests {
     fn numbers() -> Vec<u64> {
         let powers = (0..64).step_by(3).map(|n| 1u64 << n);
         let near = powers.flat_map(|power| [power, power - 1, power + 1, power.wrapping_neg()]);
-        near.chain([0, 7, 10, u64::MAX, u64::MAX - 1, 0x8000_0000_0000_0001, 0xFFFF_FFFF_0000_0000, 0xDEAD_BEEF_CAFE_F00D]).collect()
+        near.chain([
+            0,
+            7,
+            10,
+            u64::MAX,
+            u64::MAX - 1,
+            0x8000_0000_0000_0001,
+            0xFFFF_FFFF_0000_0000,
+            0xDEAD_BEEF_CAFE_F00D,
+        ])
+        .collect()
     }
 
     #[test]

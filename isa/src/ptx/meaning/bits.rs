@@ -227,11 +227,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let width = self.d.word(32);
         let rest = self.d.sub(width, count);
         let top = wide::shl_word(self.d, a, rest);
-        let result = if self.ty(0).is_signed() {
-            wide::sar_word(self.d, top, rest)
-        } else {
-            wide::shr_word(self.d, top, rest)
-        };
+        let result =
+            if self.ty(0).is_signed() { wide::sar_word(self.d, top, rest) } else { wide::shr_word(self.d, top, rest) };
         self.define_word(result);
     }
 

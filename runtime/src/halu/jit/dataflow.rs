@@ -8,7 +8,9 @@ use arrayvec::ArrayVec;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
-use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width};
+use halfbyte_isa::halu::domain::{
+    Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width,
+};
 
 use super::cells::Cell;
 use crate::halu::rows::RowOp;

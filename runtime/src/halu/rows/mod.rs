@@ -24,7 +24,9 @@ use std::sync::OnceLock;
 
 use halfbyte_isa::half::{Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
+use halfbyte_isa::halu::domain::{
+    Divide, Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+};
 use thiserror::Error;
 
 /// Work items that are computed at a time.

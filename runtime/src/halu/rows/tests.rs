@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
-use halfbyte_isa::halu::domain::{Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
+use halfbyte_isa::halu::domain::{
+    Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+};
 
 use super::{LOT, Operand, RowError, RowOp, Variant, apply};
 
