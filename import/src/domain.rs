@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, Value};
 use halfbyte_isa::half::{self, Compare, Format};
-use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 
 /// The IR in the making, and the constants of the block at hand.
 pub(crate) struct Code {
@@ -117,6 +117,14 @@ impl Code {
         }
     }
 
+    /// An operation on a word, at once where it is known.
+    fn unary(&mut self, op: Op, a: Value, known: impl Fn(u32) -> u32) -> Value {
+        match self.known(a) {
+            Some(a) => self.word(known(a as u32)),
+            None => self.op(op, Type::I32, &[a]),
+        }
+    }
+
     /// The operand that is known, if one is, and the other.
     fn one_known(&self, a: Value, b: Value) -> Option<(u32, Value)> {
         let known = |value: Value| self.known(value).map(|bits| bits as u32);
@@ -143,6 +151,16 @@ pub(crate) fn halves(format: Format) -> Type {
     match format {
         Format::F16 => Type::F16X2,
         Format::Bf16 => Type::BF16X2,
+    }
+}
+
+/// A division of the machine in the IR.
+pub(crate) const fn division(op: Divide) -> Op {
+    match (op.remainder, op.signed) {
+        (false, false) => Op::DivU,
+        (false, true) => Op::DivS,
+        (true, false) => Op::RemU,
+        (true, true) => Op::RemS,
     }
 }
 
@@ -252,6 +270,28 @@ impl Domain for Code {
 
     fn mul_high(&mut self, signed: bool, a: Value, b: Value) -> Value {
         self.op(if signed { Op::MulHiS } else { Op::MulHiU }, Type::I32, &[a, b])
+    }
+
+    fn divide(&mut self, op: Divide, a: Value, b: Value) -> Value {
+        self.op(division(op), Type::I32, &[a, b])
+    }
+
+    fn divide_wide(&mut self, op: Divide, a: [Value; 2], b: [Value; 2]) -> [Value; 2] {
+        let [a, b] = [a, b].map(|words| self.op(Op::Concat, Type::I64, &words));
+        let result = self.op(division(op), Type::I64, &[a, b]);
+        [0, 1].map(|part| self.builder.lane(Op::Split, Type::I32, &[result], part))
+    }
+
+    fn count_ones(&mut self, a: Value) -> Value {
+        self.unary(Op::Popcount, a, u32::count_ones)
+    }
+
+    fn leading_zeros(&mut self, a: Value) -> Value {
+        self.unary(Op::Clz, a, u32::leading_zeros)
+    }
+
+    fn reverse_bits(&mut self, a: Value) -> Value {
+        self.unary(Op::BitReverse, a, u32::reverse_bits)
     }
 
     fn equal(&mut self, a: Value, b: Value) -> Value {

@@ -402,7 +402,7 @@ impl<'a> Import<'a> {
     /// Imports an instruction by its meaning.
     fn written_out(&mut self, inst: &Inst) {
         let mut view = View { values: Vec::new() };
-        for reg in inst.operands.iter().flat_map(Operand::registers) {
+        for (_, reg) in inst.registers() {
             if self.function.read(self.number, reg).is_some() {
                 let value = self.register(reg);
                 view.values.push((reg, value));

@@ -3,7 +3,7 @@
 use halfbyte_ir::{IntCC, Op, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
-use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
 use crate::domain::Code;
 use crate::emit::Import;
@@ -30,6 +30,8 @@ impl Import<'_> {
             MIN => plain(by_sign(Op::MinS, Op::MinU)),
             MAX => plain(by_sign(Op::MaxS, Op::MaxU)),
             ABS => plain(Op::Abs),
+            DIV => plain(by_sign(Op::DivS, Op::DivU)),
+            REM => plain(by_sign(Op::RemS, Op::RemU)),
             NEG => plain(Op::Neg),
             AND => plain(Op::And),
             OR => plain(Op::Or),
@@ -61,6 +63,21 @@ impl Import<'_> {
                 let (product, c) = (self.product(inst, whole), self.operand(inst, 3, whole));
                 self.code.op(Op::Add, whole, &[product, c])
             }
+            (MAD_SAT, None) => {
+                let (product, c) = (self.product(inst, whole), self.operand(inst, 3, whole));
+                self.code.op(Op::AddSatS, whole, &[product, c])
+            }
+            (MIN_RELU | MAX_RELU, None) => {
+                let op = if inst.opcode == MIN_RELU { Op::MinS } else { Op::MaxS };
+                let (extremum, zero) = (self.lanewise(inst, op, whole), self.code.constant(whole, 0));
+                self.code.op(Op::MaxS, whole, &[extremum, zero])
+            }
+            (SAD, None) => {
+                let [a, b, c] = [1, 2, 3].map(|i| self.operand(inst, i, whole));
+                let distance = self.distance(signed, whole, a, b);
+                self.code.op(Op::Add, whole, &[distance, c])
+            }
+            (ADD_CC | ADDC | SUB_CC | SUBC | MAD_CC | MADC, None) => self.carried(inst, whole),
             (MUL_WIDE, None) => self.wide_product(inst),
             (MAD_WIDE, None) => {
                 let product = self.wide_product(inst);
@@ -188,6 +205,52 @@ impl Import<'_> {
         let op = if inst.ty(0).is_signed() { Op::MulWideS } else { Op::MulWideU };
         let (a, b) = (self.operand(inst, 1, ty), self.operand(inst, 2, ty));
         self.code.op(op, ty, &[a, b])
+    }
+
+    /// The distance of two integers.
+    fn distance(&mut self, signed: bool, ty: Type, a: Value, b: Value) -> Value {
+        if ty.bits() < 64 {
+            return self.code.op(if signed { Op::AbsDiffS } else { Op::AbsDiffU }, ty, &[a, b]);
+        }
+        let [least, greatest] = match signed {
+            true => [Op::MinS, Op::MaxS],
+            false => [Op::MinU, Op::MaxU],
+        }
+        .map(|op| self.code.op(op, ty, &[a, b]));
+        self.code.op(Op::Sub, ty, &[greatest, least])
+    }
+
+    /// A sum or a difference with a carry into it, out of it or both. It writes what is carried out.
+    fn carried(&mut self, inst: &Inst, ty: Type) -> Value {
+        use Opcode::*;
+        let first = match inst.opcode {
+            MAD_CC | MADC => self.product(inst, ty),
+            _ => self.operand(inst, 1, ty),
+        };
+        let second = self.operand(inst, inst.operands.len() - 1, ty);
+        let is_sum = !matches!(inst.opcode, SUB_CC | SUBC);
+        let op = if is_sum { Op::Add } else { Op::Sub };
+        let mut value = self.code.op(op, ty, &[first, second]);
+        let below = |import: &mut Self, a, b| import.code.builder.icmp(IntCC::LtU, ty, a, b);
+        let mut carry = inst.writes_carry().then(|| match is_sum {
+            true => below(self, value, first),
+            false => below(self, first, second),
+        });
+        if inst.reads_carry() {
+            let carried = self.register(Reg::CARRY);
+            let (one, zero) = (self.code.constant(ty, 1), self.code.constant(ty, 0));
+            let one = self.code.select(carried, one, zero);
+            let before = value;
+            value = self.code.op(op, ty, &[before, one]);
+            carry = carry.map(|carry| {
+                let more = if is_sum { below(self, value, one) } else { below(self, before, one) };
+                self.code.either(carry, more)
+            });
+        }
+        if let Some(carry) = carry {
+            self.define(Reg::CARRY, carry);
+        }
+        value
     }
 
     /// A shift by a number. Those by a register are left: from the width on nothing stays, where ops count modulo it.

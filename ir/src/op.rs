@@ -138,6 +138,7 @@ pub struct OpRow {
 const INT: TypeSet = TypeSet { name: "an integer type", contains: |t| t.is_int() };
 const NARROW_INT: TypeSet =
     TypeSet { name: "an integer type of at most 32 bits a lane", contains: |t| t.is_int() && t.elem().bits() <= 32 };
+const SCALAR_INT: TypeSet = TypeSet { name: "a scalar integer type", contains: |t| t.is_int() && t.is_scalar() };
 const WIDENABLE: TypeSet = TypeSet {
     name: "an integer type with one of twice the width (i8, i16, i32, i8x16, i16x16)",
     contains: |t| t.widened().is_some(),
@@ -278,6 +279,14 @@ ops! {
         "Signed product, exact, in lanes of twice the width."; "%r = mul_wide_s.i32 %a, %b";
     MulWideU "mul_wide_u" WIDENABLE [same same] -> wide, -, Pure, lanewise, commutative;
         "Unsigned product, exact, in lanes of twice the width."; "%r = mul_wide_u.i32 %a, %b";
+    DivS "div_s" SCALAR_INT [same same] -> same, -, Pure;
+        "Signed quotient, rounded toward zero. By 0 all ones; of the least number by -1 the least number."; "%r = div_s.i32 %a, %b";
+    DivU "div_u" SCALAR_INT [same same] -> same, -, Pure;
+        "Unsigned quotient, rounded down. By 0 all ones."; "%r = div_u.i32 %a, %b";
+    RemS "rem_s" SCALAR_INT [same same] -> same, -, Pure;
+        "Signed remainder, a - b * div_s(a, b), which has the sign of a. By 0 all ones."; "%r = rem_s.i32 %a, %b";
+    RemU "rem_u" SCALAR_INT [same same] -> same, -, Pure;
+        "Unsigned remainder, a - b * div_u(a, b). By 0 all ones."; "%r = rem_u.i32 %a, %b";
     AddSatS "add_sat_s" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;
         "Signed sum, clamped to the lane's signed range."; "%r = add_sat_s.i8x4 %a, %b";
     AddSatU "add_sat_u" NARROW_INT [same same] -> same, -, Pure, lanewise, commutative;

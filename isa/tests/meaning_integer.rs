@@ -85,6 +85,33 @@ fn imad_and_imad_wide() {
 }
 
 #[test]
+fn division_of_words_and_pairs() {
+    let mut random = Random(5);
+    for _ in 0..20_000 {
+        let words @ [a, b, c, d] = [0; 4].map(|_| random.word(&INTEGERS));
+        let shift = random.next() as u32 % 32;
+        for (x, y) in [(a, b), (a, b >> shift), (a, 0), (1 << 31, u32::MAX)] {
+            let (s, t) = (x as i32, y as i32);
+            let signed = if y == 0 { [u32::MAX; 2] } else { [s.wrapping_div(t), s.wrapping_rem(t)].map(|x| x as u32) };
+            let unsigned = [x.checked_div(y), x.checked_rem(y)].map(|result| result.unwrap_or(u32::MAX));
+            for (sign, expected) in [(0, unsigned), (1, signed)] {
+                for (opcode, expected) in [Opcode::IDIV_RR, Opcode::IREM_RR].into_iter().zip(expected) {
+                    let mut m = machine(&[0, x, y]);
+                    m.step(&Inst::new(opcode).with(f::RD, 8).with(f::RA, 1).with(f::R32, 2).with(f::SIGN, sign));
+                    assert_eq!(m.gpr[8], expected, "{opcode:?} {sign} {x:x} {y:x}");
+                }
+            }
+        }
+        let (x, y) = (u64::from(b) << 32 | u64::from(a), (u64::from(d) << 32 | u64::from(c)) >> (2 * shift));
+        let mut m = machine(&[a, b, y as u32, (y >> 32) as u32]);
+        let inst = Inst::new(Opcode::IDIV_WIDE_RR).with(f::RD, 8).with(f::RA, 0).with(f::R32, 2).with(f::SIGN, 1);
+        m.step(&inst);
+        let want = if y == 0 { u64::MAX } else { (x as i64).wrapping_div(y as i64) as u64 };
+        assert_eq!(u64::from(m.gpr[9]) << 32 | u64::from(m.gpr[8]), want, "{words:x?}");
+    }
+}
+
+#[test]
 fn lea_scales_and_adds() {
     let mut random = Random(9);
     for shift in 0..32 {

@@ -65,8 +65,11 @@ impl Op {
             held.insert(reg, registers.ty(reg).unwrap().truncate(value));
         }
         let mut machine = Machine { registers, held };
-        let inst = &self.entry.insts[0];
-        if guard(inst, &mut Concrete, &mut machine) != Some(false) {
+        machine.held.insert(Reg::CARRY, 0);
+        for inst in &self.entry.insts {
+            if guard(inst, &mut Concrete, &mut machine) == Some(false) {
+                continue;
+            }
             for write in meaning(inst, &mut Concrete, &mut machine).writes {
                 match write {
                     Write::Register(reg, [low, high]) => {
@@ -206,6 +209,50 @@ fn examples() {
         ("f32", "cvt.sat.f32.f32 %d, %a", [0xC000_0000, 0, 0], 0),
         ("b16", "cvt.rni.f16.f16 %d, %a", [0x3E00, 0, 0], 0x4000),
         ("b32", "cvt.rmi.ftz.s32.f32 %d, %a", [0x8000_0001, 0, 0], 0),
+        ("b16", "div.s16 %d, %a, %b", [0x8000, 0xFFFF, 0], 0x8000),
+        ("b16", "rem.s16 %d, %a, %b", [0x8000, 0xFFFF, 0], 0),
+        ("b16", "div.u16 %d, %a, %b", [7, 0, 0], 0xFFFF),
+        ("b32", "rem.s32 %d, %a, %b", [0xFFFF_FFF9, 2, 0], 0xFFFF_FFFF),
+        ("b32", "rem.u32 %d, %a, %b", [7, 0, 0], 0xFFFF_FFFF),
+        ("b32", "mad.hi.sat.s32 %d, %a, %b, %c", [0x4000_0000, 4, 0x7FFF_FFFF], 0x7FFF_FFFF),
+        ("b32", "mul24.lo.s32 %d, %a, %b", [0xAA80_0000, 2, 0], 0xFF00_0000),
+        ("b32", "mul24.hi.s32 %d, %a, %b", [0x0080_0000, 2, 0], 0xFFFF_FF00),
+        ("b32", "mul24.hi.u32 %d, %a, %b", [0x00FF_FFFF, 0x11FF_FFFF, 0], 0xFFFF_FE00),
+        ("b32", "mad24.lo.u32 %d, %a, %b, %c", [0xFF00_0003, 5, 1], 16),
+        ("b32", "mad24.hi.sat.s32 %d, %a, %b, %c", [0x0040_0000, 0x0040_0000, 0x7FFF_FFFF], 0x7FFF_FFFF),
+        ("b32", "min.relu.s32 %d, %a, %b", [0x8000_0000, 5, 0], 0),
+        ("b32", "max.relu.s32 %d, %a, %b", [0x8000_0000, 5, 0], 5),
+        ("b16", "cnot.b16 %d, %a", [0, 0, 0], 1),
+        ("b64", "cnot.b64 %d, %a", [1 << 40, 0, 0], 0),
+        ("b32", "bfind.u32 %d, %a", [0x00F0_0000, 0, 0], 23),
+        ("b32", "bfind.shiftamt.u32 %d, %a", [0x00F0_0000, 0, 0], 8),
+        ("b32", "bfind.s32 %d, %a", [0xFFFF_FF00, 0, 0], 7),
+        ("b32", "bfind.s32 %d, %a", [0xFFFF_FFFF, 0, 0], 0xFFFF_FFFF),
+        ("b32", "bfind.shiftamt.s32 %d, %a", [0, 0, 0], 0xFFFF_FFFF),
+        ("b32", "fns.b32 %d, %a, %b, %c", [0b1011_0100, 2, 3], 5),
+        ("b32", "fns.b32 %d, %a, %b, %c", [0b1011_0100, 6, 0xFFFF_FFFE], 4),
+        ("b32", "fns.b32 %d, %a, %b, %c", [0b1011_0100, 2, 0], 2),
+        ("b32", "fns.b32 %d, %a, %b, %c", [0b1011_0100, 3, 0], 0xFFFF_FFFF),
+        ("b32", "fns.b32 %d, %a, %b, %c", [0b1011_0100, 2, 5], 0xFFFF_FFFF),
+        ("b32", "fns.b32 %d, %a, %b, %c", [u32::MAX as u64, 0, 32], 31),
+        ("b32", "bmsk.clamp.b32 %d, %a, %b", [4, 8, 0], 0xFF0),
+        ("b32", "bmsk.clamp.b32 %d, %a, %b", [4, 32, 0], 0xFFFF_FFF0),
+        ("b32", "bmsk.clamp.b32 %d, %a, %b", [32, 8, 0], 0),
+        ("b32", "bmsk.wrap.b32 %d, %a, %b", [36, 32, 0], 0),
+        ("b32", "szext.clamp.s32 %d, %a, %b", [0x80, 8, 0], 0xFFFF_FF80),
+        ("b32", "szext.clamp.u32 %d, %a, %b", [0xFFFF_FFFF, 99, 0], 0xFFFF_FFFF),
+        ("b32", "szext.wrap.s32 %d, %a, %b", [0xFFFF_FFFF, 32, 0], 0),
+        ("b32", "prmt.b32.f4e %d, %a, %b, %c", [0x3322_1100, 0x7766_5544, 2], 0x5544_3322),
+        ("b32", "prmt.b32.b4e %d, %a, %b, %c", [0x3322_1100, 0x7766_5544, 1], 0x6677_0011),
+        ("b32", "prmt.b32.rc8 %d, %a, %b, %c", [0x3322_1100, 0, 7], 0x3333_3333),
+        ("b32", "prmt.b32.ecl %d, %a, %b, %c", [0x3322_1100, 0, 2], 0x3322_2222),
+        ("b32", "prmt.b32.ecr %d, %a, %b, %c", [0x3322_1100, 0, 1], 0x1111_1100),
+        ("b32", "prmt.b32.rc16 %d, %a, %b, %c", [0x3322_1100, 0, 3], 0x3322_3322),
+        ("b32", "add.cc.u32 %d, %a, %b; addc.u32 %d, %c, 0", [0xFFFF_FFFF, 1, 5], 6),
+        ("b32", "add.cc.s32 %d, %a, %b; addc.cc.s32 %d, %c, 0; addc.s32 %d, 0, 0", [0xFFFF_FFFF, 1, 0xFFFF_FFFF], 1),
+        ("b32", "sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", [0, 1, 5], 4),
+        ("b64", "sub.cc.u64 %d, %a, %b; subc.cc.u64 %d, %c, 0; subc.u64 %d, 0, 0", [0, 1, 0], u64::MAX),
+        ("b32", "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", [0xFFFF_FFFF, 2, 2], 2),
         // Video has HALU's meaning.
         ("b32", "vadd4.u32.u32.u32.sat %d, %a, %b, %c", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),
@@ -258,6 +305,31 @@ fn predicates() {
 }
 
 #[test]
+fn a_table_with_a_predicate() {
+    let declared = "b32 %d; b32 %a; b32 %b; b32 %c; pred %p; pred %q";
+    for (inst, q, expected) in [
+        ("lop3.and.b32 %d|%p, %a, %b, %c, 0x80, %q", 1, (8, 1)),
+        ("lop3.and.b32 %d|%p, %a, %b, %c, 0x80, %q", 0, (8, 0)),
+        ("lop3.or.b32 %d|%p, %a, %b, %c, 0x00, %q", 1, (0, 1)),
+        ("lop3.or.b32 _|%p, %a, %b, %c, 0x80, %q", 0, (0, 1)),
+        ("lop3.or.b32 _|%p, %a, %b, %c, 0x00, %q", 0, (0, 0)),
+    ] {
+        let after = Op::new(declared, inst).run(&[("%a", 12), ("%b", 10), ("%c", 9), ("%q", q)]);
+        assert_eq!((after("%d"), after("%p")), expected, "{inst}, {q}");
+    }
+}
+
+/// Where a guard is false the flag stays as it was.
+#[test]
+fn a_carry_goes_around_a_guard() {
+    let declared = "b32 %d; b32 %a; pred %p";
+    for (p, expected) in [(0, 1), (1, 0)] {
+        let insts = "add.cc.u32 %d, %a, %a; @%p add.cc.u32 %d, 0, 0; addc.u32 %d, 0, 0";
+        assert_eq!(Op::new(declared, insts).d(&[("%a", 1 << 31), ("%p", p)]), expected);
+    }
+}
+
+#[test]
 fn parts() {
     let op = Op::new("b16 %l; b16 %h; b32 %d", "mov.b32 %d, {%l, %h}");
     assert_eq!(op.d(&[("%l", 0x1234), ("%h", 0x5678)]), 0x5678_1234);
@@ -286,6 +358,10 @@ fn integers_of_64_bits_agree_with_the_hosts() {
         ("mul.lo.s64", |a, b| a.wrapping_mul(b)),
         ("mul.hi.u64", |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64),
         ("mul.hi.s64", |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64),
+        ("div.u64", |a, b| a.checked_div(b).unwrap_or(u64::MAX)),
+        ("rem.u64", |a, b| a.checked_rem(b).unwrap_or(u64::MAX)),
+        ("div.s64", |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_div(b as i64) as u64 }),
+        ("rem.s64", |a, b| if b == 0 { u64::MAX } else { (a as i64).wrapping_rem(b as i64) as u64 }),
         ("min.s64", |a, b| (a as i64).min(b as i64) as u64),
         ("max.u64", |a, b| a.max(b)),
         ("xor.b64", |a, b| a ^ b),

@@ -136,7 +136,7 @@ fn declarations(row: &Row, example: &str) -> String {
     let mut rest = operands;
     for o in row.operands_with(&words) {
         let end = if rest.starts_with('{') { rest.find('}').unwrap() } else { rest.find(',').unwrap_or(rest.len()) };
-        let (text, after) = rest.split_at(end);
+        let (mut text, after) = rest.split_at(end);
         rest = after.trim_start_matches(['}', ',', ' ']);
         let of = |ty: halfbyte_isa::ptx::row::Ty| match ty.resolve(&words).0 {
             Type::Pred => Type::Pred,
@@ -152,6 +152,12 @@ fn declarations(row: &Row, example: &str) -> String {
                 }
             }
             Shape::Predicates | Shape::Condition => Type::Pred,
+            Shape::WithPredicate(ty) => {
+                let (_, predicate) = text.split_once('|').unwrap();
+                declared.insert(predicate, Type::Pred);
+                text = text.split('|').next().unwrap();
+                of(ty)
+            }
             Shape::Memory | Shape::Readable => Type::B64,
             _ => Type::B32,
         };
@@ -449,8 +455,8 @@ bar.sync 0;
 shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
-rem.u32 %r1, %r2, %r3;
-div.s32 %r1, %r2, %r3;
+vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
+rcp.rn.f32 %f1, %f2;
 st.shared.b32 [%d1], %r1;
 fma.rn.f64 %e1, %e1, %e1, %e1;
 ret;
@@ -465,8 +471,8 @@ ret;
         "8:1: a barrier (`bar`) is not supported",
         "9:1: an exchange between threads (`shfl`) is not supported",
         "10:3: a call (`call`) is not supported",
-        "12:1: an integer division (`rem`) is not supported",
-        "13:4: an integer division (`div.s32`) is not supported",
+        "12:1: a video instruction of this name (`vmad`) is not supported",
+        "13:1: an approximation (`rcp`) is not supported",
         "14:3: shared memory (`st.shared`) is not supported",
         "15:7: double precision (`fma.f64`) is not supported",
         "18:14: a texture (`tex`) is not supported",
@@ -520,7 +526,24 @@ fn errors_are_where_they_are() {
         ("ld.global.b32 {_}, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
         ("mov.u32 %r1, %clusterid.y;", "7:24: `%clusterid` is not supported"),
         ("mov.u32 %r1, %clock32;", "7:14: unknown name `%clock32`"),
-        ("bfind.u32 %r1, %r2;", "7:1: an operation on bits (`bfind`) is not supported"),
+        ("bfind.u64 %d1, %d2;", "7:11: operand `d` of `bfind` must be a register of type .u32"),
+        ("bfind.b32 %r1, %r2;", "7:6: `.b32` cannot stand here in `bfind`"),
+        ("div.b32 %r1, %r2, %r3;", "7:4: `.b32` cannot stand here in `div`"),
+        ("rem.f32 %f1, %f2, %f3;", "7:4: `.f32` cannot stand here in `rem`"),
+        ("add.cc.u16 %h1, %h2, %h3;", "7:7: `.u16` cannot stand here in `add`"),
+        ("addc.sat.s32 %r1, %r2, %r3;", "7:5: `.sat` cannot stand here in `addc`"),
+        ("mul24.u32 %r1, %r2, %r3;", "7:6: `.u32` cannot stand here in `mul24`"),
+        ("mad24.lo.sat.s32 %r1, %r2, %r3, %r0;", "7:10: `.sat` cannot stand here in `mad24`"),
+        ("szext.clamp.b32 %r1, %r2, %r3;", "7:12: `.b32` cannot stand here in `szext`"),
+        ("bmsk.b32 %r1, %r2, %r3;", "7:5: `.b32` cannot stand here in `bmsk`"),
+        ("lop3.xor.b32 %r1|%p1, %r2, %r3, %r0, 7, %p0;", "7:5: `.xor` cannot stand here in `lop3`"),
+        ("lop3.b32 %r1|%p1, %r2, %r3, %r0, 7;", "7:10: operand `d` of `lop3` must be a register of type .b32"),
+        (
+            "lop3.and.b32 %r1, %r2, %r3, %r0, 7, %p0;",
+            "7:14: operand `d` of `lop3` must be a register of type .b32 and a predicate, as in `d|p`",
+        ),
+        ("lop3.and.b32 %r1|%p1, %r2, %r3, %r0, 7;", "7:39: `lop3` takes 6 operands; found 5"),
+        ("prmt.f4e.b32 %r1, %r2, %r3, %r0;", "7:5: `.f4e` cannot stand here in `prmt`"),
         ("add.rz.f32 %f1, %f2, %f3;", "7:4: a rounding other than to nearest (`add`) is not supported"),
         ("add.rn.rz.f32 %f1, %f2, %f3;", "7:7: `.rz` cannot stand here in `add`"),
         ("add.rz.f16 %h1, %h2, %h3;", "7:4: `.rz` cannot stand here in `add`"),

@@ -607,6 +607,11 @@ impl generated::Context for Rewriter<'_> {
         (1..i64::from(ty.elem().bits())).contains(&count).then(|| 1 << (count - 1))
     }
 
+    fn exponent(&mut self, ty: Type, number: i64) -> Option<i64> {
+        let bits = number as u64 & ty.elem().mask();
+        bits.is_power_of_two().then(|| bits.trailing_zeros().into())
+    }
+
     fn rounded_shift(&mut self, value: Value) -> Option<(Value, i64)> {
         idioms::rounded_shift(self.kernel, value)
     }

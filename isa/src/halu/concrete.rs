@@ -1,6 +1,6 @@
 //! The interpreter's domain: a word is a `u32`, a truth value a `bool`.
 
-use super::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use super::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 use crate::half::{Compare, Format, NAN_F32, Relation, Rounding};
 
 /// Computes on plain values.
@@ -49,6 +49,26 @@ impl Domain for Concrete {
         } else {
             ((u64::from(a) * u64::from(b)) >> 32) as u32
         }
+    }
+    fn divide(&mut self, op: Divide, a: u32, b: u32) -> u32 {
+        match (b, op.signed, op.remainder) {
+            (0, ..) => u32::MAX,
+            (_, false, false) => a / b,
+            (_, false, true) => a % b,
+            (_, true, false) => (a as i32).wrapping_div(b as i32) as u32,
+            (_, true, true) => (a as i32).wrapping_rem(b as i32) as u32,
+        }
+    }
+    fn divide_wide(&mut self, op: Divide, a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
+        let [a, b] = [a, b].map(|[low, high]| u64::from(high) << 32 | u64::from(low));
+        let result = match (b, op.signed, op.remainder) {
+            (0, ..) => u64::MAX,
+            (_, false, false) => a / b,
+            (_, false, true) => a % b,
+            (_, true, false) => (a as i64).wrapping_div(b as i64) as u64,
+            (_, true, true) => (a as i64).wrapping_rem(b as i64) as u64,
+        };
+        [result as u32, (result >> 32) as u32]
     }
     fn equal(&mut self, a: u32, b: u32) -> bool { a == b }
     fn less(&mut self, signed: bool, a: u32, b: u32) -> bool {

@@ -44,6 +44,10 @@ macro_rules! opcodes {
                     IADD3_RRR IADD3_RIR IADD3_RUR IADD3_RCR => m.iadd3();
                     IMAD_RRR IMAD_RIR IMAD_RRI IMAD_RUR IMAD_RCR => m.imad();
                     IMAD_WIDE_RRR IMAD_WIDE_RIR IMAD_WIDE_RUR IMAD_WIDE_RCR => m.imad_wide();
+                    IDIV_RR => m.divide(false);
+                    IREM_RR => m.divide(true);
+                    IDIV_WIDE_RR => m.divide_wide(false);
+                    IREM_WIDE_RR => m.divide_wide(true);
                     LEA => m.lea();
                     LOP3_RRR LOP3_RIR LOP3_RUR LOP3_RCR => m.lop3();
                     SHF_RRR SHF_RIR => m.shf();

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::Opcode;
 use super::operand::{Operand, Reg};
-use super::row::{self, MAX_WORDS, Role, Row};
+use super::row::{self, Carry, MAX_WORDS, Role, Row};
 use super::types::{Since, Token, Type};
 
 /// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
@@ -46,7 +46,21 @@ impl Inst {
         row::Ty::Named(n).resolve(&self.words).0
     }
 
-    /// Shows each register that the instruction reads or writes, its guard first.
+    /// Whether it reads the carry flag.
+    pub fn reads_carry(&self) -> bool {
+        self.row().carry == Carry::In
+    }
+
+    /// Whether it writes the carry flag.
+    pub fn writes_carry(&self) -> bool {
+        match self.row().carry {
+            Carry::None => false,
+            Carry::Out => true,
+            Carry::In => self.has(Token::Cc),
+        }
+    }
+
+    /// Shows each register that the instruction reads or writes, its guard first and the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {
         if let Some(guard) = self.guard {
@@ -54,6 +68,12 @@ impl Inst {
         }
         for (o, operand) in self.row().operands_with(&self.words).zip(&self.operands) {
             operand.visit_registers(|reg| each(o.role, reg));
+        }
+        if self.reads_carry() {
+            each(Role::Use, Reg::CARRY);
+        }
+        if self.writes_carry() {
+            each(Role::Def, Reg::CARRY);
         }
     }
 

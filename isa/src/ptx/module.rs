@@ -362,8 +362,11 @@ impl Registers {
         self.families.get(after.checked_sub(1)?)
     }
 
-    /// The type of a register.
+    /// The type of a register, the carry flag being one.
     pub fn ty(&self, reg: Reg) -> Option<Type> {
+        if reg == Reg::CARRY {
+            return Some(Type::Pred);
+        }
         self.family(reg).map(|family| family.ty)
     }
 }

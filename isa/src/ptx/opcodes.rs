@@ -11,12 +11,26 @@ macro_rules! opcodes {
                     ADD_SAT => m.saturating(false);
                     SUB => m.integer(D::sub, wide::sub);
                     SUB_SAT => m.saturating(true);
+                    ADD_CC => m.add_with_carry(false);
+                    ADDC => m.add_with_carry(true);
+                    SUB_CC => m.sub_with_borrow(false);
+                    SUBC => m.sub_with_borrow(true);
                     MUL => m.mul(false);
                     MUL_WIDE => m.mul_wide(false);
                     MAD => m.mul(true);
                     MAD_WIDE => m.mul_wide(true);
+                    MAD_SAT => m.mad_saturating();
+                    MAD_CC => m.mad_with_carry(false);
+                    MADC => m.mad_with_carry(true);
+                    MUL24 => m.mul24(false);
+                    MAD24 => m.mul24(true);
+                    MAD24_SAT => m.mad24_saturating();
+                    DIV => m.divide(false);
+                    REM => m.divide(true);
                     MIN => m.extremum(true);
                     MAX => m.extremum(false);
+                    MIN_RELU => m.extremum_relu(true);
+                    MAX_RELU => m.extremum_relu(false);
                     ABS => m.abs();
                     NEG => m.neg();
                     SAD => m.sad();
@@ -41,12 +55,19 @@ macro_rules! opcodes {
                     SHR => m.shr();
                     SHF => m.shf();
                     LOP3 => m.lop3();
+                    LOP3_BOOL => m.lop3_bool();
+                    CNOT => m.cnot();
                     PRMT => m.prmt();
+                    PRMT_MODE => m.prmt_mode();
                     POPC => m.popc();
                     CLZ => m.clz();
                     BREV => m.brev();
                     BFE => m.bfe();
                     BFI => m.bfi();
+                    BFIND => m.bfind();
+                    FNS => m.fns();
+                    BMSK => m.bmsk();
+                    SZEXT => m.szext();
                 }
                 compare {
                     SETP_BITS SETP_INT SETP_UNSIGNED => m.set_pred_int();

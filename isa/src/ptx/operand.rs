@@ -10,6 +10,11 @@ use super::types::{Space, Special};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reg(pub u32);
 
+impl Reg {
+    /// The carry flag: a predicate that no declaration and no operand names, for no register has this number.
+    pub const CARRY: Reg = Reg(u32::MAX - 1);
+}
+
 /// A label of an entry, by its number in the order of the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(pub u32);

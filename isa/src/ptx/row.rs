@@ -23,12 +23,25 @@ pub struct Row {
     pub operands: &'static [OperandRow],
     /// What it is for.
     pub class: Class,
+    /// Whether it reads or writes the carry.
+    pub carry: Carry,
     /// What the form needs, whatever its words.
     pub since: Since,
     /// What it means, for its page.
     pub doc: &'static str,
     /// Lines that are valid.
     pub examples: &'static [&'static str],
+}
+
+/// What an instruction does with the carry flag, which no operand names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carry {
+    /// Nothing.
+    None,
+    /// It writes the flag.
+    Out,
+    /// It reads the flag, and writes it where it has the word `.cc`.
+    In,
 }
 
 /// A place after the mnemonic for one of several words.
@@ -112,6 +125,8 @@ pub enum Shape {
     Value(Ty),
     /// A predicate, or two: `p|q`. One of two may be `_`.
     Predicates,
+    /// A register, which may be `_`, and a predicate: `d|p`.
+    WithPredicate(Ty),
     /// A predicate or its opposite: `p`, `!p`.
     Condition,
     /// A register of which some lanes are written: `r.b320`, `r.h1`.
@@ -313,6 +328,7 @@ impl Shape {
             (Shape::Predicates, Operand::Pair(both)) => {
                 both.iter().flatten().all(|&reg| predicate(reg)) && both.iter().any(Option::is_some)
             }
+            (Shape::WithPredicate(ty), &Operand::Pair([d, Some(p)])) => predicate(p) && d.is_none_or(|reg| is(reg, ty)),
             (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
             (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
             (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
@@ -360,6 +376,7 @@ impl Shape {
             Shape::Register(ty) => format!("a register {}", of(ty)),
             Shape::Value(ty) => format!("a register or a number {}", of(ty)),
             Shape::Predicates => "a predicate, or two as in `p|q`".to_owned(),
+            Shape::WithPredicate(ty) => format!("a register {} and a predicate, as in `d|p`", of(ty)),
             Shape::Condition => "a predicate, or one as in `!p`".to_owned(),
             Shape::Masked(lanes) | Shape::Selected(lanes, _) => {
                 let example = match (self, lanes) {

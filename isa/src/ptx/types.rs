@@ -152,7 +152,8 @@ tokens! {
     Lo "lo" Hi "hi" Wide "wide" Left "l" Right "r" Clamp "clamp" Wrap "wrap"
     Eq "eq" Ne "ne" Lt "lt" Le "le" Gt "gt" Ge "ge" Ls "ls" Hs "hs"
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
-    And "and" Or "or" Xor "xor" Add "add"
+    And "and" Or "or" Xor "xor" Add "add" Cc "cc" ShiftAmount "shiftamt"
+    F4e "f4e" B4e "b4e" Rc8 "rc8" Ecl "ecl" Ecr "ecr" Rc16 "rc16"
     V2 "v2" V4 "v4" Global "global" Const "const" Param "param" ReadOnly "nc" To "to" Uni "uni"
 }
 

@@ -107,7 +107,9 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
 
 /// Whether an instruction must not be done for nothing: it may trap, or is dear.
 fn is_guarded(inst: &Word) -> bool {
-    inst.row().class == Class::Memory || matches!(inst.opcode(), Opcode::FDIV_RR | Opcode::FSQRT_R)
+    use Opcode::{FDIV_RR, FSQRT_R, IDIV_RR, IDIV_WIDE_RR, IREM_RR, IREM_WIDE_RR};
+    let is_dear = matches!(inst.opcode(), FDIV_RR | FSQRT_R | IDIV_RR | IREM_RR | IDIV_WIDE_RR | IREM_WIDE_RR);
+    inst.row().class == Class::Memory || is_dear
 }
 
 struct Converter<'c> {

@@ -44,6 +44,10 @@ const NO_WIDE_SCALARS: Reason = Reason::with_help(
     "its scalar registers hold 32 bits",
     "compute in `i32`, the upper half apart from the lower; `--target halu` and `--target ptx` have `i64`",
 );
+const NO_DIVISION: Reason = Reason::with_help(
+    "it has no division",
+    "divide by a power of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
+);
 const NO_POINTERS: Reason = Reason::with_help(
     "it reaches memory by streams only, so that an address is no value",
     "load and store by the buffer's parameter with an index: `%x[%i + 8]`",
@@ -67,6 +71,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
         Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => NO_GROUPS,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         Op::PtrAdd => NO_POINTERS,
+        Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
         Op::Load | Op::Store => NARROW_ACCESS,

@@ -33,25 +33,35 @@ pub(super) struct Registers {
     held: Vec<u64>,
     /// The bits that each has.
     types: Vec<Type>,
+    /// The carry flag.
+    carry: u64,
 }
 
 impl Registers {
     pub fn new(declared: &module::Registers) -> Registers {
         let families = declared.families().iter();
         let types: Vec<Type> = families.flat_map(|family| (0..family.count.unwrap_or(1)).map(|_| family.ty)).collect();
-        Registers { held: vec![0; types.len()], types }
+        Registers { held: vec![0; types.len()], types, carry: 0 }
     }
 
     /// Makes the state at the start of an item.
     pub fn clear(&mut self) {
         self.held.fill(0);
+        self.carry = 0;
     }
 
     fn get(&self, reg: Reg) -> u64 {
+        if reg == Reg::CARRY {
+            return self.carry;
+        }
         self.held.get(reg.0 as usize).copied().unwrap_or(0)
     }
 
     fn set(&mut self, reg: Reg, value: u64) {
+        if reg == Reg::CARRY {
+            self.carry = value;
+            return;
+        }
         let place = reg.0 as usize;
         if let (Some(held), Some(ty)) = (self.held.get_mut(place), self.types.get(place)) {
             *held = ty.truncate(value);

@@ -74,6 +74,10 @@ fn family(form: &Form) -> Option<Family> {
         | Op::MulHiU
         | Op::MulWideS
         | Op::MulWideU
+        | Op::DivS
+        | Op::DivU
+        | Op::RemS
+        | Op::RemU
         | Op::MinS
         | Op::MinU
         | Op::MaxS

@@ -4,7 +4,7 @@
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::half;
 use halfbyte_isa::half::Format;
-use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
+use halfbyte_isa::halu::domain::{Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
 use halfbyte_runtime::rows::{Operand, RowOp, Variant, apply};
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
@@ -287,6 +287,10 @@ fn conversions() -> Vec<(RowOp, Law)> {
     Format::ALL.into_iter().flat_map(of_format).collect()
 }
 
+const fn divide(signed: bool, remainder: bool) -> RowOp {
+    RowOp::Divide(Divide { signed, remainder })
+}
+
 fn integers() -> Vec<(RowOp, Law)> {
     vec![
         (RowOp::Shl, Law::Words(|a, count| i128::from(a) * two_to(count))),
@@ -294,6 +298,10 @@ fn integers() -> Vec<(RowOp, Law)> {
         (RowOp::Sar, Law::Words(|a, count| i128::from(a as i32).div_euclid(two_to(count)))),
         (RowOp::MulHigh(false), Law::Words(|a, b| (i128::from(a) * i128::from(b)).div_euclid(1 << 32))),
         (RowOp::MulHigh(true), Law::Words(|a, b| (i128::from(a as i32) * i128::from(b as i32)).div_euclid(1 << 32))),
+        (divide(false, false), Law::Words(|a, b| a.checked_div(b).map_or(-1, i128::from))),
+        (divide(false, true), Law::Words(|a, b| a.checked_rem(b).map_or(-1, i128::from))),
+        (divide(true, false), Law::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_div(b as i32).into() })),
+        (divide(true, true), Law::Words(|a, b| if b == 0 { -1 } else { (a as i32).wrapping_rem(b as i32).into() })),
     ]
 }
 

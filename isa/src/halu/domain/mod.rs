@@ -4,7 +4,9 @@
 //! reads all its sources through a [`Reader`] and returns [`Effects`]; the driver commits them, so an instruction whose
 //! destination is among its sources needs no special case.
 
+mod divide;
 pub(super) mod expand;
+pub(crate) mod wide;
 
 pub use expand::{float_minmax, permute};
 
@@ -56,6 +58,14 @@ pub trait Domain: Sized {
     fn mul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Bits 32..64 of the product.
     fn mul_high(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Word;
+    /// The quotient or the remainder of words: [`Divide`].
+    fn divide(&mut self, op: Divide, a: Self::Word, b: Self::Word) -> Self::Word {
+        divide::words(self, op, a, b)
+    }
+    /// The same of pairs of words, the low one first.
+    fn divide_wide(&mut self, op: Divide, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
+        divide::pairs(self, op, a, b)
+    }
     /// `a == b`
     fn equal(&mut self, a: Self::Word, b: Self::Word) -> Self::Pred;
     /// `a < b`, as signed or as unsigned integers.
@@ -133,6 +143,16 @@ pub trait Domain: Sized {
     fn lop3(&mut self, lut: u8, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::lop3(self, lut, a, b, c)
     }
+}
+
+/// A division of integers, which is total as on NVIDIA's machines: by 0 quotient and remainder are all ones, and the least
+/// integer by -1 is itself, without remainder. Quotients are rounded toward zero; remainders have the sign of the dividend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Divide {
+    /// Of signed integers.
+    pub signed: bool,
+    /// The remainder, not the quotient.
+    pub remainder: bool,
 }
 
 /// Which of the rounded half operations.

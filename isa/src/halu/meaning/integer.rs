@@ -2,7 +2,7 @@
 
 use super::{Context, f};
 use crate::half::Compare;
-use crate::halu::domain::{Domain, DotElements, DotOp, Reader};
+use crate::halu::domain::{Divide, Domain, DotElements, DotOp, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn iadd3(&mut self) {
@@ -51,6 +51,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let high = self.d.add(product[1], c[1]);
         let high = self.d.add(high, carry);
         self.define(f::RD, [low, high]);
+    }
+
+    pub(super) fn divide(&mut self, remainder: bool) {
+        let op = Divide { signed: self.flag(f::SIGN), remainder };
+        let (a, b) = (self.word(0), self.word(1));
+        let result = self.d.divide(op, a, b);
+        self.define(f::RD, [result]);
+    }
+
+    pub(super) fn divide_wide(&mut self, remainder: bool) {
+        let op = Divide { signed: self.flag(f::SIGN), remainder };
+        let (a, b) = (self.pair(f::RA), self.pair(f::R32));
+        let result = self.d.divide_wide(op, a, b);
+        self.define(f::RD, result);
     }
 
     pub(super) fn lea(&mut self) {

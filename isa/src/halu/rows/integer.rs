@@ -77,6 +77,36 @@ forms! { IMAD_WIDE, 0x25;
     IMAD_WIDE_RCR C [D_PAIR, A, B_C, C_PAIR];
 }
 
+macro_rules! division {
+    ($($base:ident $name:ident $mnemonic:literal $optype:literal [$($tag:literal)?] [$($operand:expr),*]; $doc:literal; $example:literal;)*) => { $(
+        const $base: Row = Row {
+            mnemonic: $mnemonic,
+            tags: &[$($tag)?],
+            modifiers: &[M_SIGN],
+            doc: $doc,
+            examples: &[$example],
+            ..HALU
+        };
+        forms! { $base, $optype; $name R [$($operand),*]; }
+    )* };
+}
+const A_PAIR: Operand = A.span(2);
+const B_PAIR: Operand = B_R.span(2);
+division! {
+    IDIV IDIV_RR "IDIV" 0x2e [] [D, A, B_R];
+        "Divides 32-bit integers, the quotient rounded toward zero. By 0 it is all ones; under `.S32` that of the least integer by -1 is the least integer.";
+        "IDIV.U32 R0, R1, R2 ;";
+    IREM IREM_RR "IREM" 0x2f [] [D, A, B_R];
+        "The remainder of a division of 32-bit integers, `ra - rb * (ra / rb)`, of the sign of `ra`. By 0 it is all ones.";
+        "IREM.S32 R0, R1, R2 ;";
+    IDIV_WIDE IDIV_WIDE_RR "IDIV" 0x36 ["WIDE"] [D_PAIR, A_PAIR, B_PAIR];
+        "Divides 64-bit integers in pairs of registers, the low word in the even one, as IDIV does 32-bit ones. `.U32` and `.S32` say whether they are signed.";
+        "IDIV.WIDE.U32 R4, R0, R2 ;";
+    IREM_WIDE IREM_WIDE_RR "IREM" 0x37 ["WIDE"] [D_PAIR, A_PAIR, B_PAIR];
+        "The remainder of a division of 64-bit integers in pairs of registers, as IREM's of 32-bit ones.";
+        "IREM.WIDE.S32 R4, R0, R2 ;";
+}
+
 const LEA_BASE: Row = Row {
     mnemonic: "LEA",
     class: Class::Address,

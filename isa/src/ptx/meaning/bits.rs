@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::{Context, Reader, wide};
+use super::{Context, Reader, Write, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::{Token, Type};
@@ -79,18 +79,156 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn lop3(&mut self) {
+        let result = self.by_table();
+        self.define_word(result);
+    }
+
+    /// LOP3 with a predicate: whether the result is not 0, combined with another.
+    pub(super) fn lop3_bool(&mut self) {
+        let result = self.by_table();
+        let (zero, q) = (self.d.word(0), self.predicate(5));
+        let empty = self.d.equal(result, zero);
+        let p = self.d.negate(empty);
+        let p = if self.has(Token::And) { self.d.both(p, q) } else { self.d.either(p, q) };
+        if let Some(&Operand::Pair([word, truth])) = self.operand(0) {
+            word.into_iter().for_each(|reg| self.define_reg(reg, [result, zero]));
+            self.effects.writes.extend(truth.map(|reg| Write::Predicate(reg, p)));
+        }
+    }
+
+    /// The function of three words that a table says.
+    fn by_table(&mut self) -> D::Word {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         let lut = match self.operand(4) {
             Some(&Operand::Number(bits)) => bits as u8,
             _ => 0,
         };
-        let result = self.d.lop3(lut, a, b, c);
-        self.define_word(result);
+        self.d.lop3(lut, a, b, c)
     }
 
     pub(super) fn prmt(&mut self) {
         let (a, b, selector) = (self.word(1), self.word(2), self.word(3));
         let result = self.d.permute(a, b, selector);
+        self.define_word(result);
+    }
+
+    pub(super) fn prmt_mode(&mut self) {
+        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
+        let table: [u32; 4] = match () {
+            () if self.has(Token::F4e) => [0x3210, 0x4321, 0x5432, 0x6543],
+            () if self.has(Token::B4e) => [0x5670, 0x6701, 0x7012, 0x0123],
+            () if self.has(Token::Rc8) => [0x0000, 0x1111, 0x2222, 0x3333],
+            () if self.has(Token::Ecl) => [0x3210, 0x3211, 0x3222, 0x3333],
+            () if self.has(Token::Ecr) => [0x0000, 0x1110, 0x2210, 0x3210],
+            () => [0x1010, 0x3232, 0x1010, 0x3232],
+        };
+        let zero = self.d.word(0);
+        let [even, low] = [1, 2].map(|bit| {
+            let bit = self.d.word(bit);
+            let bit = self.d.and(c, bit);
+            self.d.equal(bit, zero)
+        });
+        let [first, second, third, fourth] = table.map(|selector| self.d.word(selector));
+        let (below, above) = (self.d.select(even, first, second), self.d.select(even, third, fourth));
+        let selector = self.d.select(low, below, above);
+        let result = self.d.permute(a, b, selector);
+        self.define_word(result);
+    }
+
+    pub(super) fn cnot(&mut self) {
+        let a = self.wide_int(1, self.ty(0));
+        let zero = wide::constant(self.d, 0);
+        let empty = wide::equal(self.d, a, zero);
+        let result = wide::one_if(self.d, empty);
+        self.define_word(result);
+    }
+
+    /// The highest bit that is not the sign, as its number or by the shift that brings it to the top.
+    pub(super) fn bfind(&mut self) {
+        let ty = self.ty(0);
+        let mut a = self.wide_int(1, ty);
+        if ty.is_signed() {
+            let last = self.d.word(31);
+            let sign = self.d.sar(a[1], last);
+            a = wide::bitwise(self.d, D::xor, a, [sign, sign]);
+        }
+        let zeros = self.zeros_above(a, ty);
+        let width = self.d.word(ty.bits());
+        let result = if self.has(Token::ShiftAmount) {
+            let (none, all) = (self.d.equal(zeros, width), self.d.word(u32::MAX));
+            self.d.select(none, all, zeros)
+        } else {
+            let last = self.d.word(ty.bits() - 1);
+            self.d.sub(last, zeros)
+        };
+        self.define_word(result);
+    }
+
+    /// The bit of a mask that is set and so many on from another, upward or downward.
+    pub(super) fn fns(&mut self) {
+        let (mask, base, offset) = (self.word(1), self.word(2), self.word(3));
+        let (zero, one, last) = (self.d.word(0), self.d.word(1), self.d.word(31));
+        let downward = wide::is_negative(self.d, offset);
+        let itself = self.d.equal(offset, zero);
+        // Downward is upward in the bits turned round; the bit itself is the first at its place or none.
+        let turned = self.d.reverse_bits(mask);
+        let from_top = self.d.sub(last, base);
+        let (up, down) = (self.d.shr(mask, base), self.d.shr(turned, from_top));
+        let bits = self.d.select(downward, down, up);
+        let only = self.d.and(bits, one);
+        let bits = self.d.select(itself, only, bits);
+        let opposite = self.d.sub(zero, offset);
+        let count = self.d.select(downward, opposite, offset);
+        let count = self.d.select(itself, one, count);
+        let set = self.d.count_ones(bits);
+        let absent = self.d.less(false, set, count);
+        let (mut place, mut rest, mut left) = (zero, bits, count);
+        for half in [16, 8, 4, 2, 1] {
+            let low = self.d.word((1 << half) - 1);
+            let low = self.d.and(rest, low);
+            let below = self.d.count_ones(low);
+            let beyond = self.d.less(false, below, left);
+            let half = self.d.word(half);
+            let (fewer, shifted, further) = (self.d.sub(left, below), self.d.shr(rest, half), self.d.add(place, half));
+            left = self.d.select(beyond, fewer, left);
+            rest = self.d.select(beyond, shifted, rest);
+            place = self.d.select(beyond, further, place);
+        }
+        let (up, down) = (self.d.add(base, place), self.d.sub(base, place));
+        let found = self.d.select(downward, down, up);
+        let none = self.d.word(u32::MAX);
+        let result = self.d.select(absent, none, found);
+        self.define_word(result);
+    }
+
+    /// A count up to 32, or modulo 32.
+    fn counted(&mut self, i: usize) -> D::Word {
+        let count = self.word(i);
+        if self.has(Token::Wrap) {
+            let last = self.d.word(31);
+            self.d.and(count, last)
+        } else {
+            let width = self.d.word(32);
+            wide::min_word(self.d, count, width)
+        }
+    }
+
+    pub(super) fn bmsk(&mut self) {
+        let (start, count) = (self.counted(1), self.counted(2));
+        let all = self.d.word(u32::MAX);
+        let above = wide::shl_word(self.d, all, count);
+        let ones = self.d.not(above);
+        let result = wide::shl_word(self.d, ones, start);
+        self.define_word(result);
+    }
+
+    pub(super) fn szext(&mut self) {
+        let (a, count) = (self.word(1), self.counted(2));
+        let width = self.d.word(32);
+        let rest = self.d.sub(width, count);
+        let top = wide::shl_word(self.d, a, rest);
+        let result =
+            if self.ty(0).is_signed() { wide::sar_word(self.d, top, rest) } else { wide::shr_word(self.d, top, rest) };
         self.define_word(result);
     }
 
@@ -102,9 +240,16 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn clz(&mut self) {
-        let [low, high] = self.wide_int(1, self.ty(0));
+        let ty = self.ty(0);
+        let a = self.wide_int(1, ty);
+        let result = self.zeros_above(a, ty);
+        self.define_word(result);
+    }
+
+    /// The zeros above the highest bit that is set, of the bits of a type.
+    fn zeros_above(&mut self, [low, high]: [D::Word; 2], ty: Type) -> D::Word {
         let of_low = self.d.leading_zeros(low);
-        let result = if self.ty(0).bits() == 64 {
+        if ty.bits() == 64 {
             let (zero, width) = (self.d.word(0), self.d.word(32));
             let of_high = self.d.leading_zeros(high);
             let below = self.d.add(of_low, width);
@@ -112,8 +257,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             self.d.select(empty, below, of_high)
         } else {
             of_low
-        };
-        self.define_word(result);
+        }
     }
 
     pub(super) fn brev(&mut self) {

@@ -1,7 +1,7 @@
 //! Integer arithmetic, and video.
 
 use super::{Context, Reader, wide};
-use crate::halu::domain::{Domain, DotElements, DotOp, Lanes, VideoKind, VideoMerge, VideoOp};
+use crate::halu::domain::{Divide, Domain, DotElements, DotOp, Lanes, VideoKind, VideoMerge, VideoOp};
 use crate::ptx::operand::Operand;
 use crate::ptx::row::Shape;
 use crate::ptx::types::{Token, Type};
@@ -53,8 +53,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// MUL, and MAD if `c` is added.
     pub(super) fn mul(&mut self, add: bool) {
+        let result = self.half_product();
+        self.define_sum(result, add);
+    }
+
+    /// The low or the high half of a product.
+    pub(super) fn half_product(&mut self) -> [D::Word; 2] {
         let (ty, high) = (self.ty(0), self.has(Token::Hi));
-        let result = if ty.bits() == 64 {
+        if ty.bits() == 64 {
             let (a, b) = (self.value(1), self.value(2));
             if high { wide::mul_high(self.d, ty.is_signed(), a, b) } else { wide::mul_low(self.d, a, b) }
         } else {
@@ -69,8 +75,71 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 }
             };
             [word, self.d.word(0)]
-        };
-        self.define_sum(result, add);
+        }
+    }
+
+    /// The high half of a product and `c`, clamped.
+    pub(super) fn mad_saturating(&mut self) {
+        let [high, _] = self.half_product();
+        self.define_clamped_sum(high);
+    }
+
+    /// A word and `c`, as s32 and clamped to one.
+    fn define_clamped_sum(&mut self, a: D::Word) {
+        let a = wide::extend(self.d, 32, true, [a, a]);
+        let c = self.wide_int(3, Type::S32);
+        let exact = wide::add(self.d, a, c);
+        let result = self.clamp(exact, true, Type::S32);
+        self.define(result);
+    }
+
+    /// MUL24, and MAD24 if `c` is added.
+    pub(super) fn mul24(&mut self, add: bool) {
+        let word = self.product24();
+        let zero = self.d.word(0);
+        if add {
+            let c = self.word(3);
+            let sum = self.d.add(word, c);
+            self.define([sum, zero]);
+        } else {
+            self.define([word, zero]);
+        }
+    }
+
+    pub(super) fn mad24_saturating(&mut self) {
+        let high = self.product24();
+        self.define_clamped_sum(high);
+    }
+
+    /// Bits 0 to 31, or 16 to 47, of the product of the low 24 bits of both operands.
+    fn product24(&mut self) -> D::Word {
+        let signed = self.ty(0).is_signed();
+        let [a, b] = [1, 2].map(|i| {
+            let word = self.word(i);
+            wide::extend_word(self.d, 24, signed, word)
+        });
+        let [low, high] = wide::product(self.d, signed, a, b);
+        if !self.has(Token::Hi) {
+            return low;
+        }
+        let half = self.d.word(16);
+        let (low, high) = (self.d.shr(low, half), self.d.shl(high, half));
+        self.d.or(low, high)
+    }
+
+    /// A quotient, or a remainder.
+    pub(super) fn divide(&mut self, remainder: bool) {
+        let ty = self.ty(0);
+        let op = Divide { signed: ty.is_signed(), remainder };
+        if ty.bits() == 64 {
+            let (a, b) = (self.value(1), self.value(2));
+            let result = self.d.divide_wide(op, a, b);
+            self.define(result);
+        } else {
+            let (a, b) = (self.narrow_int(1, ty), self.narrow_int(2, ty));
+            let result = self.d.divide(op, a, b);
+            self.define_word(result);
+        }
     }
 
     /// `mul.wide`, and `mad.wide` if `c` is added.
@@ -98,6 +167,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let (first, second) = if min { (a, b) } else { (b, a) };
         let result = wide::select(self.d, less, first, second);
         self.define(result);
+    }
+
+    /// The lesser or the greater of two s32, and what is negative becomes 0.
+    pub(super) fn extremum_relu(&mut self, min: bool) {
+        let (a, b, zero) = (self.word(1), self.word(2), self.d.word(0));
+        let less = self.d.less(true, a, b);
+        let (first, second) = if min { (a, b) } else { (b, a) };
+        let extremum = self.d.select(less, first, second);
+        let negative = wide::is_negative(self.d, extremum);
+        let result = self.d.select(negative, zero, extremum);
+        self.define_word(result);
     }
 
     pub(super) fn abs(&mut self) {

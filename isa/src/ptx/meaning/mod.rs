@@ -3,6 +3,7 @@
 //! A file a group; this one dispatches, and reads and writes operands.
 
 mod bits;
+mod carry;
 mod compare;
 mod convert;
 mod effects;
@@ -10,7 +11,6 @@ mod float;
 mod half;
 mod integer;
 mod memory;
-mod wide;
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
@@ -22,7 +22,7 @@ use super::inst::Inst;
 use super::operand::{Operand, Reg};
 use super::types::{Token, Type};
 use crate::half::Format;
-use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind};
+use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, wide};
 
 /// The guard of an instruction: `None` if it always acts, else the truth value under which it does. Where it is false the
 /// driver commits none of the effects and falls through.
@@ -111,6 +111,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             Some(&Operand::Number(bits)) => self.d.truth(bits != 0),
             _ => self.d.truth(false),
+        }
+    }
+
+    /// The carry flag.
+    fn carry(&mut self) -> D::Pred {
+        self.read.predicate(self.d, Reg::CARRY)
+    }
+
+    /// Writes the carry flag, where the instruction does.
+    fn define_carry(&mut self, carry: D::Pred) {
+        if self.inst.writes_carry() {
+            self.effects.writes.push(Write::Predicate(Reg::CARRY, carry));
         }
     }
 

@@ -48,6 +48,7 @@ macro_rules! convert {
             since: $since,
             doc: $doc,
             examples: &[$($example),*],
+            ..PTX
         };
     )* };
 }

@@ -25,6 +25,11 @@ macro_rules! integer {
     )* };
 }
 
+const MAYBE_CC: Slot = Slot::optional("carry", words!(Cc));
+const CC: Slot = Slot::one_of("carry", words!(Cc));
+const CARRIES: Slot = ty(types!(U32 U64 S32 S64));
+const WORDS: Slot = ty(types!(U32 S32));
+const HIGH: Slot = Slot::one_of("half of the product", words!(Hi));
 const MAD_WIDE_OPERANDS: &[OperandRow] = &[def("d", Ty::Wide), value("a", T), value("b", T), value("c", Ty::Wide)];
 const DOT: &[OperandRow] = &[def("d", U32), value("a", U32), value("b", U32), value("c", U32)];
 const FIRST: Slot = Slot::one_of("type of a", types!(U32 S32));
@@ -40,6 +45,14 @@ integer! {
         "Multiplies two integers; the product is twice as wide.", "mul.wide.s32 %d, %a, 4;";
     MAD "mad" &[HALF, INTEGERS], D_A_B_C, "Multiplies two integers and adds a third to the low half of the product (`.lo`) or the high one (`.hi`).", "mad.lo.s32 %d, %a, %b, %c;";
     MAD_WIDE "mad" &[WIDE, NARROW], MAD_WIDE_OPERANDS, "Multiplies two integers and adds a third that is as wide as the product.", "mad.wide.u32 %d, %a, %b, %c;";
+    MAD_SAT "mad" &[HIGH, MUST_SAT, S32], D_A_B_C, "Multiplies two integers, adds a third to the high half of the product, and clamps the sum to the range of an s32.", "mad.hi.sat.s32 %d, %a, %b, %c;";
+    MUL24 "mul24" &[HALF, WORDS], D_A_B,
+        "Multiplies the low 24 bits of two integers, extended by the type; of the 48 bits of the product `.lo` is bits 0 to 31 and `.hi` bits 16 to 47.",
+        "mul24.lo.u32 %d, %a, %b;";
+    MAD24 "mad24" &[HALF, WORDS], D_A_B_C, "Adds a third integer to a half of the product of 24 bits, as of `mul24`.", "mad24.hi.s32 %d, %a, %b, %c;";
+    MAD24_SAT "mad24" &[HIGH, MUST_SAT, S32], D_A_B_C, "The same, clamped to the range of an s32.", "mad24.hi.sat.s32 %d, %a, %b, %c;";
+    DIV "div" &[INTEGERS], D_A_B, "Divides two integers, the quotient rounded toward zero. A quotient by 0 is all ones, and that of the least integer by -1 is the least integer.", "div.u32 %d, %a, %b;";
+    REM "rem" &[INTEGERS], D_A_B, "The remainder of a division, of the sign of `a`: `a - b * (a / b)`. By 0 it is all ones.", "rem.s64 %d, %a, 10;";
     MIN "min" &[INTEGERS], D_A_B, "The lesser of two integers.", "min.s32 %d, %a, 255;";
     MAX "max" &[INTEGERS], D_A_B, "The greater of two integers.", "max.s32 %d, %a, 0;";
     ABS "abs" &[SIGNED], D_A, "The absolute value of an integer; that of the least one is itself.", "abs.s32 %d, %a;";
@@ -51,6 +64,48 @@ integer! {
     DP2A "dp2a" &[Slot::one_of("half of b", words!(Lo Hi)), FIRST, SECOND], DOT,
         "Multiplies the two half-words of `a` by two bytes of `b`, the low two or the high two, and adds the products to `c`, modulo 2^32. Both are extended each by its own type.",
         "dp2a.lo.u32.u32 %d, %a, %b, %c;";
+}
+
+macro_rules! carries {
+    ($($name:ident $mnemonic:literal $carry:ident $slots:expr, $operands:expr, $doc:literal, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            carry: Carry::$carry,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+carries! {
+    ADD_CC "add" Out &[CC, CARRIES], D_A_B, "Adds two integers; the carry flag becomes the carry out of the sum.", "add.cc.u32 %d, %a, %b;";
+    ADDC "addc" In &[MAYBE_CC, CARRIES], D_A_B, "Adds two integers and the carry flag, which with `.cc` becomes the carry out of the sum.", "addc.u32 %d, %a, 0;";
+    SUB_CC "sub" Out &[CC, CARRIES], D_A_B, "Subtracts two integers; the carry flag becomes the borrow, `a < b` unsigned.", "sub.cc.u32 %d, %a, %b;";
+    SUBC "subc" In &[MAYBE_CC, CARRIES], D_A_B, "Subtracts an integer and the carry flag, `a - (b + carry)`. With `.cc` the flag becomes the borrow.", "subc.cc.u32 %d, %a, %b;";
+    MAD_CC "mad" Out &[HALF, CC, CARRIES], D_A_B_C, "Multiplies two integers and adds a third to a half of the product; the carry flag becomes the carry out of this sum.", "mad.lo.cc.u32 %d, %a, %b, %c;";
+    MADC "madc" In &[HALF, MAYBE_CC, CARRIES], D_A_B_C, "Multiplies two integers and adds a third and the carry flag to a half of the product. With `.cc` the flag becomes the carry out of this sum.", "madc.hi.cc.u32 %d, %a, %b, %c;";
+}
+
+macro_rules! clamped_below {
+    ($($name:ident $mnemonic:literal $doc:literal, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: &[MUST_RELU, S32],
+            operands: D_A_B,
+            since: PACKED_16,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+clamped_below! {
+    MIN_RELU "min" "The lesser of two integers, or 0 where it is negative.", "min.relu.s32 %d, %a, %b;";
+    MAX_RELU "max" "The greater of two integers, or 0 where it is negative.", "max.relu.s32 %d, %a, %b;";
 }
 
 const HALFWORDS: Slot = ty(types!(U16x2 S16x2));

@@ -10,7 +10,7 @@ pub mod integer;
 pub mod memory;
 pub mod video;
 
-use super::row::{Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
+use super::row::{Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
 use super::types::{Since, Token, Type};
 
 /// What every row starts from.
@@ -19,6 +19,7 @@ const PTX: Row = Row {
     slots: &[],
     operands: &[],
     class: Class::Compute,
+    carry: Carry::None,
     since: Since::ALWAYS,
     doc: "",
     examples: &[],

@@ -18,13 +18,9 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "cp" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" => "an operation of the caches",
         "mapa" | "getctarank" | "isspacep" | "alloca" | "stacksave" | "stackrestore" => "an address in another space",
         "rcp" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => "an approximation",
-        "rem" => "an integer division",
-        "addc" | "subc" | "madc" => "a carry between instructions",
         "trap" | "brkpt" | "pmevent" | "nanosleep" | "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
             "an operation of the machine"
         }
-        "popc" | "clz" | "bfind" | "fns" | "brev" | "bmsk" | "szext" | "cnot" => "an operation on bits",
-        "mul24" | "mad24" => "a product of 24 bits",
         "copysign" | "testp" => "an operation on the parts of a float",
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
             "a video instruction of this name"
@@ -42,7 +38,6 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "local" => "local memory",
         "f64" => "double precision",
         "approx" | "full" => "an approximation",
-        "cc" => "a carry between instructions",
         "acquire" if mnemonic != "ld" => return None,
         "release" if mnemonic != "st" => return None,
         "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "weak" | "cta" | "cluster" | "gpu" | "sys" => {
@@ -52,10 +47,8 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
             "an operation of the caches"
         }
         "xorsign" | "abs" if matches!(mnemonic, "min" | "max") => "a minimum of absolute values",
-        "f4e" | "b4e" | "rc8" | "ecl" | "ecr" | "rc16" if mnemonic == "prmt" => "a mode of a permutation",
         "u4" | "s4" | "u2" | "s2" if mnemonic == "cvt" => "an integer of less than 8 bits",
         "rna" | "rs" | "satfinite" | "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
-        "u32" | "u64" | "u16" | "s32" | "s64" | "s16" if mnemonic == "div" => "an integer division",
         "tf32" | "b128" | "f32x2" | "v8" | "oob" => "a type of newer machines",
         "e4m3x2" | "e5m2x2" | "e4m3x4" | "e5m2x4" | "e2m1x2" | "e2m1x4" | "e2m3x2" | "e3m2x2" | "e2m3x4" | "e3m2x4"
         | "ue8m0x2" | "s2f6x2"
@@ -92,8 +85,8 @@ pub(super) fn directive(word: &str) -> ErrorKind {
 
 /// What an instruction is whose words, or number of operands, no row here has, where PTX has it on an SM.
 pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{And, Ftz, Hi, Or, Param, Relu, Rm, Rp, Rz, Sat, Type, V4};
-    use types::Type::{Bf16, F16, F32, S32};
+    use Token::{Ftz, Param, Rm, Rp, Rz, Type, V4};
+    use types::Type::{Bf16, F16, F32};
     let has = |token: Token| words.contains(&token);
     let roundings = words.iter().filter(|&&token| matches!(token, Token::Rn | Rz | Rm | Rp)).count();
     let is_f32 = has(Type(F32));
@@ -117,10 +110,7 @@ pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) 
             "an access of 32 bytes"
         }
         ("mad", ErrorKind::Word { .. } | ErrorKind::MissingWord { .. }) if is_f32 => "`fma` by this name",
-        ("mad", ErrorKind::Word { .. }) if has(Hi) && has(Sat) => "a sum that is clamped",
-        ("min" | "max", ErrorKind::Word { .. }) if has(Relu) && has(Type(S32)) => "a minimum with `.relu`",
         ("min" | "max", ErrorKind::Count { found: 4, .. }) if is_f32 => "a minimum of three",
-        ("lop3", ErrorKind::Word { .. }) if has(And) || has(Or) => "a table with a predicate",
         ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
         ("st", ErrorKind::Word { .. }) if has(Param) => "a parameter of a call",
         _ => return None,

@@ -24,6 +24,20 @@ type AxisOf = Option<Axis>;
 compiled_rules!("halu", crate::rules::HALU_RULES);
 
 impl Lowering<'_> {
+    fn division(&mut self, opcode: Opcode, sign: Sign, a: Src, b: Src) -> Reg {
+        let b = self.out.in_reg(b.folded(Number::Int));
+        let forms = TwoForms { rr: opcode, ri: opcode, rc: opcode };
+        let inst = self.out.two(forms, Number::Int, a, b).with(SIGN, sign_choice!(M_SIGN, sign));
+        self.out.word(inst)
+    }
+
+    fn pair_division(&mut self, opcode: Opcode, sign: Sign, a: Reg, b: Reg) -> Reg {
+        let inst = Word::new(opcode).with(SIGN, sign_choice!(M_SIGN, sign));
+        self.out.read(RA, a);
+        self.out.read(R32, b);
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
     /// Folds an operand's operand, as long as that is not too deep for the stack.
     fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
         if self.depth == MAX_DEPTH {
@@ -327,6 +341,22 @@ impl rules::Context for Lowering<'_> {
         let inst = self.out.three(IMAD_WIDE, Number::Int, a, b, Src::ZERO);
         let inst = inst.with(SIGN, sign_choice!(M_SIGN, *sign));
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
+    fn divide(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        self.division(Opcode::IDIV_RR, *sign, a, b)
+    }
+
+    fn remainder(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        self.division(Opcode::IREM_RR, *sign, a, b)
+    }
+
+    fn divide_pair(&mut self, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        self.pair_division(Opcode::IDIV_WIDE_RR, *sign, a, b)
+    }
+
+    fn remainder_pair(&mut self, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        self.pair_division(Opcode::IREM_WIDE_RR, *sign, a, b)
     }
 
     fn add_pair(&mut self, a: Reg, b: Reg) -> Reg {

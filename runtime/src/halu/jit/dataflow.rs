@@ -8,7 +8,9 @@ use arrayvec::ArrayVec;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
-use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width};
+use halfbyte_isa::halu::domain::{
+    Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width,
+};
 
 use super::cells::Cell;
 use crate::halu::rows::RowOp;
@@ -95,6 +97,7 @@ pub(super) enum Op {
     Sub,
     Mul,
     MulHigh(bool),
+    Divide(Divide),
     Equal,
     Less(bool),
     Both,
@@ -138,7 +141,7 @@ impl Op {
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
             Op::Narrow(..) | Op::Widen(_) => 1,
             Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar | Op::Add | Op::Sub | Op::Mul => 2,
-            Op::MulHigh(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
+            Op::MulHigh(_) | Op::Divide(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
             Op::FAdd | Op::FMul | Op::FDiv | Op::FCompare(_) | Op::HalfCompare(..) | Op::Bytes(_) => 2,
             Op::Half(HalfOp { kind: HalfKind::Add | HalfKind::Mul, .. }) => 2,
             Op::Select | Op::Choose | Op::Fma | Op::Half(_) | Op::MinMax(_) | Op::Video(_) => 3,
@@ -155,6 +158,7 @@ impl Op {
             Op::Shr if by_item => RowOp::Shr,
             Op::Sar if by_item => RowOp::Sar,
             Op::MulHigh(signed) => RowOp::MulHigh(signed),
+            Op::Divide(op) => RowOp::Divide(op),
             Op::Fma if !fma => RowOp::Fma,
             Op::Narrow(format, rounding) => RowOp::Narrow(format, rounding),
             Op::Widen(format) => RowOp::Widen(format),
@@ -407,6 +411,10 @@ impl Domain for Dataflow {
 
     fn mul_high(&mut self, signed: bool, a: Id, b: Id) -> Id {
         self.binary(Op::MulHigh(signed), a, b, |d, a, b| d.mul_high(signed, a, b))
+    }
+
+    fn divide(&mut self, op: Divide, a: Id, b: Id) -> Id {
+        self.binary(Op::Divide(op), a, b, |d, a, b| d.divide(op, a, b))
     }
 
     fn equal(&mut self, a: Id, b: Id) -> Id {

@@ -24,7 +24,9 @@ use std::sync::OnceLock;
 
 use halfbyte_isa::half::{Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
+use halfbyte_isa::halu::domain::{
+    Divide, Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+};
 use thiserror::Error;
 
 /// Work items that are computed at a time.
@@ -41,6 +43,8 @@ pub enum RowOp {
     Sar,
     /// [`Domain::mul_high`], signed or not.
     MulHigh(bool),
+    /// [`Domain::divide`]
+    Divide(Divide),
     /// [`Domain::fma`], of f32s.
     Fma,
     /// [`Domain::narrow`]
@@ -90,6 +94,7 @@ impl RowOp {
             RowOp::Shr => d.shr(a, b),
             RowOp::Sar => d.sar(a, b),
             RowOp::MulHigh(signed) => d.mul_high(*signed, a, b),
+            RowOp::Divide(op) => d.divide(*op, a, b),
             RowOp::Fma => d.fma(a, b, c),
             RowOp::Narrow(format, rounding) => d.narrow(*format, *rounding, a),
             RowOp::Widen(format) => d.widen(*format, a),

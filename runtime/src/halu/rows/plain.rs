@@ -2,7 +2,8 @@
 //! every variant.
 
 use halfbyte_isa::half::{Format, NAN, NAN_F32, Relation};
-use halfbyte_isa::halu::domain::{HalfCompare, HalfMinMax, VideoKind};
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, VideoKind};
 
 use super::{LOT, RowOp, Span};
 
@@ -63,6 +64,7 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::MulHigh(false) => {
             each!(|a, b, _| words(|k| (u64::from(a[k]).wrapping_mul(b[k].into()) >> 32) as u32))
         }
+        RowOp::Divide(op) => each!(|a, b, _| words(|k| Concrete.divide(*op, a[k], b[k]))),
         RowOp::Fma => each!(|a, b, c| words(|k| fma(a[k], b[k], c[k]))),
         RowOp::MinMax(op) => each!(|a, b, min| min_max(op, a, b, min)),
         RowOp::Compare(op, lane) => each!(|a, b, _| compare(op, *lane, a, b)),

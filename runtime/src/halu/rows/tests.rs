@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
-use halfbyte_isa::halu::domain::{HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp};
+use halfbyte_isa::halu::domain::{
+    Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+};
 
 use super::{LOT, Operand, RowError, RowOp, Variant, apply};
 
@@ -133,6 +135,9 @@ fn everything_else() {
     }
     for op in [RowOp::Shl, RowOp::Shr, RowOp::Sar, RowOp::MulHigh(false), RowOp::MulHigh(true), RowOp::Fma] {
         check(op, random, 100);
+    }
+    for (signed, remainder) in [(false, false), (false, true), (true, false), (true, true)] {
+        check(RowOp::Divide(Divide { signed, remainder }), random, 100);
     }
     for kind in [VideoKind::Add, VideoKind::Sub, VideoKind::Avrg, VideoKind::AbsDiff, VideoKind::Min, VideoKind::Max] {
         check(RowOp::Bytes(kind), random, 100);

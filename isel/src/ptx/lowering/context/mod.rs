@@ -22,6 +22,12 @@ type AxisOf = Option<Axis>;
 compiled_rules!("ptx", crate::rules::PTX_RULES);
 
 impl Lowering<'_> {
+    fn pair_division(&mut self, opcode: Opcode, sign: Sign, a: Reg, b: Reg) -> Reg {
+        let ty = if sign == Sign::S { RegType::S64 } else { RegType::U64 };
+        let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
+        self.pair(opcode, &[Token::Type(ty)], &sources)
+    }
+
     /// Folds an operand's operand, as long as that is not too deep for the stack.
     fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
         if self.depth == MAX_DEPTH {
@@ -451,6 +457,22 @@ impl rules::Context for Lowering<'_> {
         let words = [Token::Wide, word_type(*sign)];
         let product = self.out.define(RegType::B64, Opcode::MUL_WIDE, &words, &[a.into(), b.into()]);
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], product))
+    }
+
+    fn divide(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::DIV, &[word_type(*sign)], &[a.into(), b.into()]))
+    }
+
+    fn remainder(&mut self, sign: &Sign, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::REM, &[word_type(*sign)], &[a.into(), b.into()]))
+    }
+
+    fn divide_pair(&mut self, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        self.pair_division(Opcode::DIV, *sign, a, b)
+    }
+
+    fn remainder_pair(&mut self, sign: &Sign, a: Reg, b: Reg) -> Reg {
+        self.pair_division(Opcode::REM, *sign, a, b)
     }
 
     fn add_pair(&mut self, a: Reg, b: Reg) -> Reg {

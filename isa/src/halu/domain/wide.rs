@@ -5,12 +5,12 @@ use crate::halu::domain::Domain;
 type Wide<D> = [<D as Domain>::Word; 2];
 
 /// A constant.
-pub(super) fn constant<D: Domain>(d: &mut D, value: u64) -> Wide<D> {
+pub(crate) fn constant<D: Domain>(d: &mut D, value: u64) -> Wide<D> {
     [d.word(value as u32), d.word((value >> 32) as u32)]
 }
 
 /// 1 or 0.
-pub(super) fn one_if<D: Domain>(d: &mut D, p: D::Pred) -> D::Word {
+pub(crate) fn one_if<D: Domain>(d: &mut D, p: D::Pred) -> D::Word {
     let (one, zero) = (d.word(1), d.word(0));
     d.select(p, one, zero)
 }
@@ -23,14 +23,14 @@ fn add_carry<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> (D::Word, D::Word)
 }
 
 /// `a + b`
-pub(super) fn add<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+pub(crate) fn add<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let (low, carry) = add_carry(d, a[0], b[0]);
     let high = d.add(a[1], b[1]);
     [low, d.add(high, carry)]
 }
 
 /// `a - b`
-pub(super) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+pub(crate) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let borrow = d.less(false, a[0], b[0]);
     let borrow = one_if(d, borrow);
     let high = d.sub(a[1], b[1]);
@@ -38,13 +38,13 @@ pub(super) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
 }
 
 /// `-a`
-pub(super) fn neg<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
+pub(crate) fn neg<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     let zero = constant(d, 0);
     sub(d, zero, a)
 }
 
 /// `a < b`
-pub(super) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> D::Pred {
+pub(crate) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> D::Pred {
     let (above, same) = (d.less(signed, a[1], b[1]), d.equal(a[1], b[1]));
     let below = d.less(false, a[0], b[0]);
     let below = d.both(same, below);
@@ -52,18 +52,18 @@ pub(super) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -
 }
 
 /// `a == b`
-pub(super) fn equal<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> D::Pred {
+pub(crate) fn equal<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> D::Pred {
     let (low, high) = (d.equal(a[0], b[0]), d.equal(a[1], b[1]));
     d.both(low, high)
 }
 
 /// `p ? a : b`
-pub(super) fn select<D: Domain>(d: &mut D, p: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+pub(crate) fn select<D: Domain>(d: &mut D, p: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
 
 /// A bitwise operation on both words.
-pub(super) fn bitwise<D: Domain>(
+pub(crate) fn bitwise<D: Domain>(
     d: &mut D,
     op: fn(&mut D, D::Word, D::Word) -> D::Word,
     a: Wide<D>,
@@ -73,17 +73,17 @@ pub(super) fn bitwise<D: Domain>(
 }
 
 /// `!a`
-pub(super) fn not<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
+pub(crate) fn not<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     a.map(|word| d.not(word))
 }
 
 /// The product of two words.
-pub(super) fn product<D: Domain>(d: &mut D, signed: bool, a: D::Word, b: D::Word) -> Wide<D> {
+pub(crate) fn product<D: Domain>(d: &mut D, signed: bool, a: D::Word, b: D::Word) -> Wide<D> {
     [d.mul(a, b), d.mul_high(signed, a, b)]
 }
 
 /// The low half of `a * b`.
-pub(super) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+pub(crate) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let [low, high] = product(d, false, a[0], b[0]);
     let (cross_a, cross_b) = (d.mul(a[0], b[1]), d.mul(a[1], b[0]));
     let cross = d.add(cross_a, cross_b);
@@ -91,7 +91,7 @@ pub(super) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
 }
 
 /// The high half of `a * b`.
-pub(super) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+pub(crate) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let zero = d.word(0);
     let low = d.mul_high(false, a[0], b[0]);
     let cross_a = product(d, false, a[0], b[1]);
@@ -117,25 +117,25 @@ pub(super) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D
 }
 
 /// Whether a word is negative.
-pub(super) fn is_negative<D: Domain>(d: &mut D, a: D::Word) -> D::Pred {
+pub(crate) fn is_negative<D: Domain>(d: &mut D, a: D::Word) -> D::Pred {
     let zero = d.word(0);
     d.less(true, a, zero)
 }
 
 /// `a << count`, which leaves nothing from 32 on.
-pub(super) fn shl_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+pub(crate) fn shl_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let shifted = d.shl(a, count);
     within_word(d, count, shifted)
 }
 
 /// `a >> count` bringing in zeros, which leaves nothing from 32 on.
-pub(super) fn shr_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+pub(crate) fn shr_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let shifted = d.shr(a, count);
     within_word(d, count, shifted)
 }
 
 /// `a >> count` bringing in copies of the sign, which leaves nothing else from 32 on.
-pub(super) fn sar_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
+pub(crate) fn sar_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let last = d.word(31);
     let count = min_word(d, count, last);
     d.sar(a, count)
@@ -148,13 +148,13 @@ fn within_word<D: Domain>(d: &mut D, count: D::Word, shifted: D::Word) -> D::Wor
 }
 
 /// The lesser of two unsigned words.
-pub(super) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
+pub(crate) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
     let less = d.less(false, a, b);
     d.select(less, a, b)
 }
 
 /// `a << count`, which leaves nothing from 64 on.
-pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let kept = shl_word(d, a[1], count);
     // At most one of these is not zero, but at 32, where they agree.
@@ -164,7 +164,7 @@ pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 }
 
 /// `a >> count` bringing in zeros, which leaves nothing from 64 on.
-pub(super) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let kept = shr_word(d, a[0], count);
     let (over, far) = (shl_word(d, a[1], rest), shr_word(d, a[1], beyond));
@@ -173,7 +173,7 @@ pub(super) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
 }
 
 /// `a >> count` bringing in copies of the sign, which leaves nothing else from 64 on.
-pub(super) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let (kept, over) = (shr_word(d, a[0], count), shl_word(d, a[1], rest));
     let near = d.or(kept, over);
@@ -190,7 +190,7 @@ fn around<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
 }
 
 /// The low `bits` bits (8, 16, 32 or 64), extended by zeros or their sign.
-pub(super) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) -> Wide<D> {
+pub(crate) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) -> Wide<D> {
     let low = extend_word(d, bits, signed, a[0]);
     let high = match (bits, signed) {
         (64, _) => a[1],
@@ -203,8 +203,8 @@ pub(super) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) 
     [low, high]
 }
 
-/// The low `bits` bits, 8 or 16, extended by zeros or their sign; from 32 on the word as it is.
-pub(super) fn extend_word<D: Domain>(d: &mut D, bits: u32, signed: bool, a: D::Word) -> D::Word {
+/// The low `bits` bits, fewer than 32, extended by zeros or their sign; from 32 on the word as it is.
+pub(crate) fn extend_word<D: Domain>(d: &mut D, bits: u32, signed: bool, a: D::Word) -> D::Word {
     if bits >= 32 {
         return a;
     }

@@ -1,0 +1,68 @@
+//! Sums and differences that go on from word to word by the carry flag.
+
+use super::{Context, Reader, wide};
+use crate::halu::domain::Domain;
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    /// `a + b`, with the flag where `carried`; the flag becomes the carry.
+    pub(super) fn add_with_carry(&mut self, carried: bool) {
+        let (a, b) = (self.value(1), self.value(2));
+        self.define_carried_sum(a, b, carried);
+    }
+
+    /// Half of a product, and `c`, likewise.
+    pub(super) fn mad_with_carry(&mut self, carried: bool) {
+        let (half, c) = (self.half_product(), self.value(3));
+        self.define_carried_sum(half, c, carried);
+    }
+
+    fn define_carried_sum(&mut self, a: [D::Word; 2], b: [D::Word; 2], carried: bool) {
+        let mut sum = self.wrapped(wide::add, D::add, a, b);
+        let mut carry = self.is_below(sum, a);
+        if carried {
+            let one = self.carry_as_number();
+            sum = self.wrapped(wide::add, D::add, sum, one);
+            let more = self.is_below(sum, one);
+            carry = self.d.either(carry, more);
+        }
+        self.define(sum);
+        self.define_carry(carry);
+    }
+
+    /// `a - b`, less the flag where `carried`; the flag becomes the borrow.
+    pub(super) fn sub_with_borrow(&mut self, carried: bool) {
+        let (a, b) = (self.value(1), self.value(2));
+        let mut difference = self.wrapped(wide::sub, D::sub, a, b);
+        let mut borrow = self.is_below(a, b);
+        if carried {
+            let one = self.carry_as_number();
+            let more = self.is_below(difference, one);
+            difference = self.wrapped(wide::sub, D::sub, difference, one);
+            borrow = self.d.either(borrow, more);
+        }
+        self.define(difference);
+        self.define_carry(borrow);
+    }
+
+    /// The flag as 1 or 0.
+    fn carry_as_number(&mut self) -> [D::Word; 2] {
+        let carry = self.carry();
+        [wide::one_if(self.d, carry), self.d.word(0)]
+    }
+
+    /// An operation of the width of the type, modulo 2^32 or 2^64.
+    fn wrapped(
+        &mut self,
+        pair: fn(&mut D, [D::Word; 2], [D::Word; 2]) -> [D::Word; 2],
+        word: fn(&mut D, D::Word, D::Word) -> D::Word,
+        a: [D::Word; 2],
+        b: [D::Word; 2],
+    ) -> [D::Word; 2] {
+        if self.ty(0).bits() == 64 { pair(self.d, a, b) } else { [word(self.d, a[0], b[0]), self.d.word(0)] }
+    }
+
+    /// `a < b`, unsigned.
+    fn is_below(&mut self, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
+        if self.ty(0).bits() == 64 { wide::less(self.d, false, a, b) } else { self.d.less(false, a[0], b[0]) }
+    }
+}
