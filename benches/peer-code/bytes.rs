@@ -82,7 +82,7 @@ pub fn video(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VIDEO, CACHED, peer)
 }
 
-/// An `out` buffer, which a launch clears, against an `inout` one.
+/// An `out` buffer, which starts as zeros, against an `inout` one.
 pub fn out(bench: &Bench) -> Result<Sample, String> {
     let programs = [halu(&brighten("out"))?, halu(&brighten("inout"))?];
     let [out, inout] = [first(&programs[0])?, first(&programs[1])?];

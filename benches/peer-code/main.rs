@@ -69,16 +69,16 @@ const FIGURES: &[Figure] = &[
     figure("bf16x2_axpy",               LANE_OPS,  "avx2",        None,           |b| halves::axpy_bf16(b, c"axpy_bf16")),
     // Bytes, counted where they are read and where they are written.
     figure("vadd4_sat",                 BYTES,     "gcc",         Some(1.5),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat")),
-    figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.65),     |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
+    figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
     figure("vadd4_sat_small",           BYTES,     "gcc",         None,           |b| bytes::add_sat(b, bytes::SMALL, c"add_sat")),
     figure("vadd4_sat_dram",            BYTES,     "gcc",         Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat")),
     figure("vadd4_sat_dram_intrinsics", BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat_avx2")),
-    figure("vadd4_sat_out",             BYTES,     "inout",       None,           bytes::out),
-    figure("vavrg4_vabsdiff4_vmax4",    BYTES,     "gcc",         Some(0.7),      |b| bytes::video(b, c"video")),
+    figure("vadd4_sat_out",             BYTES,     "inout",       Some(1.0),      bytes::out),
+    figure("vavrg4_vabsdiff4_vmax4",    BYTES,     "gcc",         Some(1.0),      |b| bytes::video(b, c"video")),
     // VP1. A vector is one vmac or vadd, of data that are in the data store.
-    figure("vp1_vmac",                  VECTORS,   "clang",       Some(0.6),      |b| vp1::vmac(b, c"vmac")),
+    figure("vp1_vmac",                  VECTORS,   "clang",       Some(0.8),      |b| vp1::vmac(b, c"vmac")),
     figure("vp1_vadd",                  VECTORS,   "clang",       Some(2.0),      |b| vp1::vadd(b, c"vadd")),
-    figure("vp1_copies",                BYTES,     "memcpy",      None,           vp1::copies),
+    figure("vp1_copies",                BYTES,     "memcpy",      Some(0.5),      vp1::copies),
     // Launches.
     figure("divergent",                 ITEMS,     "uniform",     Some(0.25),     launches::divergent),
     figure("two_threads",               LANE_OPS,  "one",         Some(1.8),      launches::threads),

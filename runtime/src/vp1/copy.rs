@@ -10,6 +10,16 @@ use crate::trap::{Access, Fault, Space, TrapKind};
 /// The bits of a `$a` that are the address.
 const ADDRESS: u32 = 0xffff;
 
+/// Bytes that are copied at a time. What a C library has for more of them takes long to begin, and a data store is small.
+const PIECE: usize = 1 << 10;
+
+/// Copies bytes to as many others.
+fn copy(place: &mut [u8], from: &[u8]) {
+    for (place, from) in place.chunks_mut(PIECE).zip(from.chunks(PIECE)) {
+        place.copy_from_slice(from);
+    }
+}
+
 /// A tile's streams, in the order of addresses of the data store.
 pub(super) struct Copier<'a> {
     pub plan: &'a Plan,
@@ -103,30 +113,51 @@ impl Run<'_> {
 }
 
 impl<'a> Copier<'a> {
-    /// Fills the streams that are read. What cannot be read stays as it is. Returns the bytes copied.
-    pub fn copy_in(&mut self, buffers: &Buffers<'_>) -> u64 {
+    /// Fills the data store: with an image from its beginning on, with the streams that are read, of which what cannot be read is
+    /// zero, and with zeros elsewhere. Returns the bytes copied from buffers.
+    pub fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         let mut copied = 0;
         let plan = self.plan;
+        let mut filled = 0;
+        let image = image.get(..self.store.len()).unwrap_or(image);
+        if let Some(place) = self.open(&mut filled, 0, image.len()) {
+            copy(place, image);
+        }
         for visit in &plan.visits {
             for row in self.rows(visit).filter(|row| !row.stream.site.written) {
                 let bytes = row.bytes();
-                let Some(place) = self.place(visit.stream, row.element, bytes * row.count as usize) else { continue };
+                let Some(start) = self.start(visit.stream, row.element) else { continue };
                 if let Some((address, count)) = row.whole()
                     && let Some(held) = buffers.get(address, count)
+                    && let Some(place) = self.open(&mut filled, start, count)
                 {
-                    place.copy_from_slice(held);
+                    copy(place, held);
                     copied += count as u64;
                     continue;
                 }
-                for (place, address) in place.chunks_exact_mut(bytes).zip(row.addresses()) {
-                    if let Some(held) = buffers.get(address, bytes) {
+                for (start, address) in (start..).step_by(bytes.max(1)).zip(row.addresses()) {
+                    if let Some(held) = buffers.get(address, bytes)
+                        && let Some(place) = self.open(&mut filled, start, bytes)
+                    {
                         place.copy_from_slice(held);
                         copied += bytes as u64;
                     }
                 }
             }
         }
+        let end = self.store.len();
+        self.open(&mut filled, end, 0);
         copied
+    }
+
+    /// The bytes of a place, to be written now. What is before it and not filled yet becomes zero.
+    fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
+        let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
+        if let Some(before) = self.store.get_mut(*filled..start) {
+            before.chunks_mut(PIECE).for_each(|piece| piece.fill(0));
+        }
+        *filled = end.max(*filled);
+        self.store.get_mut(start..end)
     }
 
     /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
@@ -171,7 +202,7 @@ impl<'a> Copier<'a> {
                     && let Some((address, count)) = row.whole()
                     && let Some(place) = buffers.get_mut(address, count)
                 {
-                    place.copy_from_slice(written);
+                    copy(place, written);
                     copied += count as u64;
                     continue;
                 }
@@ -212,11 +243,6 @@ impl<'a> Copier<'a> {
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
         let bytes = u64::from(self.plan.streams().get(stream)?.bytes);
         usize::try_from(u64::from(self.tile.places.get(stream)?.start) + element * bytes).ok()
-    }
-
-    fn place(&mut self, stream: usize, element: u64, count: usize) -> Option<&mut [u8]> {
-        let start = self.start(stream, element)?;
-        self.store.get_mut(start..start.checked_add(count)?)
     }
 
     /// Whether the cursor of a stream has gone past an element. What is there once for all items and trips may be read before all

@@ -283,9 +283,7 @@ impl TileRunner<'_> {
         let TileRunner { code, plan, m, first_stream, order } = *self;
         let m = &mut { *m };
         let store = processor.store();
-        store.fill(0);
-        put(store, &code.tiles.image);
-        let bytes_in = Copier { plan, tile, store }.copy_in(buffers);
+        let bytes_in = Copier { plan, tile, store }.fill(&code.tiles.image, buffers);
 
         set(m, M_TILE_ITEMS.into(), tile.items);
         set(m, M_FIRST_ITEM.into(), tile.first);
@@ -323,10 +321,6 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
     if let Some(m) = m.get_mut(number) {
         *m = word;
     }
-}
-
-fn put(store: &mut [u8], bytes: &[u8]) {
-    store.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
 }
 
 /// The data store as it is before the run, from its bytes in the order of addresses.

@@ -43,6 +43,7 @@ pub(super) struct Visit {
 }
 
 /// Work items whose streams are in the data store together.
+#[derive(Clone)]
 pub(super) struct Tile {
     /// The first item.
     pub first: u32,
@@ -137,15 +138,22 @@ impl Plan {
     /// The tiles, from the first item on.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
+        let whole = self.tile(step);
         (0..self.items).step_by(step as usize).map(move |first| {
             let items = step.min(self.items - first);
-            let mut tile = Tile { first, items, groups: items.div_ceil(self.group), places: SmallVec::new(), end: 0 };
-            for place in self.places(items) {
-                tile.places.push(place.start as u32..place.end as u32);
-            }
-            let end = tile.places.last().map_or(self.frame_bytes, |last| last.end);
-            Tile { end, ..tile }
+            let tile = if items == step { whole.clone() } else { self.tile(items) };
+            Tile { first, ..tile }
         })
+    }
+
+    /// A tile of so many items from the first on.
+    fn tile(&self, items: u32) -> Tile {
+        let mut tile = Tile { first: 0, items, groups: items.div_ceil(self.group), places: SmallVec::new(), end: 0 };
+        for place in self.places(items) {
+            tile.places.push(place.start as u32..place.end as u32);
+        }
+        let end = tile.places.last().map_or(self.frame_bytes, |last| last.end);
+        Tile { end, ..tile }
     }
 
     /// Where the streams of so many items lie, wherever the data store ends.
