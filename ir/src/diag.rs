@@ -76,6 +76,8 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     source: &'s str,
+    /// Whether each character is a byte: then the text need not be looked at for a column.
+    is_ascii: bool,
     /// What lies beyond 4 GiB has no place in a span, and no line.
     starts: Vec<u32>,
 }
@@ -91,8 +93,11 @@ impl<'s> Lines<'s> {
         starts.push(0);
         let bytes = source.as_bytes();
         let (words, rest) = bytes.get(..u32::MAX as usize).unwrap_or(bytes).as_chunks();
+        let mut any = 0;
         for (index, &word) in words.iter().enumerate() {
-            let mut breaks = breaks(u64::from_le_bytes(word));
+            let word = u64::from_le_bytes(word);
+            any |= word;
+            let mut breaks = breaks(word);
             while breaks != 0 {
                 starts.push(8 * index as u32 + breaks.trailing_zeros() / 8 + 1);
                 breaks &= breaks - 1;
@@ -100,7 +105,7 @@ impl<'s> Lines<'s> {
         }
         let before = 8 * words.len() as u32;
         starts.extend((before..).zip(rest).filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1));
-        Lines { source, starts }
+        Lines { source, is_ascii: any.to_le_bytes().is_ascii() && rest.is_ascii(), starts }
     }
 
     /// Line and column of a byte; of the end where it lies beyond.
@@ -110,15 +115,22 @@ impl<'s> Lines<'s> {
 
     /// The same, found at once where it is on this line or next to it.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
-        let byte = self.source.floor_char_boundary(byte as usize) as u32;
+        let byte = match self.is_ascii {
+            true => self.source.len().min(byte as usize) as u32,
+            false => self.source.floor_char_boundary(byte as usize) as u32,
+        };
         let line = match line {
             after if self.is_on(byte, after.wrapping_sub(1)) => after - 1,
             same if self.is_on(byte, same) => same,
             before if self.is_on(byte, before.wrapping_add(1)) => before + 1,
             _ => self.starts.partition_point(|&start| start <= byte),
         };
-        let before = self.source.get(self.start(line)..byte as usize);
-        Position { line, column: before.map_or(0, |before| before.chars().count()) + 1 }
+        let start = self.start(line);
+        let before = match self.is_ascii {
+            true => (byte as usize).saturating_sub(start),
+            false => self.source.get(start..byte as usize).map_or(0, |before| before.chars().count()),
+        };
+        Position { line, column: before + 1 }
     }
 
     /// Whether a byte is on a line that has another after it.
@@ -242,10 +254,15 @@ mod tests {
         assert_eq!(at(9), (4, 1));
         assert_eq!(at(10), (4, 2));
         assert_eq!(at(u32::MAX), (4, 2));
-        let lines = Lines::new(source);
-        for byte in 0..=source.len() as u32 {
-            for line in 0..7 {
-                assert_eq!(lines.position_near(byte, line), position(source, byte), "{byte} near {line}");
+        for source in [source, "ab\r\ncd\n\nx", ""] {
+            let lines = Lines::new(source);
+            for byte in 0..=source.len() as u32 + 1 {
+                let before = source.get(..source.floor_char_boundary(byte as usize)).unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+                for near in 0..7 {
+                    assert_eq!(lines.position_near(byte, near), Position { line, column }, "{byte} near {near}");
+                }
             }
         }
         assert_eq!(Lines::new(source).text(1), "ab");

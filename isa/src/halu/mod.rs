@@ -66,7 +66,7 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
         template: op.row().template(),
         named: op.row().fields().fold(0, |m, f| m | f.mask()),
         registers: op.row().registers().collect(),
-        checks: op.row().checks().filter(Check::can_fail).collect(),
+        checks: op.row().checks().filter(Check::can_fail).map(Check::prepared).collect(),
         target: op.row().operands.iter().find_map(|operand| match operand.kind {
             Kind::Target(field) => Some(field),
             _ => None,
@@ -202,7 +202,7 @@ impl Inst {
     /// Whether every field holds a value that means something, in an allowed combination.
     pub fn validate(&self) -> Result<(), EncodeError> {
         let derived = self.opcode.derived();
-        self.row().validate_by(derived.checks.iter().copied(), self.word, derived.named)
+        self.row().validate_by(derived.checks.iter(), self.word, derived.named)
     }
 
     /// Whether [`Inst::validate`] succeeds.

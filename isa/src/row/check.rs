@@ -14,12 +14,14 @@ pub(crate) enum Check {
     Mask(Field),
     /// The field names the first of so many registers, a multiple of that and all below `end`, or is `end`.
     Span { field: Field, span: u8, end: u64 },
+    /// The field, of no more than six bits, holds one of the values whose bits are set.
+    Among { field: Field, values: u64 },
 }
 
 impl Check {
     /// What is wrong with a word.
-    pub(crate) fn pass(self, word: u128) -> Result<(), EncodeError> {
-        match self {
+    pub(crate) fn pass(&self, word: u128) -> Result<(), EncodeError> {
+        match *self {
             Check::Value(modifier) => {
                 let (field, value) = (modifier.field, modifier.field.get(word));
                 if modifier.admits(value) { Ok(()) } else { Err(EncodeError::Value { field, value }) }
@@ -33,7 +35,22 @@ impl Check {
                 let fits = first == end || (first.is_multiple_of(count) && first + count <= end);
                 if fits { Ok(()) } else { Err(EncodeError::Misaligned { field, span }) }
             }
+            Check::Among { field, values } => {
+                let value = field.get(word);
+                if values >> value & 1 == 1 { Ok(()) } else { Err(EncodeError::Value { field, value }) }
+            }
             Check::Offset { .. } | Check::Mask(_) => Ok(()),
+        }
+    }
+
+    /// The same, made ready to be asked often: the values of a narrow field are a set of bits.
+    pub(crate) fn prepared(self) -> Check {
+        match self {
+            Check::Value(modifier) if modifier.field.max() < u64::BITS.into() => {
+                let admitted = (0..=modifier.field.max()).filter(|&value| modifier.admits(value));
+                Check::Among { field: modifier.field, values: admitted.fold(0, |values, value| values | 1 << value) }
+            }
+            other => other,
         }
     }
 

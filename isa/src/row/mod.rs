@@ -10,6 +10,8 @@ pub use modifier::{Modifier, ModifierOrder};
 pub use operand::{Address, GROUP, Kind, LAST_FLAGS, Operand, ROTATE, Suffix};
 pub use registers::{Class, RegFile, RegSlot, Role};
 
+use std::borrow::Borrow;
+
 use crate::word::Field;
 pub(crate) use check::Check;
 use thiserror::Error;
@@ -215,7 +217,7 @@ impl Row {
     /// The same with those of the row's checks that can fail.
     pub(crate) fn validate_by(
         &self,
-        mut checks: impl Iterator<Item = Check>,
+        mut checks: impl Iterator<Item = impl Borrow<Check>>,
         word: u128,
         named: u128,
     ) -> Result<(), EncodeError> {
@@ -223,7 +225,7 @@ impl Row {
         if stray != 0 {
             return Err(EncodeError::Reserved(stray.trailing_zeros() as u8));
         }
-        checks.try_for_each(|check| check.pass(word))?;
+        checks.try_for_each(|check| check.borrow().pass(word))?;
         let broken = |f: &&Forbid| {
             f.all.iter().all(|&(field, is)| match is {
                 Is::Eq(v) => field.get(word) == v,

@@ -85,21 +85,16 @@ impl Liveness {
                         count.end(reg);
                     }
                 });
-                code.visit(inst, |access, reg| read(access, reg).into_iter().for_each(|reg| count.begin(reg)));
+                code.visit(inst, |access, reg| match access {
+                    Access::Use => count.begin(reg),
+                    Access::Replace(old) => count.begin(old),
+                    Access::Def => {}
+                });
             }
             code.list(&block.params).iter().for_each(|&reg| count.end(reg));
             live_in.get(rank).iter().for_each(|&reg| count.end(VReg(reg)));
         }
         count.most
-    }
-}
-
-/// The register that an operand reads, if any.
-fn read(access: Access, reg: VReg) -> Option<VReg> {
-    match access {
-        Access::Use => Some(reg),
-        Access::Replace(old) => Some(old),
-        Access::Def => None,
     }
 }
 
@@ -123,10 +118,12 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
 
     /// Going backwards, the register is made here. One that nobody reads takes a place all the same.
     fn end(&mut self, reg: VReg) {
-        self.begin(reg);
-        self.live.remove(reg.0);
-        if let Some(kind) = (self.kind)(reg, &self.now) {
+        let was_live = self.live.remove(reg.0);
+        let Some(kind) = (self.kind)(reg, &self.now) else { return };
+        if was_live {
             self.now[kind] -= 1;
+        } else {
+            self.most[kind] = self.most[kind].max(self.now[kind] + 1);
         }
     }
 }

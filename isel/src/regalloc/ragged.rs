@@ -41,6 +41,11 @@ impl<T> Ragged<T> {
         self.bounds[list] as usize
     }
 
+    /// All lists as one.
+    pub(super) fn items(&self) -> &[T] {
+        &self.items
+    }
+
     pub(super) fn get(&self, list: usize) -> &[T] {
         &self.items[self.start(list)..self.start(list + 1)]
     }

@@ -168,9 +168,9 @@ impl Combiner<'_> {
     }
 
     /// Remembers the bytes that an instruction makes, where that has not been done.
-    pub(super) fn note_bytes(&mut self, at: u32, result: VReg) {
+    pub(super) fn note_bytes(&mut self, result: VReg, meaning: Meaning) {
         if self.maps[result.0 as usize].is_none() {
-            self.maps[result.0 as usize] = self.meaning(at).map(|meaning| self.made(result, meaning));
+            self.maps[result.0 as usize] = Some(self.made(result, meaning));
         }
     }
 

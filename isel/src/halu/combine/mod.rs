@@ -123,32 +123,36 @@ impl<'c> Combiner<'c> {
         let Some(block) = self.code.blocks.get(number) else { return false };
         self.block = number as u32;
         let mut is_changed = false;
-        for at in block.insts.clone() {
+        'insts: for at in block.insts.clone() {
+            // Most instructions mean nothing here, so that is asked before anything else.
+            let Some(mut meaning) = self.meaning(at) else { continue };
             let Some(result) = self.result(at) else { continue };
             self.maps[result.0 as usize] = None;
             for _ in 0..STEPS {
-                if !self.step(at, result) {
+                if !self.step(at, result, meaning) {
                     break;
                 }
                 is_changed = true;
+                let Some(now) = self.meaning(at) else { continue 'insts };
+                meaning = now;
             }
-            self.note_bytes(at, result);
+            self.note_bytes(result, meaning);
         }
         is_changed
     }
 
     /// Whether an instruction took in another one, or became another one.
-    fn step(&mut self, at: u32, result: VReg) -> bool {
-        match self.meaning(at) {
-            Some(meaning @ Meaning::Three(Kind::Logic(table), sources)) => {
+    fn step(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
+        match meaning {
+            Meaning::Three(Kind::Logic(table), sources) => {
                 self.bytes(at, result, meaning) || self.logic(at, table, sources)
             }
-            Some(Meaning::Three(Kind::Sum, sources)) => self.sum(at, sources),
-            Some(Meaning::Three(Kind::Product, sources)) => self.product_by_number(at, sources),
-            Some(meaning @ (Meaning::Shift(..) | Meaning::Permutation(..))) => {
+            Meaning::Three(Kind::Sum, sources) => self.sum(at, sources),
+            Meaning::Three(Kind::Product, sources) => self.product_by_number(at, sources),
+            Meaning::Shift(..) | Meaning::Permutation(..) => {
                 self.bytes(at, result, meaning) || self.made_of_numbers(at, meaning)
             }
-            Some(Meaning::Number(_) | Meaning::Load { .. }) | None => false,
+            Meaning::Number(_) | Meaning::Load { .. } => false,
         }
     }
 

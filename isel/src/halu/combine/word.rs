@@ -210,7 +210,6 @@ impl Combiner<'_> {
     /// Of a load that extends with zeros: how many bytes it reads, and the same load as it extends with the sign.
     fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
         let word = self.inst(at)?.inst;
-        self.result(at)?;
         let (bytes, signed) = match word.opcode() {
             Opcode::LDG_U_U8 => (1, Opcode::LDG_U_S8),
             Opcode::LDG_W_U8 => (1, Opcode::LDG_W_S8),
@@ -220,6 +219,7 @@ impl Combiner<'_> {
             Opcode::LDC_U16 => (2, Opcode::LDC_S16),
             _ => return None,
         };
+        self.result(at)?;
         let fields: &[Field] = match word.opcode() {
             Opcode::LDC_U8 | Opcode::LDC_U16 => &[CMEM_OFFSET, CMEM_BANK],
             Opcode::LDG_U_U8 | Opcode::LDG_U_U16 => &[UR32, IMM24],

@@ -84,6 +84,8 @@ pub(super) struct Direct {
     lives: Vec<Life>,
     bundles: Vec<Bundle>,
     passed: Vec<Passed>,
+    /// Instructions that write in the place of what they read, the last first.
+    reusing: Vec<u32>,
     moves: Vec<Move>,
     /// Length of each bundle, and in the lower half its number.
     queue: Vec<u64>,
@@ -107,12 +109,13 @@ impl Direct {
         self.lives.resize(vregs, Life::NOWHERE);
         self.bundles.clear();
         self.passed.clear();
+        self.reusing.clear();
         for block in (0..flow.len()).rev() {
             self.block(lists, flow, liveness, block, &class_of)?;
         }
-        self.join_all(lists, flow)?;
+        self.join_all(lists)?;
         self.place(lists, flow.insts())?;
-        self.write(lists, flow.insts())?;
+        self.write(lists)?;
         self.write_moves(flow)
     }
 
@@ -179,6 +182,9 @@ impl Direct {
                 self.live(reg, writes, writes + 1);
             }
         }
+        if replaced.is_some() {
+            self.reusing.push(inst.0);
+        }
         let uses = operands.iter().filter(|operand| operand.kind() == OperandKind::Use);
         if some_late || replaced.is_some() {
             let lasts = |operand: &&Operand| {
@@ -215,14 +221,15 @@ impl Direct {
     }
 
     /// Makes a bundle of each register, and joins those that an instruction or an edge wants in one place.
-    fn join_all(&mut self, lists: &Lists, flow: &Flow) -> Option<()> {
+    fn join_all(&mut self, lists: &Lists) -> Option<()> {
         for life in self.lives.iter_mut().filter(|life| life.first != NONE) {
             let class = CLASSES[life.bundle as usize];
             life.bundle = self.bundles.len() as u32;
             self.bundles.push(Bundle { first: life.first, class, into: NONE, register: 0, is_named: false });
         }
-        for inst in 0..flow.insts() {
-            let operands = lists.operands.get(inst);
+        let reusing = std::mem::take(&mut self.reusing);
+        for &inst in reusing.iter().rev() {
+            let operands = lists.operands.get(inst as usize);
             for operand in operands {
                 if let OperandConstraint::Reuse(old) = operand.constraint()
                     && !self.join(operands.get(old)?.vreg().vreg(), operand.vreg().vreg())
@@ -231,6 +238,7 @@ impl Direct {
                 }
             }
         }
+        self.reusing = reusing;
         let mut passed = std::mem::take(&mut self.passed);
         passed.sort_unstable();
         for &Passed { arg, param, .. } in &passed {
@@ -321,7 +329,7 @@ impl Direct {
             let taken = &mut taken[bundle.class as usize];
             let points =
                 || Direct::ranges_from(ranges, bundle.first).map(|range| range.from as usize..range.to as usize);
-            let used = points().flat_map(|range| &taken[range]).fold(0, |all, used| all | used);
+            let used = points().fold(0, |all, range| taken[range].iter().fold(all, |all, used| all | used));
             let free = (u64::MAX >> (64 - offer.registers)) & !used;
             if free == 0 {
                 return None;
@@ -336,15 +344,15 @@ impl Direct {
         Some(())
     }
 
-    fn write(&mut self, lists: &Lists, insts: usize) -> Option<()> {
+    fn write(&mut self, lists: &Lists) -> Option<()> {
         let mut allocs = std::mem::take(&mut self.output.allocs);
         allocs.clear();
-        for operand in (0..insts).flat_map(|inst| lists.operands.get(inst)) {
+        allocs.extend(lists.operands.items().iter().map(|operand| {
             let number = self.bundle(operand.vreg().vreg());
             let bundle = &mut self.bundles[number as usize];
             bundle.is_named = true;
-            allocs.push(allocation((bundle.class as usize, bundle.register)));
-        }
+            allocation((bundle.class as usize, bundle.register))
+        }));
         self.output.allocs = allocs;
         // What is passed and never named may as well lie in memory, so regalloc2 places it last.
         self.bundles.iter().all(|bundle| bundle.is_named || bundle.into != NONE).then_some(())

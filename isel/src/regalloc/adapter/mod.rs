@@ -222,6 +222,16 @@ impl Lists {
                 continue;
             }
             let place = assignment.fixed(i).map(|number| preg(number.into(), reg.class()));
+            // Most operands may be anywhere, and what they are is known before they are looked at.
+            let anywhere = match operand.access {
+                Access::Use => Some(Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, use_pos)),
+                Access::Def => Some(Operand::reg_def(reg)),
+                Access::Replace(_) => None,
+            };
+            if let (Some(operand), None) = (anywhere, place) {
+                self.operands.push(operand);
+                continue;
+            }
             let constraint = place.map_or(OperandConstraint::Reg, OperandConstraint::FixedReg);
             let definition = Operand::new(reg, constraint, OperandKind::Def, OperandPos::Late);
             let operand = match operand.access {

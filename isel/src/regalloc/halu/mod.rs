@@ -26,10 +26,19 @@ impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();
+            // Operands come mostly in the order of the slots, behind those of the guard and the result.
+            let mut next = 2;
             for operand in code.operands(inst) {
-                if !belongs(code, slots, operand) {
+                let is_place = |slot: &RegSlot| slot.field == operand.place;
+                let at = match slots.get(next) {
+                    Some(slot) if is_place(slot) => Some(next),
+                    _ => slots.iter().position(is_place),
+                };
+                let slot = at.and_then(|at| slots.get(at));
+                if !slot.is_some_and(|slot| belongs(code, slot, operand)) {
                     return Err(AllocError::Operand { inst: i, field: operand.place });
                 }
+                next = at.map_or(next, |at| at + 1);
             }
             if inst.inst.opcode().has_all_preds() {
                 return Err(AllocError::AllPreds(i));
@@ -41,7 +50,11 @@ impl Allocate for Halu {
     fn check_branch(code: &VCode<Halu>, block: BlockIndex, branch: &VInst<Halu>) -> Result<(), AllocError> {
         let is_branch = branch.inst.opcode().target().is_some();
         let slots = branch.inst.registers();
-        if !is_branch || !code.operands(branch).iter().all(|operand| belongs(code, slots, operand)) {
+        let has_place = |operand: &Operand<Halu>| {
+            let slot = slots.iter().find(|slot| slot.field == operand.place);
+            slot.is_some_and(|slot| belongs(code, slot, operand))
+        };
+        if !is_branch || !code.operands(branch).iter().all(has_place) {
             return Err(AllocError::Branch(block));
         }
         Ok(())
@@ -66,10 +79,9 @@ impl Allocate for Halu {
     }
 }
 
-/// Whether the field is one of the instruction's places for such a register, and the part of a wide one is where it wants it.
-fn belongs(code: &VCode<Halu>, slots: &[RegSlot], operand: &Operand<Halu>) -> bool {
-    let slot = slots.iter().find(|slot| slot.field == operand.place);
-    let (Some(held), Some(slot)) = (class(code, operand.reg), slot) else { return false };
+/// Whether the operand's place is one for such a register, and the part of a wide one is where it wants it.
+fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool {
+    let Some(held) = class(code, operand.reg) else { return false };
     let file = if held == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
     let role = if operand.access == Access::Use { Role::Use } else { Role::Def };
     let (words, part, span) = (held.words().max(1), u32::from(operand.part), u32::from(slot.span));
@@ -77,5 +89,7 @@ fn belongs(code: &VCode<Halu>, slots: &[RegSlot], operand: &Operand<Halu>) -> bo
         Access::Replace(old) => class(code, old) == Some(held),
         Access::Use | Access::Def => true,
     };
-    slot.file == file && slot.role == role && part.is_multiple_of(span) && part + span <= words && same_place
+    // Most are no part of another; a division takes long.
+    let is_aligned = part == 0 || part.is_multiple_of(span);
+    slot.file == file && slot.role == role && is_aligned && part + span <= words && same_place
 }

@@ -128,10 +128,15 @@ impl Rewriter<Halu> for Writer<'_, '_> {
         Ok(inst)
     }
 
+    #[inline]
     fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(Inst)) -> Result<(), AllocError> {
-        if point < self.next_move {
-            return Ok(());
-        }
+        if point < self.next_move { Ok(()) } else { self.moves_here(point, push) }
+    }
+}
+
+impl Writer<'_, '_> {
+    #[cold]
+    fn moves_here(&mut self, point: ProgPoint, push: &mut dyn FnMut(Inst)) -> Result<(), AllocError> {
         for part in &mut *self.parts {
             while let Some((from, to)) = part.cursor.next_move(point) {
                 if from != to {
