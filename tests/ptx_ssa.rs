@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use halfbyte::abi::{Direction, Param, ParamKind, Signature};
+use halfbyte::abi::{Axis, Direction, Param, ParamKind, Signature};
 use halfbyte::emit::write_object;
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::isa::ptx::types::{Special, SpecialGroup, Token, Type};
@@ -109,7 +109,7 @@ impl Builder {
     }
 
     fn finish(self, max_items: u64) -> Code {
-        let mut code = Code::new(signature(), PtxExtra { sm: SM, max_items, types: Vec::new() });
+        let mut code = Code::new(signature(), PtxExtra { sm: SM, max_items, along_x: false, types: Vec::new() });
         code.vregs = self.registers;
         for (number, block) in (1..).zip(self.blocks) {
             let loc = Loc { line: number, column: 1 };
@@ -144,7 +144,7 @@ fn code(seed: u64) -> Code {
     let mut b = Builder { registers: Vec::new(), blocks: Vec::new(), random: Random(seed) };
     let entry = b.block(Vec::new());
     let (item, fuel) = (b.register(Type::B32), b.register(Type::B32));
-    let thread = Operand::Special(Special { group: SpecialGroup::Thread, axis: 0 });
+    let thread = Operand::Special(Special { group: SpecialGroup::Thread, axis: Axis::X });
     b.push(entry, inst(Opcode::MOV_SPECIAL, &[Token::Type(Type::U32)], &[Operand::Register(item), thread]));
     let number = Operand::Number(FUEL);
     b.push(entry, inst(Opcode::MOV, &[Token::Type(Type::B32)], &[Operand::Register(fuel), number]));

@@ -12,7 +12,7 @@ pub struct Stream<S> {
     /// All items access the same element, which is in the stream once.
     pub uniform: bool,
     /// Bytes from one item's access to the next one's, modulo 2^32.
-    pub scale: u32,
+    pub scale: Affine,
     /// The rest of what is scaled by the index, in bytes modulo 2^32.
     pub index: Affine,
     /// Bytes added in 64 bits, as `MemAttr::offset` of the IR is: the address is that of the buffer, plus
@@ -79,6 +79,13 @@ pub enum Factor {
     Param(u32),
     /// The number of work items of the launch.
     ItemCount,
+}
+
+impl From<u32> for Affine {
+    /// A constant.
+    fn from(constant: u32) -> Affine {
+        Affine { constant, terms: Vec::new() }
+    }
 }
 
 impl Affine {

@@ -39,7 +39,7 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
             bytes: 16,
             align: 16,
             uniform: false,
-            scale: 16,
+            scale: 16.into(),
             index: Affine::default(),
             offset: 0,
             steps: Vec::new(),

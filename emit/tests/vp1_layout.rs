@@ -19,7 +19,7 @@ fn stream() -> Stream {
         bytes: 16,
         align: 16,
         uniform: false,
-        scale: 16,
+        scale: 16.into(),
         index: Affine::default(),
         offset: 0,
         steps: Vec::new(),

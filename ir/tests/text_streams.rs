@@ -46,12 +46,12 @@ fn every_part_of_a_stream() {
     let minus = |number: u32| number.wrapping_neg();
     let index = Affine { constant: minus(16), terms: vec![(Factor::Param(1), minus(4)), (Factor::ItemCount, 8)] };
     let (bytes, align, buffer) = (4, 4, Some(0));
-    let a = Stream { buffer, bytes, align, scale: 4, index, offset: -8, ..Stream::default() };
+    let a = Stream { buffer, bytes, align, scale: 4.into(), index, offset: -8, ..Stream::default() };
     assert_eq!(Stream { site: nowhere, ..streams[0].clone() }, a);
     let count = Affine { constant: minus(1), terms: vec![(Factor::Param(2), minus(1))] };
     let stride = Affine { constant: minus(4), terms: vec![(Factor::Param(1), 4)] };
     let steps = vec![Step { loop_number: 0, trips: Trips::Of { count, signed: true, at_least: 1 }, stride }];
-    let b = Stream { buffer, bytes, align: 1, scale: 4, steps, ..Stream::default() };
+    let b = Stream { buffer, bytes, align: 1, scale: 4.into(), steps, ..Stream::default() };
     assert_eq!(Stream { site: nowhere, ..streams[1].clone() }, b);
     assert_eq!((streams[2].guard, streams[2].steps[1].trips.clone()), (Some(4), Trips::Const(u32::MAX)));
     assert_eq!((streams[4].buffer, streams[4].align, streams[4].steps.len()), (None, 1, 2));
@@ -106,10 +106,10 @@ fn step() -> impl Strategy<Value = Step> {
 fn stream() -> impl Strategy<Value = Stream> {
     let size = prop::sample::select(vec![1, 2, 4, 8, 16]);
     let align = prop::sample::select(vec![1, 2, 4, 16, 4096]);
-    let place = (any::<u32>(), affine(), any::<i32>(), prop::collection::vec(step(), 0..3));
+    let place = (affine(), affine(), any::<i32>(), prop::collection::vec(step(), 0..3));
     (size, align, any::<bool>(), place, prop::sample::select(vec![0, 3])).prop_map(
         |(bytes, align, uniform, (scale, index, offset, steps), buffer)| {
-            let scale = if uniform { 0 } else { scale };
+            let scale = if uniform { Affine::default() } else { scale };
             Stream { buffer: Some(buffer), bytes, align, uniform, scale, index, offset, steps, ..Stream::default() }
         },
     )

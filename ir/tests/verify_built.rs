@@ -252,7 +252,7 @@ fn packed(change: impl FnOnce(&mut Kernel)) -> Vec<String> {
     b.store(Type::I8X16, copied, r, g);
     b.ret();
     let mut kernel = b.finish();
-    let stream = |buffer| Stream { buffer: Some(buffer), bytes: 4, align: 4, scale: 4, ..Stream::default() };
+    let stream = |buffer| Stream { buffer: Some(buffer), bytes: 4, align: 4, scale: 4.into(), ..Stream::default() };
     kernel.packing = Some(Packing { items: 4, streams: vec![stream(0), stream(2)] });
     change(&mut kernel);
     found(&kernel)

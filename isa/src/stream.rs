@@ -115,8 +115,8 @@ pub enum StreamError {
     #[error("alignment {0} is not a power of two")]
     Align(u32),
     /// A uniform stream whose items access different elements.
-    #[error("a uniform stream has scale {0}")]
-    Uniform(u32),
+    #[error("a uniform stream has a scale")]
+    Uniform,
     /// Loops in loops beyond what is possible.
     #[error("{0} loops around the site; at most {MAX_STEPS} are possible")]
     Steps(usize),
@@ -197,8 +197,8 @@ impl Tiles {
         if !stream.align.is_power_of_two() {
             return Err(StreamError::Align(stream.align));
         }
-        if stream.uniform && stream.scale != 0 {
-            return Err(StreamError::Uniform(stream.scale));
+        if stream.uniform && !stream.scale.is_zero() {
+            return Err(StreamError::Uniform);
         }
 
         if stream.steps.len() > MAX_STEPS {
@@ -213,6 +213,7 @@ impl Tiles {
             });
             params.find(|&param| !is_word(param)).map_or(Ok(()), |param| Err(StreamError::Factor(param)))
         };
+        affine(&stream.scale)?;
         affine(&stream.index)?;
         for (depth, step) in stream.steps.iter().enumerate() {
             affine(&step.stride)?;

@@ -21,7 +21,7 @@ fn kernel() -> Code {
     let streams = vec![
         Stream { index, steps: steps.clone(), align: 1, ..reads(1, 4, load) },
         Stream { steps, ..guard(1) },
-        Stream { uniform: true, scale: 0, ..reads(1, 16, load) },
+        Stream { uniform: true, scale: 0.into(), ..reads(1, 16, load) },
         writes(2, 4, store),
         guard(4),
         Stream { guard: Some(4), offset: -4, ..writes(2, 4, store) },

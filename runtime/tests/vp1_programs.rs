@@ -74,7 +74,7 @@ fn scalars_streams_and_counts_are_in_m() {
         text += &format!("    mov $r0 $m{m}\n    stas $r0 $a0 0x4\n");
     }
     let step = step(0, Trips::Const(13), 4);
-    let written = Stream { scale: 52, steps: vec![step], ..writes(4, 4, 8) };
+    let written = Stream { scale: 52.into(), steps: vec![step], ..writes(4, 4, 8) };
     let tiles = Tiles { items: 1, group_branch: None, image: vec![1; 20], streams: vec![written] };
     let parameters = "a: i8, b: i64, c: i1x4, v: i8x16, y: out i32";
     let code = code(parameters, 40, tiles, &(text + "    exit 0x0\n"));
@@ -105,7 +105,7 @@ fn every_tile_knows_its_items() {
     snop
     exit 0x0
 ";
-    let written = Stream { scale: 8, steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 0) };
+    let written = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 0) };
     let program = program("y: out i32", tiles(1, 27, vec![written]), text);
     let mut y = vec![0; 2500 * 8];
     run(&program, 2500, &mut [Arg::Buffer(&mut y)]).unwrap();
@@ -135,7 +135,7 @@ fn a_uniform_stream_is_there_once() {
     snop
     exit 0x0
 ";
-    let table = Stream { uniform: true, scale: 0, index: param(0, 4), ..reads(1, 4, 16) };
+    let table = Stream { uniform: true, scale: 0.into(), index: param(0, 4), ..reads(1, 4, 16) };
     let tiles = Tiles { image: vec![0; 0x100], ..tiles(1, 47, vec![table, writes(2, 4, 40)]) };
     let code = code("j: i32, t: in i32, y: out i32", 0x104, tiles, text);
     let program = Program::load(&object(&[code]), &MACHINES).unwrap();
@@ -168,7 +168,7 @@ fn sum(trips: Trips) -> Program {
     snop
     exit 0x0
 ";
-    let read = Stream { scale: 20, steps: vec![step(3, trips, 4)], ..reads(1, 4, 28) };
+    let read = Stream { scale: 20.into(), steps: vec![step(3, trips, 4)], ..reads(1, 4, 28) };
     program("n: i32, x: in i32, y: out i32", tiles(1, 55, vec![read, writes(2, 4, 48)]), text)
 }
 
@@ -198,7 +198,7 @@ fn loops_step_through_buffers() {
 fn trips_are_as_the_loop_counts() {
     let copied = |n: u32, signed, at_least| {
         let trips = Trips::Of { count: param(0, 1), signed, at_least };
-        let read = Stream { scale: 0, steps: vec![step(0, trips, 4)], ..reads(1, 4, 0) };
+        let read = Stream { scale: 0.into(), steps: vec![step(0, trips, 4)], ..reads(1, 4, 0) };
         let program = program("n: i32, x: in i32", tiles(1, 0, vec![read]), "    exit 0x0");
         let x = bytes(&[0; 4]);
         run(&program, 1, &mut [Arg::Scalar(n.into()), Arg::In(&x)]).map(|stats| stats.bytes_in / 4)
@@ -231,8 +231,8 @@ fn loops_in_loops() {
 ";
     let (outer, inner) = (step(0, Trips::Const(2), 4), step(1, Trips::Const(3), 4));
     let read_steps = vec![Step { stride: constant(12), ..outer.clone() }, inner];
-    let read = Stream { scale: 24, steps: read_steps, ..reads(0, 4, 16) };
-    let written = Stream { scale: 8, steps: vec![outer], ..writes(1, 4, 36) };
+    let read = Stream { scale: 24.into(), steps: read_steps, ..reads(0, 4, 16) };
+    let written = Stream { scale: 8.into(), steps: vec![outer], ..writes(1, 4, 36) };
     let program = program("x: in i32, y: out i32", tiles(1, 43, vec![read, written]), text);
     let x: Vec<u32> = (0..6 * 7).map(|i| 1 << (i % 31)).collect();
     let mut y = vec![0; 4 * 2 * 7];
@@ -258,9 +258,9 @@ fn stores_of_an_item_are_made_in_order() {
     exit 0x0
 ";
     // The second trip of one stream writes where the first trip of the other does.
-    let first = Stream { scale: 8, steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
+    let first = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
-    let second = Stream { scale: 8, steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 28) };
+    let second = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 28) };
     let order = |streams| {
         let program = program("y: out i32", Tiles { group_branch: None, ..tiles(1, 0, streams) }, text);
         let mut y = vec![0; 8];
@@ -321,12 +321,12 @@ fn scales_and_offsets() {
         run(&program, items, &mut [Arg::Scalar(7), Arg::In(&bytes(&x)), Arg::Buffer(&mut y)]).unwrap();
         words(&y).iter().map(|word| word - 107).collect::<Vec<_>>()
     };
-    assert_eq!(changed(|s| s.scale = 12, 5), [0, 3, 6, 9, 12]);
+    assert_eq!(changed(|s| s.scale = 12.into(), 5), [0, 3, 6, 9, 12]);
     assert_eq!(changed(|s| s.offset = 8, 3), [2, 3, 4]);
     assert_eq!(changed(|s| (s.index, s.offset) = (constant(40), -8), 3), [8, 9, 10]);
     assert_eq!(changed(|s| s.index = param(0, 8), 2), [14, 15]);
     let backward = |s: &mut Stream| {
-        s.scale = 4u32.wrapping_neg();
+        s.scale = 4u32.wrapping_neg().into();
         s.index = Affine { constant: 4u32.wrapping_neg(), terms: vec![(Factor::ItemCount, 4)] };
     };
     assert_eq!(changed(backward, 4), [3, 2, 1, 0]);

@@ -61,7 +61,7 @@ fn out_of_bounds() {
     );
     let backward = |streams: &mut [Stream]| {
         let terms = vec![(Factor::ItemCount, 4)];
-        (streams[0].scale, streams[0].index) = (4u32.wrapping_neg(), Affine { constant: 0, terms });
+        (streams[0].scale, streams[0].index) = (4u32.wrapping_neg().into(), Affine { constant: 0, terms });
     };
     assert_eq!(trap_of_add(2000, 2000, backward).item, 0);
     assert_eq!(trap_of_add(1500, 2000, backward).item, 0);
@@ -111,7 +111,7 @@ fn the_lowest_item_traps_at_its_first_access() {
 }
 
 fn uniform(offset: i32) -> Stream {
-    Stream { uniform: true, scale: 0, offset, ..reads(1, 4, 20) }
+    Stream { uniform: true, scale: 0.into(), offset, ..reads(1, 4, 20) }
 }
 
 /// In a loop the accesses of a trip come before those of the next one, whichever streams they are of.
@@ -121,9 +121,9 @@ fn loops_are_taken_trip_by_trip() {
     let step = |stride| step(9, Trips::Of { count: param(0, 1), signed: false, at_least: 0 }, stride);
     let streams = |first, second| {
         vec![
-            Stream { scale: 0, steps: vec![step(first)], ..reads(1, 4, 4) },
-            Stream { scale: 0, steps: vec![step(second)], ..reads(2, 4, 8) },
-            Stream { scale: 0, offset: 1 << 20, ..reads(2, 4, 0) },
+            Stream { scale: 0.into(), steps: vec![step(first)], ..reads(1, 4, 4) },
+            Stream { scale: 0.into(), steps: vec![step(second)], ..reads(2, 4, 8) },
+            Stream { scale: 0.into(), offset: 1 << 20, ..reads(2, 4, 0) },
         ]
     };
     let (x, y) = (bytes(&[0; 5]), bytes(&[0; 5]));

@@ -45,15 +45,11 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
             let verb = if stream.site.written { "writes" } else { "reads" };
             write!(out, "{verb} {} bytes of {} at ", stream.bytes, name(signature, buffer))?;
             let mut sum = Sum { out, empty: true };
-            sum.add(stream.scale, "item")?;
+            sum.add_product(signature, &stream.scale, "item")?;
             sum.add_affine(signature, &stream.index)?;
             for step in &stream.steps {
                 let k = format!("k{}", step.loop_number);
-                if step.stride.terms.is_empty() {
-                    sum.add(step.stride.constant, &k)?;
-                } else {
-                    sum.add(1, &format!("({})*{k}", text(signature, &step.stride)))?;
-                }
+                sum.add_product(signature, &step.stride, &k)?;
             }
             sum.add(stream.offset as u32, "")?;
             sum.finish()?;
@@ -110,6 +106,14 @@ impl Sum<'_> {
             }
         }
         self.add(affine.constant, "")
+    }
+
+    /// Adds so many times a factor.
+    fn add_product(&mut self, signature: &Signature, times: &Affine, factor: &str) -> fmt::Result {
+        match times.terms.is_empty() {
+            true => self.add(times.constant, factor),
+            false => self.add(1, &format!("({})*{factor}", text(signature, times))),
+        }
     }
 
     /// Adds so many times a factor, or a number where that is empty.

@@ -65,6 +65,8 @@ struct Site<'k> {
     write: bool,
     /// The buffer's address.
     base: u64,
+    /// As the stream's, in this launch.
+    scale: u32,
     index: u32,
     loops: Vec<Loop>,
     /// Items that have elements of their own.
@@ -135,7 +137,7 @@ impl Site<'_> {
 
     /// What an item accesses at those steps of the loops.
     fn address(&self, item: u32, steps: impl Iterator<Item = u32>) -> u64 {
-        let index = item.wrapping_mul(self.stream.scale).wrapping_add(self.index);
+        let index = item.wrapping_mul(self.scale).wrapping_add(self.index);
         let index = self
             .loops
             .iter()
@@ -189,6 +191,7 @@ impl<'k> Streams<'k> {
                 Some(Arg::Scalar(_)) => 0,
                 None => halfbyte_abi::buffer_base(number as usize),
             }),
+            scale: stream.scale.value(param, count),
             index: stream.index.value(param, count),
             loops: (stream.steps.iter())
                 .map(|step| Loop { trips: step.trips.value(param, count), stride: step.stride.value(param, count) })

@@ -27,8 +27,8 @@ fn default_align(of_buffer: bool, bytes: u32) -> u32 {
 }
 
 /// Whether an address is that of the buffer.
-fn is_nothing(scale: u32, sum: &Affine) -> bool {
-    scale == 0 && sum.is_zero()
+fn is_nothing(scale: &Affine, sum: &Affine) -> bool {
+    scale.is_zero() && sum.is_zero()
 }
 
 impl Printer<'_> {
@@ -50,9 +50,9 @@ impl Printer<'_> {
             if stream.align != default_align(stream.buffer.is_some(), stream.bytes) {
                 write!(f, " align {}", stream.align)?;
             }
-            if stream.buffer.is_some() || !is_nothing(stream.scale, &stream.index) {
+            if stream.buffer.is_some() || !is_nothing(&stream.scale, &stream.index) {
                 f.write_str(" at ")?;
-                self.sum(f, stream.scale, &stream.index)?;
+                self.sum(f, &stream.scale, &stream.index)?;
             }
             if stream.offset != 0 {
                 write!(f, " offset {}", stream.offset)?;
@@ -80,7 +80,7 @@ impl Printer<'_> {
             Trips::Const(trips) => write!(f, "{trips}")?,
             Trips::Of { count, signed, at_least } => {
                 f.write_str(if *signed { "signed " } else { "unsigned " })?;
-                self.sum(f, 0, count)?;
+                self.sum(f, &Affine::default(), count)?;
                 if *at_least != 0 {
                     write!(f, " at_least {at_least}")?;
                 }
@@ -88,12 +88,12 @@ impl Printer<'_> {
         }
         if !step.stride.is_zero() {
             f.write_str(" by ")?;
-            self.sum(f, 0, &step.stride)?;
+            self.sum(f, &Affine::default(), &step.stride)?;
         }
         Ok(())
     }
 
-    fn sum(&self, f: &mut Formatter<'_>, scale: u32, sum: &Affine) -> fmt::Result {
+    fn sum(&self, f: &mut Formatter<'_>, scale: &Affine, sum: &Affine) -> fmt::Result {
         let mut first = true;
         let mut number = |f: &mut Formatter<'_>, number: u32| {
             let negative = (number as i32) < 0;
@@ -105,16 +105,20 @@ impl Printer<'_> {
             })?;
             write!(f, "{}", (number as i32).unsigned_abs())
         };
-        if scale != 0 {
-            number(f, scale)?;
+        if scale.constant != 0 {
+            number(f, scale.constant)?;
             write!(f, " * {ITEM}")?;
         }
-        for &(factor, by) in &sum.terms {
+        let scaled = scale.terms.iter().map(|term| (term, true));
+        for (&(factor, by), of_item) in scaled.chain(sum.terms.iter().map(|term| (term, false))) {
             number(f, by)?;
             f.write_str(" * ")?;
             match factor {
                 Factor::Param(number) => self.param(f, number)?,
                 Factor::ItemCount => f.write_str(ITEM_COUNT)?,
+            }
+            if of_item {
+                write!(f, " * {ITEM}")?;
             }
         }
         if sum.constant != 0 || is_nothing(scale, sum) {
@@ -249,11 +253,12 @@ impl<'s> Reader<'s> {
         Ok(Step { loop_number, trips, stride })
     }
 
-    /// A sum of multiples of `i32` parameters, `item_count` and, where that may be, `item`, and of a number.
-    fn sum(&mut self, of_item: bool) -> Reading<(u32, Affine)> {
+    /// A sum of multiples of `i32` parameters, `item_count` and, where that may be, `item` and their products with it, and of a
+    /// number.
+    fn sum(&mut self, of_item: bool) -> Reading<(Affine, Affine)> {
         let mut scale = None;
         let mut constant = None;
-        let mut terms = Vec::new();
+        let (mut scaled, mut terms) = (Vec::new(), Vec::new());
         let mut minus = self.eat(b'-');
         loop {
             let start = self.span();
@@ -278,19 +283,32 @@ impl<'s> Reader<'s> {
                 if scale.replace(by).is_some() {
                     return Err(self.error(self.since(start.start), format!("a second multiple of `{ITEM}`"), "one"));
                 }
-            } else if self.eat_word(ITEM_COUNT) {
-                terms.push((Factor::ItemCount, by));
             } else {
                 let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
-                let (param, _) = self.param_number(&format!("a number, {words} or a parameter: `%name`"))?;
-                terms.push((Factor::Param(param), by));
+                let factor = match self.eat_word(ITEM_COUNT) {
+                    true => Factor::ItemCount,
+                    false => {
+                        Factor::Param(self.param_number(&format!("a number, {words} or a parameter: `%name`"))?.0)
+                    }
+                };
+                if of_item && self.eat(b'*') {
+                    if !self.eat_word(ITEM) {
+                        return Err(self.unexpected("`item`"));
+                    }
+                    scaled.push((factor, by));
+                } else {
+                    terms.push((factor, by));
+                }
             }
             match self.tok() {
                 Tok::Mark(sign @ (b'+' | b'-')) => {
                     self.bump();
                     minus = sign == b'-';
                 }
-                _ => return Ok((scale.unwrap_or(0), Affine { constant: constant.unwrap_or(0), terms })),
+                _ => {
+                    let scale = Affine { constant: scale.unwrap_or(0), terms: scaled };
+                    return Ok((scale, Affine { constant: constant.unwrap_or(0), terms }));
+                }
             }
         }
     }

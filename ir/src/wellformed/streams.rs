@@ -106,13 +106,17 @@ impl Verifier<'_> {
             }
             None => self.guard(number, stream, param.kind),
         }
-        if stream.uniform && stream.scale != 0 {
+        if stream.uniform && !stream.scale.is_zero() {
             self.found(
                 place(StreamPart::Address),
-                format!("{name} is uniform but steps by {} bytes an item", stream.scale as i32),
+                match stream.scale.terms.is_empty() {
+                    true => format!("{name} is uniform but steps by {} bytes an item", stream.scale.constant as i32),
+                    false => format!("{name} is uniform but steps from item to item"),
+                },
                 "no multiple of `item`",
             );
         }
+        self.affine(place(StreamPart::Address), &stream.scale);
         self.affine(place(StreamPart::Address), &stream.index);
         for (depth, step) in stream.steps.iter().enumerate() {
             let place = place(StreamPart::Loop(depth as u32));
@@ -141,7 +145,7 @@ impl Verifier<'_> {
             );
         }
         let unmoved = stream.steps.iter().all(|step| step.stride.is_zero());
-        let addressed = stream.scale != 0 || !stream.index.is_zero() || stream.offset != 0 || !unmoved;
+        let addressed = !stream.scale.is_zero() || !stream.index.is_zero() || stream.offset != 0 || !unmoved;
         if addressed {
             self.found(place(StreamPart::Address), format!("{name} has an address in no buffer"), "none of a guard");
         } else if stream.align != 1 {

@@ -1,8 +1,8 @@
 //! The record of a kernel's tiles.
 //!
 //! Items in a group; the group's branch; the image's length and its bytes; the number of streams and the streams. A stream: its
-//! buffer; a byte, bit 0 of which is set where it is written and bit 1 where it is uniform; bytes of an access; alignment; scale;
-//! index; offset; guard; site; the number of steps and the steps. A step: the loop's number; its trips, which are a byte, and
+//! buffer; a byte, bit 0 of which is set where it is written and bit 1 where it is uniform; bytes of an access; alignment; scale
+//! and index, which are sums; offset; guard; site; the number of steps and the steps. A step: the loop's number; its trips, which are a byte, and
 //! where that is 0, their number, and else (1 unsigned, 2 signed) a sum and the least number; the stride. A sum: its constant; the
 //! number of terms; of each term a byte, the parameter's number where that is 0 (1 is the item count), and the multiplier.
 //!
@@ -36,7 +36,7 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
         out.push(written | uniform);
         put_u32(out, stream.bytes);
         put_u32(out, stream.align);
-        put_u32(out, stream.scale);
+        put_affine(out, &stream.scale);
         put_affine(out, &stream.index);
         put_u32(out, stream.offset as u32);
         put_u32(out, stream.guard.unwrap_or(ABSENT));
@@ -92,7 +92,7 @@ impl Fields<'_> {
             uniform: flags & UNIFORM != 0,
             bytes: self.u32()?,
             align: self.u32()?,
-            scale: self.u32()?,
+            scale: self.affine()?,
             index: self.affine()?,
             offset: self.u32()? as i32,
             guard: self.maybe()?,
@@ -174,7 +174,7 @@ mod tests {
             bytes: 4,
             align: 4,
             uniform: false,
-            scale: 4,
+            scale: 4.into(),
             index: sum,
             offset: -8,
             steps: vec![outer.clone(), inner.clone()],
@@ -184,13 +184,13 @@ mod tests {
         let guard = Stream {
             buffer: None,
             site: Site { word: 2, written: true },
-            scale: 0,
+            scale: 0.into(),
             steps: vec![outer.clone()],
             offset: 0,
             ..read.clone()
         };
         let written = Stream { buffer: Some(2), guard: Some(1), steps: vec![outer], offset: 0, ..guard.clone() };
-        let table = Stream { uniform: true, scale: 0, steps: vec![], ..read.clone() };
+        let table = Stream { uniform: true, scale: 0.into(), steps: vec![], ..read.clone() };
         let image = (0..48).collect();
         let tiles = Tiles { items: 4, group_branch: Some(9), image, streams: vec![read, guard, written, table] };
         let signature = Signature::new("k", params).unwrap();
@@ -256,7 +256,9 @@ mod tests {
         assert_eq!(stream(&|s| s.uniform = true), "stream 2: stream 1 is no guard for it");
         assert_eq!(stream(&|s| s.bytes = 3), "stream 2: an access of 3 bytes; expected 1, 2, 4, 8 or 16");
         assert_eq!(stream(&|s| s.align = 0), "stream 2: alignment 0 is not a power of two");
-        assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4), "stream 3: a uniform stream has scale 4");
+        assert_eq!(refused(&|tiles| tiles.streams[3].scale = 4.into()), "stream 3: a uniform stream has a scale");
+        let per_item = refused(&|tiles| tiles.streams[2].scale.terms = vec![(Factor::Param(1), 1)]);
+        assert_eq!(per_item, "stream 2: parameter 1 is no 32-bit scalar");
         let factor = |s: &mut Stream, param| s.index.terms = vec![(Factor::Param(param), 1)];
         assert_eq!(stream(&|s| factor(s, 1)), "stream 2: parameter 1 is no 32-bit scalar");
         assert_eq!(stream(&|s| factor(s, 3)), "stream 2: parameter 3 is no 32-bit scalar");

@@ -39,6 +39,8 @@ pub(super) struct Stop {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     stream: &'a Stream,
+    /// Bytes from one item's access to the next one's, modulo 2^32.
+    scale: u32,
     /// What its offset in the buffer has besides the item, modulo 2^32.
     index: u32,
     /// The place of the first element in the stream.
@@ -56,7 +58,7 @@ impl Run<'_> {
 
     /// The address that an item accesses.
     fn address(&self, item: u32) -> u64 {
-        let scaled = item.wrapping_mul(self.stream.scale).wrapping_add(self.index);
+        let scaled = item.wrapping_mul(self.scale).wrapping_add(self.index);
         let base = self.stream.buffer.map_or(0, |param| buffer_base(param as usize));
         base.wrapping_add(scaled.into()).wrapping_add_signed(self.stream.offset.into())
     }
@@ -68,9 +70,9 @@ impl Run<'_> {
 
     /// Bytes from one access to the next, where they are the same between all of them.
     fn stride(&self) -> Option<u32> {
-        let first = self.first.wrapping_mul(self.stream.scale).wrapping_add(self.index);
-        let last = u64::from(first) + u64::from(self.stream.scale) * u64::from(self.count.saturating_sub(1));
-        u32::try_from(last).is_ok().then_some(self.stream.scale)
+        let first = self.first.wrapping_mul(self.scale).wrapping_add(self.index);
+        let last = u64::from(first) + u64::from(self.scale) * u64::from(self.count.saturating_sub(1));
+        u32::try_from(last).is_ok().then_some(self.scale)
     }
 
     /// The bytes in the buffer of accesses that follow each other without a gap.
@@ -225,6 +227,7 @@ impl<'a> Copier<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
+        let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
         // Without loops the groups follow each other, and are one row.
         let whole = rounds == 1 || stream.is_some_and(|stream| stream.uniform);
         let (rows, step) = if whole { (1, tile.items) } else { (tile.groups, plan.group) };
@@ -234,7 +237,7 @@ impl<'a> Copier<'a> {
                 let round = u64::from(row) * rounds + u64::from(visit.round);
                 let element = if stream.uniform { round } else { round * u64::from(plan.group) };
                 let count = if stream.uniform { 1 } else { step.min(tile.items - done) };
-                Run { stream, index: visit.index, element, first: tile.first + done, count }
+                Run { stream, scale, index: visit.index, element, first: tile.first + done, count }
             })
         })
     }

@@ -21,6 +21,8 @@ pub(super) struct Plan {
     /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
     /// uniform stream.
     pub rounds: Vec<u64>,
+    /// By stream, bytes from one item's access to the next one's, modulo 2^32.
+    pub scales: Vec<u32>,
     /// The accesses of an item, in the order in which it makes them.
     pub visits: Vec<Visit>,
     /// Bytes before the streams.
@@ -99,6 +101,7 @@ impl Plan {
             tiles: tiles.clone(),
             group: tiles.items.max(1),
             rounds: streams.iter().map(rounds).collect(),
+            scales: streams.iter().map(|stream| values.sum(&stream.scale)).collect(),
             visits: Vec::new(),
             frame_bytes: kernel.info.local_bytes,
             items,

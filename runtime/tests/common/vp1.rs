@@ -65,7 +65,7 @@ pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
         bytes,
         align: bytes,
         uniform: false,
-        scale: bytes,
+        scale: bytes.into(),
         index: Affine::default(),
         offset: 0,
         steps: Vec::new(),
@@ -81,7 +81,7 @@ pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
 
 /// A guard with elements of so many bytes.
 pub fn guard(bytes: u32) -> Stream {
-    Stream { buffer: None, scale: 0, align: 1, ..writes(0, bytes, 0) }
+    Stream { buffer: None, scale: 0.into(), align: 1, ..writes(0, bytes, 0) }
 }
 
 /// A scalar parameter times something.

@@ -73,7 +73,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
         bytes,
         align: 1,
         uniform: false,
-        scale: bytes,
+        scale: bytes.into(),
         index: Affine::default(),
         offset: 0,
         steps: Vec::new(),
@@ -93,7 +93,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let streams = vec![
         Stream { index: read_index, ..stream(2, false, 0) },
         stream(3, true, 0),
-        Stream { bytes: ROW as u32, uniform: true, scale: 0, steps, ..stream(4, true, 0) },
+        Stream { bytes: ROW as u32, uniform: true, scale: 0.into(), steps, ..stream(4, true, 0) },
     ];
     let group_branch = if draws.one_in(8) { None } else { Some(group_branch) };
     let tiles = Tiles { items: group, group_branch, image: image_bytes, streams };

@@ -15,7 +15,7 @@ use crate::passes::loops::Loops;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Sum<S> {
     /// What the item's number is multiplied by.
-    pub item: u32,
+    pub item: Affine,
     /// What is known at launch.
     pub known: Affine,
     /// Counters and what they are multiplied by; each once, none by 0.
@@ -66,18 +66,18 @@ fn product(a: &Affine, b: &Affine) -> Option<Affine> {
 
 impl<S: Copy + PartialEq> Sum<S> {
     fn of(known: Affine) -> Sum<S> {
-        Sum { item: 0, known, counters: SmallVec::new() }
+        Sum { item: Affine::default(), known, counters: SmallVec::new() }
     }
 
     /// The sum, where it depends on neither item nor loop.
     pub fn at_launch(&self) -> Option<&Affine> {
-        (self.item == 0 && self.counters.is_empty()).then_some(&self.known)
+        (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.known)
     }
 
     /// `self + other * times`.
     pub fn plus(&self, other: &Sum<S>, times: u32) -> Sum<S> {
         let mut sum = self.clone();
-        sum.item = sum.item.wrapping_add(other.item.wrapping_mul(times));
+        sum.item = plus(&sum.item, &other.item, times);
         sum.known = plus(&sum.known, &other.known, times);
         for (counter, stride) in &other.counters {
             sum.count(*counter, &plus(&Affine::default(), stride, times));
@@ -96,13 +96,12 @@ impl<S: Copy + PartialEq> Sum<S> {
 
     /// The product with what is known at launch, where that is a sum again.
     fn times(&self, factor: &Affine) -> Option<Sum<S>> {
-        let item = match as_constant(factor) {
-            Some(times) => self.item.wrapping_mul(times),
-            None => (self.item == 0).then_some(0)?,
-        };
         let counters = self.counters.iter().map(|(counter, stride)| Some((*counter, product(stride, factor)?)));
-        let mut product =
-            Sum { item, known: product(&self.known, factor)?, counters: counters.collect::<Option<_>>()? };
+        let mut product = Sum {
+            item: product(&self.item, factor)?,
+            known: product(&self.known, factor)?,
+            counters: counters.collect::<Option<_>>()?,
+        };
         product.counters.retain(|(_, stride)| !is_zero(stride));
         Some(product)
     }
@@ -199,7 +198,7 @@ impl<'k> Sums<'k> {
         let arg = |number: usize| args.get(number).and_then(|&arg| self.sums[arg].as_ref());
         let sum = match kernel.insts[inst].op {
             Op::Const => Sum::of(constant(kernel.const_bits(inst)?[0] as u32)),
-            Op::ItemId => Sum { item: 1, ..Sum::of(constant(0)) },
+            Op::ItemId => Sum { item: constant(1), ..Sum::of(constant(0)) },
             Op::ItemCount => Sum::of(Affine { constant: 0, terms: vec![(Factor::ItemCount, 1)] }),
             Op::Add => arg(0)?.plus(arg(1)?, 1),
             Op::Sub => arg(0)?.plus(arg(1)?, u32::MAX),
@@ -250,7 +249,7 @@ impl<'k> Sums<'k> {
     }
 
     fn resolve(&self, sum: &Sum<Value>) -> Option<Linear> {
-        let mut linear = Linear { item: sum.item, known: sum.known.clone(), counters: SmallVec::new() };
+        let mut linear = Linear { item: sum.item.clone(), known: sum.known.clone(), counters: SmallVec::new() };
         for (param, times) in &sum.counters {
             let (header, first, step) = self.inductions[*param].as_ref()?;
             // An inner loop's counter begins with values from outside only, so this ends.

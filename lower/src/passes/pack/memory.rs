@@ -20,7 +20,7 @@ pub(super) struct Access {
     pub buffer: u32,
     pub mem: MemAttr,
     /// As [`Stream::scale`] and [`Stream::index`].
-    pub scale: u32,
+    pub scale: Affine,
     pub index: Affine,
     /// The loops around it, the outermost first.
     pub steps: Vec<AccessStep>,
@@ -86,13 +86,13 @@ fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reaso
     if site.steps.iter().any(|step| step.counted.is_none()) {
         return Err(UNKNOWN_TRIPS);
     }
-    let (mut scale, mut index, mut counters) = (0, Affine::default(), Vec::new());
+    let (mut scale, mut index, mut counters) = (Affine::default(), Affine::default(), Vec::new());
     if let Some(&by) = args.get(1) {
         let sum = sums.of(by).ok_or_else(|| not_affine(kernel, sums, by))?;
         if mem.wide && !stays_narrow(site, mem, &sum) {
             return Err(WIDE);
         }
-        scale = sum.item.wrapping_mul(mem.scale);
+        scale = plus(&Affine::default(), &sum.item, mem.scale);
         index = plus(&Affine::default(), &sum.known, mem.scale);
         counters = sum.counters.into_vec();
     }
@@ -123,8 +123,8 @@ fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
         let (Some(stride), Some((_, Trips::Const(trips)))) = (as_constant(stride), step) else { return false };
         most = most.saturating_add(u64::from(stride) * u64::from(trips.saturating_sub(1)));
     }
-    let own = sum.item == 1 && sum.counters.is_empty() && site.guard.is_none();
-    (sum.item == 0 || own) && most.saturating_mul(mem.scale.into()) <= u32::MAX.into()
+    let own = as_constant(&sum.item) == Some(1) && sum.counters.is_empty() && site.guard.is_none();
+    (sum.item.is_zero() || own) && most.saturating_mul(mem.scale.into()) <= u32::MAX.into()
 }
 
 /// What keeps an index from being a sum that is known at the launch.
@@ -145,10 +145,9 @@ fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
             (Some(a), Some(b)) if a.at_launch().is_some() && b.at_launch().is_some() => {
                 ("a product of two parameters", "pass the product as a parameter of its own")
             }
-            (Some(a), Some(b)) if a.at_launch().is_some() || b.at_launch().is_some() => (
-                "a product of the item's number and a parameter",
-                "a constant in place of the parameter; or give each item a column, and go from row to row in a loop: `%at1 = add.i32 %at, %width`",
-            ),
+            (Some(a), Some(b)) if a.at_launch().is_some() || b.at_launch().is_some() => {
+                ("a product of two parameters and the item's number or a counter", "pass the product as a parameter of its own")
+            }
             _ => ("a product of two values that differ from item to item", SUMS),
         },
         Some((Op::Load, _)) => {
@@ -198,7 +197,7 @@ impl Access {
             bytes: self.ty.bytes(),
             align: self.mem.align,
             uniform,
-            scale: self.scale,
+            scale: self.scale.clone(),
             index: self.index.clone(),
             offset: self.mem.offset,
             steps: self.steps.iter().map(step).collect(),
@@ -216,7 +215,7 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
         bytes,
         align: 1,
         uniform: stream.uniform,
-        scale: 0,
+        scale: Affine::default(),
         index: Affine::default(),
         offset: 0,
         steps: steps.collect(),

@@ -85,7 +85,7 @@ fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
 fn counter(sums: &Sums<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
     let linear = sums.of(value)?;
     match linear.counters.as_slice() {
-        [(of, step)] if *of == header && linear.item == 0 => Some((linear.known.clone(), as_constant(step)?)),
+        [(of, step)] if *of == header && linear.item.is_zero() => Some((linear.known.clone(), as_constant(step)?)),
         _ => None,
     }
 }

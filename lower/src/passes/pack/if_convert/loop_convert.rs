@@ -342,7 +342,7 @@ impl<'a> Converter<'a> {
         let counts = |&&param: &&Value| {
             self.of.sums.of(param).is_some_and(|sum| {
                 let steps_by_one = matches!(sum.counters.as_slice(), [(_, step)] if as_constant(step) == Some(1));
-                sum.item == 0 && is_zero(&sum.known) && steps_by_one
+                is_zero(&sum.item) && is_zero(&sum.known) && steps_by_one
             })
         };
         let one_way_back = self.of.regions.get(Some(id)).back.len() == 1;
