@@ -35,7 +35,7 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
         ("compares", compares()),
         ("conversions", conversions()),
         ("f32 fma", vec![(RowOp::Fma, Law::Singles)]),
-        ("shifts and high products", integers()),
+        ("shifts, high products and quotients", integers()),
         ("bytes", bytes()),
     ];
     let subject = |(name, laws): (&str, Vec<(RowOp, Law)>)| {
