@@ -9,7 +9,7 @@ use halfbyte_ir::{Diagnostic, Kernel, Refusal, verify};
 use smallvec::SmallVec;
 
 use crate::pass::{Context, Pass, PassError};
-use crate::passes::{CONTRACT, needs_contraction};
+use crate::passes::{CONTRACT, DCE, GVN, needs_contraction};
 use crate::pipeline::{Pipeline, Step};
 use crate::trace::standing;
 
@@ -69,7 +69,8 @@ fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
 
 impl Pipeline {
     /// Runs the passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass of
-    /// [`PASSES`](crate::PASSES) that has seen the kernel as it is would change nothing, and does not run again.
+    /// [`PASSES`](crate::PASSES) that has seen the kernel as it is would change nothing, and does not run again. Nor do `gvn` and
+    /// `dce` where nothing but unused instructions has gone since: what is left is as equal, and as used, as it was.
     ///
     /// # Errors
     /// Where a pass finds what the target cannot do, and leaves the kernel as it was, or ends the work itself; where
@@ -89,14 +90,15 @@ impl Pipeline {
         let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
         let contract = (!is_first && needs_contraction(kernel)).then_some(Step::BuiltIn(&CONTRACT));
         // How many passes have changed the kernel, and how many had when each pass was done.
-        let mut changes = 0;
-        let mut done: SmallVec<[(&'static str, u32); 16]> = SmallVec::new();
+        let mut changes = Changes::default();
+        let mut done: SmallVec<[(&'static str, Changes); 24]> = SmallVec::new();
         for step in contract.iter().chain(self.steps()) {
             let pass = step.pass();
             self.tell_before(pass.name(), kernel);
-            let is_done = matches!(step, Step::BuiltIn(pass) if done.contains(&(pass.name, changes)));
+            let is_done = matches!(step, Step::BuiltIn(pass) if is_done(&done, pass.name, changes));
             let (changed, time) = if is_done { (false, Duration::ZERO) } else { run(pass, kernel, context)? };
-            changes += u32::from(changed);
+            changes.all += u32::from(changed);
+            changes.of_used += u32::from(changed && !context.only_removes);
             if let Step::BuiltIn(pass) = step {
                 done.push((pass.name, changes));
             }
@@ -117,11 +119,26 @@ impl Pipeline {
     }
 }
 
+/// So many passes have changed a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Changes {
+    all: u32,
+    /// Those that did more than take out what nothing uses.
+    of_used: u32,
+}
+
+/// Whether a pass has seen all of the kernel that matters to it.
+fn is_done(done: &[(&'static str, Changes)], pass: &str, now: Changes) -> bool {
+    let sees_unused = pass != GVN.name && pass != DCE.name;
+    let has_seen = |then: Changes| if sees_unused { then.all == now.all } else { then.of_used == now.of_used };
+    done.iter().any(|&(name, then)| has_seen(then) && name == pass)
+}
+
 /// Runs a pass: whether it changed the kernel, and how long it took.
 fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
     let before = standing(context.trace.as_ref(), kernel);
-    context.keeps_flow = false;
+    (context.keeps_flow, context.only_removes) = (false, false);
     let start = context.timed.then(clock::now).flatten();
     let changed = pass.run(kernel, context).map_err(|error| match error {
         PassError::Refused(refusal) => LowerError::Refused(vec![refusal]),

@@ -227,6 +227,8 @@ pub struct Context<'l> {
     flow: Option<Flow>,
     /// Whether the pass at hand has left it.
     pub(crate) keeps_flow: bool,
+    /// Whether the pass at hand has done no more than take out what nothing uses, in blocks that are all still there.
+    pub(crate) only_removes: bool,
 }
 
 impl<'l> Context<'l> {
@@ -249,6 +251,7 @@ impl<'l> Context<'l> {
             refusals: Vec::new(),
             flow: None,
             keeps_flow: false,
+            only_removes: false,
         }
     }
 

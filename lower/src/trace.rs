@@ -162,7 +162,11 @@ fn texts(before: Vec<Before>) -> Vec<String> {
 }
 
 /// The instructions that stand for the op that is followed. Where all are, none is recorded by way of all others.
+#[inline]
 pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
+    if trace.is_none() {
+        return Vec::new();
+    }
     let followed = trace.filter(|trace| trace.places.is_some()).map(|trace| trace.followed(kernel)).unwrap_or_default();
     followed.into_iter().map(|inst| Before::new(kernel, inst)).collect()
 }
@@ -232,12 +236,21 @@ impl Tell for Option<Trace> {
         trace.asked.clear();
     }
 
+    #[inline]
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {
-        let Some(trace) = self else { return };
+        if let Some(trace) = self {
+            trace.kept(rewriter, inst);
+        }
+    }
+}
+
+impl Trace {
+    /// As [`Tell::kept`].
+    fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {
         let kernel = rewriter.kernel();
-        let is_followed = trace.follows(kernel, inst);
+        let is_followed = self.follows(kernel, inst);
         let defs = kernel.args(inst).iter().filter_map(|&arg| kernel.def_inst(arg));
-        let used: Vec<Op> = defs.filter(|&def| trace.follows(kernel, def)).map(|def| kernel.insts[def].op).collect();
+        let used: Vec<Op> = defs.filter(|&def| self.follows(kernel, def)).map(|def| kernel.insts[def].op).collect();
         if !is_followed && used.is_empty() {
             return;
         }
@@ -254,11 +267,11 @@ impl Tell for Option<Trace> {
                 near.push(Near { rule, at: at.clone(), is_followed, wanted, line, found, depth });
             }
         }
-        let before = trace.asked.insert(inst, trace.near.len());
-        if let Some(before) = before.and_then(|before| trace.near.get_mut(before)) {
+        let before = self.asked.insert(inst, self.near.len());
+        if let Some(before) = before.and_then(|before| self.near.get_mut(before)) {
             before.clear();
         }
-        trace.near.push(near);
+        self.near.push(near);
     }
 }
 

@@ -14,8 +14,15 @@ pub const PASS: BuiltIn = BuiltIn {
     name: "dce",
     description: "removes unused instructions, unused block parameters and unreachable blocks",
     order: &[(Order::Last, "the others leave what nothing uses any more")],
-    run,
+    run: run_alone,
 };
+
+fn run_alone(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let blocks = kernel.layout.len();
+    let changed = run(kernel, context);
+    context.only_removes = kernel.layout.len() == blocks;
+    changed
+}
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = context.flow(kernel);

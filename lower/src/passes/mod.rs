@@ -29,6 +29,8 @@ use halfbyte_ir::{Inst, Kernel, Value};
 
 pub(crate) use canon::PASS as CANON;
 pub(crate) use contract::{PASS as CONTRACT, is_needed as needs_contraction};
+pub(crate) use dce::PASS as DCE;
+pub(crate) use gvn::PASS as GVN;
 pub(crate) use legalise::PASS as LEGALISE;
 
 use crate::pass::BuiltIn;

@@ -109,9 +109,10 @@ fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
 
 /// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
 fn has_mask(legality: &Legality, ty: Type) -> bool {
-    let gives = |op, of: Type| of.mask_type() == Some(ty) && legality.is_native(op, of);
+    let gives = |op, of: Type| legality.is_native(op, of) && of.mask_type() == Some(ty);
     let mut compared = Type::ALL.iter();
-    !ty.is_mask() || ty.is_scalar() || compared.any(|&of| gives(Op::Icmp, of) || gives(Op::Fcmp, of))
+    let is_given = |of: Type| of.lanes() == ty.lanes() && (gives(Op::Icmp, of) || gives(Op::Fcmp, of));
+    !ty.is_mask() || ty.is_scalar() || compared.any(|&of| is_given(of))
 }
 
 /// Whether an instruction is not to be expanded: the target has it, or it does more than give a result and is no access that
