@@ -54,7 +54,7 @@ fn a_loop_over_groups() {
     assert_eq!(streams, [Some(0), Some(1)]);
     let tiles = &code.extra.tiles;
     assert_eq!((tiles.items, tiles.image.len()), (4, 0));
-    let scalar = |stream: &Stream| (stream.buffer, stream.site.written, stream.bytes, stream.scale);
+    let scalar = |stream: &Stream| (stream.buffer, stream.site.written, stream.bytes, stream.scale.clone());
     assert_eq!(tiles.streams.iter().map(scalar).collect::<Vec<_>>(), [(Some(0), false, 4, 4.into()), (Some(2), true, 4, 4.into())]);
 }
 
