@@ -5,15 +5,20 @@
 mod bits;
 mod compare;
 mod convert;
+mod double;
 mod effects;
+mod exact;
 mod float;
 mod half;
 mod integer;
 mod memory;
+mod mini;
 mod wide;
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
+
+use float::Arith;
 
 pub use effects::{Access, CONST_SPACE, Effects, Location, Next, Reader, Write};
 
