@@ -59,14 +59,8 @@ fn computed<F: Float>(op: &str, [a, b, c]: [F; 3], round: Round) -> F {
     }
 }
 
-const OPS: [(&str, &str); 6] = [
-    ("add", "%a, %b"),
-    ("sub", "%a, %b"),
-    ("mul", "%a, %b"),
-    ("div", "%a, %b"),
-    ("rcp", "%a"),
-    ("fma", "%a, %b, %c"),
-];
+const OPS: [(&str, &str); 6] =
+    [("add", "%a, %b"), ("sub", "%a, %b"), ("mul", "%a, %b"), ("div", "%a, %b"), ("rcp", "%a"), ("fma", "%a, %b, %c")];
 
 #[test]
 fn single_precision_agrees_with_apfloat() {
@@ -97,7 +91,8 @@ fn double_precision_agrees_with_apfloat() {
                 let [a, b, c] = bits;
                 let exact = computed(name, bits.map(|bits| Double::from_bits(bits.into())), round);
                 let found = op.d(&[("%a", a), ("%b", b), ("%c", c)]);
-                let is_right = if exact.is_nan() { f64::from_bits(found).is_nan() } else { exact.to_bits() == found.into() };
+                let is_right =
+                    if exact.is_nan() { f64::from_bits(found).is_nan() } else { exact.to_bits() == found.into() };
                 assert!(is_right, "{name}.r{mark} {a:#x} {b:#x} {c:#x}: {found:#x}, not {exact}");
             }
         }
@@ -174,9 +169,14 @@ fn double_precision_converts_as_apfloat_does() {
             let expected = Double::from_u128_r(integer.into(), round).value.to_bits();
             assert_eq!(u128::from(of_unsigned.d(&[("%a", integer)])), expected, "{mark} {integer:#x}");
         }
-        for (ty, bits, signed) in
-            [("s64", 64, true), ("u64", 64, false), ("s32", 32, true), ("u32", 32, false), ("s16", 16, true), ("u8", 8, false)]
-        {
+        for (ty, bits, signed) in [
+            ("s64", 64, true),
+            ("u64", 64, false),
+            ("s32", 32, true),
+            ("u32", 32, false),
+            ("s16", 16, true),
+            ("u8", 8, false),
+        ] {
             let op = Op::new("b64 %d; f64 %a", &format!("cvt.r{mark}i.{ty}.f64 %d, %a"));
             for _ in 0..1500 {
                 let a = double(&mut random);

@@ -98,7 +98,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-                if inst.since().sm > sm.number() || crate::ptx::clamps_nothing(&inst) {
+                if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) {
                     continue;
                 }
                 crate::ptx::tame(&mut inst);

@@ -164,7 +164,7 @@ macro_rules! opcodes {
                     CVT_F16_BF16 => m.half_to_other(Format::Bf16, Format::F16);
                     CVT_F64_INT => m.int_to_double();
                     CVT_INT_F64 => m.double_to_int();
-                    CVT_F32_F64 CVT_F16_F64 CVT_BF16_F64 => m.narrow_double();
+                    CVT_F32_F64 CVT_F32_F64_FLUSHED CVT_F16_F64 CVT_BF16_F64 => m.narrow_double();
                     CVT_F64_F32 CVT_F64_F16 CVT_F64_BF16 => m.widen_double();
                     CVT_F64_F64 => m.double_to_double();
                     CVT_TF32_AWAY CVT_TF32 => m.narrow_tf32();

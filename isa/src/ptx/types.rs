@@ -193,6 +193,8 @@ pub struct Since {
     pub sm: u16,
     /// The target must be one of a family or an architecture (`sm_120f`, `sm_120a`), not just `sm_120`.
     pub specific: bool,
+    /// Only the family of that SM has it.
+    pub one_family: bool,
     /// A lower PTX version is enough from a higher SM on.
     pub earlier: Option<((u8, u8), u16)>,
 }
@@ -203,18 +205,18 @@ impl Since {
 
     /// A version and an SM.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since { version: (major, minor), sm, specific: false, earlier: None }
+        Since { version: (major, minor), sm, specific: false, one_family: false, earlier: None }
     }
 
     /// What the name of an SM alone needs: the version that has it first.
     pub const fn first(sm: Sm) -> Since {
-        Since { version: sm.ptx_version(), sm: sm.number(), specific: false, earlier: None }
+        Since { version: sm.ptx_version(), sm: sm.number(), specific: false, one_family: false, earlier: None }
     }
 
     /// Whether an SM has it: what only a family has, those of the family.
     pub fn is_met_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
-        number >= least && (!self.specific || number / 10 == least / 10)
+        number >= least && (!self.one_family || number / 10 == least / 10)
     }
 
     /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
@@ -231,6 +233,7 @@ impl Since {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
             specific: self.specific || other.specific,
+            one_family: self.one_family || other.one_family,
             earlier: self.earlier.or(other.earlier),
         }
     }

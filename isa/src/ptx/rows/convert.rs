@@ -24,8 +24,9 @@ const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
 /// Of formats whose registers are as wide.
 const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
-const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", B32)];
-const RANDOM_FOUR: &[OperandRow] = &[def("d", T), OperandRow::used("a", Shape::Vector(S, 4)), reg("r", B32)];
+const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
+const RANDOM_FOUR: &[OperandRow] =
+    &[def("d", T), OperandRow::used("a", Shape::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
 const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
 const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
 const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
@@ -65,7 +66,7 @@ const LIMITED: Since = Since::new(8, 1, 80);
 const FP8: Since = Since { earlier: Some(((7, 8), 90)), ..Since::new(8, 1, 89) };
 /// From these on there are formats of 4 and 6 bits.
 const SMALL: Since = Since { specific: true, ..Since::new(8, 6, 100) };
-const STOCHASTIC: Since = Since { specific: true, ..Since::new(8, 7, 100) };
+const STOCHASTIC: Since = Since { specific: true, one_family: true, ..Since::new(8, 7, 100) };
 const SMALL_OF_HALVES: Since = Since { specific: true, ..Since::new(9, 1, 100) };
 const TF32_ROUNDED: Since = Since::new(7, 8, 90);
 const RANDOM: Slot = Slot::one_of("rounding", words!(Rs));
@@ -136,7 +137,8 @@ convert! {
     CVT_BF16_BF16 "cvt" Compute &[MAYBE_ROUND_INT, ty(BF16S), source_ty(BF16S)], EXACT, BF16, SAME, "cvt.rni.bf16.bf16 %d, %a;";
     CVT_F64_INT "cvt" Compute &[ROUND, SAT, ty(F64S), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f64.s64 %d, %a;";
     CVT_INT_F64 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F64S)], INT_FLOAT, Since::ALWAYS, DOUBLE_TO_INT, "cvt.rzi.s32.f64 %d, %a;";
-    CVT_F32_F64 "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f32.f64 %d, %a;";
+    CVT_F32_F64_FLUSHED "cvt" Compute &[ROUND, Slot::one_of("subnormals", words!(Ftz)), SAT, ty(F32), source_ty(F64S)], EXACT, Since::ALWAYS, DOUBLE, "cvt.rn.ftz.f32.f64 %d, %a;";
+    CVT_F32_F64 "cvt" Compute &[ROUND, SAT, ty(F32), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f32.f64 %d, %a;";
     CVT_F16_F64 "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f16.f64 %d, %a;";
     CVT_BF16_F64 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F64S)], EXACT, BF16, DOUBLE, "cvt.rn.bf16.f64 %d, %a;";
     CVT_F64_F32 "cvt" Compute &[FTZ, SAT, ty(F64S), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, TO_DOUBLE, "cvt.f64.f32 %d, %a;";
