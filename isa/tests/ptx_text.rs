@@ -530,7 +530,7 @@ fn errors_are_where_they_are() {
         ("bra c0+4;", "7:5: operand `target` of `bra` must be a label"),
         (".const .b32 x = 1;", "7:1: a variable in a kernel (`.const`) is not supported"),
         (".shared .b32 x[4];", "7:1: shared memory (`.shared`) is not supported"),
-        (".reg .b8 %x;", "7:6: a register of type .b8 is not supported"),
+        (".reg .bf16 %x;", "7:6: a register of type .bf16 is not supported"),
         (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
         (".reg .b32 %s;", "7:11: `%s` is already defined"),
         (".reg .b32 %r<2>;", "7:11: `%r` is already defined"),
