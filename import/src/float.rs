@@ -15,12 +15,12 @@ impl Import<'_> {
             ADD_F16 | ADD_BF16 | ADD_F32 => self.arithmetic(inst, Op::Fadd),
             SUB_F16 | SUB_BF16 | SUB_F32 => self.arithmetic(inst, Op::Fsub),
             MUL_F16 | MUL_BF16 | MUL_F32 => self.arithmetic(inst, Op::Fmul),
-            FMA_F16 | FMA_BF16 | FMA_F32 => self.arithmetic(inst, Op::Ffma),
+            FMA_F16 | FMA_BF16 | FMA_F32 | MAD_F32 => self.arithmetic(inst, Op::Ffma),
             MIN_F16 | MIN_BF16 | MIN_F32 => self.arithmetic(inst, Op::Fmin),
             MAX_F16 | MAX_BF16 | MAX_F32 => self.arithmetic(inst, Op::Fmax),
             NEG_F16 | NEG_BF16 | NEG_F32 => self.plain(inst, Op::Fneg),
             ABS_F16 | ABS_BF16 | ABS_F32 => self.plain(inst, Op::Fabs),
-            DIV_F32 => self.plain(inst, Op::Fdiv),
+            DIV_F32 | DIV_FULL_F32 => self.plain(inst, Op::Fdiv),
             SQRT_F32 => self.plain(inst, Op::Fsqrt),
             SETP_F32 | SETP_F16 | SETP_BF16 => {
                 let Some(p) = self.float_compare(inst, inst.ty(0)) else { return false };
@@ -59,7 +59,11 @@ impl Import<'_> {
         (ty != Type::F32 || !flags.ftz && clamp == Clamp::None).then_some(flags)
     }
 
+    /// Ops round to nearest; what is rounded otherwise is left.
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
+        if Self::rounding(inst) != Rounding::Rn {
+            return None;
+        }
         let ty = of_ptx(inst.ty(0))?;
         let flags = self.flags(inst, ty)?;
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
@@ -69,7 +73,7 @@ impl Import<'_> {
     /// What takes no modifiers.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
-        (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
+        (!inst.has(Token::Ftz) && Self::rounding(inst) == Rounding::Rn).then(|| self.lanewise(inst, op, ty))
     }
 
     /// A comparison: a truth value, or one a lane.
@@ -125,7 +129,7 @@ impl Import<'_> {
     }
 
     fn converted(&mut self, inst: &Inst, op: Op, from: Type) -> Option<Value> {
-        if [Token::Ftz, Token::Sat, Token::Relu].into_iter().any(|token| inst.has(token)) {
+        if [Token::Ftz, Token::Sat, Token::Relu, Token::Satfinite].into_iter().any(|token| inst.has(token)) {
             return None;
         }
         let to = of_ptx(inst.ty(0))?;
@@ -175,7 +179,7 @@ impl Import<'_> {
 
     /// Two halves of two floats, the first one high.
     fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
-        if inst.has(Token::Relu) {
+        if inst.has(Token::Relu) || inst.has(Token::Satfinite) {
             return None;
         }
         let ty = of_ptx(inst.ty(0))?;

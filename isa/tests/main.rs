@@ -12,6 +12,7 @@ mod meaning_moves;
 mod meaning_roles;
 mod meaning_video;
 mod ptx;
+mod ptx_exact;
 mod ptx_meaning;
 mod ptx_text;
 mod random;

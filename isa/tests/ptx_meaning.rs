@@ -38,13 +38,13 @@ impl Reader<Concrete> for Machine<'_> {
 }
 
 /// An instruction and the registers that it is about, ready to run.
-struct Op {
+pub struct Op {
     entry: halfbyte_isa::ptx::module::Entry,
 }
 
 impl Op {
     /// `declared` names registers with their types: `b32 %a; pred %p;`
-    fn new(declared: &str, inst: &str) -> Op {
+    pub fn new(declared: &str, inst: &str) -> Op {
         let regs: String =
             declared.split(';').filter(|d| !d.trim().is_empty()).map(|d| format!(".reg .{};", d.trim())).collect();
         let text = format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k()\n{{\n{regs}\n{inst};\n}}\n");
@@ -88,13 +88,13 @@ impl Op {
     }
 
     /// `%d` after it.
-    fn d(&self, before: &[(&str, u64)]) -> u64 {
+    pub fn d(&self, before: &[(&str, u64)]) -> u64 {
         self.run(before)("%d")
     }
 }
 
 /// The instruction with `%d`, `%a`, `%b`, `%c` of one type.
-fn same(ty: &str, inst: &str) -> Op {
+pub fn same(ty: &str, inst: &str) -> Op {
     let declared: Vec<String> = ["%d", "%a", "%b", "%c"].map(|name| format!("{ty} {name}")).into();
     Op::new(&declared.join(";"), inst)
 }
@@ -399,7 +399,7 @@ fn single(bits: u32) -> Single {
     Single::from_bits(bits.into())
 }
 
-const ROUNDINGS: [(&str, Round); 4] = [
+pub const ROUNDINGS: [(&str, Round); 4] = [
     ("n", Round::NearestTiesToEven),
     ("z", Round::TowardZero),
     ("m", Round::TowardNegative),

@@ -385,7 +385,10 @@ pub struct Missing {
 impl Module {
     /// Whether version and target are enough for what needs so much.
     pub fn provides(&self, since: Since) -> bool {
-        self.version >= since.version && self.target.sm >= since.sm && (!since.specific || self.target.suffix.is_some())
+        let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
+        (at((since.version, since.sm)) || since.earlier.is_some_and(at))
+            && (!since.specific || self.target.suffix.is_some())
+            && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }
 
     /// Every instruction that needs more than version and target provide, in order.

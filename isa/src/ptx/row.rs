@@ -249,7 +249,8 @@ impl Row {
     fn is_free(&self, token: Token) -> bool {
         use Token::*;
         match token {
-            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Ftz | Sat | Relu | Nan | And | Or | Xor | Add => true,
+            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
+            | Xor | Add => true,
             V2 | V4 | Global | Const | Param | ReadOnly => self.class == Class::Memory,
             _ => false,
         }

@@ -15,7 +15,7 @@ pub enum Kind {
     Integer,
     /// A floating-point number, or several.
     Float,
-    /// Integers packed in a word; no register has such a type.
+    /// Several values packed, or one in a format of its own; no register has such a type.
     Packed,
 }
 
@@ -78,6 +78,23 @@ types! {
     Bf16x2 "bf16x2" 32 Float false;
     F32 "f32" 32 Float false;
     F64 "f64" 64 Float false;
+    U2 "u2" 2 Packed false;
+    S2 "s2" 2 Packed true;
+    U4 "u4" 4 Packed false;
+    S4 "s4" 4 Packed true;
+    Tf32 "tf32" 32 Packed false;
+    F32x2 "f32x2" 64 Packed false;
+    E4m3x2 "e4m3x2" 16 Packed false;
+    E5m2x2 "e5m2x2" 16 Packed false;
+    E2m3x2 "e2m3x2" 16 Packed false;
+    E3m2x2 "e3m2x2" 16 Packed false;
+    E2m1x2 "e2m1x2" 8 Packed false;
+    Ue8m0x2 "ue8m0x2" 16 Packed false;
+    E4m3x4 "e4m3x4" 32 Packed false;
+    E5m2x4 "e5m2x4" 32 Packed false;
+    E2m3x4 "e2m3x4" 32 Packed false;
+    E3m2x4 "e3m2x4" 32 Packed false;
+    E2m1x4 "e2m1x4" 16 Packed false;
     U16x2 "u16x2" 32 Packed false;
     S16x2 "s16x2" 32 Packed true;
     U8x4 "u8x4" 32 Packed false;
@@ -91,12 +108,15 @@ impl Type {
         self.bits() == register.bits() && self.mixes(register)
     }
 
-    /// Likewise of a register that may be wider, as those of loads, stores and conversions of integers and bits may be.
+    /// Likewise of a register that may be wider, as those of loads, stores and most conversions may be.
     pub fn fits_in(self, register: Type) -> bool {
-        let wider = self.bits() < register.bits()
-            && self.kind() != Kind::Float
-            && matches!(register.kind(), Kind::Bits | Kind::Integer);
-        wider || self.accepts(register)
+        let is_of_class = match self.kind() {
+            Kind::Float => register.kind() == Kind::Bits,
+            Kind::Integer => matches!(register.kind(), Kind::Bits | Kind::Integer),
+            Kind::Bits => register.kind() != Kind::Predicate,
+            Kind::Predicate | Kind::Packed => false,
+        };
+        self.bits() < register.bits() && is_of_class || self.accepts(register)
     }
 
     fn mixes(self, register: Type) -> bool {
@@ -110,7 +130,7 @@ impl Type {
 
     /// Whether a register may be declared to be of it.
     pub fn is_of_registers(self) -> bool {
-        self.kind() != Kind::Packed && !matches!(self, Type::B8 | Type::U8 | Type::S8 | Type::Bf16 | Type::Bf16x2)
+        self.kind() != Kind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
     }
 
     /// A value without the bits that the type does not have.
@@ -147,8 +167,9 @@ macro_rules! tokens {
 }
 
 tokens! {
-    Rn "rn" Rz "rz" Rm "rm" Rp "rp" Rni "rni" Rzi "rzi" Rmi "rmi" Rpi "rpi"
-    Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN"
+    Rn "rn" Rz "rz" Rm "rm" Rp "rp" Rni "rni" Rzi "rzi" Rmi "rmi" Rpi "rpi" Rna "rna" Rs "rs"
+    Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN" Satfinite "satfinite" Full "full" Xorsign "xorsign" Abs "abs"
+    Finite "finite" Infinite "infinite" Number "number" NotANumber "notanumber" Normal "normal" Subnormal "subnormal"
     Lo "lo" Hi "hi" Wide "wide" Left "l" Right "r" Clamp "clamp" Wrap "wrap"
     Eq "eq" Ne "ne" Lt "lt" Le "le" Gt "gt" Ge "ge" Ls "ls" Hs "hs"
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
@@ -172,6 +193,10 @@ pub struct Since {
     pub sm: u16,
     /// The target must be one of a family or an architecture (`sm_120f`, `sm_120a`), not just `sm_120`.
     pub specific: bool,
+    /// Only the family of that SM has it.
+    pub one_family: bool,
+    /// A lower PTX version is enough from a higher SM on.
+    pub earlier: Option<((u8, u8), u16)>,
 }
 
 impl Since {
@@ -180,23 +205,23 @@ impl Since {
 
     /// A version and an SM.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since { version: (major, minor), sm, specific: false }
+        Since { version: (major, minor), sm, specific: false, one_family: false, earlier: None }
     }
 
     /// What the name of an SM alone needs: the version that has it first.
     pub const fn first(sm: Sm) -> Since {
-        Since { version: sm.ptx_version(), sm: sm.number(), specific: false }
+        Since { version: sm.ptx_version(), sm: sm.number(), specific: false, one_family: false, earlier: None }
     }
 
     /// Whether an SM has it: what only a family has, those of the family.
     pub fn is_met_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
-        number >= least && (!self.specific || number / 10 == least / 10)
+        number >= least && (!self.one_family || number / 10 == least / 10)
     }
 
     /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
     pub const fn is_more(self) -> bool {
-        let Since { version: (major, minor), sm, specific } = self;
+        let Since { version: (major, minor), sm, specific, .. } = self;
         let Since { version: (least_major, least_minor), sm: least_sm, .. } = Since::ALWAYS;
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || specific
     }
@@ -208,6 +233,8 @@ impl Since {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
             specific: self.specific || other.specific,
+            one_family: self.one_family || other.one_family,
+            earlier: self.earlier.or(other.earlier),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::halu::domain::Domain;
 
-type Wide<D> = [<D as Domain>::Word; 2];
+/// A value, low word first.
+pub(crate) type Wide<D> = [<D as Domain>::Word; 2];
 
 /// A constant.
 pub(crate) fn constant<D: Domain>(d: &mut D, value: u64) -> Wide<D> {

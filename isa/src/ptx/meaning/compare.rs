@@ -42,6 +42,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_truth(p);
     }
 
+    pub(super) fn set_pred_double(&mut self) {
+        let p = self.compare_double();
+        self.define_both(p);
+    }
+
+    pub(super) fn set_double(&mut self) {
+        let p = self.compare_double();
+        let p = self.combine(p);
+        self.define_truth(p);
+    }
+
     pub(super) fn set_half(&mut self, format: Format) {
         let [p, _] = self.compare_half(format);
         let p = self.combine(p);
@@ -108,8 +119,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     fn compare_float(&mut self) -> D::Pred {
-        let (a, b) = (self.float(1), self.float(2));
+        let (a, b) = (self.operand_float(1), self.operand_float(2));
         self.d.fcompare(compare(&self.inst.words), a, b)
+    }
+
+    fn compare_double(&mut self) -> D::Pred {
+        let (a, b) = (self.value(1), self.value(2));
+        self.double_compare(compare(&self.inst.words), a, b)
     }
 
     fn compare_half(&mut self, format: Format) -> [D::Pred; 2] {

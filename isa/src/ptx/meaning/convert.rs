@@ -1,6 +1,6 @@
 //! Conversions.
 
-use super::{Context, Reader, wide};
+use super::{Context, Reader, exact, wide};
 use crate::half::{Compare, Format, NAN_F32, Rounding};
 use crate::halu::domain::Domain;
 use crate::ptx::types::{Token, Type};
@@ -14,15 +14,15 @@ enum Inexact {
     Odd,
 }
 
-/// A finite f32 or an infinity, rounded to an integer.
-struct Integral<W, P> {
+/// A finite float or an infinity, rounded to an integer.
+pub(super) struct Integral<W, P> {
     /// Its magnitude, where there is no overflow.
-    magnitude: [W; 2],
+    pub magnitude: [W; 2],
     /// The magnitude has more than 64 bits.
-    overflow: P,
-    negative: P,
+    pub overflow: P,
+    pub negative: P,
     /// It was an integer before.
-    already: P,
+    pub already: P,
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -41,9 +41,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Clamps two integers, the second lowest, and puts them below `c` if there is one.
-    pub(super) fn pack_clamped(&mut self, bits: u32) {
+    pub(super) fn pack_clamped(&mut self, below: bool) {
         let ty = self.ty(0);
-        let mut word = if bits == 16 { self.d.word(0) } else { self.word(3) };
+        let bits = ty.bits();
+        let mut word = if below { self.word(3) } else { self.d.word(0) };
         for i in [1, 2] {
             let value = self.wide_int(i, Type::S32);
             let clamped = self.clamp(value, true, ty);
@@ -71,7 +72,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn float_to_int(&mut self) {
-        let a = self.float(1);
+        let a = self.operand_float(1);
         self.define_int_of(a);
     }
 
@@ -110,7 +111,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn float_to_float(&mut self) {
-        let a = self.float(1);
+        let a = self.operand_float(1);
         let a = self.integral_float(a);
         let result = self.saturated(a);
         self.define_word(result);
@@ -125,8 +126,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
+    /// From one kind of half to the other.
+    pub(super) fn half_to_other(&mut self, from: Format, to: Format) {
+        let half = self.word(1);
+        let a = self.d.widen(from, half);
+        let rounding = self.rounding();
+        let result = self.d.narrow(to, rounding, a);
+        self.define_word(result);
+    }
+
     /// The rounding that the words name.
-    fn rounding(&self) -> Rounding {
+    pub(super) fn rounding(&self) -> Rounding {
         match () {
             () if self.has(Token::Rz) || self.has(Token::Rzi) => Rounding::Zero,
             () if self.has(Token::Rm) || self.has(Token::Rmi) => Rounding::Down,
@@ -135,10 +145,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Rounds once; `.relu` then makes +0 of what is less than zero.
+    /// Rounds once; `.satfinite` makes the greatest number of an infinity, and `.relu` then +0 of what is less than zero.
     fn half_of_float(&mut self, format: Format, a: D::Word) -> D::Word {
         let rounding = self.rounding();
-        let half = self.d.narrow(format, rounding, a);
+        let mut half = self.d.narrow(format, rounding, a);
+        if self.has(Token::Satfinite) {
+            let (magnitudes, infinity, one) =
+                (self.d.word(0x7FFF), self.d.word(format.infinity().into()), self.d.word(1));
+            let magnitude = self.d.and(half, magnitudes);
+            let infinite = self.d.equal(magnitude, infinity);
+            let greatest = self.d.sub(half, one);
+            half = self.d.select(infinite, greatest, half);
+        }
         if !self.has(Token::Relu) {
             return half;
         }
@@ -187,7 +205,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         // The leading one counts as one in the exponent, and so does a carry.
         let significand = match inexact {
             Inexact::Round(rounding) => {
-                let up = self.rounds_up(rounding, negative, significand, rest);
+                let up = exact::rounds_up(self.d, rounding, negative, significand, rest);
                 self.d.add(significand, up)
             }
             Inexact::Odd => {
@@ -202,31 +220,6 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let sign = self.d.word(1 << 31);
         let signed = self.d.or(float, sign);
         self.d.select(negative, signed, float)
-    }
-
-    /// 1 where a magnitude, of which `rest` (a fraction of 2^32) is cut off, is rounded away from zero; else 0.
-    fn rounds_up(&mut self, rounding: Rounding, negative: D::Pred, kept: D::Word, rest: D::Word) -> D::Word {
-        let zero = self.d.word(0);
-        let exact = self.d.equal(rest, zero);
-        let inexact = self.d.negate(exact);
-        let up = match rounding {
-            Rounding::Nearest => {
-                let (half, one) = (self.d.word(1 << 31), self.d.word(1));
-                let above = self.d.less(false, half, rest);
-                let tie = self.d.equal(half, rest);
-                let odd = self.d.and(kept, one);
-                let odd = self.d.equal(odd, one);
-                let tie = self.d.both(tie, odd);
-                self.d.either(above, tie)
-            }
-            Rounding::Down => self.d.both(inexact, negative),
-            Rounding::Up => {
-                let positive = self.d.negate(negative);
-                self.d.both(inexact, positive)
-            }
-            Rounding::Zero => self.d.truth(false),
-        };
-        wide::one_if(self.d, up)
     }
 
     /// An f32 that is no NaN, rounded to an integer as the words say.
@@ -260,7 +253,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rest = self.d.sub(width, down);
         let rest = wide::shl_word(self.d, significand, rest);
         let rounding = self.rounding();
-        let away = self.rounds_up(rounding, negative, kept, rest);
+        let away = exact::rounds_up(self.d, rounding, negative, kept, rest);
         let right = self.d.add(kept, away);
         let magnitude = wide::select(self.d, already, left, [right, zero]);
         Integral { magnitude, overflow, negative, already }
@@ -269,7 +262,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Writes the integer of an f32.
     fn define_int_of(&mut self, a: D::Word) {
         let ty = self.ty(0);
-        let Integral { magnitude, overflow, negative, .. } = self.integral(a);
+        let integral = self.integral(a);
+        let nan = self.d.fcompare(Compare::NAN, a, a);
+        self.define_integral(integral, nan, if ty.bits() == 64 { 1 << 63 } else { 0 });
+    }
+
+    /// Writes an integer clamped to its type, and of NaN another.
+    pub(super) fn define_integral(&mut self, integral: Integral<D::Word, D::Pred>, nan: D::Pred, of_nan: u64) {
+        let ty = self.ty(0);
+        let Integral { magnitude, overflow, negative, .. } = integral;
         let all = wide::constant(self.d, u64::MAX);
         let magnitude = wide::select(self.d, overflow, all, magnitude);
         let (most, least) = match ty.is_signed() {
@@ -282,8 +283,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let magnitude = wide::select(self.d, above, limit, magnitude);
         let opposite = wide::neg(self.d, magnitude);
         let number = wide::select(self.d, negative, opposite, magnitude);
-        let nan = self.d.fcompare(Compare::NAN, a, a);
-        let of_nan = wide::constant(self.d, if ty.bits() == 64 { 1 << 63 } else { 0 });
+        let of_nan = wide::constant(self.d, of_nan);
         let result = wide::select(self.d, nan, of_nan, number);
         self.define(result);
     }

@@ -1,17 +1,33 @@
 //! f32 arithmetic.
 
+use super::exact::{self, Finish, Float, Number, Towards};
+use super::wide::{self, Wide};
 use super::{Context, Reader};
-use crate::half::Compare;
+use crate::half::{Compare, Format, Rounding};
 use crate::halu::domain::{Domain, float_minmax};
-use crate::ptx::types::Token;
+use crate::ptx::types::{Token, Type};
+
+/// Which operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arith {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+    Sqrt,
+}
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
+/// The exponent in the high word of an f64.
+const DOUBLE_EXPONENT: u32 = 0x7FF0_0000;
 const ONE: u32 = 0x3F80_0000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// An operand, flushed if the instruction says so.
-    pub(super) fn float(&mut self, i: usize) -> D::Word {
+    pub(super) fn operand_float(&mut self, i: usize) -> D::Word {
         let word = self.word(i);
         self.flushed(word)
     }
@@ -39,54 +55,182 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(positive, clamped, zero)
     }
 
-    fn define_float(&mut self, a: D::Word) {
-        let flushed = self.flushed(a);
-        let result = self.saturated(flushed);
+    /// An operation on f32 operands, rounded, flushed and clamped as the words say.
+    fn single(&mut self, arith: Arith, operands: [D::Word; 3]) -> D::Word {
+        let [a, b, c] = operands.map(|operand| self.flushed(operand));
+        let rounding = self.rounding();
+        let result = if rounding == Rounding::Nearest {
+            let result = match arith {
+                Arith::Add => self.d.fadd(a, b),
+                Arith::Sub => {
+                    let sign = self.d.word(SIGN);
+                    let b = self.d.xor(b, sign);
+                    self.d.fadd(a, b)
+                }
+                Arith::Mul => self.d.fmul(a, b),
+                Arith::Fma => self.d.fma(a, b, c),
+                Arith::Div => self.d.fdiv(a, b),
+                Arith::Rcp => {
+                    let one = self.d.word(ONE);
+                    self.d.fdiv(one, a)
+                }
+                Arith::Sqrt => self.d.fsqrt(a),
+            };
+            self.flushed(result)
+        } else {
+            let zero = self.d.word(0);
+            let number = self.exact(arith, Float::F32, [a, b, c].map(|word| [word, zero]));
+            let finish = Finish { ftz: self.has(Token::Ftz), ..Finish::default() };
+            exact::round(self.d, Float::F32, number, Towards::Rounding(rounding), finish, None)[0]
+        };
+        self.saturated(result)
+    }
+
+    /// An operation on operands of a format, with all bits that rounding asks for.
+    pub(super) fn exact(&mut self, arith: Arith, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
+        let rounding = self.rounding();
+        let d = &mut *self.d;
+        let [a, b, c] = operands;
+        let a = exact::unpack(d, format, a);
+        match arith {
+            Arith::Sqrt => exact::sqrt(d, format, a),
+            Arith::Rcp => {
+                let one = exact::one(d);
+                exact::div(d, format, one, a)
+            }
+            _ => {
+                let b = exact::unpack(d, format, b);
+                match arith {
+                    Arith::Add => exact::add(d, a, b, rounding),
+                    Arith::Sub => {
+                        let b = exact::neg(d, b);
+                        exact::add(d, a, b, rounding)
+                    }
+                    Arith::Mul => exact::mul(d, format, a, b),
+                    Arith::Div => exact::div(d, format, a, b),
+                    Arith::Fma | Arith::Rcp | Arith::Sqrt => {
+                        let c = exact::unpack(d, format, c);
+                        exact::fma(d, format, [a, b, c], rounding)
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn float(&mut self, arith: Arith) {
+        let operands = [1, 2, 3].map(|i| self.word(i));
+        let result = self.single(arith, operands);
         self.define_word(result);
     }
 
-    /// ADD, MUL, DIV.
-    pub(super) fn float_binary(&mut self, op: fn(&mut D, D::Word, D::Word) -> D::Word) {
-        let (a, b) = (self.float(1), self.float(2));
-        let result = op(self.d, a, b);
-        self.define_float(result);
+    /// The same with halves for all operands but the last.
+    pub(super) fn float_of_half(&mut self, arith: Arith) {
+        let format = if self.ty(1) == Type::F16 { Format::F16 } else { Format::Bf16 };
+        let last = if arith == Arith::Fma { 3 } else { 2 };
+        let operands = [1, 2, 3].map(|i| {
+            let word = self.word(i);
+            if i < last { self.d.widen(format, word) } else { word }
+        });
+        let result = self.single(arith, operands);
+        self.define_word(result);
     }
 
-    pub(super) fn float_sub(&mut self) {
-        let (a, b, sign) = (self.float(1), self.float(2), self.d.word(SIGN));
-        let b = self.d.xor(b, sign);
-        let result = self.d.fadd(a, b);
-        self.define_float(result);
-    }
-
-    pub(super) fn float_fma(&mut self) {
-        let (a, b, c) = (self.float(1), self.float(2), self.float(3));
-        let result = self.d.fma(a, b, c);
-        self.define_float(result);
-    }
-
-    pub(super) fn float_sqrt(&mut self) {
-        let a = self.float(1);
-        let result = self.d.fsqrt(a);
-        self.define_float(result);
+    /// The same on two f32, low one first.
+    pub(super) fn float_pair(&mut self, arith: Arith) {
+        let [a, b, c] = [1, 2, 3].map(|i| self.value(i));
+        let result = [self.single(arith, [a[0], b[0], c[0]]), self.single(arith, [a[1], b[1], c[1]])];
+        self.define(result);
     }
 
     pub(super) fn float_minmax(&mut self, min: bool) {
-        let (a, b) = (self.float(1), self.float(2));
-        let min = self.d.truth(min);
-        let result = float_minmax(self.d, min, self.has(Token::Nan), a, b);
+        let (a, b) = (self.operand_float(1), self.operand_float(2));
+        let result = self.minmax(min, a, b);
         self.define_word(result);
+    }
+
+    pub(super) fn float_minmax_of_three(&mut self, min: bool) {
+        let [a, b, c] = [1, 2, 3].map(|i| {
+            let float = self.operand_float(i);
+            if self.has(Token::Abs) { self.magnitude(float) } else { float }
+        });
+        let first = self.minmax(min, a, b);
+        let result = self.minmax(min, first, c);
+        self.define_word(result);
+    }
+
+    pub(super) fn float_minmax_signed(&mut self, min: bool) {
+        let (a, b, sign) = (self.operand_float(1), self.operand_float(2), self.d.word(SIGN));
+        let signs = self.d.xor(a, b);
+        let signs = self.d.and(signs, sign);
+        let (a, b) = (self.magnitude(a), self.magnitude(b));
+        let result = self.minmax(min, a, b);
+        let signed = self.d.or(result, signs);
+        let nan = self.d.fcompare(Compare::NAN, result, result);
+        let result = self.d.select(nan, result, signed);
+        self.define_word(result);
+    }
+
+    fn minmax(&mut self, min: bool, a: D::Word, b: D::Word) -> D::Word {
+        let (min, nan) = (self.d.truth(min), self.has(Token::Nan));
+        float_minmax(self.d, min, nan, a, b)
+    }
+
+    fn magnitude(&mut self, a: D::Word) -> D::Word {
+        let magnitudes = self.d.word(!SIGN);
+        self.d.and(a, magnitudes)
+    }
+
+    /// The second operand with the sign of the first.
+    pub(super) fn copy_sign(&mut self) {
+        let (a, b, sign) = (self.value(1), self.value(2), self.d.word(SIGN));
+        let top = if self.ty(0) == Type::F64 { 1 } else { 0 };
+        let sign = self.d.and(a[top], sign);
+        let magnitude = self.magnitude(b[top]);
+        let signed = self.d.or(magnitude, sign);
+        let result = if top == 1 { [b[0], signed] } else { [signed, b[1]] };
+        self.define(result);
+    }
+
+    /// Whether the operand has the property that the words name.
+    pub(super) fn test_property(&mut self) {
+        let a = self.value(1);
+        let zero = self.d.word(0);
+        // The high word of an f64, with a bit for the low one.
+        let (word, exponent) = if self.ty(0) == Type::F64 {
+            let empty = self.d.equal(a[0], zero);
+            let any = self.d.negate(empty);
+            let any = wide::one_if(self.d, any);
+            (self.d.or(a[1], any), DOUBLE_EXPONENT)
+        } else {
+            (a[0], EXPONENT)
+        };
+        let magnitude = self.magnitude(word);
+        let (infinity, unit) = (self.d.word(exponent), self.d.word(exponent & exponent.wrapping_neg()));
+        let finite = self.d.less(false, magnitude, infinity);
+        let infinite = self.d.equal(magnitude, infinity);
+        let number = self.d.either(finite, infinite);
+        let small = self.d.less(false, magnitude, unit);
+        let nothing = self.d.equal(magnitude, zero);
+        let something = self.d.negate(nothing);
+        let subnormal = self.d.both(small, something);
+        let result = match () {
+            () if self.has(Token::Finite) => finite,
+            () if self.has(Token::Infinite) => infinite,
+            () if self.has(Token::Number) => number,
+            () if self.has(Token::NotANumber) => self.d.negate(number),
+            () if self.has(Token::Subnormal) => subnormal,
+            () => {
+                let usual = self.d.negate(subnormal);
+                self.d.both(finite, usual)
+            }
+        };
+        self.define_predicate(result);
     }
 
     /// NEG, or else ABS.
     pub(super) fn float_sign(&mut self, neg: bool) {
-        let (a, sign) = (self.float(1), self.d.word(SIGN));
-        let result = if neg {
-            self.d.xor(a, sign)
-        } else {
-            let magnitude = self.d.not(sign);
-            self.d.and(a, magnitude)
-        };
+        let (a, sign) = (self.operand_float(1), self.d.word(SIGN));
+        let result = if neg { self.d.xor(a, sign) } else { self.magnitude(a) };
         self.define_word(result);
     }
 }

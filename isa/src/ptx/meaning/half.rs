@@ -1,8 +1,8 @@
 //! Halves, one or two packed in a word.
 
 use super::{Context, Reader};
-use crate::half::{Clamp, Format, Mode, Rounding};
-use crate::halu::domain::{Domain, HalfKind, HalfMinMax, HalfOp};
+use crate::half::{Clamp, Compare, Format, Mode, Rounding};
+use crate::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 use crate::ptx::types::Token;
 
 const SIGNS: u32 = 0x8000_8000;
@@ -37,6 +37,27 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let (a, b, min) = (self.word(1), self.word(2), self.d.truth(min));
         let result = self.d.half_minmax(&op, min, a, b);
         self.define_word(result);
+    }
+
+    /// The same of magnitudes, negative where one operand was.
+    pub(super) fn half_minmax_signed(&mut self, min: bool, format: Format) {
+        let op = HalfMinMax { format, ftz: self.has(Token::Ftz), nan: self.has(Token::Nan) };
+        let (a, b, min, signs) = (self.word(1), self.word(2), self.d.truth(min), self.d.word(SIGNS));
+        let magnitudes = self.d.not(signs);
+        let differ = self.d.xor(a, b);
+        let [a, b] = [a, b].map(|word| self.d.and(word, magnitudes));
+        let result = self.d.half_minmax(&op, min, a, b);
+        let numbers = HalfCompare { format, ftz: false, compare: Compare::NUM };
+        let numbers = self.d.half_compare(&numbers, result, result);
+        let zero = self.d.word(0);
+        let mut signed = result;
+        for (number, position) in numbers.into_iter().zip([15, 31]) {
+            let sign = self.d.word(1 << position);
+            let sign = self.d.and(differ, sign);
+            let sign = self.d.select(number, sign, zero);
+            signed = self.d.or(signed, sign);
+        }
+        self.define_word(signed);
     }
 
     /// NEG, or else ABS.

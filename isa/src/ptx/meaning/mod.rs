@@ -6,14 +6,19 @@ mod bits;
 mod carry;
 mod compare;
 mod convert;
+mod double;
 mod effects;
+mod exact;
 mod float;
 mod half;
 mod integer;
 mod memory;
+mod mini;
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
+
+use float::Arith;
 
 pub use effects::{Access, CONST_SPACE, Effects, Location, Next, Reader, Write};
 

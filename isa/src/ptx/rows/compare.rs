@@ -69,6 +69,7 @@ compare! {
     SETP_INT "setp" &[ORDER, BOOL, ty(INTEGERS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.lt.s32 %p, %a, %b;";
     SETP_UNSIGNED "setp" &[UNSIGNED, BOOL, ty(UNSIGNEDS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.hs.u32 %p, %a, %b;";
     SETP_F32 "setp" &[FLOAT, BOOL, FTZ, ty(F32)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.gtu.ftz.f32 %p|%q, %a, %b;";
+    SETP_F64 "setp" &[FLOAT, BOOL, F64], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.gtu.f64 %p|%q, %a, %b;";
     SETP_F16 "setp" &[FLOAT, BOOL, FTZ, ty(F16)], SETP_HALF, Since::ALWAYS, INTO_PREDICATES, "setp.gt.f16 %p, %a, %b;";
     SETP_BF16 "setp" &[FLOAT, BOOL, ty(BF16S)], SETP_HALF, BF16, INTO_PREDICATES, "setp.gt.bf16 %p, %a, %b;";
     SETP_F16X2 "setp" &[FLOAT, BOOL, FTZ, ty(F16X2)], SETP_HALVES, Since::ALWAYS, INTO_LANES, "setp.lt.and.ftz.f16x2 %p|%q, %a, %b, !%c;";
@@ -78,17 +79,18 @@ compare! {
     SET_INT "set" &[ORDER, BOOL, TRUTH, source_ty(INTEGERS)], SET, Since::ALWAYS, INTO_WORD, "set.lt.u32.s32 %d, %a, %b;";
     SET_UNSIGNED "set" &[UNSIGNED, BOOL, TRUTH, source_ty(UNSIGNEDS)], SET, Since::ALWAYS, INTO_WORD, "set.hi.u32.u32 %d, %a, %b;";
     SET_F32 "set" &[FLOAT, BOOL, FTZ, TRUTH, source_ty(F32)], SET, Since::ALWAYS, INTO_WORD, "set.num.f32.f32 %d, %a, %b;";
+    SET_F64 "set" &[FLOAT, BOOL, TRUTH, source_ty(types!(F64))], SET, Since::ALWAYS, INTO_WORD, "set.num.u32.f64 %d, %a, %b;";
     SET_F16 "set" &[FLOAT, BOOL, FTZ, ty(ONE_HALF), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
     SET_BF16 "set" &[FLOAT, BOOL, ty(types!(Bf16 U16 S16 U32 S32)), source_ty(BF16S)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16.bf16 %d, %a, %b;";
     SET_F16X2 "set" &[FLOAT, BOOL, FTZ, ty(TWO_HALVES), source_ty(F16X2)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u32.f16x2 %d, %a, %b;";
     SET_BF16X2 "set" &[FLOAT, BOOL, ty(types!(Bf16x2 U32 S32)), source_ty(BF16X2)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16x2.bf16x2 %d, %a, %b;";
 
-    SELP "selp" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32))], &[def("d", T), value("a", T), value("b", T), reg("c", PRED)],
+    SELP "selp" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], &[def("d", T), value("a", T), value("b", T), reg("c", PRED)],
         Since::ALWAYS, "Selects by a predicate: `a` where `c` is true, else `b`.", "selp.b32 %d, %a, 0, %c;";
-    SLCT_INT "slct" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32)), source_ty(types!(S32))],
+    SLCT_INT "slct" &[ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64)), source_ty(types!(S32))],
         &[def("d", T), value("a", T), value("b", T), value("c", S)],
         Since::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.b32.s32 %d, %a, %b, %c;";
-    SLCT_F32 "slct" &[FTZ, ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32)), source_ty(F32)],
+    SLCT_F32 "slct" &[FTZ, ty(types!(B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64)), source_ty(F32)],
         &[def("d", T), value("a", T), value("b", T), value("c", S)],
         Since::ALWAYS, "Selects by a sign: `a` where `c` is at least 0, else `b`. NaN selects `b`, and -0 is at least 0.", "slct.ftz.u32.f32 %d, %a, %b, %c;";
 }

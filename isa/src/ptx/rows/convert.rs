@@ -3,7 +3,6 @@
 use super::*;
 
 const INTEGERS: &[Choice] = types!(U8 U16 U32 U64 S8 S16 S32 S64);
-const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));
 const NEAR_OR_ZERO: Slot = Slot::one_of("rounding", words!(Rn Rz));
 const ROUND_INT: Slot = Slot::one_of("rounding", words!(Rni Rzi Rmi Rpi));
 const MAYBE_ROUND_INT: Slot = Slot::optional("rounding", words!(Rni Rzi Rmi Rpi));
@@ -16,13 +15,18 @@ const PACK: Slot = Slot::one_of("packing", words!(Pack));
 const S: Ty = Ty::Named(1);
 /// Both may be wider registers.
 const INT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
-const FLOAT_INT: &[OperandRow] = &[def("d", T), value("a", Ty::Within(1))];
+const FLOAT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 /// With bfloat16 none is.
-const EXACT_INTEGERS: &[Choice] = types!(U16 U32 U64 S16 S32 S64);
+const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
-const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", S)];
-const FLOAT_FLOAT: &[OperandRow] = &[def("d", T), reg("a", S)];
+const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
+const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
+/// Of formats whose registers are as wide.
+const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
+const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
+const RANDOM_FOUR: &[OperandRow] =
+    &[def("d", T), OperandRow::used("a", Shape::Vector(S, 4)), reg("r", Ty::Is(Type::U16x2))];
 const PACKED: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S)];
 const PACKED_BYTES: &[OperandRow] = &[def("d", U32), value("a", S), value("b", S), value("c", U32)];
 const PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S)];
@@ -31,7 +35,7 @@ const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), to
     range becomes the nearest integer in range; NaN becomes 0, and 2^63 where the integer has 64 bits. `.ftz` takes a subnormal for zero.";
 const TO_FLOAT: &str = "Rounds an integer to a float, once. `.sat` clamps to 0 to 1.";
 const NARROW: &str = "Rounds an f32 once to a half. `.ftz` changes nothing: machines round a subnormal operand like any other. `.sat` clamps to 0 to 1, and NaN and \
-    -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN. NaN is 0x7fff.";
+    -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN; `.satfinite` makes the greatest number of what is beyond it. NaN is 0x7fff.";
 const WIDEN: &str = "The f32 of the same value; NaN is 0x7fffffff. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1.";
 const SAME: &str = "Rounds a float to an integer that is a float (`.rni` to nearest even, `.rzi` towards zero, `.rmi` down, `.rpi` up), or \
     leaves it as it is. NaN is canonical; `.ftz` takes subnormals for zeros of their sign; `.sat` clamps to 0 to 1.";
@@ -53,6 +57,57 @@ macro_rules! convert {
     )* };
 }
 
+const MUST_SATFINITE: Slot = Slot::one_of("limit", words!(Satfinite));
+/// What bfloat16 and halves are limited by.
+const MAYBE_SATFINITE: Slot = Slot::optional("limit", &[since(LIMITED, Token::Satfinite)]);
+const ANY_SATFINITE: Slot = Slot::optional("limit", words!(Satfinite));
+const ANY_RELU: Slot = Slot::optional("clamping", words!(Relu));
+const LIMITED: Since = Since::new(8, 1, 80);
+/// From these on there are pairs of bytes.
+const FP8: Since = Since { earlier: Some(((7, 8), 90)), ..Since::new(8, 1, 89) };
+/// From these on there are formats of 4 and 6 bits.
+const SMALL: Since = Since { specific: true, ..Since::new(8, 6, 100) };
+const STOCHASTIC: Since = Since { specific: true, one_family: true, ..Since::new(8, 7, 100) };
+const SMALL_OF_HALVES: Since = Since { specific: true, ..Since::new(9, 1, 100) };
+const TF32_ROUNDED: Since = Since::new(7, 8, 90);
+const RANDOM: Slot = Slot::one_of("rounding", words!(Rs));
+const ZERO_OR_UP: Slot = Slot::one_of("rounding", words!(Rz Rp));
+const DIRECTED: Slot = Slot::one_of("rounding", words!(Rm Rp));
+
+const fn of_type(token: Type, needs: Since) -> Choice {
+    since(needs, Token::Type(token))
+}
+
+const MINIS: Slot = ty(&[
+    of_type(Type::E4m3x2, FP8),
+    of_type(Type::E5m2x2, FP8),
+    of_type(Type::E2m3x2, SMALL),
+    of_type(Type::E3m2x2, SMALL),
+    of_type(Type::E2m1x2, SMALL),
+]);
+const MINI_SOURCES: Slot = source_ty(MINIS.choices);
+const BYTES: Slot = ty(types!(E4m3x2 E5m2x2));
+const SMALLER: Slot = ty(types!(E2m3x2 E3m2x2 E2m1x2));
+const HALVES: Slot = source_ty(&[word(Token::Type(Type::F16x2)), of_type(Type::Bf16x2, SMALL_OF_HALVES)]);
+
+const TO_MINI: &str = "Rounds numbers to nearest even in formats of 8, 6 or 4 bits, and packs two: `a`, or the high half, becomes the high one. \
+    What is beyond the greatest number becomes it, infinity too. e4m3 and e5m2 have a NaN, 0x7f; in the other formats NaN becomes the \
+    greatest number. Of e2m3 and e3m2 each takes the low six bits of a byte, of e2m1 four bits. `.relu` makes what is less than 0 +0.";
+const TO_SCALE: &str = "Takes the exponents of two numbers, as powers of two in 8 bits of which 255 is NaN; the high byte is that of `a` or of the high half. \
+    The sign does not count; what is below 2^-127 becomes 0. `.rz` drops fractions, `.rp` goes up where there is one. \
+    `.satfinite` makes infinity 254.";
+const TO_TF32: &str = "Rounds an f32 to 10 bits of fraction; the low 13 bits are zero. `.rna` is to nearest, ties away from zero. NaN is 0x7fffffff.";
+const AT_RANDOM: &str = "Adds random bits to those that are cut off, and rounds away from zero where there is a carry. \
+    They come from `r`: for a pair the high half for `a` and the low one for `b`, 13 bits for f16; for four numbers the high half for the first two and \
+    the low one for the others, of which e2m1 takes 8 bits. `.satfinite` makes the greatest number of what is beyond it.";
+const DOUBLE: &str = "Rounds an f64 once. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1, and NaN and -0 become +0. NaN is \
+    0x7fffffff, or 0x7fff of a half.";
+const TO_DOUBLE: &str = "The f64 of the same value. A NaN is quiet and keeps its payload. `.ftz` takes a subnormal operand for the zero of its sign; `.sat` clamps to 0 to 1.";
+const DOUBLE_TO_INT: &str = "Rounds an f64 to an integer: to nearest even (`.rni`), towards zero (`.rzi`), down (`.rmi`), up (`.rpi`). What is out of range becomes the \
+    nearest integer in range; NaN becomes the integer of which only the highest bit is set.";
+const BETWEEN: &str = "Rounds one kind of half to the other, once.";
+
+const F64S: &[Choice] = types!(F64);
 const F16: &[Choice] = types!(F16);
 const BF16S: &[Choice] = types!(Bf16);
 const F32: &[Choice] = types!(F32);
@@ -65,8 +120,8 @@ convert! {
         "Makes an integer of another, clamped to its range. An assembler refuses `.sat` where all values of the source are in range.", "cvt.sat.u8.s32 %d, %a;";
     CVT_PACK "cvt" Compute &[PACK, MUST_SAT, ty(types!(U16 S16)), source_ty(types!(S32))], PACKED, PACKING,
         "Clamps two integers to half-words and packs them: `a` becomes the high one, `b` the low one.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
-    CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8)), source_ty(types!(S32)), Slot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
-        "Clamps two integers to bytes and packs them below the low half of `c`: `a` becomes byte 1, `b` byte 0.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
+    CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8 U4 S4 U2 S2)), source_ty(types!(S32)), Slot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,
+        "Clamps two integers to 8, 4 or 2 bits and packs them below the low bits of `c`: `b` becomes the lowest, `a` the next.", "cvt.pack.sat.u8.s32.b32 %d, %a, %b, %c;";
     CVT_F32_INT "cvt" Compute &[ROUND, FTZ, SAT, ty(F32), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f32.s32 %d, %a;";
     CVT_F16_INT "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f16.u16 %d, %a;";
     CVT_BF16_INT "cvt" Compute &[ROUND, ty(BF16S), source_ty(EXACT_INTEGERS)], BF16_INT, BF16, TO_FLOAT, "cvt.rn.bf16.s32 %d, %a;";
@@ -74,15 +129,43 @@ convert! {
     CVT_INT_F16 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F16)], INT_FLOAT, Since::ALWAYS, TO_INT, "cvt.rni.s16.f16 %d, %a;";
     CVT_INT_BF16 "cvt" Compute &[ROUND_INT, ty(EXACT_INTEGERS), source_ty(BF16S)], INT_BF16, BF16, TO_INT, "cvt.rzi.s32.bf16 %d, %a;";
     CVT_F16_F32 "cvt" Compute &[ROUND, FTZ, SAT, ty(F16), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, NARROW, "cvt.rn.f16.f32 %d, %a;";
-    CVT_F16_F32_RELU "cvt" Compute &[NEAR_OR_ZERO, MUST_RELU, ty(F16), source_ty(F32)], FLOAT_FLOAT, SM_80, NARROW, "cvt.rn.relu.f16.f32 %d, %a;";
-    CVT_BF16_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, ty(BF16S), source_ty(F32)], FLOAT_FLOAT, SM_80, NARROW, "cvt.rn.bf16.f32 %d, %a;";
+    CVT_F16_F32_RELU "cvt" Compute &[NEAR_OR_ZERO, MUST_RELU, MAYBE_SATFINITE, ty(F16), source_ty(F32)], FLOAT_FLOAT, SM_80, NARROW, "cvt.rn.relu.f16.f32 %d, %a;";
+    CVT_F16_F32_LIMITED "cvt" Compute &[NEAR_OR_ZERO, MUST_SATFINITE, ty(F16), source_ty(F32)], FLOAT_FLOAT, LIMITED, NARROW, "cvt.rn.satfinite.f16.f32 %d, %a;";
+    CVT_BF16_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(BF16S), source_ty(F32)], EXACT, SM_80, NARROW, "cvt.rn.bf16.f32 %d, %a;";
+    CVT_BF16_F32_DIRECTED "cvt" Compute &[DIRECTED, ty(BF16S), source_ty(F32)], EXACT, BF16, NARROW, "cvt.rm.bf16.f32 %d, %a;";
+    CVT_BF16_F16 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F16)], EXACT, BF16, BETWEEN, "cvt.rn.bf16.f16 %d, %a;";
+    CVT_F16_BF16 "cvt" Compute &[ROUND, ty(F16), source_ty(BF16S)], EXACT, BF16, BETWEEN, "cvt.rz.f16.bf16 %d, %a;";
+    CVT_BF16_BF16 "cvt" Compute &[MAYBE_ROUND_INT, ty(BF16S), source_ty(BF16S)], EXACT, BF16, SAME, "cvt.rni.bf16.bf16 %d, %a;";
+    CVT_F64_INT "cvt" Compute &[ROUND, SAT, ty(F64S), source_ty(INTEGERS)], FLOAT_INT, Since::ALWAYS, TO_FLOAT, "cvt.rn.f64.s64 %d, %a;";
+    CVT_INT_F64 "cvt" Compute &[ROUND_INT, SAT, ty(INTEGERS), source_ty(F64S)], INT_FLOAT, Since::ALWAYS, DOUBLE_TO_INT, "cvt.rzi.s32.f64 %d, %a;";
+    CVT_F32_F64_FLUSHED "cvt" Compute &[ROUND, Slot::one_of("subnormals", words!(Ftz)), SAT, ty(F32), source_ty(F64S)], EXACT, Since::ALWAYS, DOUBLE, "cvt.rn.ftz.f32.f64 %d, %a;";
+    CVT_F32_F64 "cvt" Compute &[ROUND, SAT, ty(F32), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f32.f64 %d, %a;";
+    CVT_F16_F64 "cvt" Compute &[ROUND, SAT, ty(F16), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, DOUBLE, "cvt.rn.f16.f64 %d, %a;";
+    CVT_BF16_F64 "cvt" Compute &[ROUND, ty(BF16S), source_ty(F64S)], EXACT, BF16, DOUBLE, "cvt.rn.bf16.f64 %d, %a;";
+    CVT_F64_F32 "cvt" Compute &[FTZ, SAT, ty(F64S), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, TO_DOUBLE, "cvt.f64.f32 %d, %a;";
+    CVT_F64_F16 "cvt" Compute &[SAT, ty(F64S), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, TO_DOUBLE, "cvt.f64.f16 %d, %a;";
+    CVT_F64_BF16 "cvt" Compute &[ty(F64S), source_ty(BF16S)], EXACT, BF16, TO_DOUBLE, "cvt.f64.bf16 %d, %a;";
+    CVT_F64_F64 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F64S), source_ty(F64S)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rni.f64.f64 %d, %a;";
+    CVT_TF32_AWAY "cvt" Compute &[Slot::one_of("rounding", words!(Rna)), MAYBE_SATFINITE, ty(types!(Tf32)), source_ty(F32)], EXACT, SM_80, TO_TF32, "cvt.rna.tf32.f32 %d, %a;";
+    CVT_TF32 "cvt" Compute &[NEAR_OR_ZERO, ANY_RELU, Slot::optional("limit", &[since(MIXED, Token::Satfinite)]), ty(types!(Tf32)), source_ty(F32)], EXACT, TF32_ROUNDED, TO_TF32, "cvt.rn.tf32.f32 %d, %a;";
+    CVT_MINI_F32 "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, MINIS, source_ty(F32)], PAIR, Since::ALWAYS, TO_MINI, "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;";
+    CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";
+    CVT_SMALLER_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, SMALLER, source_ty(types!(F16x2 Bf16x2))], EXACT, SMALL_OF_HALVES, TO_MINI, "cvt.rn.satfinite.e2m3x2.f16x2 %d, %a;";
+    CVT_HALVES_MINI "cvt" Compute &[RN, ANY_RELU, ty(types!(F16x2)), MINI_SOURCES], EXACT, Since::ALWAYS,
+        "The halves of the same values. Of e2m3 and e3m2 six bits of a byte count, of e2m1 four bits. NaN is 0x7fff; `.relu` makes what is less than 0 +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
+    CVT_SCALE_F32 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(F32)], PAIR, SMALL, TO_SCALE, "cvt.rp.satfinite.ue8m0x2.f32 %d, %a, %b;";
+    CVT_SCALE_BF16X2 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(types!(Bf16x2))], EXACT, SMALL, TO_SCALE, "cvt.rz.ue8m0x2.bf16x2 %d, %a;";
+    CVT_BF16X2_SCALE "cvt" Compute &[RN, ty(types!(Bf16x2)), source_ty(types!(Ue8m0x2))], EXACT, SMALL, "The bfloat16 of two powers of two; 255 is NaN, 0x7fff.", "cvt.rn.bf16x2.ue8m0x2 %d, %a;";
+    CVT_RANDOM_PAIR "cvt" Compute &[RANDOM, ANY_RELU, ANY_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], RANDOM_PAIR, STOCHASTIC, AT_RANDOM, "cvt.rs.f16x2.f32 %d, %a, %b, %r;";
+    CVT_RANDOM_FOUR "cvt" Compute &[RANDOM, MUST_SATFINITE, ANY_RELU, ty(types!(E4m3x4 E5m2x4 E2m3x4 E3m2x4 E2m1x4)), source_ty(F32)], RANDOM_FOUR, STOCHASTIC, AT_RANDOM,
+        "cvt.rs.relu.satfinite.e4m3x4.f32 %d, {%a, %b, %c, %e}, %r;";
     CVT_F32_F16 "cvt" Compute &[FTZ, SAT, ty(F32), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, WIDEN, "cvt.f32.f16 %d, %a;";
-    CVT_F32_BF16 "cvt" Compute &[ty(F32), source_ty(BF16S)], FLOAT_FLOAT, Since::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
+    CVT_F32_BF16 "cvt" Compute &[Slot::optional("subnormals", &[since(BF16, Token::Ftz)]), ty(F32), source_ty(BF16S)], EXACT, Since::new(7, 1, 80), WIDEN, "cvt.f32.bf16 %d, %a;";
     CVT_F32_F32 "cvt" Compute &[MAYBE_ROUND_INT, FTZ, SAT, ty(F32), source_ty(F32)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rni.f32.f32 %d, %a;";
     CVT_F16_F16 "cvt" Compute &[MAYBE_ROUND_INT, SAT, ty(F16), source_ty(F16)], FLOAT_FLOAT, Since::ALWAYS, SAME, "cvt.rzi.f16.f16 %d, %a;";
-    CVT_F16X2_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, ty(types!(F16x2 Bf16x2)), source_ty(F32)], PAIR, SM_80, BOTH, "cvt.rn.f16x2.f32 %d, %a, %b;";
+    CVT_F16X2_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], PAIR, SM_80, BOTH, "cvt.rn.f16x2.f32 %d, %a, %b;";
 
-    MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32))], D_A, Since::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
+    MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], D_A, Since::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
     MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32))], &[def("d", T), OperandRow::used("a", Shape::Special)], Since::ALWAYS,
         "Reads a special register, a thread's or a block's number or how many there are; its low bits where the type is narrower.", "mov.u32 %d, %tid.x;";
     MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", Shape::Parts(T))], Since::ALWAYS,

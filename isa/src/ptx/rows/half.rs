@@ -64,6 +64,10 @@ half! {
     MIN_BF16 "min" &[NAN, BF16S], REGS_2, SM_80, MIN_DOC, "min.NaN.bf16x2 %d, %a, %b;";
     MAX_F16 "max" &[FTZ, NAN, F16], REGS_2, SM_80, MAX_DOC, "max.f16x2 %d, %a, %b;";
     MAX_BF16 "max" &[NAN, BF16S], REGS_2, SM_80, MAX_DOC, "max.bf16x2 %d, %a, %b;";
+    MIN_XORSIGN_F16 "min" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("lesser"), "min.xorsign.abs.f16x2 %d, %a, %b;";
+    MIN_XORSIGN_BF16 "min" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("lesser"), "min.NaN.xorsign.abs.bf16x2 %d, %a, %b;";
+    MAX_XORSIGN_F16 "max" &[FTZ, NAN, XORSIGN, OF_MAGNITUDES, F16], REGS_2, XORSIGNS, super::float::signed!("greater"), "max.xorsign.abs.f16x2 %d, %a, %b;";
+    MAX_XORSIGN_BF16 "max" &[NAN, XORSIGN, OF_MAGNITUDES, BF16S], REGS_2, XORSIGNS, super::float::signed!("greater"), "max.xorsign.abs.bf16x2 %d, %a, %b;";
     NEG_F16 "neg" &[FTZ, F16], REGS_1, Since::ALWAYS, NEG_DOC, "neg.f16x2 %d, %a;";
     NEG_BF16 "neg" &[BF16S], REGS_1, SM_80, NEG_DOC, "neg.bf16x2 %d, %a;";
     ABS_F16 "abs" &[FTZ, F16], REGS_1, WITH_ABS, ABS_DOC, "abs.f16 %d, %a;";

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32);
+const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
 const UP_TO_32: &[Choice] = types!(B8 B16 B32 U8 U16 U32 S8 S16 S32 F32);
 const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const));
 const STORE_SPACE: Slot = Slot::optional("space", words!(Global));

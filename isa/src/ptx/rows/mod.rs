@@ -4,6 +4,7 @@ pub mod bits;
 pub mod compare;
 pub mod control;
 pub mod convert;
+pub mod double;
 pub mod float;
 pub mod half;
 pub mod integer;
@@ -28,7 +29,7 @@ const PTX: Row = Row {
 /// From these on there are packed integers of 16 bits.
 const PACKED_16: Since = Since::new(8, 0, 90);
 /// From these on there are packed integers of 8 bits.
-const PACKED_8: Since = Since { version: (9, 2), sm: 120, specific: true };
+const PACKED_8: Since = Since { version: (9, 2), sm: 120, specific: true, one_family: true, earlier: None };
 /// From these on integers are clamped and packed in one.
 const PACKING: Since = Since::new(6, 5, 75);
 /// From these on bfloat16 is added, multiplied and compared as it is.
@@ -55,6 +56,18 @@ macro_rules! types {
 }
 use {types, words};
 
+/// From these on pairs of f32, and f32 and halves together, are added and multiplied.
+const MIXED: Since = Since::new(8, 6, 100);
+/// From these on signs are combined by minimum and maximum.
+const XORSIGNS: Since = Since::new(7, 2, 86);
+
+const F64: Slot = ty(types!(F64));
+/// A rounding, which must be there.
+const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));
+/// One that may be left out.
+const MAYBE_ROUND: Slot = Slot::optional("rounding", words!(Rn Rz Rm Rp));
+const XORSIGN: Slot = Slot::one_of("sign", words!(Xorsign));
+const OF_MAGNITUDES: Slot = Slot::one_of("magnitudes", words!(Abs));
 const FTZ: Slot = Slot::optional("subnormals", words!(Ftz));
 const SAT: Slot = Slot::optional("clamping", words!(Sat));
 const NAN: Slot = Slot::optional("NaN", &[since(SM_80, Token::Nan)]);

@@ -1,7 +1,7 @@
 //! PTX that is known and outside the subset: errors name it for what it is.
 
 use super::error::ErrorKind;
-use crate::ptx::types::{self, Token};
+use crate::ptx::types::Token;
 
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
@@ -17,11 +17,10 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "a matrix operation",
         "cp" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" => "an operation of the caches",
         "mapa" | "getctarank" | "isspacep" | "alloca" | "stacksave" | "stackrestore" => "an address in another space",
-        "rcp" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => "an approximation",
+        "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => "an approximation",
         "trap" | "brkpt" | "pmevent" | "nanosleep" | "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
             "an operation of the machine"
         }
-        "copysign" | "testp" => "an operation on the parts of a float",
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
             "a video instruction of this name"
         }
@@ -36,8 +35,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
         "shared" => "shared memory",
         "local" => "local memory",
-        "f64" => "double precision",
-        "approx" | "full" => "an approximation",
+        "approx" => "an approximation",
         "acquire" if mnemonic != "ld" => return None,
         "release" if mnemonic != "st" => return None,
         "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "weak" | "cta" | "cluster" | "gpu" | "sys" => {
@@ -46,16 +44,9 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "L1" | "L2" | "unified" | "level" => {
             "an operation of the caches"
         }
-        "xorsign" | "abs" if matches!(mnemonic, "min" | "max") => "a minimum of absolute values",
-        "u4" | "s4" | "u2" | "s2" if mnemonic == "cvt" => "an integer of less than 8 bits",
-        "rna" | "rs" | "satfinite" | "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
-        "tf32" | "b128" | "f32x2" | "v8" | "oob" => "a type of newer machines",
-        "e4m3x2" | "e5m2x2" | "e4m3x4" | "e5m2x4" | "e2m1x2" | "e2m1x4" | "e2m3x2" | "e3m2x2" | "e2m3x4" | "e3m2x4"
-        | "ue8m0x2" | "s2f6x2"
-            if mnemonic == "cvt" =>
-        {
-            "a type of newer machines"
-        }
+        "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
+        "b128" | "v8" | "oob" => "a type of newer machines",
+        "s2f6x2" if mnemonic == "cvt" => "a type of newer machines",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
@@ -63,7 +54,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
 
 /// A type that registers, parameters and variables have, and none here.
 pub(super) fn ty(word: &str) -> Option<ErrorKind> {
-    let is_newer = matches!(word, "b128" | "tf32");
+    let is_newer = word == "b128";
     is_newer.then(|| ErrorKind::Unsupported(format!("a type of newer machines (`.{word}`)")))
 }
 
@@ -85,32 +76,14 @@ pub(super) fn directive(word: &str) -> ErrorKind {
 
 /// What an instruction is whose words, or number of operands, no row here has, where PTX has it on an SM.
 pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{Ftz, Param, Rm, Rp, Rz, Type, V4};
-    use types::Type::{Bf16, F16, F32};
+    use Token::{Param, Type, V4};
     let has = |token: Token| words.contains(&token);
-    let roundings = words.iter().filter(|&&token| matches!(token, Token::Rn | Rz | Rm | Rp)).count();
-    let is_f32 = has(Type(F32));
     let what = match (mnemonic, wrong) {
-        ("add" | "sub" | "mul" | "fma" | "div" | "sqrt", ErrorKind::Word { .. })
-            if is_f32 && roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) =>
-        {
-            "a rounding other than to nearest"
-        }
-        ("cvt", ErrorKind::Word { .. }) if roundings == 1 && (has(Rz) || has(Rm) || has(Rp)) => {
-            "a rounding other than to nearest"
-        }
-        ("add" | "sub" | "fma", ErrorKind::Word { .. }) if is_f32 && (has(Type(F16)) || has(Type(Bf16))) => {
-            "a sum of two types"
-        }
-        ("cvt", ErrorKind::Word { .. }) if has(Type(F16)) && has(Type(Bf16)) => "a conversion between kinds of halves",
-        ("cvt", ErrorKind::Word { .. }) if has(Ftz) && is_f32 && has(Type(Bf16)) => "`.ftz` of a bfloat16",
         ("ld" | "st", ErrorKind::Word { .. })
             if sm >= 100 && has(V4) && words.iter().any(|word| matches!(word, Type(ty) if ty.bits() == 64)) =>
         {
             "an access of 32 bytes"
         }
-        ("mad", ErrorKind::Word { .. } | ErrorKind::MissingWord { .. }) if is_f32 => "`fma` by this name",
-        ("min" | "max", ErrorKind::Count { found: 4, .. }) if is_f32 => "a minimum of three",
         ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
         ("st", ErrorKind::Word { .. }) if has(Param) => "a parameter of a call",
         _ => return None,

@@ -312,6 +312,7 @@ impl Printer {
     fn number(&mut self, bits: u64, ty: Type) {
         match ty.kind() {
             _ if ty == Type::F32 => self.out.push_str(&format!("0f{bits:08x}")),
+            _ if ty == Type::F64 => self.out.push_str(&format!("0d{bits:016x}")),
             Kind::Integer if ty.is_signed() => {
                 let unused = 64 - ty.bits();
                 self.signed((bits << unused) as i64 >> unused);

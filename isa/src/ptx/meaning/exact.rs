@@ -1,0 +1,698 @@
+//! Floating-point arithmetic on integers: any format, any rounding, over any [`Domain`].
+//!
+//! An operand becomes a [`Number`], operations keep all bits that rounding asks for, and the result is rounded once. What is
+//! cut off on the way stays as a last bit that is set (rounding to odd), far below where any format rounds.
+
+use super::wide::{self, Wide};
+use crate::half::Rounding;
+use crate::halu::domain::Domain;
+
+/// A format: a sign, an exponent, a fraction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Float {
+    exponent_bits: u32,
+    fraction_bits: u32,
+    /// The greatest finite pattern.
+    most: u64,
+    /// What stands for infinity, where the format has one.
+    infinity: Option<u64>,
+    /// What stands for NaN, without a sign.
+    nan: u64,
+}
+
+impl Float {
+    pub const F16: Float = Float::ieee(5, 10, 0x7FFF);
+    pub const BF16: Float = Float::ieee(8, 7, 0x7FFF);
+    /// The high 19 bits of an f32.
+    pub const TF32: Float = Float::ieee(8, 10, 0x3_FFFF);
+    pub const F32: Float = Float::ieee(8, 23, 0x7FFF_FFFF);
+    pub const F64: Float = Float::ieee(11, 52, 0x7FF8_0000_0000_0000);
+    pub const E5M2: Float = Float::ieee(5, 2, 0x7F);
+    pub const E4M3: Float = Float { exponent_bits: 4, fraction_bits: 3, most: 0x7E, infinity: None, nan: 0x7F };
+    pub const E2M3: Float = Float::finite(2, 3);
+    pub const E3M2: Float = Float::finite(3, 2);
+    pub const E2M1: Float = Float::finite(2, 1);
+
+    const fn ieee(exponent_bits: u32, fraction_bits: u32, nan: u64) -> Float {
+        let infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+        Float { exponent_bits, fraction_bits, most: infinity - 1, infinity: Some(infinity), nan }
+    }
+
+    /// A format all of whose patterns are numbers.
+    const fn finite(exponent_bits: u32, fraction_bits: u32) -> Float {
+        let most = (1 << (exponent_bits + fraction_bits)) - 1;
+        Float { exponent_bits, fraction_bits, most, infinity: None, nan: most }
+    }
+
+    /// Bits with the sign.
+    pub const fn bits(self) -> u32 {
+        1 + self.exponent_bits + self.fraction_bits
+    }
+
+    const fn bias(self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    const fn one(self) -> u64 {
+        (self.bias() as u64) << self.fraction_bits
+    }
+
+    const fn magnitudes(self) -> u64 {
+        (1 << (self.bits() - 1)) - 1
+    }
+
+    /// Whether significands fit the high word of a [`Number`], with their product exact in 64 bits.
+    const fn is_narrow(self) -> bool {
+        self.fraction_bits < 30
+    }
+}
+
+/// `significand * 2^(exponent - 62)`, with a sign; or NaN, or an infinity.
+///
+/// Bit 62 of the significand is its leading one. Zero has no bits and an exponent below all others; an infinity has one above
+/// all others.
+pub(super) struct Number<D: Domain> {
+    pub nan: D::Pred,
+    pub infinite: D::Pred,
+    pub negative: D::Pred,
+    pub exponent: D::Word,
+    pub significand: Wide<D>,
+}
+
+impl<D: Domain> Clone for Number<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Domain> Copy for Number<D> {}
+
+/// The exponent of infinities, and below zero of zeros.
+const FAR: i32 = 0x4000;
+/// Where the leading one of a significand is.
+const LEADING: u32 = 62;
+
+/// How a number becomes one of a format.
+#[derive(Clone, Copy)]
+pub(super) enum Towards<W> {
+    /// As the rounding says.
+    Rounding(Rounding),
+    /// To nearest, ties away from zero.
+    Away,
+    /// Away from zero where these bits and what is cut off, a fraction of 2^32, have a carry.
+    Random(W),
+}
+
+/// What is done besides rounding.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Finish {
+    /// A result that is subnormal before it is rounded becomes the zero of its sign.
+    pub ftz: bool,
+    /// Into +0 to 1; NaN becomes +0.
+    pub sat: bool,
+    /// What is less than zero becomes +0.
+    pub relu: bool,
+    /// What is beyond the greatest finite number becomes it.
+    pub finite: bool,
+}
+
+/// The number that bits of a format stand for; bits beyond the format do not matter.
+pub(super) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Number<D> {
+    let negative = bit(d, bits, format.bits() - 1);
+    let mask = wide::constant(d, format.magnitudes());
+    let magnitude = wide::bitwise(d, D::and, bits, mask);
+    let field = shr(d, magnitude, format.fraction_bits)[0];
+    let zero = d.word(0);
+    let subnormal = d.equal(field, zero);
+
+    let (one, least) = (d.word(1), d.word((1 - format.bias()) as u32));
+    let exponent = d.sub(field, one);
+    let exponent = d.add(exponent, least);
+    let exponent = d.select(subnormal, least, exponent);
+    let fractions = wide::constant(d, (1 << format.fraction_bits) - 1);
+    let fraction = wide::bitwise(d, D::and, magnitude, fractions);
+    let hidden = wide::constant(d, 1 << format.fraction_bits);
+    let normal = wide::bitwise(d, D::or, fraction, hidden);
+    let significand = wide::select(d, subnormal, fraction, normal);
+    let significand = shl(d, significand, LEADING - format.fraction_bits);
+
+    let (infinite, nan) = match format.infinity {
+        Some(infinity) => {
+            let infinity = wide::constant(d, infinity);
+            (wide::equal(d, magnitude, infinity), wide::less(d, false, infinity, magnitude))
+        }
+        None => {
+            let most = wide::constant(d, format.most);
+            (d.truth(false), wide::less(d, false, most, magnitude))
+        }
+    };
+    let far = d.word(FAR as u32);
+    let exponent = d.select(infinite, far, exponent);
+    normalised(d, Number { nan, infinite, negative, exponent, significand })
+}
+
+/// The number of an integer, whose sign is given by itself.
+pub(super) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand: Wide<D>) -> Number<D> {
+    let (no, exponent) = (d.truth(false), d.word(LEADING));
+    normalised(d, Number { nan: no, infinite: no, negative, exponent, significand })
+}
+
+/// 1.
+pub(super) fn one<D: Domain>(d: &mut D) -> Number<D> {
+    let (no, exponent) = (d.truth(false), d.word(0));
+    let significand = wide::constant(d, 1 << LEADING);
+    Number { nan: no, infinite: no, negative: no, exponent, significand }
+}
+
+/// The opposite.
+pub(super) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
+    Number { negative: d.negate(a.negative), ..a }
+}
+
+/// `a + b`. The one whose bits are cut off is much smaller than the other, so that no cancellation brings the cut up.
+pub(super) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
+    let (high, low) = ordered(d, a, b);
+    let distance = d.sub(high.exponent, low.exponent);
+    let low_significand = jammed(d, low.significand, distance);
+    let differ = d.differ(high.negative, low.negative);
+    let sum = wide::add(d, high.significand, low_significand);
+    let difference = wide::sub(d, high.significand, low_significand);
+    let below = wide::is_negative(d, difference[1]);
+    let opposite = wide::neg(d, difference);
+    let difference = wide::select(d, below, opposite, difference);
+    let significand = wide::select(d, differ, difference, sum);
+    let negative = sign_of_sum(d, high, differ, below, significand, towards);
+    let (nan, infinite) = specials_of_sum(d, a, b, differ);
+    normalised(d, Number { nan, infinite, negative, exponent: high.exponent, significand })
+}
+
+/// The one of the greater exponent, and the other.
+fn ordered<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> (Number<D>, Number<D>) {
+    let swap = d.less(true, a.exponent, b.exponent);
+    (choose(d, swap, b, a), choose(d, swap, a, b))
+}
+
+fn choose<D: Domain>(d: &mut D, p: D::Pred, a: Number<D>, b: Number<D>) -> Number<D> {
+    let mut either = |a, b| {
+        let (with, not) = (d.both(p, a), d.negate(p));
+        let without = d.both(not, b);
+        d.either(with, without)
+    };
+    let (nan, infinite, negative) =
+        (either(a.nan, b.nan), either(a.infinite, b.infinite), either(a.negative, b.negative));
+    let exponent = d.select(p, a.exponent, b.exponent);
+    let significand = wide::select(d, p, a.significand, b.significand);
+    Number { nan, infinite, negative, exponent, significand }
+}
+
+/// A sum of nothing is -0 of two of them, and where the rounding is down if the signs differ.
+fn sign_of_sum<D: Domain>(
+    d: &mut D,
+    high: Number<D>,
+    differ: D::Pred,
+    below: D::Pred,
+    significand: Wide<D>,
+    towards: Rounding,
+) -> D::Pred {
+    let turned = d.both(differ, below);
+    let negative = d.differ(high.negative, turned);
+    let nothing = is_nothing(d, significand);
+    let cancelled = d.both(differ, nothing);
+    match towards {
+        Rounding::Down => d.either(cancelled, negative),
+        _ => {
+            let kept = d.negate(cancelled);
+            d.both(kept, negative)
+        }
+    }
+}
+
+fn specials_of_sum<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, differ: D::Pred) -> (D::Pred, D::Pred) {
+    let infinities = d.both(a.infinite, b.infinite);
+    let invalid = d.both(infinities, differ);
+    let nan = d.either(a.nan, b.nan);
+    (d.either(nan, invalid), d.either(a.infinite, b.infinite))
+}
+
+/// `a * b`, exact where the format is narrow.
+pub(super) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
+    let high = if format.is_narrow() {
+        wide::product(d, false, a.significand[1], b.significand[1])
+    } else {
+        let [low, high] = product(d, a.significand, b.significand);
+        odd(d, high, low)
+    };
+    // The leading one is bit 60 or 61, and the last bit says whether anything is cut off.
+    let of_product = outside_of_product(d, a, b);
+    let two = d.word(2);
+    let exponent = d.add(of_product.exponent, two);
+    normalised(d, Number { exponent, significand: high, ..of_product })
+}
+
+/// Sign, exponent and specials of a product.
+fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
+    let (a_zero, b_zero) = (is_nothing(d, a.significand), is_nothing(d, b.significand));
+    let infinite = d.either(a.infinite, b.infinite);
+    let zero = d.either(a_zero, b_zero);
+    let invalid = d.both(infinite, zero);
+    let nan = d.either(a.nan, b.nan);
+    let nan = d.either(nan, invalid);
+    let negative = d.differ(a.negative, b.negative);
+    let exponent = d.add(a.exponent, b.exponent);
+    let far = d.word(FAR as u32);
+    let exponent = d.select(infinite, far, exponent);
+    Number { nan, infinite, negative, exponent, significand: a.significand }
+}
+
+/// `a * b + c`, with nothing cut off before the sum.
+pub(super) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3], towards: Rounding) -> Number<D> {
+    if format.is_narrow() {
+        let product = mul(d, format, a, b);
+        return add(d, product, c, towards);
+    }
+    // In 128 bits: the leading one of the product is bit 125 or 126, that of `c` bit 126.
+    let of_product = outside_of_product(d, a, b);
+    let one = d.word(1);
+    let exponent = d.add(of_product.exponent, one);
+    let exponent = {
+        let nothing = d.either(a.infinite, b.infinite);
+        d.select(nothing, of_product.exponent, exponent)
+    };
+    let [low, high] = product(d, a.significand, b.significand);
+    let carried = shr(d, low, 63);
+    let (low, high) = (shl(d, low, 1), shl(d, high, 1));
+    let high = wide::bitwise(d, D::or, high, carried);
+    let left = Number { exponent, significand: high, ..of_product };
+    let none = wide::constant(d, 0);
+
+    let swap = d.less(true, left.exponent, c.exponent);
+    let greater = choose(d, swap, c, left);
+    let lesser = choose(d, swap, left, c);
+    let greater_low = wide::select(d, swap, none, low);
+    let lesser_low = wide::select(d, swap, low, none);
+    let distance = d.sub(greater.exponent, lesser.exponent);
+    let first = [greater_low, greater.significand];
+    let second = jammed_quad(d, [lesser_low, lesser.significand], distance);
+
+    let differ = d.differ(greater.negative, lesser.negative);
+    let sum = add_quad(d, first, second);
+    let difference = sub_quad(d, first, second);
+    let below = wide::is_negative(d, difference[1][1]);
+    let opposite = sub_quad(d, [none; 2], difference);
+    let [low, high] = [0, 1].map(|i| {
+        let difference = wide::select(d, below, opposite[i], difference[i]);
+        wide::select(d, differ, difference, sum[i])
+    });
+    let either = wide::bitwise(d, D::or, low, high);
+    let negative = sign_of_sum(d, greater, differ, below, either, towards);
+    let (nan, infinite) = specials_of_sum(d, left, c, differ);
+
+    // The high half where it has bits that count, else the low one.
+    let far = is_nothing(d, high);
+    let by = leading_zeros(d, high);
+    let zero = d.word(0);
+    let by = d.select(far, zero, by);
+    let raised = wide::shl(d, high, by);
+    let sixty_four = d.word(64);
+    let back = d.sub(sixty_four, by);
+    let moved = wide::shr(d, low, back);
+    let raised = wide::bitwise(d, D::or, raised, moved);
+    let rest = wide::shl(d, low, by);
+    let raised = wide::select(d, far, low, raised);
+    let rest = wide::select(d, far, none, rest);
+    let significand = odd(d, raised, rest);
+    // Bit 63 stands for what bit 63 of the high half did, less the distance moved.
+    let sunk = d.select(far, sixty_four, by);
+    let exponent = d.sub(greater.exponent, sunk);
+    normalised(d, Number { nan, infinite, negative, exponent, significand })
+}
+
+/// `a / b`, with as many bits as the format rounds by.
+pub(super) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
+    let digits = format.fraction_bits + 4;
+    let (quotient, exact) = if format.is_narrow() {
+        let (divisor, mut rest) = (b.significand[1], a.significand[1]);
+        let (mut quotient, one) = (d.word(0), d.word(1));
+        for _ in 0..digits {
+            let less = d.less(false, rest, divisor);
+            let fits = d.negate(less);
+            let left = d.sub(rest, divisor);
+            rest = d.select(fits, left, rest);
+            rest = d.shl(rest, one);
+            let digit = wide::one_if(d, fits);
+            quotient = d.shl(quotient, one);
+            quotient = d.or(quotient, digit);
+        }
+        let zero = d.word(0);
+        ([quotient, zero], d.equal(rest, zero))
+    } else {
+        let (divisor, mut rest) = (b.significand, a.significand);
+        let mut quotient = wide::constant(d, 0);
+        for _ in 0..digits {
+            let less = wide::less(d, false, rest, divisor);
+            let fits = d.negate(less);
+            let left = wide::sub(d, rest, divisor);
+            rest = wide::select(d, fits, left, rest);
+            rest = shl(d, rest, 1);
+            let digit = wide::one_if(d, fits);
+            quotient = shl(d, quotient, 1);
+            quotient[0] = d.or(quotient[0], digit);
+        }
+        (quotient, is_nothing(d, rest))
+    };
+    let significand = shl(d, quotient, LEADING + 1 - digits);
+    let significand = sticky(d, significand, exact);
+
+    let (a_zero, b_zero) = (is_nothing(d, a.significand), is_nothing(d, b.significand));
+    let (zeros, infinities) = (d.both(a_zero, b_zero), d.both(a.infinite, b.infinite));
+    let invalid = d.either(zeros, infinities);
+    let nan = d.either(a.nan, b.nan);
+    let nan = d.either(nan, invalid);
+    let infinite = d.either(a.infinite, b_zero);
+    let negative = d.differ(a.negative, b.negative);
+    let exponent = d.sub(a.exponent, b.exponent);
+    let none = wide::constant(d, 0);
+    let nothing = d.either(a_zero, b.infinite);
+    let significand = wide::select(d, nothing, none, significand);
+    normalised(d, Number { nan, infinite, negative, exponent, significand })
+}
+
+/// The square root, with as many bits as the format rounds by.
+pub(super) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<D> {
+    let one = d.word(1);
+    let exponent = d.sar(a.exponent, one);
+    let odd = d.and(a.exponent, one);
+    let odd = d.equal(odd, one);
+    // Bit 61 is 1; the rest stays below 8.
+    let halved = shr(d, a.significand, 1);
+    let radicand = wide::select(d, odd, a.significand, halved);
+    let digits = format.fraction_bits + 3;
+    let (root, exact) = if format.is_narrow() {
+        let (mut root, mut rest) = (d.word(0), radicand[1]);
+        for digit in 0..digits {
+            let bit = d.word(1 << (29 - digit));
+            let twice = d.shl(root, one);
+            let step = d.or(twice, bit);
+            let less = d.less(false, rest, step);
+            let fits = d.negate(less);
+            let left = d.sub(rest, step);
+            rest = d.select(fits, left, rest);
+            rest = d.shl(rest, one);
+            let longer = d.or(root, bit);
+            root = d.select(fits, longer, root);
+        }
+        let zero = d.word(0);
+        ([zero, root], d.equal(rest, zero))
+    } else {
+        let (mut root, mut rest) = (wide::constant(d, 0), radicand);
+        for digit in 0..digits {
+            let bit = wide::constant(d, 1 << (61 - digit));
+            let twice = shl(d, root, 1);
+            let step = wide::bitwise(d, D::or, twice, bit);
+            let less = wide::less(d, false, rest, step);
+            let fits = d.negate(less);
+            let left = wide::sub(d, rest, step);
+            rest = wide::select(d, fits, left, rest);
+            rest = shl(d, rest, 1);
+            let longer = wide::bitwise(d, D::or, root, bit);
+            root = wide::select(d, fits, longer, root);
+        }
+        (root, is_nothing(d, rest))
+    };
+    let significand = shl(d, root, 1);
+    let significand = sticky(d, significand, exact);
+    let none = wide::constant(d, 0);
+    let nothing = is_nothing(d, a.significand);
+    let significand = wide::select(d, nothing, none, significand);
+    let something = d.negate(nothing);
+    let invalid = d.both(a.negative, something);
+    let nan = d.either(a.nan, invalid);
+    normalised(d, Number { nan, exponent, significand, ..a })
+}
+
+/// The bits of the number rounded to a format, those beyond the format zero. NaN is `nan`, or the format's own.
+pub(super) fn round<D: Domain>(
+    d: &mut D,
+    format: Float,
+    a: Number<D>,
+    towards: Towards<D::Word>,
+    finish: Finish,
+    nan: Option<Wide<D>>,
+) -> Wide<D> {
+    let least = d.word((1 - format.bias()) as u32);
+    let tiny = d.less(true, a.exponent, least);
+    let zero = d.word(0);
+    let below = d.sub(least, a.exponent);
+    let below = d.select(tiny, below, zero);
+    let significand = jammed(d, a.significand, below);
+    let cut = LEADING - format.fraction_bits;
+    let kept = shr(d, significand, cut);
+    let rest = shl(d, significand, 64 - cut);
+    let none = d.equal(rest[0], zero);
+    let more = d.negate(none);
+    let more = wide::one_if(d, more);
+    let rest = d.or(rest[1], more);
+    let up = match towards {
+        Towards::Rounding(rounding) => rounds_up(d, rounding, a.negative, kept[0], rest),
+        Towards::Away => {
+            let last = d.word(31);
+            d.shr(rest, last)
+        }
+        Towards::Random(bits) => {
+            let sum = d.add(rest, bits);
+            let carry = d.less(false, sum, rest);
+            wide::one_if(d, carry)
+        }
+    };
+    let kept = wide::add(d, kept, [up, zero]);
+
+    // The leading one counts as one in the exponent, and so does a carry.
+    let field = d.sub(a.exponent, least);
+    let field = d.select(tiny, zero, field);
+    let field = shl(d, [field, zero], format.fraction_bits);
+    let magnitude = wide::add(d, kept, field);
+    let flushed = if finish.ftz { tiny } else { d.truth(false) };
+    let none = [zero; 2];
+    let magnitude = wide::select(d, flushed, none, magnitude);
+
+    let most = wide::constant(d, format.most);
+    let greatest = d.word(((format.most >> format.fraction_bits) as i32 - format.bias()) as u32);
+    let above = d.less(true, greatest, a.exponent);
+    let more = wide::less(d, false, most, magnitude);
+    let beyond = d.either(above, more);
+    let (past, infinite) = match format.infinity.filter(|_| !finish.finite) {
+        Some(infinity) => {
+            let infinity = wide::constant(d, infinity);
+            let past = match towards {
+                Towards::Rounding(Rounding::Zero) => most,
+                Towards::Rounding(Rounding::Down) => wide::select(d, a.negative, infinity, most),
+                Towards::Rounding(Rounding::Up) => wide::select(d, a.negative, most, infinity),
+                Towards::Rounding(Rounding::Nearest) | Towards::Away | Towards::Random(_) => infinity,
+            };
+            (past, infinity)
+        }
+        None => (most, most),
+    };
+    let magnitude = wide::select(d, beyond, past, magnitude);
+    let mut magnitude = wide::select(d, a.infinite, infinite, magnitude);
+    if finish.sat {
+        let one = wide::constant(d, format.one());
+        let above = wide::less(d, false, one, magnitude);
+        let clamped = wide::select(d, above, one, magnitude);
+        let lost = d.either(a.negative, a.nan);
+        return wide::select(d, lost, none, clamped);
+    }
+    if finish.relu {
+        magnitude = wide::select(d, a.negative, none, magnitude);
+    } else {
+        let sign = wide::constant(d, 1 << (format.bits() - 1));
+        let signed = wide::bitwise(d, D::or, magnitude, sign);
+        magnitude = wide::select(d, a.negative, signed, magnitude);
+    }
+    let nan = match nan {
+        Some(nan) => nan,
+        None => wide::constant(d, format.nan),
+    };
+    wide::select(d, a.nan, nan, magnitude)
+}
+
+/// A number that is neither NaN nor infinite as an integer: its magnitude below 2^64, and a fraction of 2^32.
+pub(super) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
+    let (point, zero) = (d.word(LEADING), d.word(0));
+    let is_large = d.less(true, point, a.exponent);
+    let left = d.sub(a.exponent, point);
+    let large = wide::shl(d, a.significand, left);
+    let right = d.sub(point, a.exponent);
+    let all = d.word(64);
+    let right = wide::min_word(d, right, all);
+    let kept = wide::shr(d, a.significand, right);
+    let above = d.sub(all, right);
+    let rest = wide::shl(d, a.significand, above);
+    let none = d.equal(rest[0], zero);
+    let more = d.negate(none);
+    let more = wide::one_if(d, more);
+    let rest = d.or(rest[1], more);
+    (wide::select(d, is_large, large, kept), d.select(is_large, zero, rest))
+}
+
+/// 1 where a magnitude, of which `rest` (a fraction of 2^32) is cut off, is rounded away from zero; else 0.
+pub(super) fn rounds_up<D: Domain>(
+    d: &mut D,
+    rounding: Rounding,
+    negative: D::Pred,
+    kept: D::Word,
+    rest: D::Word,
+) -> D::Word {
+    let zero = d.word(0);
+    let exact = d.equal(rest, zero);
+    let inexact = d.negate(exact);
+    let up = match rounding {
+        Rounding::Nearest => {
+            let (half, one) = (d.word(1 << 31), d.word(1));
+            let above = d.less(false, half, rest);
+            let tie = d.equal(half, rest);
+            let odd = d.and(kept, one);
+            let odd = d.equal(odd, one);
+            let tie = d.both(tie, odd);
+            d.either(above, tie)
+        }
+        Rounding::Down => d.both(inexact, negative),
+        Rounding::Up => {
+            let positive = d.negate(negative);
+            d.both(inexact, positive)
+        }
+        Rounding::Zero => d.truth(false),
+    };
+    wide::one_if(d, up)
+}
+
+/// The leading one moved to its place. What has none is zero.
+fn normalised<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
+    let carry = wide::is_negative(d, a.significand[1]);
+    let one = d.word(1);
+    let lost = d.and(a.significand[0], one);
+    let mut halved = shr(d, a.significand, 1);
+    halved[0] = d.or(halved[0], lost);
+    let zeros = leading_zeros(d, a.significand);
+    let by = d.sub(zeros, one);
+    let raised = wide::shl(d, a.significand, by);
+    let significand = wide::select(d, carry, halved, raised);
+    let nothing = is_nothing(d, significand);
+    let exponent = d.sub(a.exponent, by);
+    let (least, far) = (d.word(-FAR as u32), d.word(FAR as u32));
+    let exponent = d.select(nothing, least, exponent);
+    let exponent = d.select(a.infinite, far, exponent);
+    Number { exponent, significand, ..a }
+}
+
+fn leading_zeros<D: Domain>(d: &mut D, a: Wide<D>) -> D::Word {
+    let zero = d.word(0);
+    let short = d.equal(a[1], zero);
+    let (high, low, width) = (d.leading_zeros(a[1]), d.leading_zeros(a[0]), d.word(32));
+    let low = d.add(low, width);
+    d.select(short, low, high)
+}
+
+fn is_nothing<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
+    let (any, zero) = (d.or(a[0], a[1]), d.word(0));
+    d.equal(any, zero)
+}
+
+/// `a`, its last bit set unless the rest is nothing.
+fn odd<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
+    let exact = is_nothing(d, rest);
+    sticky(d, a, exact)
+}
+
+fn sticky<D: Domain>(d: &mut D, a: Wide<D>, exact: D::Pred) -> Wide<D> {
+    let inexact = d.negate(exact);
+    let last = wide::one_if(d, inexact);
+    [d.or(a[0], last), a[1]]
+}
+
+/// `a >> count`, its last bit set if anything is cut off.
+fn jammed<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
+    let kept = wide::shr(d, a, count);
+    let again = wide::shl(d, kept, count);
+    let exact = wide::equal(d, again, a);
+    sticky(d, kept, exact)
+}
+
+type Quad<D> = [Wide<D>; 2];
+
+fn jammed_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -> Quad<D> {
+    let width = d.word(64);
+    let (rest, beyond) = (d.sub(width, count), d.sub(count, width));
+    let kept = wide::shr(d, low, count);
+    let (over, far) = (wide::shl(d, high, rest), wide::shr(d, high, beyond));
+    let carried = wide::bitwise(d, D::or, over, far);
+    let result_low = wide::bitwise(d, D::or, kept, carried);
+    let result_high = wide::shr(d, high, count);
+    // Cut off are bits of the low half, and from 64 on of the high one.
+    let low_back = wide::shl(d, kept, count);
+    let low_exact = wide::equal(d, low_back, low);
+    let high_back = wide::shl(d, far, beyond);
+    let high_exact = wide::equal(d, high_back, high);
+    let is_near = d.less(false, count, width);
+    let high_exact = d.either(is_near, high_exact);
+    let exact = d.both(low_exact, high_exact);
+    [sticky(d, result_low, exact), result_high]
+}
+
+fn add_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
+    let low = wide::add(d, a[0], b[0]);
+    let carry = wide::less(d, false, low, a[0]);
+    let (carry, zero) = (wide::one_if(d, carry), d.word(0));
+    let high = wide::add(d, a[1], b[1]);
+    [low, wide::add(d, high, [carry, zero])]
+}
+
+fn sub_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
+    let borrow = wide::less(d, false, a[0], b[0]);
+    let (borrow, zero) = (wide::one_if(d, borrow), d.word(0));
+    let high = wide::sub(d, a[1], b[1]);
+    [wide::sub(d, a[0], b[0]), wide::sub(d, high, [borrow, zero])]
+}
+
+/// The product of 128 bits, low half first.
+fn product<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Quad<D> {
+    [wide::mul_low(d, a, b), wide::mul_high(d, false, a, b)]
+}
+
+/// `a << count`, of a count below 64.
+pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
+    let by = d.word(count % 32);
+    let zero = d.word(0);
+    match count {
+        0 => a,
+        1..32 => {
+            let back = d.word(32 - count);
+            let (carried, kept) = (d.shr(a[0], back), d.shl(a[1], by));
+            [d.shl(a[0], by), d.or(kept, carried)]
+        }
+        _ => [zero, d.shl(a[0], by)],
+    }
+}
+
+/// `a >> count` bringing in zeros, of a count below 64.
+pub(super) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
+    let by = d.word(count % 32);
+    let zero = d.word(0);
+    match count {
+        0 => a,
+        1..32 => {
+            let back = d.word(32 - count);
+            let (carried, kept) = (d.shl(a[1], back), d.shr(a[0], by));
+            [d.or(kept, carried), d.shr(a[1], by)]
+        }
+        _ => [d.shr(a[1], by), zero],
+    }
+}
+
+fn bit<D: Domain>(d: &mut D, a: Wide<D>, number: u32) -> D::Pred {
+    let word = if number < 32 { a[0] } else { a[1] };
+    let (mask, zero) = (d.word(1 << (number % 32)), d.word(0));
+    let found = d.and(word, mask);
+    let clear = d.equal(found, zero);
+    d.negate(clear)
+}
