@@ -109,6 +109,21 @@ macro_rules! opcodes {
                     NEG_F32 => m.float_sign(true);
                     ABS_F32 => m.float_sign(false);
                 }
+                approx {
+                    DIV_APPROX_F32 => m.approximate_quotient();
+                    RCP_APPROX_F32 => m.reciprocal();
+                    SQRT_APPROX_F32 => m.float_sqrt();
+                    RSQRT_F32 => m.elementary(Function::Rsqrt);
+                    SIN_F32 => m.elementary(Function::Sin);
+                    COS_F32 => m.elementary(Function::Cos);
+                    LG2_F32 => m.elementary(Function::Lg2);
+                    EX2_F32 => m.elementary(Function::Ex2);
+                    EX2_F16 => m.elementary_halves(Function::Ex2, Format::F16);
+                    EX2_BF16 => m.elementary_halves(Function::Ex2, Format::Bf16);
+                    TANH_F32 => m.elementary(Function::Tanh);
+                    TANH_F16 => m.elementary_halves(Function::Tanh, Format::F16);
+                    TANH_BF16 => m.elementary_halves(Function::Tanh, Format::Bf16);
+                }
                 convert {
                     CVT_INT => m.int_to_int();
                     CVT_INT_SAT => m.int_to_int_saturating();

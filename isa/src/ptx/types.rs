@@ -149,7 +149,7 @@ macro_rules! tokens {
 
 tokens! {
     Rn "rn" Rz "rz" Rm "rm" Rp "rp" Rni "rni" Rzi "rzi" Rmi "rmi" Rpi "rpi"
-    Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN"
+    Approx "approx" Full "full" Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN"
     Lo "lo" Hi "hi" Wide "wide" Left "l" Right "r" Clamp "clamp" Wrap "wrap"
     Eq "eq" Ne "ne" Lt "lt" Le "le" Gt "gt" Ge "ge" Ls "ls" Hs "hs"
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"

@@ -107,7 +107,7 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
 
 /// Whether an instruction must not be done for nothing: it may trap, or is dear.
 fn is_guarded(inst: &Word) -> bool {
-    inst.row().class == Class::Memory || matches!(inst.opcode(), Opcode::FDIV_RR | Opcode::FSQRT_R)
+    inst.row().class == Class::Memory || matches!(inst.opcode(), Opcode::FDIV_RR | Opcode::FSQRT_R | Opcode::MUFU_R)
 }
 
 struct Converter<'c> {

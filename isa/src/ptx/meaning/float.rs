@@ -39,7 +39,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(positive, clamped, zero)
     }
 
-    fn define_float(&mut self, a: D::Word) {
+    pub(super) fn define_float(&mut self, a: D::Word) {
         let flushed = self.flushed(a);
         let result = self.saturated(flushed);
         self.define_word(result);
