@@ -86,8 +86,9 @@ fn parts(magnitude: u32) -> Option<(u128, i32)> {
     Some((u128::from(significand) << left, exponent - left as i32))
 }
 
+/// 1 and a little more or less, which is less than half of the last place.
 fn one() -> Exact {
-    Exact::Number { negative: false, significand: 1, exponent: 0, inexact: true }
+    Exact::Number { negative: false, significand: 1 << 100, exponent: -100, inexact: true }
 }
 
 /// The operand itself, of which a little is taken away.

@@ -4,7 +4,7 @@ use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
-use halfbyte_isa::ptx::types::Space;
+use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::TrapKind;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
@@ -30,6 +30,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     for (inst, &loc) in entry.insts.iter().zip(locs) {
         inst.check_axes().map_err(|axis| Failure::new(Kind::Unsupported, axis.to_string()).at(loc))?;
     }
+    how.note_approximate(entry.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full)));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {
