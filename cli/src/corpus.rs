@@ -279,6 +279,7 @@ impl Corpus {
             via: self.via.map(ViaArg::via),
             races: self.races,
             watchdog: Some(watchdog),
+            approximate: None,
         };
         let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
         match (harness::launch(request, &how), wanted) {

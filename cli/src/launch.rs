@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use halfbyte::abi::Limits;
 use halfbyte::import_ptx::is_ptx;
@@ -32,6 +33,8 @@ use super::limits::LimitArgs;
 /// value.
 ///
 /// Each is answered by one line: {"buffers": [HEX, ..]}, what the buffers hold afterwards, those that "then" brings last,
+/// and {"approximate": true} beside them where a kernel has an instruction that GPUs approximate, whose results are here the
+/// nearest;
 /// or {"error": {"kind", "message", "line", "item", "launch"}}: the line of the text, the block and thread, and which of
 /// several launches, from 0, where there are any.
 #[derive(clap::Args)]
@@ -108,7 +111,8 @@ impl Launch {
         let (engine, via, races) = (self.engine.engine(), self.via.map(ViaArg::via), self.races);
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
-            let how = How { engine, via, races, watchdog: Some(watchdog) };
+            let approximate = AtomicBool::new(false);
+            let how = How { engine, via, races, watchdog: Some(watchdog), approximate: Some(&approximate) };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");
@@ -121,7 +125,12 @@ impl Launch {
             });
             match made {
                 Ok(buffers) => {
-                    json!({ "buffers": buffers.iter().map(|bytes| hexadecimal(bytes)).collect::<Vec<_>>() })
+                    let buffers: Vec<String> = buffers.iter().map(|bytes| hexadecimal(bytes)).collect();
+                    let mut answer = json!({ "buffers": buffers });
+                    if approximate.into_inner() {
+                        answer["approximate"] = true.into();
+                    }
+                    answer
                 }
                 Err((launch, failure)) => {
                     let mut error = described(&failure);

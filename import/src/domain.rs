@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, Value};
+use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{self, Compare, Format};
 use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 
@@ -195,6 +196,18 @@ fn condition(compare: Compare) -> Option<FloatCC> {
     pairs.into_iter().find(|(of, _)| *of == compare).map(|(_, cc)| cc)
 }
 
+/// The op of a function.
+pub(crate) fn elementary(function: Function) -> Op {
+    match function {
+        Function::Ex2 => Op::Fexp2,
+        Function::Lg2 => Op::Flog2,
+        Function::Rsqrt => Op::Frsqrt,
+        Function::Sin => Op::Fsin,
+        Function::Cos => Op::Fcos,
+        Function::Tanh => Op::Ftanh,
+    }
+}
+
 impl Domain for Code {
     type Word = Value;
     type Pred = Value;
@@ -373,6 +386,10 @@ impl Domain for Code {
         self.float(Op::Fsqrt, &[a])
     }
 
+    fn elementary(&mut self, function: Function, a: Value) -> Value {
+        self.float(elementary(function), &[a])
+    }
+
     fn fcompare(&mut self, compare: Compare, a: Value, b: Value) -> Value {
         let Some(cc) = condition(compare) else { return self.truth(compare.code() != 0) };
         let (a, b) = (self.cast(a, Type::F32), self.cast(b, Type::F32));
@@ -421,6 +438,13 @@ impl Domain for Code {
             HalfKind::Mul => self.builder.float(Op::Fmul, ty, flags, &[a, b]),
             HalfKind::Fma => self.builder.float(Op::Ffma, ty, flags, &[a, b, c]),
         };
+        self.cast(result, Type::I32)
+    }
+
+    fn half_elementary(&mut self, function: Function, format: Format, a: Value) -> Value {
+        let ty = halves(format);
+        let a = self.cast(a, ty);
+        let result = self.op(elementary(function), ty, &[a]);
         self.cast(result, Type::I32)
     }
 

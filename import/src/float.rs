@@ -1,9 +1,11 @@
 //! Halves and single precision.
 
 use halfbyte_ir::{Clamp, FloatCC, FloatFlags, Op, Rounding, Type, Value};
+use halfbyte_isa::approx::Function;
 use halfbyte_isa::ptx::types::{Token, Type as PtxType};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
+use crate::domain::elementary;
 use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
@@ -20,8 +22,15 @@ impl Import<'_> {
             MAX_F16 | MAX_BF16 | MAX_F32 => self.arithmetic(inst, Op::Fmax),
             NEG_F16 | NEG_BF16 | NEG_F32 => self.plain(inst, Op::Fneg),
             ABS_F16 | ABS_BF16 | ABS_F32 => self.plain(inst, Op::Fabs),
-            DIV_F32 | DIV_FULL_F32 => self.plain(inst, Op::Fdiv),
+            DIV_F32 => self.plain(inst, Op::Fdiv),
             SQRT_F32 => self.plain(inst, Op::Fsqrt),
+            SQRT_APPROX_F32 => self.plain(inst, Op::Fsqrt),
+            RSQRT_F32 => self.plain(inst, elementary(Function::Rsqrt)),
+            SIN_F32 => self.plain(inst, elementary(Function::Sin)),
+            COS_F32 => self.plain(inst, elementary(Function::Cos)),
+            LG2_F32 => self.plain(inst, elementary(Function::Lg2)),
+            EX2_F32 | EX2_F16 => self.plain(inst, elementary(Function::Ex2)),
+            TANH_F32 | TANH_F16 | TANH_BF16 => self.plain(inst, elementary(Function::Tanh)),
             SETP_F32 | SETP_F16 | SETP_BF16 => {
                 let Some(p) = self.float_compare(inst, inst.ty(0)) else { return false };
                 self.define_predicates(inst, p);

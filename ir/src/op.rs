@@ -423,6 +423,18 @@ ops! {
         "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
     Fsqrt "fsqrt" SINGLE [same] -> same, -, Pure, lanewise;
         "Square root, rounded once; of a negative number NaN, of -0 -0."; "%r = fsqrt.f32 %a";
+    Fexp2 "fexp2" FLOAT [same] -> same, -, Pure, lanewise;
+        "2 to the power of the operand, rounded once. A GPU may differ in the last places: [approximate](#approximate)."; "%r = fexp2.f32 %a";
+    Flog2 "flog2" SINGLE [same] -> same, -, Pure, lanewise;
+        "Logarithm to base 2, rounded once; of zeros -infinity, of a negative number NaN. [Approximate](#approximate) on a GPU."; "%r = flog2.f32 %a";
+    Frsqrt "frsqrt" SINGLE [same] -> same, -, Pure, lanewise;
+        "1 by the square root, rounded once; of zeros the infinity of their sign, of a negative number NaN. [Approximate](#approximate) on a GPU."; "%r = frsqrt.f32 %a";
+    Fsin "fsin" SINGLE [same] -> same, -, Pure, lanewise;
+        "Sine of an angle in radians, rounded once; of infinity NaN. [Approximate](#approximate) on a GPU."; "%r = fsin.f32 %a";
+    Fcos "fcos" SINGLE [same] -> same, -, Pure, lanewise;
+        "Cosine of an angle in radians, rounded once; of infinity NaN. [Approximate](#approximate) on a GPU."; "%r = fcos.f32 %a";
+    Ftanh "ftanh" FLOAT [same] -> same, -, Pure, lanewise;
+        "Hyperbolic tangent, rounded once. [Approximate](#approximate) on a GPU."; "%r = ftanh.f32 %a";
     Fcvt "fcvt" SCALAR_FLOAT [from] -> same, ROUND, Pure, lanewise, (float_to_float);
         "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff). To `e4m3` and `e5m2` to nearest even; what is beyond the largest number, infinity too, becomes it, and NaN 0x7f."; "%r = fcvt.f16 %a";
     FcvtFromS "fcvt_from_s" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
@@ -489,6 +501,13 @@ ops! {
         "Goes to the block listed for the value, else to the first."; "switch %x, ^default, [0: ^zero, 7: ^seven(%a)]";
     Ret "ret" - [] -> -, -, Terminator;
         "Ends the work item."; "ret";
+}
+
+impl Op {
+    /// Whether it is one that GPUs approximate: every engine has the correctly rounded result, and a GPU one nearby.
+    pub const fn is_approximate(self) -> bool {
+        matches!(self, Op::Fexp2 | Op::Flog2 | Op::Frsqrt | Op::Fsin | Op::Fcos | Op::Ftanh)
+    }
 }
 
 impl FlagSet {

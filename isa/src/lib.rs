@@ -13,6 +13,7 @@
 //! # Ok::<(), halfbyte_isa::text::AsmError>(())
 //! ```
 
+pub mod approx;
 pub mod docs;
 pub mod half;
 pub mod halu;

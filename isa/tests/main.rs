@@ -1,6 +1,7 @@
 //! The tests of the instructions: rows, words, texts and meanings, beside the vectors.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod approx;
 mod docs;
 mod half_apfloat;
 mod halu_fields;

@@ -1,5 +1,6 @@
 //! PTX instructions on many values of their registers at once.
 
+use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfMinMax, HalfOp};
@@ -115,6 +116,9 @@ impl<const N: usize> Domain for Rows<N> {
     }
     fn fdiv(&mut self, a: Number, b: Number) -> Number { self.map([a, b], |[a, b]| Concrete.fdiv(a, b)) }
     fn fsqrt(&mut self, a: Number) -> Number { self.map([a], |[a]| Concrete.fsqrt(a)) }
+    fn elementary(&mut self, function: Function, a: Number) -> Number {
+        self.map([a], |[a]| Concrete.elementary(function, a))
+    }
     fn fcompare(&mut self, compare: Compare, a: Number, b: Number) -> Number {
         self.map([a, b], |[a, b]| mask(Concrete.fcompare(compare, a, b)))
     }
@@ -130,6 +134,9 @@ impl<const N: usize> Domain for Rows<N> {
     fn widen(&mut self, format: Format, a: Number) -> Number { self.map([a], |[a]| Concrete.widen(format, a)) }
     fn half(&mut self, op: &HalfOp, a: Number, b: Number, c: Number) -> Number {
         self.map([a, b, c], |[a, b, c]| Concrete.half(op, a, b, c))
+    }
+    fn half_elementary(&mut self, function: Function, format: Format, a: Number) -> Number {
+        self.map([a], |[a]| Concrete.half_elementary(function, format, a))
     }
     fn half_minmax(&mut self, op: &HalfMinMax, min: Number, a: Number, b: Number) -> Number {
         self.map([min, a, b], |[min, a, b]| Concrete.half_minmax(op, min != 0, a, b))

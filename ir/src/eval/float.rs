@@ -9,7 +9,9 @@ use halfbyte_abi::Elem;
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
+use super::elementary::function;
 use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
+use crate::op::Op;
 
 /// The bit patterns of a format that its ops need by name.
 #[derive(Clone, Copy)]
@@ -243,6 +245,12 @@ pub(super) fn sqrt(a: u64) -> u64 {
     let sticky = u128::from(root * root != square);
     let rounded = Single::from_u128(root << 1 | sticky).value;
     bits(rounded.scalbn((exponent - shift) / 2 - 1))
+}
+
+/// An elementary function, to nearest even.
+pub(super) fn elementary(op: Op, elem: Elem, a: u64) -> u64 {
+    let single = convert(elem, Elem::F32, Rounding::Rn, a) as u32;
+    function(op, elem, single).unwrap_or(Format::of(elem).nan())
 }
 
 pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {

@@ -10,6 +10,7 @@
 //! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
 
 mod contract;
+mod elementary;
 mod float;
 mod lanes;
 mod launch;

@@ -146,6 +146,9 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
         }
         Op::Fdiv => f.bits(|operands| float::div(to, operands)),
         Op::Fsqrt => f.bits(|[a]| float::sqrt(a)),
+        Op::Fexp2 | Op::Flog2 | Op::Frsqrt | Op::Fsin | Op::Fcos | Op::Ftanh => {
+            f.bits(|[a]| float::elementary(op, to, a));
+        }
         Op::Fcvt => f.bits(|[a]| float::convert(from, to, flags.rounding, a)),
         Op::FcvtFromS => f.bits(|[a]| float::from_int(to, flags.rounding, signed(a, from))),
         Op::FcvtFromU => f.bits(|[a]| float::from_int(to, flags.rounding, unsigned(a, from))),

@@ -1,6 +1,7 @@
 //! The interpreter's domain: a word is a `u32`, a truth value a `bool`.
 
 use super::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use crate::approx::Function;
 use crate::half::{Compare, Format, NAN_F32, Relation, Rounding};
 
 /// Computes on plain values.
@@ -86,6 +87,7 @@ impl Domain for Concrete {
     fn fma(&mut self, a: u32, b: u32, c: u32) -> u32 { bits(float(a).mul_add(float(b), float(c))) }
     fn fdiv(&mut self, a: u32, b: u32) -> u32 { bits(float(a) / float(b)) }
     fn fsqrt(&mut self, a: u32) -> u32 { bits(float(a).sqrt()) }
+    fn elementary(&mut self, function: Function, a: u32) -> u32 { function.single(a) }
     fn fcompare(&mut self, compare: Compare, a: u32, b: u32) -> bool {
         compare.holds(Relation::from(float(a).partial_cmp(&float(b))))
     }
@@ -104,6 +106,9 @@ impl Domain for Concrete {
             HalfKind::Mul => op.mode.mul(a, b),
             HalfKind::Fma => op.mode.fma(a, b, c),
         })
+    }
+    fn half_elementary(&mut self, function: Function, format: Format, a: u32) -> u32 {
+        lanes([a], |[a]| function.half(format, a))
     }
     fn half_minmax(&mut self, op: &HalfMinMax, min: bool, a: u32, b: u32) -> u32 {
         let HalfMinMax { format, ftz, nan } = *op;

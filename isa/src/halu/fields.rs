@@ -60,6 +60,8 @@ pub const SLOT_ABS: Field = field(97, 1, "slot.abs");
 pub const FTZ: Field = field(76, 1, "ftz");
 /// The result is held in [+0, 1].
 pub const SAT: Field = field(77, 1, "sat");
+/// The function of MUFU. Shares the places of FTZ and SAT, which it lacks.
+pub const MUFU: Field = field(74, 4, "mufu");
 /// Rounding.
 pub const RND: Field = field(78, 2, "rnd");
 /// Half selector of ra.
@@ -168,6 +170,9 @@ pub const M_F32: Modifier = modifier(F32, &[("F32", 1)], Some(0));
 pub const M_NAN: Modifier = modifier(NAN, &[("NAN", 1)], Some(0));
 /// Rounding: to nearest even, down, up, to zero.
 pub const M_RND: Modifier = modifier(RND, &[("RN", 0), ("RM", 1), ("RP", 2), ("RZ", 3)], Some(0));
+/// The functions of MUFU.
+pub const M_MUFU: Modifier =
+    modifier(MUFU, &[("COS", 0), ("SIN", 1), ("EX2", 2), ("LG2", 3), ("RSQ", 5), ("TANH", 9)], None);
 /// The fourteen float compares.
 pub const M_CMP: Modifier = modifier(
     CMP,

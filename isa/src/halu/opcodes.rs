@@ -67,6 +67,7 @@ macro_rules! opcodes {
                     FSETP_RR FSETP_RI FSETP_RU FSETP_RC => m.fsetp();
                     FDIV_RR => m.float_binary(D::fdiv);
                     FSQRT_R => m.fsqrt();
+                    MUFU_R => m.mufu();
                     I2F_R => m.i2f();
                     F2I_R => m.f2i();
                     F2F_F16_F32 => m.narrow(Format::F16);

@@ -129,7 +129,7 @@ macro_rules! opcodes {
                     SUB_F32 => m.float(Arith::Sub);
                     MUL_F32 => m.float(Arith::Mul);
                     FMA_F32 MAD_F32 => m.float(Arith::Fma);
-                    DIV_F32 DIV_FULL_F32 => m.float(Arith::Div);
+                    DIV_F32 => m.float(Arith::Div);
                     RCP_F32 => m.float(Arith::Rcp);
                     SQRT_F32 => m.float(Arith::Sqrt);
                     ADD_F32_HALF => m.float_of_half(Arith::Add);
@@ -162,6 +162,21 @@ macro_rules! opcodes {
                     MAX_F64 => m.double_minmax(false);
                     NEG_F64 => m.double_sign(true);
                     ABS_F64 => m.double_sign(false);
+                }
+                approx {
+                    DIV_APPROX_F32 => m.approximate_quotient();
+                    RCP_APPROX_F32 => m.float(Arith::Rcp);
+                    SQRT_APPROX_F32 => m.float(Arith::Sqrt);
+                    RSQRT_F32 => m.elementary(Function::Rsqrt);
+                    SIN_F32 => m.elementary(Function::Sin);
+                    COS_F32 => m.elementary(Function::Cos);
+                    LG2_F32 => m.elementary(Function::Lg2);
+                    EX2_F32 => m.elementary(Function::Ex2);
+                    EX2_F16 => m.elementary_halves(Function::Ex2, Format::F16);
+                    EX2_BF16 => m.elementary_halves(Function::Ex2, Format::Bf16);
+                    TANH_F32 => m.elementary(Function::Tanh);
+                    TANH_F16 => m.elementary_halves(Function::Tanh, Format::F16);
+                    TANH_BF16 => m.elementary_halves(Function::Tanh, Format::Bf16);
                 }
                 convert {
                     CVT_INT => m.int_to_int();

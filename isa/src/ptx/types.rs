@@ -168,7 +168,7 @@ macro_rules! tokens {
 
 tokens! {
     Rn "rn" Rz "rz" Rm "rm" Rp "rp" Rni "rni" Rzi "rzi" Rmi "rmi" Rpi "rpi" Rna "rna" Rs "rs"
-    Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN" Satfinite "satfinite" Full "full" Xorsign "xorsign" Abs "abs"
+    Ftz "ftz" Sat "sat" Pack "pack" Relu "relu" Nan "NaN" Satfinite "satfinite" Approx "approx" Full "full" Xorsign "xorsign" Abs "abs"
     Finite "finite" Infinite "infinite" Number "number" NotANumber "notanumber" Normal "normal" Subnormal "subnormal"
     Lo "lo" Hi "hi" Wide "wide" Left "l" Right "r" Clamp "clamp" Wrap "wrap"
     Eq "eq" Ne "ne" Lt "lt" Le "le" Gt "gt" Ge "ge" Ls "ls" Hs "hs"

@@ -168,7 +168,8 @@ impl Converter<'_, '_, '_> {
         for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {
             for &inst in &self.kernel.blocks[block].insts {
                 let data = &self.kernel.insts[inst];
-                let is_cheap = data.op.is_pure() && !matches!(data.op, Op::Fdiv | Op::Fsqrt);
+                let is_dear = matches!(data.op, Op::Fdiv | Op::Fsqrt) || data.op.is_approximate();
+                let is_cheap = data.op.is_pure() && !is_dear;
                 cost += match data.op {
                     // Most constants are part of the instructions that use them.
                     Op::Const | Op::Br => 0,

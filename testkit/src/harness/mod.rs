@@ -9,6 +9,8 @@ mod ir;
 mod ptx;
 mod then;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use halfbyte_abi::Watchdog;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
@@ -163,6 +165,17 @@ pub struct How<'a> {
     pub races: bool,
     /// The limits of the launch, and what cancels it.
     pub watchdog: Option<&'a Watchdog>,
+    /// Is set where a launch is of a kernel with an instruction that GPUs approximate: their results differ in the last places.
+    pub approximate: Option<&'a AtomicBool>,
+}
+
+impl How<'_> {
+    /// Says that a kernel has an instruction that GPUs approximate, if it has.
+    fn note_approximate(&self, found: bool) {
+        if let Some(approximate) = self.approximate {
+            approximate.fetch_or(found, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Makes a launch. What it gives is what its buffers hold afterwards, in the order of the arguments; an address that was put into

@@ -4,7 +4,7 @@ use halfbyte_abi::{Shape, ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
-use halfbyte_isa::ptx::types::Space;
+use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::TrapKind;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
@@ -19,14 +19,19 @@ use halfbyte::launch::Engine;
 const ADDRESS: u64 = 8;
 
 pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
-    let read = text::read(&request.text).map_err(|errors| of_errors(&errors))?;
+    let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
-    let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
+    let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
     let (number, _) = choose(&names, request.entry.as_deref())?;
+    if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
+        return Err(of_errors(&refused.errors));
+    }
     let locs = read.locs.get(number).map(Vec::as_slice).unwrap_or_default();
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
+    how.note_approximate(entry.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full)));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {

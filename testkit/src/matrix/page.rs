@@ -118,7 +118,13 @@ fn family(form: &Form) -> Option<Family> {
         | Op::Fmin
         | Op::Fmax
         | Op::Fdiv
-        | Op::Fsqrt => {
+        | Op::Fsqrt
+        | Op::Fexp2
+        | Op::Flog2
+        | Op::Frsqrt
+        | Op::Fsin
+        | Op::Fcos
+        | Op::Ftanh => {
             if form.variant == Variant::Plain {
                 Family::Floats
             } else {

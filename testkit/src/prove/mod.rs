@@ -4,6 +4,7 @@
 //! What is to be proved is a list of [`Subject`]s, each cut into pieces that can be run in any order, on any thread and in
 //! any shard. What a piece runs depends on its number and the seed alone.
 
+mod approx;
 mod assembly;
 mod bundles;
 mod engine;
@@ -138,6 +139,7 @@ impl Subject {
 pub fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = rules::subjects(effort);
     subjects.extend(halves::subjects(effort));
+    subjects.extend(approx::subjects(effort));
     subjects.extend(engine::subjects(effort));
     subjects.extend(selectors::subjects());
     subjects.extend(video::subjects(effort));

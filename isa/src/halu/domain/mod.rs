@@ -14,6 +14,7 @@ use arrayvec::ArrayVec;
 use halfbyte_abi::Axis;
 
 use super::{Inst, fields};
+use crate::approx::Function;
 use crate::half::{Compare, Format, Mode, Rounding};
 
 /// The values of a machine and the primitive operations on them. Everything is total.
@@ -94,6 +95,8 @@ pub trait Domain: Sized {
     fn fdiv(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// The square root of `a`, correctly rounded.
     fn fsqrt(&mut self, a: Self::Word) -> Self::Word;
+    /// A function of `a`, correctly rounded: [`Function::single`].
+    fn elementary(&mut self, function: Function, a: Self::Word) -> Self::Word;
     /// `a compare b`; subnormals count as what they are.
     fn fcompare(&mut self, compare: Compare, a: Self::Word, b: Self::Word) -> Self::Pred;
     /// The f32 nearest to an integer.
@@ -108,6 +111,8 @@ pub trait Domain: Sized {
     // Packed halves; sources come selected, with abs and neg applied.
     /// Both lanes of [`Mode::add`], [`Mode::mul`] or [`Mode::fma`]; `c` counts for the fma only.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
+    /// Both lanes of [`Function::half`].
+    fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word;
     /// Both lanes of `min ?` [`Format::min`] `:` [`Format::max`].
     fn half_minmax(&mut self, op: &HalfMinMax, min: Self::Pred, a: Self::Word, b: Self::Word) -> Self::Word;
     /// The compare in lane 0 and in lane 1.

@@ -1,6 +1,7 @@
 //! f32 arithmetic and the conversions.
 
 use super::{Context, Source, f};
+use crate::approx::Function;
 use crate::half::{Compare, Format, Rounding};
 use crate::halu::domain::{Domain, Reader, float_minmax};
 
@@ -37,6 +38,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn fsqrt(&mut self) {
         let a = self.float(0);
         let result = self.d.fsqrt(a);
+        self.define(f::RD, [result]);
+    }
+
+    /// MUFU.
+    pub(super) fn mufu(&mut self) {
+        let a = self.float(0);
+        let function = match self.get(f::MUFU) {
+            0 => Function::Cos,
+            1 => Function::Sin,
+            2 => Function::Ex2,
+            3 => Function::Lg2,
+            5 => Function::Rsqrt,
+            _ => Function::Tanh,
+        };
+        let result = self.d.elementary(function, a);
         self.define(f::RD, [result]);
     }
 

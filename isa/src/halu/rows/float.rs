@@ -100,6 +100,16 @@ const FSQRT: Row = Row {
 };
 forms! { FSQRT, 0x29; FSQRT_R R [D, B_R]; }
 
+const MUFU_BASE: Row = Row {
+    mnemonic: "MUFU",
+    modifiers: &[M_MUFU],
+    doc: "A function of an f32: cosine, sine, 2 to the power of it, logarithm to base 2, 1 by its square root, hyperbolic tangent. \
+          The exact result, rounded to nearest even, unlike that of a GPU. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["MUFU.EX2 R0, R1 ;", "MUFU.RSQ R0, |R1| ;"],
+    ..HALU
+};
+forms! { MUFU_BASE, 0x35; MUFU_R R [D, B_R]; }
+
 const I2F: Row = Row {
     mnemonic: "I2F",
     modifiers: &[M_SIGN],

@@ -123,6 +123,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
+    pub(super) fn define_float(&mut self, a: D::Word) {
+        let flushed = self.flushed(a);
+        let result = self.saturated(flushed);
+        self.define_word(result);
+    }
+
     /// The same with halves for all operands but the last.
     pub(super) fn float_of_half(&mut self, arith: Arith) {
         let format = if self.ty(1) == Type::F16 { Format::F16 } else { Format::Bf16 };

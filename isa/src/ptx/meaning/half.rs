@@ -77,7 +77,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// Makes lanes that are subnormal zeros of their sign.
-    fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
+    pub(super) fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
         let mut kept = a;
         for position in [0, 16] {
             let exponent = self.d.word(u32::from(format.infinity()) << position);

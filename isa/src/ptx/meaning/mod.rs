@@ -2,6 +2,7 @@
 //!
 //! A file a group; this one dispatches, and reads and writes operands.
 
+mod approx;
 mod bits;
 mod carry;
 mod compare;
@@ -26,6 +27,7 @@ use super::Opcode;
 use super::inst::Inst;
 use super::operand::{Operand, Reg};
 use super::types::{Token, Type};
+use crate::approx::Function;
 use crate::half::Format;
 use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, wide};
 

@@ -64,8 +64,6 @@ float! {
     FMA_F32 "fma" &[ROUND, FTZ, SAT, F32], D_A_B_C, Since::ALWAYS, arithmetic!("Multiplies and adds f32 with one rounding."), "fma.rn.f32 %d, %a, %b, %c;";
     MAD_F32 "mad" &[ROUND, FTZ, SAT, F32], D_A_B_C, Since::ALWAYS, arithmetic!("Another name of `fma`."), "mad.rz.f32 %d, %a, %b, %c;";
     DIV_F32 "div" &[ROUND, FTZ, F32], D_A_B, Since::ALWAYS, arithmetic!("Divides two f32, correctly rounded."), "div.rn.f32 %d, %a, %b;";
-    DIV_FULL_F32 "div" &[Slot::one_of("accuracy", words!(Full)), FTZ, F32], D_A_B, Since::ALWAYS,
-        arithmetic!("Divides two f32. Machines may be off by two units in the last place; here the quotient is correctly rounded."), "div.full.f32 %d, %a, %b;";
     RCP_F32 "rcp" &[ROUND, FTZ, F32], D_A, Since::ALWAYS, arithmetic!("The reciprocal of an f32, correctly rounded."), "rcp.rn.f32 %d, %a;";
     SQRT_F32 "sqrt" &[ROUND, FTZ, F32], D_A, Since::ALWAYS, arithmetic!("The square root of an f32, correctly rounded."), "sqrt.rn.f32 %d, %a;";
     ADD_F32_HALF "add" &[MAYBE_ROUND, SAT, F32, HALF], SAME_2, MIXED, arithmetic!("Adds an f32 to a half, whose value is exact in f32."), "add.rn.f32.f16 %d, %a, %c;";

@@ -1,5 +1,6 @@
 //! The rows of PTX, a file a family, and the places that they share.
 
+pub mod approx;
 pub mod bits;
 pub mod compare;
 pub mod control;

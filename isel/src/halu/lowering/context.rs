@@ -562,6 +562,30 @@ impl rules::Context for Lowering<'_> {
         self.out.word(inst)
     }
 
+    fn fexp2(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "EX2"), a)
+    }
+
+    fn flog2(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "LG2"), a)
+    }
+
+    fn frsqrt(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "RSQ"), a)
+    }
+
+    fn fsin(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "SIN"), a)
+    }
+
+    fn fcos(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "COS"), a)
+    }
+
+    fn ftanh(&mut self, a: Src) -> Reg {
+        self.mufu(choice!(M_MUFU, "TANH"), a)
+    }
+
     fn fmin(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         self.float_minmax(true, flags, a, b)
     }

@@ -103,6 +103,12 @@ pub(super) fn half_format(ty: Type) -> u64 {
 }
 
 impl Lowering<'_> {
+    /// A function, by the code of its modifier.
+    pub(super) fn mufu(&mut self, function: u64, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::MUFU_R, Number::Single, a);
+        self.out.word(inst.with(MUFU, function))
+    }
+
     pub(super) fn half_arithmetic(&mut self, mut inst: Word, ty: Type, flags: FloatFlags) -> Reg {
         inst.set(HFMT, half_format(ty));
         inst.set(RND, rounding(flags.rounding));

@@ -5,6 +5,7 @@
 //! same for all items, or grows by a constant from one to the next, is told apart by its [`Shape`].
 
 use arrayvec::ArrayVec;
+use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
@@ -113,6 +114,8 @@ pub(super) enum Op {
     Fma,
     FDiv,
     FSqrt,
+    Elementary(Function),
+    HalfElementary(Function, Format),
     FCompare(Compare),
     IntToFloat(bool),
     FloatToInt(bool),
@@ -139,7 +142,7 @@ impl Op {
             Op::Const(_) | Op::Truth(_) | Op::Input(_) | Op::Mask | Op::Bank { .. } => 0,
             Op::Access(_) | Op::Loaded(..) => 0,
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
-            Op::Narrow(..) | Op::Widen(_) => 1,
+            Op::Narrow(..) | Op::Widen(_) | Op::Elementary(_) | Op::HalfElementary(..) => 1,
             Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar | Op::Add | Op::Sub | Op::Mul => 2,
             Op::MulHigh(_) | Op::Divide(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
             Op::FAdd | Op::FMul | Op::FDiv | Op::FCompare(_) | Op::HalfCompare(..) | Op::Bytes(_) => 2,
@@ -162,6 +165,8 @@ impl Op {
             Op::Fma if !fma => RowOp::Fma,
             Op::Narrow(format, rounding) => RowOp::Narrow(format, rounding),
             Op::Widen(format) => RowOp::Widen(format),
+            Op::Elementary(function) => RowOp::Elementary(function),
+            Op::HalfElementary(function, format) => RowOp::HalfElementary(function, format),
             Op::Half(op) => RowOp::Half(op),
             Op::MinMax(op) => RowOp::MinMax(op),
             Op::HalfCompare(op, lane) => RowOp::Compare(op, lane),
@@ -503,6 +508,10 @@ impl Domain for Dataflow {
         self.apply(Op::FSqrt, &[a])
     }
 
+    fn elementary(&mut self, function: Function, a: Id) -> Id {
+        self.apply(Op::Elementary(function), &[a])
+    }
+
     fn fcompare(&mut self, compare: Compare, a: Id, b: Id) -> Id {
         self.apply(Op::FCompare(compare), &[a, b])
     }
@@ -526,6 +535,10 @@ impl Domain for Dataflow {
     fn half(&mut self, op: &HalfOp, a: Id, b: Id, c: Id) -> Id {
         let op = Op::Half(*op);
         self.apply(op, &[a, b, c][..op.arity()])
+    }
+
+    fn half_elementary(&mut self, function: Function, format: Format, a: Id) -> Id {
+        self.apply(Op::HalfElementary(function, format), &[a])
     }
 
     fn half_minmax(&mut self, op: &HalfMinMax, min: Id, a: Id, b: Id) -> Id {

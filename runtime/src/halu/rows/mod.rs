@@ -22,6 +22,7 @@ mod tests;
 use std::fmt;
 use std::sync::OnceLock;
 
+use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{
@@ -51,6 +52,10 @@ pub enum RowOp {
     Narrow(Format, Rounding),
     /// [`Domain::widen`]
     Widen(Format),
+    /// [`Domain::elementary`]
+    Elementary(Function),
+    /// [`Domain::half_elementary`]
+    HalfElementary(Function, Format),
     /// [`Domain::half`]
     Half(HalfOp),
     /// [`Domain::half_minmax`]: the lesser where the third operand is all ones, the greater where it is 0.
@@ -98,6 +103,8 @@ impl RowOp {
             RowOp::Fma => d.fma(a, b, c),
             RowOp::Narrow(format, rounding) => d.narrow(*format, *rounding, a),
             RowOp::Widen(format) => d.widen(*format, a),
+            RowOp::Elementary(function) => d.elementary(*function, a),
+            RowOp::HalfElementary(function, format) => d.half_elementary(*function, *format, a),
             RowOp::Half(op) => d.half(op, a, b, c),
             RowOp::MinMax(op) => d.half_minmax(op, c != 0, a, b),
             RowOp::Compare(op, lane) => {

@@ -76,7 +76,7 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::Bytes(VideoKind::AbsDiff) => each!(|a, b, _| bytes(a, b, u8::abs_diff)),
         RowOp::Bytes(VideoKind::Min) => each!(|a, b, _| bytes(a, b, u8::min)),
         RowOp::Bytes(VideoKind::Max) => each!(|a, b, _| bytes(a, b, u8::max)),
-        RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) => {
+        RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) | RowOp::Elementary(_) | RowOp::HalfElementary(..) => {
             each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k])))
         }
     }

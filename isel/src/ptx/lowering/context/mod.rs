@@ -639,6 +639,30 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::SQRT_F32, &[Token::Rn, SINGLE], &[a.into()]))
     }
 
+    fn fexp2(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::EX2_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
+    fn flog2(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::LG2_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
+    fn frsqrt(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::RSQRT_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
+    fn fsin(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SIN_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
+    fn fcos(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::COS_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
+    fn ftanh(&mut self, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::TANH_F32, &[Token::Approx, SINGLE], &[a.into()]))
+    }
+
     fn fmin(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let words = [nan(flags.nan), &[SINGLE]].concat();
         Reg::new(self.out.word(Opcode::MIN_F32, &words, &[a.into(), b.into()]))

@@ -1,0 +1,158 @@
+//! Numbers of 53 bits and of some 104, on which the same steps are done.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// What a function is evaluated with.
+pub(super) trait Real:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+{
+    /// Terms that a series with terms `t^k / k!`, t at most 0.79, needs.
+    const TERMS: usize;
+
+    /// An f64.
+    fn of(x: f64) -> Self;
+    /// A constant.
+    fn constant(x: Pair) -> Self;
+    /// The square root.
+    fn root(self) -> Self;
+}
+
+/// 2 to an integer between -1022 and 1023.
+pub(super) const fn power(x: f64) -> f64 {
+    f64::from_bits(((x as i64 + 1023) as u64) << 52)
+}
+
+impl Real for f64 {
+    // 0.79^20 / 20! is 2^-67.
+    const TERMS: usize = 20;
+
+    fn of(x: f64) -> f64 {
+        x
+    }
+
+    fn constant(x: Pair) -> f64 {
+        x.high
+    }
+
+    fn root(self) -> f64 {
+        self.sqrt()
+    }
+}
+
+/// The sum of two f64, the second at most half a unit in the last place of the first. The steps are Dekker's and Knuth's,
+/// each within some 2^-103 of the exact result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub high: f64,
+    pub low: f64,
+}
+
+impl Pair {
+    pub const fn new(high: f64, low: f64) -> Pair {
+        Pair { high, low }
+    }
+
+    /// The exact sum of any two.
+    const fn two_sum(a: f64, b: f64) -> Pair {
+        let high = a + b;
+        let of_b = high - a;
+        Pair { high, low: (a - (high - of_b)) + (b - of_b) }
+    }
+
+    /// The exact sum where the first is the greater.
+    pub const fn quick(a: f64, b: f64) -> Pair {
+        let high = a + b;
+        Pair { high, low: b - (high - a) }
+    }
+
+    /// Two parts of 26 bits.
+    const fn split(a: f64) -> [f64; 2] {
+        let scaled = a * 134_217_729.0;
+        let high = scaled - (scaled - a);
+        [high, a - high]
+    }
+
+    /// The exact product.
+    const fn product(a: f64, b: f64) -> Pair {
+        let high = a * b;
+        let ([x, u], [y, v]) = (Pair::split(a), Pair::split(b));
+        Pair { high, low: ((x * y - high) + x * v + u * y) + u * v }
+    }
+
+    pub const fn plus(self, other: Pair) -> Pair {
+        let high = Pair::two_sum(self.high, other.high);
+        let low = Pair::two_sum(self.low, other.low);
+        let sum = Pair::quick(high.high, high.low + low.high);
+        Pair::quick(sum.high, sum.low + low.low)
+    }
+
+    pub const fn times(self, other: Pair) -> Pair {
+        let product = Pair::product(self.high, other.high);
+        Pair::quick(product.high, product.low + (self.high * other.low + self.low * other.high))
+    }
+
+    pub const fn by(self, other: Pair) -> Pair {
+        // Three digits of a long division.
+        let first = self.high / other.high;
+        let rest = self.plus(other.times(Pair::new(-first, 0.0)));
+        let second = rest.high / other.high;
+        let rest = rest.plus(other.times(Pair::new(-second, 0.0)));
+        let sum = Pair::quick(first, second);
+        sum.plus(Pair::new(rest.high / other.high, 0.0))
+    }
+}
+
+impl Real for Pair {
+    // 0.79^32 / 32! is 2^-128.
+    const TERMS: usize = 32;
+
+    fn of(x: f64) -> Pair {
+        Pair::new(x, 0.0)
+    }
+
+    fn constant(x: Pair) -> Pair {
+        x
+    }
+
+    fn root(self) -> Pair {
+        // A step of Newton's from a root of 53 bits has 104.
+        let near = self.high.sqrt();
+        let rest = self - Pair::product(near, near);
+        Pair::of(near) + rest / Pair::of(2.0 * near)
+    }
+}
+
+impl Add for Pair {
+    type Output = Pair;
+    fn add(self, other: Pair) -> Pair {
+        self.plus(other)
+    }
+}
+
+impl Sub for Pair {
+    type Output = Pair;
+    fn sub(self, other: Pair) -> Pair {
+        self.plus(-other)
+    }
+}
+
+impl Mul for Pair {
+    type Output = Pair;
+    fn mul(self, other: Pair) -> Pair {
+        self.times(other)
+    }
+}
+
+impl Div for Pair {
+    type Output = Pair;
+    fn div(self, other: Pair) -> Pair {
+        self.by(other)
+    }
+}
+
+impl Neg for Pair {
+    type Output = Pair;
+    fn neg(self) -> Pair {
+        Pair::new(-self.high, -self.low)
+    }
+}
