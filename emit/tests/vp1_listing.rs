@@ -45,8 +45,15 @@ fn code() -> Code {
         ..read.clone()
     };
     let written = Stream { buffer: Some(3), align: 4, scale: 4.into(), offset: 0, guard: Some(1), ..guard.clone() };
-    let table =
-        Stream { uniform: true, scale: 0.into(), offset: 0, index: affine(0, &[]), align: 4, steps: vec![], ..read.clone() };
+    let table = Stream {
+        uniform: true,
+        scale: 0.into(),
+        offset: 0,
+        index: affine(0, &[]),
+        align: 4,
+        steps: vec![],
+        ..read.clone()
+    };
     let streams = vec![read, guard, written, table];
     let text = "ldavh $v0 $a0 0x10\nadd $r1 $r1 0x1\nvnop\nvadd u $v0 $v0 0x20\nbra 0x0\n.word 0xdb000000\nexit 0x0";
     let words = assemble(text).unwrap().words;

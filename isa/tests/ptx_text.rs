@@ -456,7 +456,7 @@ shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
 vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
-ex2.approx.f32 %f1, %f2;
+vote.sync.any.pred %p1, %p2, -1;
 st.shared.b32 [%d1], %r1;
 ret;
 }
@@ -471,7 +471,7 @@ ret;
         "9:1: an exchange between threads (`shfl`) is not supported",
         "10:3: a call (`call`) is not supported",
         "12:1: a video instruction of this name (`vmad`) is not supported",
-        "13:1: an approximation (`ex2`) is not supported",
+        "13:1: an exchange between threads (`vote`) is not supported",
         "14:3: shared memory (`st.shared`) is not supported",
         "17:14: a texture (`tex`) is not supported",
     ];

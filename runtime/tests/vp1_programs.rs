@@ -258,7 +258,8 @@ fn stores_of_an_item_are_made_in_order() {
     exit 0x0
 ";
     // The second trip of one stream writes where the first trip of the other does.
-    let first = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
+    let first =
+        Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
     let second = Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 4)], ..writes(0, 4, 28) };
     let order = |streams| {

@@ -287,9 +287,7 @@ impl<'s> Reader<'s> {
                 let words = if of_item { "`item`, `item_count`" } else { "`item_count`" };
                 let factor = match self.eat_word(ITEM_COUNT) {
                     true => Factor::ItemCount,
-                    false => {
-                        Factor::Param(self.param_number(&format!("a number, {words} or a parameter: `%name`"))?.0)
-                    }
+                    false => Factor::Param(self.param_number(&format!("a number, {words} or a parameter: `%name`"))?.0),
                 };
                 if of_item && self.eat(b'*') {
                     if !self.eat_word(ITEM) {

@@ -55,7 +55,10 @@ fn a_loop_over_groups() {
     let tiles = &code.extra.tiles;
     assert_eq!((tiles.items, tiles.image.len()), (4, 0));
     let scalar = |stream: &Stream| (stream.buffer, stream.site.written, stream.bytes, stream.scale.clone());
-    assert_eq!(tiles.streams.iter().map(scalar).collect::<Vec<_>>(), [(Some(0), false, 4, 4.into()), (Some(2), true, 4, 4.into())]);
+    assert_eq!(
+        tiles.streams.iter().map(scalar).collect::<Vec<_>>(),
+        [(Some(0), false, 4, 4.into()), (Some(2), true, 4, 4.into())]
+    );
 }
 
 /// The number of the group and the number of items are there where the text asks for them.

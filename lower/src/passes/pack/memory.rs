@@ -145,9 +145,10 @@ fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
             (Some(a), Some(b)) if a.at_launch().is_some() && b.at_launch().is_some() => {
                 ("a product of two parameters", "pass the product as a parameter of its own")
             }
-            (Some(a), Some(b)) if a.at_launch().is_some() || b.at_launch().is_some() => {
-                ("a product of two parameters and the item's number or a counter", "pass the product as a parameter of its own")
-            }
+            (Some(a), Some(b)) if a.at_launch().is_some() || b.at_launch().is_some() => (
+                "a product of two parameters and the item's number or a counter",
+                "pass the product as a parameter of its own",
+            ),
             _ => ("a product of two values that differ from item to item", SUMS),
         },
         Some((Op::Load, _)) => {
