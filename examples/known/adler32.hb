@@ -35,3 +35,4 @@ kernel @adler32(%len: i32, %m: in i8, %o: out i32) {
 }
 
 ; run: halu, ptx: @adler32 items=8 len=1000 m=random(8000, 101)
+; run: vp1: @adler32 items=8 len=200 m=random(1600, 101)

@@ -20,3 +20,4 @@ kernel @integral_row(%w: i32, %s: in i8, %o: out i32) {
 }
 
 ; run: halu, ptx: @integral_row items=128 w=128 s=random(16384, 101)
+; run: vp1: @integral_row items=48 w=40 s=random(1920, 101)

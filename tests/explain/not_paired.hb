@@ -24,8 +24,8 @@ kernel @k(%x: in f32, %y: in f32, %z: out f16x2) {
 ;=
 ;= not taken
 ;=   by selection
-;=     narrow_pair (isel/rules/halu/float.isle:45), priority 2
-;=       line 45: wanted flags, found no modifiers where flags = .rz
+;=     narrow_pair (isel/rules/halu/float.isle:57), priority 2
+;=       line 57: wanted flags, found no modifiers where flags = .rz
 ;=   by canon
-;=     concat_two (lower/rules/simplify.isle:403), priority 1
-;=       line 403: wanted whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`
+;=     concat_two (lower/rules/simplify.isle:426), priority 1
+;=       line 426: wanted whole = (concat_whole inst), found inst = `%r = concat.f16x2 %p, %q`
