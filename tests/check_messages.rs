@@ -179,13 +179,13 @@ kernel @group(%x: in i8x16, %y: out i32) {
 
 #[test]
 fn refusals_must_be_expected_and_made() {
-    let outcome = checked(&GROUP.replace("group_id\n", "group_id ; refuse: halu: group_id\n"));
+    let outcome = checked(&GROUP.replace("group_id\n", "group_id ; refuse: vp1: group_id\n"));
     assert!(outcome.failures.is_none(), "{:?}", outcome.failures);
     assert_eq!(outcome.refusals, 1);
 
-    let found = failures(&GROUP.replace("group_id\n", "group_id ; refuse: halu: no such text\n"));
+    let found = failures(&GROUP.replace("group_id\n", "group_id ; refuse: vp1: no such text\n"));
     assert_eq!(found.len(), 2, "{found:#?}");
-    assert_eq!(found[0], (4, 19, "halu does not refuse this with `no such text`".into()));
+    assert_eq!(found[0], (4, 19, "vp1 does not refuse this with `no such text`".into()));
     assert!(found[1].2.contains("`group_id`"), "{found:#?}");
 
     let found = failures(&format!("{GROUP}; run: halu: @group items=1 x=[0] y=[0]\n"));
@@ -196,7 +196,7 @@ fn refusals_must_be_expected_and_made() {
     let found = failures(&COPY.replace("load %x[%i]", "load %x[%i] ; refuse: halu: load"));
     assert_eq!(found, [(4, 22, "halu does not refuse this with `load`".into())]);
 
-    let expected = GROUP.replace("group_id\n", "group_id ; refuse: halu: group_id\n");
+    let expected = GROUP.replace("group_id\n", "group_id ; refuse: vp1: group_id\n");
     let found = failures(&format!("{expected}; run: halu: @group items=1 x=[0] y=[0]\n"));
     assert_eq!(found, [(8, 3, "@group cannot run on halu: a refusal is expected in it".into())]);
 }

@@ -6,11 +6,12 @@ use std::process::Command;
 
 use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "asm",
     "check",
     "compile",
     "completions",
+    "corpus",
     "disasm",
     "explain",
     "isa",
@@ -194,8 +195,6 @@ fn options_that_would_be_ignored_are_refused() {
     // Among several targets it is of one of them.
     halfbyte(&["check", "examples/axpy.hb", "--sm", "80", "--engine", "interp"]).output();
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "80"]).output();
-    let grid = ["compile", "examples/axpy.hb", "--target", "halu", "--grid", "2"];
-    halfbyte(&grid).fails(2, "--grid and --block are for kernels in PTX");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ir"]).fails(2, "[possible values: halu, vp1, ptx]");
 }
 

@@ -192,7 +192,6 @@ st.global.b32 [%d2], %r0; ret;",
         (TWO, " ld.param.u32 %r0, [x-4];", "5:2: this does not load within the parameter"),
         (TWO, " ld.param.u32 %r0, [x+2];", "5:2: this does not load within the parameter"),
         (TWO, "ld.param.v2.u32 {%r0, %r1}, [x+4];", "5:1: this does not load within the parameter"),
-        (TWO, "mov.u32 %r0, %nctaid.x; ret;", "5:1: how many blocks there are is not known here"),
     ];
     for (params, body, expected) in cases {
         let text = kernel(params, body);

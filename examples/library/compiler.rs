@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
+use halfbyte::abi::Axis;
 use halfbyte::ir::generate::{Palette, Shape, arguments};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, Inst, Kernel, Op, ParamKind, Type, Value};
@@ -41,7 +42,7 @@ fn compile(kernel: &Kernel) -> Option<Vec<Step>> {
             Some(Address { index: index.transpose().ok()?, scale: mem.scale, offset: mem.offset })
         };
         let step = match (data.op, kernel.args(inst)) {
-            (Op::ItemId, _) => Step::Item,
+            (Op::ItemId, _) if !matches!(data.attr, Attr::Axis(Axis::Y | Axis::Z)) => Step::Item,
             (Op::Const, _) if data.ty == Type::I32 => Step::Constant(kernel.const_bits(inst)?[0] as u32),
             (Op::Add | Op::Sub | Op::Mul | Op::Xor, &[a, b]) if data.ty == Type::I32 => {
                 Step::Binary(data.op, [register(a)?, register(b)?])

@@ -94,7 +94,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
     for sm in Sm::ALL {
-        let mut versions: BTreeMap<((u8, u8), bool), Vec<Inst>> = BTreeMap::new();
+        let mut versions: BTreeMap<((u8, u8), bool, bool), Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
@@ -104,12 +104,15 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
                 crate::ptx::tame(&mut inst);
                 let Kernel { version, target, .. } =
                     Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
-                versions.entry((version, target.suffix.is_some())).or_default().push(inst);
+                // Random rounding is of an architecture, not of its family.
+                let of_one = inst.has(Token::Rs);
+                versions.entry((version, target.suffix.is_some(), of_one)).or_default().push(inst);
             }
         }
-        for ((version, is_family), insts) in versions {
+        for ((version, is_family, of_one), insts) in versions {
             count += insts.len();
-            let target = TargetName { sm: sm.number(), suffix: is_family.then_some(Suffix::Family) };
+            let suffix = if of_one { Suffix::Architecture } else { Suffix::Family };
+            let target = TargetName { sm: sm.number(), suffix: is_family.then_some(suffix) };
             let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
@@ -530,7 +533,7 @@ fn errors_are_where_they_are() {
         ("add.cc.u16 %h1, %h2, %h3;", "7:7: `.u16` cannot stand here in `add`"),
         ("addc.sat.s32 %r1, %r2, %r3;", "7:5: `.sat` cannot stand here in `addc`"),
         ("mul24.u32 %r1, %r2, %r3;", "7:6: `.u32` cannot stand here in `mul24`"),
-        ("mad24.lo.sat.s32 %r1, %r2, %r3, %r0;", "7:10: `.sat` cannot stand here in `mad24`"),
+        ("mad24.lo.sat.s32 %r1, %r2, %r3, %r0;", "7:9: `.sat` cannot stand here in `mad24`"),
         ("szext.clamp.b32 %r1, %r2, %r3;", "7:12: `.b32` cannot stand here in `szext`"),
         ("bmsk.b32 %r1, %r2, %r3;", "7:5: `.b32` cannot stand here in `bmsk`"),
         ("lop3.xor.b32 %r1|%p1, %r2, %r3, %r0, 7, %p0;", "7:5: `.xor` cannot stand here in `lop3`"),
@@ -542,7 +545,7 @@ fn errors_are_where_they_are() {
         ("lop3.and.b32 %r1|%p1, %r2, %r3, %r0, 7;", "7:39: `lop3` takes 6 operands; found 5"),
         ("prmt.f4e.b32 %r1, %r2, %r3, %r0;", "7:5: `.f4e` cannot stand here in `prmt`"),
         ("add.rn.rz.f32 %f1, %f2, %f3;", "7:7: `.rz` cannot stand here in `add`"),
-        ("add.rz.f16 %h1, %h2, %h3;", "7:4: `.rz` cannot stand here in `add`"),
+        ("add.rz.f16 %h1, %h2, %h3;", "7:7: `.f16` cannot stand here in `add`"),
         ("ld.global.cg.b32 %r1, [%d1];", "7:10: an operation of the caches (`ld.cg`) is not supported"),
         ("ld.release.gpu.b32 %r1, [%d1];", "7:3: unknown modifier `.release` of `ld`"),
         (

@@ -78,7 +78,10 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
         _ => return Err(TrialError::NoRule(rule)),
     }
     let op = row.pattern.trim_start_matches(|c| c != '(').trim_start_matches('(');
-    let op = op.split([' ', ')']).next().unwrap_or_default().trim_end_matches(['2', '4']);
+    let op = op.split([' ', ')']).next().unwrap_or_default();
+    // A term for some operands of an op has its name and their number; there are ops whose names end so.
+    let is_op = Op::ALL.iter().any(|known| known.row().ident == op);
+    let op = if is_op { op } else { op.trim_end_matches(['2', '4']) };
     // Of the kernel's instructions of that op the last is the one checked; a witness adds its own at both ends.
     let of_check = |inst: Inst| {
         let name = kernel.result(inst).and_then(|value| kernel.value_name(value)).unwrap_or("");

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Mutex;
 
+use halfbyte::abi::Shape;
 use halfbyte::isa::ptx::text::{Text, read};
 use halfbyte::runtime::ptx::{Arg, Kernel, Launch};
 
@@ -231,11 +232,13 @@ pub unsafe extern "system" fn cuLaunchKernel(
     params: *const *const u8,
     extra: *const c_void,
 ) -> c_int {
-    assert!((grid_y, grid_z, block_y, block_z, shared_bytes, stream) == (1, 1, 1, 1, 0, 0) && extra.is_null());
+    assert!((shared_bytes, stream) == (0, 0) && extra.is_null());
+    let shape = Shape::from(([grid_x, grid_y, grid_z], [block_x, block_y, block_z]));
     with(|device| {
         let (module, name) = device.functions.get(function.wrapping_sub(1)).ok_or(INVALID_VALUE)?;
         let text = device.modules[*module].as_ref().ok_or(INVALID_VALUE)?;
-        if block_x > 1024 || grid_x == 0 || block_x == 0 {
+        let threads = [block_x, block_y, block_z].iter().fold(1_u64, |all, &count| all.saturating_mul(count.into()));
+        if !(1..=1024).contains(&threads) || [grid_x, grid_y, grid_z].contains(&0) {
             return Err(INVALID_VALUE);
         }
         let kernel = Kernel::load(text, name, "").unwrap();
@@ -259,7 +262,7 @@ pub unsafe extern "system" fn cuLaunchKernel(
         let mut args: Vec<Arg<'_>> = (values.iter().zip(&places).zip(&mut held))
             .map(|((value, place), held)| if place.is_some() { Arg::Buffer(held) } else { Arg::Value(value) })
             .collect();
-        let ran = kernel.launch(Launch::new((grid_x, block_x), &mut args));
+        let ran = kernel.launch(Launch::new(shape, &mut args));
         // A launch is asked for and waited for apart.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
         for (place, held) in places.iter().zip(held) {

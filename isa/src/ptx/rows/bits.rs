@@ -92,7 +92,7 @@ newer! {
         &[OperandRow::def("d", Shape::WithPredicate(B32)), value("a", B32), value("b", B32), value("c", B32), TABLE, reg("q", PRED)], TABLE_BOOL,
         "Any bitwise function of three words, and whether it is not 0: that, combined with `q`, is the predicate.",
         "lop3.and.b32 %d|%p, %a, %b, %c, 0x80, %q;";
-    BMSK "bmsk" &[COUNTS, ONLY_B32], &[def("d", B32), value("a", U32), value("b", U32)], BY_WIDTH,
+    BMSK "bmsk" &[COUNTS, ONLY_B32], &[def("d", U32), value("a", U32), value("b", U32)], BY_WIDTH,
         "Ones from bit `a` on, as many as `b`, those above bit 31 left out. Both count up to 32 (`.clamp`) or modulo 32 (`.wrap`).",
         "bmsk.clamp.b32 %d, %a, %b;";
     SZEXT "szext" &[COUNTS, ty(types!(U32 S32))], &[def("d", T), value("a", T), value("b", U32)], BY_WIDTH,
