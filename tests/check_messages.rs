@@ -188,17 +188,17 @@ fn refusals_must_be_expected_and_made() {
     assert_eq!(found[0], (4, 19, "vp1 does not refuse this with `no such text`".into()));
     assert!(found[1].2.contains("`group_id`"), "{found:#?}");
 
-    let found = failures(&format!("{GROUP}; run: halu: @group items=1 x=[0] y=[0]\n"));
+    let found = failures(&format!("{GROUP}; run: vp1: @group items=1 x=[0] y=[0]\n"));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].0, found[0].1), (4, 3));
-    assert!(found[0].2.contains("halu cannot do `group_id`"), "{found:#?}");
+    assert!(found[0].2.contains("vp1 cannot do `group_id`"), "{found:#?}");
 
     let found = failures(&COPY.replace("load %x[%i]", "load %x[%i] ; refuse: halu: load"));
     assert_eq!(found, [(4, 22, "halu does not refuse this with `load`".into())]);
 
     let expected = GROUP.replace("group_id\n", "group_id ; refuse: vp1: group_id\n");
-    let found = failures(&format!("{expected}; run: halu: @group items=1 x=[0] y=[0]\n"));
-    assert_eq!(found, [(8, 3, "@group cannot run on halu: a refusal is expected in it".into())]);
+    let found = failures(&format!("{expected}; run: vp1: @group items=1 x=[0] y=[0]\n"));
+    assert_eq!(found, [(8, 3, "@group cannot run on vp1: a refusal is expected in it".into())]);
 }
 
 #[test]
