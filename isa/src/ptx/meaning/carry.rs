@@ -1,6 +1,7 @@
 //! Sums and differences that go on from word to word by the carry flag.
 
-use super::{Context, Reader, wide};
+use super::wide::{self, Wide};
+use super::{Context, Reader};
 use crate::halu::domain::Domain;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -53,7 +54,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// An operation of the width of the type, modulo 2^32 or 2^64.
     fn wrapped(
         &mut self,
-        pair: fn(&mut D, [D::Word; 2], [D::Word; 2]) -> [D::Word; 2],
+        pair: fn(&mut D, Wide<D>, Wide<D>) -> Wide<D>,
         word: fn(&mut D, D::Word, D::Word) -> D::Word,
         a: [D::Word; 2],
         b: [D::Word; 2],
