@@ -13,7 +13,9 @@ const BLOCK: u32 = 4;
 const BUDGET: u32 = 64;
 
 fuzz_target!(|text: &str| {
-    let Ok(module) = import("k.ptx", text, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) }) else { return };
+    let Ok(module) = import("k.ptx", text, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) }) else {
+        return;
+    };
     for kernel in module.ir().kernels.iter().take(2) {
         let Ok(host) = Host::load("k.ptx", text, &kernel.name) else { continue };
         let before = arguments(kernel, GRID * BLOCK, &mut Random(text.len() as u64));
