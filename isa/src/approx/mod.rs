@@ -1,8 +1,8 @@
 //! Functions that machines approximate, here correctly rounded: the exact result to nearest even.
 //!
-//! A function is evaluated in f64 first ([`series`]), with a bound on its error. Where all of the interval that the bound
+//! A function is evaluated in f64 first (`series`), with a bound on its error. Where all of the interval that the bound
 //! leaves rounds to one result, that is it (Ziv's test). Else the same steps are done once more in pairs of f64
-//! ([`real::Pair`]), whose 100 bits are more than any operand needs: of a function that is not algebraic the hardest of 2^32
+//! (`real::Pair`), whose 100 bits are more than any operand needs: of a function that is not algebraic the hardest of 2^32
 //! operands lies some 2^-(24 + 32) beside the middle of two results, and what is algebraic is decided by hand.
 //!
 //! Only sums, products, quotients and roots are used, which IEEE 754 rounds alike on every machine.
