@@ -178,12 +178,12 @@ fn kernels_of_halu_are_varied() {
 
 #[test]
 fn kernels_of_vp1_are_varied() {
-    let of = [(60..1060, without_passes(halfbyte::VP1)), (1060..1260, with_passes(halfbyte::VP1))];
+    let of = [(60..260, without_passes(halfbyte::VP1)), (1060..1260, with_passes(halfbyte::VP1))];
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let groups = [Op::LocalId, Op::GroupId, Op::GroupSize, Op::GroupCount];
     let mut missing = missing(&ops, &[&groups[..], &[Op::PtrAdd, Op::DivS, Op::DivU, Op::RemS, Op::RemU]].concat());
-    // There is no arithmetic on halves and floats.
-    missing.retain(|op| !op.name().starts_with('f'));
+    // There is no arithmetic on halves and floats; of kernels with `dot2_su` few are taken, none of these.
+    missing.retain(|op| !op.name().starts_with('f') && **op != Op::Dot2SU);
     assert!(missing.is_empty(), "{missing:?}");
     assert!(idle.len() * 4 < rules, "{idle:?}");
     assert!(intrinsics.len() >= 10, "{intrinsics:?}");
