@@ -12,20 +12,6 @@ const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 /// From these on there is a hyperbolic tangent, and 2 to the power of f16.
 const SM_75: Since = Since::new(7, 0, 75);
 
-macro_rules! approx {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:ident, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
 macro_rules! nearest {
     ($what:literal) => {
         concat!($what, "\n\nThe exact result, rounded to nearest even; every NaN is 0x7fffffff, of halves 0x7fff. Machines have results ",
@@ -33,7 +19,7 @@ macro_rules! nearest {
     };
 }
 
-approx! {
+rows! {
     DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Since::ALWAYS, nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
     RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
     SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";

@@ -73,21 +73,7 @@ bits! {
         "bfi.b32 %d, %a, %b, 16, 16;";
 }
 
-macro_rules! newer {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:literal, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
-newer! {
+rows! {
     LOP3_BOOL "lop3" &[Slot::one_of("combination", words!(And Or)), ONLY_B32],
         &[OperandRow::def("d", Shape::WithPredicate(B32)), value("a", B32), value("b", B32), value("c", B32), TABLE, reg("q", PRED)], TABLE_BOOL,
         "Any bitwise function of three words, and whether it is not 0: that, combined with `q`, is the predicate.",

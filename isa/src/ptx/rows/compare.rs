@@ -50,21 +50,7 @@ const INTO_LANES: &str = "Compares packed halves lane by lane. `p` becomes the a
 const INTO_WORD: &str = "Compares two values, combines the answer with `c` if there is one, and writes all ones or zero; or 1.0 or 0.0 where \
     the type written is of floats. Of packed halves each lane is compared by itself and writes its own.";
 
-macro_rules! compare {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
-compare! {
+rows! {
     SETP_BITS "setp" &[EQUALITY, BOOL, ty(BITS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.eq.b32 %p, %a, 0;";
     SETP_INT "setp" &[ORDER, BOOL, ty(INTEGERS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.lt.s32 %p, %a, %b;";
     SETP_UNSIGNED "setp" &[UNSIGNED, BOOL, ty(UNSIGNEDS)], SETP, Since::ALWAYS, INTO_PREDICATES, "setp.hs.u32 %p, %a, %b;";

@@ -4,20 +4,6 @@ use super::*;
 
 const F32: Slot = ty(types!(F32));
 
-macro_rules! float {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
 macro_rules! arithmetic {
     ($what:literal) => {
         concat!($what, "\n\nResults are rounded once: to nearest even (`.rn`, and where nothing is said), towards zero (`.rz`), down (`.rm`) or up (`.rp`). Every NaN is 0x7fffffff. `.ftz` takes subnormal operands and results for ",
@@ -57,7 +43,7 @@ const THREE: Since = Since::new(8, 8, 100);
 const PROPERTY: Slot = Slot::one_of("property", words!(Finite Infinite Number NotANumber Normal Subnormal));
 const SINGLES: Slot = ty(types!(F32 F64));
 
-float! {
+rows! {
     ADD_F32 "add" &[MAYBE_ROUND, FTZ, SAT, F32], D_A_B, Since::ALWAYS, arithmetic!("Adds two f32.", fusing), "add.rn.f32 %d, %a, 0f3f800000;";
     SUB_F32 "sub" &[MAYBE_ROUND, FTZ, SAT, F32], D_A_B, Since::ALWAYS, arithmetic!("Subtracts two f32.", fusing), "sub.rn.f32 %d, %a, %b;";
     MUL_F32 "mul" &[MAYBE_ROUND, FTZ, SAT, F32], D_A_B, Since::ALWAYS, arithmetic!("Multiplies two f32.", fusing), "mul.rn.sat.f32 %d, %a, %b;";

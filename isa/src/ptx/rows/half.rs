@@ -10,20 +10,6 @@ const CLAMP: Slot = Slot::optional("clamping", &[word(Token::Sat), since(SM_80, 
 /// From these on signs of f16 are taken away; they could be turned over before.
 const WITH_ABS: Since = Since::new(6, 5, 75);
 
-macro_rules! half {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:ident, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
 macro_rules! arithmetic {
     ($what:literal) => {
         concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` takes subnormal operands and results for zeros of ",
@@ -51,7 +37,7 @@ const NEG_DOC: &str =
     "Turns the sign of halves over, lane by lane, of NaN too. `.ftz` takes subnormals for zeros of their sign.";
 const ABS_DOC: &str = "Takes the sign of halves away, lane by lane, of NaN too. `.ftz` takes subnormals for zeros.";
 
-half! {
+rows! {
     ADD_F16 "add" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Since::ALWAYS, arithmetic!("Adds two halves, lane by lane.", fusing), "add.rn.f16x2 %d, %a, %b;";
     ADD_BF16 "add" &[MAYBE_RN, BF16S], REGS_2, BF16, arithmetic!("Adds two halves, lane by lane.", fusing), "add.rn.bf16x2 %d, %a, %b;";
     SUB_F16 "sub" &[MAYBE_RN, FTZ, SAT, F16], REGS_2, Since::ALWAYS, arithmetic!("Subtracts two halves, lane by lane.", fusing), "sub.rn.ftz.f16x2 %d, %a, %b;";

@@ -55,7 +55,21 @@ macro_rules! words {
 macro_rules! types {
     ($($ty:ident)*) => { &[$(word(Token::Type(Type::$ty))),*] };
 }
-use {types, words};
+/// Rows that need something of the assembler or of the machine as a whole, one a line with its examples.
+macro_rules! rows {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+use {rows, types, words};
 
 /// From these on pairs of f32, and f32 and halves together, are added and multiplied.
 const MIXED: Since = Since::new(8, 6, 100);
