@@ -13,6 +13,7 @@ mod meaning_moves;
 mod meaning_roles;
 mod meaning_video;
 mod ptx;
+mod ptx_errors;
 mod ptx_exact;
 mod ptx_meaning;
 mod ptx_text;

@@ -1,0 +1,332 @@
+//! What is said of texts that are no PTX, or are outside what is read: the place and the reason.
+
+use halfbyte_isa::ptx::text::read;
+
+use crate::ptx_text::kernel;
+
+#[test]
+fn what_is_outside_the_subset_is_named_each_time() {
+    let text = ".version 8.0 .target sm_90 .address_size 64
+.extern .func (.param .b32 r) f (.param .b32 a);
+.func g(.reg .b32 x) { .reg .b32 y; { ret; } }
+.global .align 4 .u32 counter[2] = {1, k};
+.entry k() {
+.shared .align 4 .b8 s[64];
+.reg .b32 %r<4>; .reg .b64 %d<2>;
+bar.sync 0;
+shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1;
+{ call.uni (r), f, (a); }
+add.s32 %r1, %r2, %r3;
+vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
+vote.sync.any.pred %p1, %p2, -1;
+st.shared.b32 [%d1], %r1;
+ret;
+}
+.entry h() { tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}]; }
+";
+    let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
+    let expected = [
+        "3:1: a function (`.func`) is not supported",
+        "4:40: an address as a value (`k`) is not supported",
+        "6:1: shared memory (`.shared`) is not supported",
+        "8:1: a barrier (`bar`) is not supported",
+        "9:1: an exchange between threads (`shfl`) is not supported",
+        "10:3: a call (`call`) is not supported",
+        "12:1: a video instruction of this name (`vmad`) is not supported",
+        "13:1: an exchange between threads (`vote`) is not supported",
+        "14:3: shared memory (`st.shared`) is not supported",
+        "17:14: a texture (`tex`) is not supported",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn errors_are_where_they_are() {
+    // A body, whose first line is line 6, and the errors.
+    let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
+    let cases: &[(&str, &str)] = &[
+        ("frob.b32 %r1, %r2;", "7:1: unknown instruction `frob`"),
+        ("  atom.global.add.u32 %r1, [%d1], %r2;", "7:3: an atomic operation (`atom`) is not supported"),
+        ("bar.sync 0;", "7:1: a barrier (`bar`) is not supported"),
+        ("ld.shared.b32 %r1, [%d1];", "7:3: shared memory (`ld.shared`) is not supported"),
+        ("add.rn.s32 %r1, %r2, %r3;", "7:7: `.s32` cannot stand here in `add`"),
+        ("add %r1, %r2, %r3;", "7:4: `add` needs a modifier for type here"),
+        ("mul.s32 %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
+        ("mul.lo %r1, %r2, %r3;", "7:7: `mul` needs a modifier for type here"),
+        ("mul.s32.lo %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
+        ("shf.wrap.l.b32 %r1, %r2, %r3, %r0;", "7:4: `.wrap` cannot stand here in `shf`"),
+        ("cvta.global.to.u64 %d1, %d2;", "7:12: `.to` cannot stand here in `cvta`"),
+        ("add.sat.sat.s32 %r1, %r2, %r3;", "7:8: `.sat` cannot stand here in `add`"),
+        ("add.s32.sat %r1, %d2, %r3;", "7:18: operand `a` of `add` must be a register or a number of type .s32"),
+        ("fma.f16x2 %r1, %r2, %r3, %r0;", "7:4: `.f16x2` cannot stand here in `fma`"),
+        ("add.s32 %r1, %r2;", "7:17: `add` takes 3 operands; found 2"),
+        ("add.s32 %r1, %r2, %r3, %r0;", "7:24: `add` takes 3 operands; found 4"),
+        ("ret %r1;", "7:5: `ret` takes 0 operands; found 1"),
+        ("setp.lt.s32 %p1, %r1, %r2, %p0;", "7:28: `setp` takes 3 operands; found 4"),
+        ("setp.lt.and.s32 %p1, %r1, %r2;", "7:30: `setp` takes 4 operands; found 3"),
+        ("add.s32 %r1, %d2, %r3;", "7:14: operand `a` of `add` must be a register or a number of type .s32"),
+        ("add.s32 %f1, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
+        ("add.s32 5, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
+        ("add.rn.f16x2 %r1, %r2, 0x3c003c00;", "7:24: operand `b` of `add` must be a register of type .f16x2"),
+        ("add.s32 %r1, %r2, %r9;", "7:19: unknown name `%r9`"),
+        ("add.s32 %r1, %r2, %r03;", "7:19: unknown name `%r03`"),
+        ("add.s32 %r1, %r2, foo;", "7:19: unknown name `foo`"),
+        ("add.s32 %r1, %r2, _;", "7:19: operand `b` of `add` must be a register or a number of type .s32"),
+        ("add.s32 %r1, %r2, %tid.x;", "7:19: `%tid.x` as an operand of `add` is not supported"),
+        ("add.s32 %tid.x, %r2, %r3;", "7:9: operand `d` of `add` must be a register of type .s32"),
+        ("mov.u32 %r1, %tid.w;", "7:18: unknown name `%tid.w`"),
+        ("mov.u32 %r1, %clock;", "7:14: `%clock` is not supported"),
+        ("mov.u32 WARP_SZ, %r1;", "7:9: operand `d` of `mov` must be a register of type .u32"),
+        (
+            "mov.b32 %r1, {%r2, %r3, %r0};",
+            "7:14: operand `a` of `mov` must be 2 or 4 registers in braces that make 32 bits",
+        ),
+        ("add.s32 %r1, {%r2}, %r3;", "7:14: operand `a` of `add` must be a register or a number of type .s32"),
+        ("ld.global.b32 {_}, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
+        ("mov.u32 %r1, %clusterid.y;", "7:24: `%clusterid` is not supported"),
+        ("mov.u32 %r1, %clock32;", "7:14: unknown name `%clock32`"),
+        ("bfind.u64 %d1, %d2;", "7:11: operand `d` of `bfind` must be a register of type .u32"),
+        ("bfind.b32 %r1, %r2;", "7:6: `.b32` cannot stand here in `bfind`"),
+        ("div.b32 %r1, %r2, %r3;", "7:4: `.b32` cannot stand here in `div`"),
+        ("rem.f32 %f1, %f2, %f3;", "7:4: `.f32` cannot stand here in `rem`"),
+        ("add.cc.u16 %h1, %h2, %h3;", "7:7: `.u16` cannot stand here in `add`"),
+        ("addc.sat.s32 %r1, %r2, %r3;", "7:5: `.sat` cannot stand here in `addc`"),
+        ("mul24.u32 %r1, %r2, %r3;", "7:6: `.u32` cannot stand here in `mul24`"),
+        ("mad24.lo.sat.s32 %r1, %r2, %r3, %r0;", "7:9: `.sat` cannot stand here in `mad24`"),
+        ("szext.clamp.b32 %r1, %r2, %r3;", "7:12: `.b32` cannot stand here in `szext`"),
+        ("bmsk.b32 %r1, %r2, %r3;", "7:5: `.b32` cannot stand here in `bmsk`"),
+        ("lop3.xor.b32 %r1|%p1, %r2, %r3, %r0, 7, %p0;", "7:5: `.xor` cannot stand here in `lop3`"),
+        ("lop3.b32 %r1|%p1, %r2, %r3, %r0, 7;", "7:10: operand `d` of `lop3` must be a register of type .b32"),
+        (
+            "lop3.and.b32 %r1, %r2, %r3, %r0, 7, %p0;",
+            "7:14: operand `d` of `lop3` must be a register of type .b32 and a predicate, as in `d|p`",
+        ),
+        ("lop3.and.b32 %r1|%p1, %r2, %r3, %r0, 7;", "7:39: `lop3` takes 6 operands; found 5"),
+        ("prmt.f4e.b32 %r1, %r2, %r3, %r0;", "7:5: `.f4e` cannot stand here in `prmt`"),
+        ("add.rn.rz.f32 %f1, %f2, %f3;", "7:7: `.rz` cannot stand here in `add`"),
+        ("add.rz.f16 %h1, %h2, %h3;", "7:7: `.f16` cannot stand here in `add`"),
+        ("ld.global.cg.b32 %r1, [%d1];", "7:10: an operation of the caches (`ld.cg`) is not supported"),
+        ("ld.release.gpu.b32 %r1, [%d1];", "7:3: unknown modifier `.release` of `ld`"),
+        (
+            "st.global.b32 [%d1], {%p1};",
+            "7:22: operand `b` of `st` must be a register or a number of type .b32 or wider",
+        ),
+        ("mov.b32 %r1, {0, %h1};", "7:15: a number in braces is not supported"),
+        ("selp.b32 %r1, %r2, %r3, 1;", "7:25: a number as a predicate is not supported"),
+        ("add.s32 %r1, %r2, (3+4)*5;", "7:19: an expression is not supported"),
+        ("add.s32 %r1, %r2, (3+4.5);", "7:22: `4.5` is not a number"),
+        (".reg .b128 %x;", "7:6: a type of newer machines (`.b128`) is not supported"),
+        ("mov.b32 %r1, 0x100000000;", "7:14: `0x100000000` does not fit .b32"),
+        ("mov.b16 %h1, -32769;", "7:14: `-32769` does not fit .b16"),
+        ("mov.b32 %r1, 0xfg;", "7:14: `0xfg` is not a number"),
+        ("mov.b32 %r1, 99999999999999999999;", "7:14: `99999999999999999999` is not a number"),
+        ("mov.f32 %f1, 1;", "7:14: `1` does not fit .f32"),
+        ("mov.s32 %r1, 0f3f800000;", "7:14: `0f3f800000` does not fit .s32"),
+        ("lop3.b32 %r1, %r2, %r3, %r0, 256;", "7:30: `256` does not fit .u8"),
+        ("lop3.b32 %r1, %r2, %r3, %r0, %r1;", "7:30: operand `lut` of `lop3` must be a number of 8 bits"),
+        ("bfe.u32 %r1, %r2, 300, 1;", "7:19: `300` does not fit .u8"),
+        (
+            "vadd4.u32.u32.u32 %r1.b01, %r2, %r3, %r0;",
+            "7:19: operand `d` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b320`",
+        ),
+        (
+            "vadd4.u32.u32.u32 %r1, %r2.b8000, %r3, %r0;",
+            "7:24: operand `a` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b7650`",
+        ),
+        (
+            "vadd4.u32.u32.u32 %r1, %r2.h10, %r3, %r0;",
+            "7:24: operand `a` of `vadd4` must be a register of type .b32, which may have a suffix such as `.b7650`",
+        ),
+        (
+            "vadd2.u32.u32.u32 %r1, %r2, %r3.h014, %r0;",
+            "7:29: operand `b` of `vadd2` must be a register of type .b32, which may have a suffix such as `.h32`",
+        ),
+        ("vadd4.u32.u32.u32 %r1, %r2, %r3, 0;", "7:34: operand `c` of `vadd4` must be a register of type .u32"),
+        ("vadd4.u32.u32 %r1, %r2, %r3, %r0;", "7:14: `vadd4` needs a modifier for type of b here"),
+        ("vadd4.u32.u32.u32.sat.add %r1, %r2, %r3, %r0;", "7:22: `.add` cannot stand here in `vadd4`"),
+        (
+            "ld.global.v2.b32 {%r1, %r2, %r3}, [%d1];",
+            "7:18: operand `d` of `ld` must be 2 registers in braces, of type .b32 or wider",
+        ),
+        ("ld.global.v4.b64 {%d1, %d2, %d3, %d0}, [%d1];", "7:13: an access of 32 bytes (`ld`) is not supported"),
+        ("ld.global.b32 %h1, [%d1];", "7:15: operand `d` of `ld` must be a register of type .b32 or wider"),
+        (
+            "ld.global.b32 %r1, [%r2];",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
+        ),
+        ("ld.global.b32 %r1, [%d1+0x80000000];", "7:25: `2147483648` does not fit an offset of 32 bits"),
+        ("ld.global.b32 %r1, [%d1;", "7:24: expected `]`; found `;`"),
+        ("ld.param.b32 %r1, [p1];", "7:20: unknown name `p1`"),
+        ("ld.param.b32 %r1, [%d1];", "7:19: a parameter by its address is not supported"),
+        (
+            "ld.global.b32 %r1, %d1;",
+            "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
+        ),
+        (
+            "mov.b32 %r1, {%h1, %h2, %h3, %h0};",
+            "7:14: operand `a` of `mov` must be 2 or 4 registers in braces that make 32 bits",
+        ),
+        ("mov.b32 {%h1, %r2}, %r1;", "7:9: operand `d` of `mov` must be 2 or 4 registers in braces that make 32 bits"),
+        ("mov.b64 %d1, {%h1, %h2, %h3, %h0, %h1};", "7:35: expected `}`; found `%h1`"),
+        ("setp.lt.b32 %p1, %r1, %r2;", "7:8: `.b32` cannot stand here in `setp`"),
+        ("setp.gt.f16 %p1|%p0, %h1, %h2;", "7:13: operand `p` of `setp` must be a register of type .pred"),
+        ("setp.lt.s32 _|_, %r1, %r2;", "7:13: operand `p` of `setp` must be a predicate, or two as in `p|q`"),
+        ("@%r1 ret;", "7:2: expected a predicate; found `%r1`"),
+        ("@%q ret;", "7:2: unknown name `%q`"),
+        ("@%p1;", "7:5: expected an instruction; found `;`"),
+        ("bra nowhere;", "7:5: label `nowhere` is not defined"),
+        ("bra %r1;", "7:5: operand `target` of `bra` must be a label"),
+        ("a: ret; a:", "7:9: `a` is already defined"),
+        ("ret", "8:1: expected an operand; found `}`"),
+        ("ld.const.b32 %r1, [c0;", "7:22: expected `]`; found `;`"),
+        ("ld.const.b32 %r1, [c1];", "7:20: unknown name `c1`"),
+        (
+            "ld.const.b32 %r1, [g0];",
+            "7:19: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.const` variable",
+        ),
+        (
+            "ld.b32 %r1, [c0];",
+            "7:13: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
+        ),
+        ("ld.const.nc.b32 %r1, [c0];", "7:9: `.nc` cannot stand here in `ld`"),
+        ("ld.const.b32 %r1, [c0+0x80000000];", "7:23: `2147483648` does not fit an offset of 32 bits"),
+        ("ld.param.b32 %r1, [c0];", "7:19: operand `a` of `ld` must be an address `[parameter+number]`"),
+        ("st.global.b32 [g0+4], %r1;", "7:15: written data of a module (`g0`) is not supported"),
+        ("st.const.b32 [c0], %r1;", "7:3: `.const` cannot stand here in `st`"),
+        ("st.v2.b32 [c0], {%r1, %r2};", "7:11: written data of a module (`c0`) is not supported"),
+        ("st.global.b64 [%d1], c0;", "7:22: operand `b` of `st` must be a register or a number of type .b64 or wider"),
+        ("atom.global.add.u32 %r1, [g0], 1;", "7:1: an atomic operation (`atom`) is not supported"),
+        ("mov.u32 %r1, c0;", "7:14: operand `a` of `mov` must be a register or a number of type .u32"),
+        ("mov.u64 %d1, c1;", "7:14: unknown name `c1`"),
+        ("mov.u64 %d1, p0;", "7:14: the address of a parameter (`p0`) is not supported"),
+        ("mov.u64 %d1, c0+;", "7:17: expected a number; found `;`"),
+        ("mov.u64 %d1, c0+%d2;", "7:17: expected a number; found `%d2`"),
+        (
+            "cvta.const.u64 %d1, g0;",
+            "7:21: operand `a` of `cvta` must be the address `variable+number` of a `.const` variable",
+        ),
+        ("cvta.to.const.u64 %d1, c0;", "7:24: operand `a` of `cvta` must be a register of type .u64"),
+        ("cvta.u64 %d1, c0;", "7:5: `.u64` cannot stand here in `cvta`"),
+        ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
+        ("bra c0+4;", "7:5: operand `target` of `bra` must be a label"),
+        (".const .b32 x = 1;", "7:1: a variable in a kernel (`.const`) is not supported"),
+        (".shared .b32 x[4];", "7:1: shared memory (`.shared`) is not supported"),
+        (".reg .bf16 %x;", "7:6: a register of type .bf16 is not supported"),
+        (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
+        (".reg .b32 %s;", "7:11: `%s` is already defined"),
+        (".reg .b32 %r<2>;", "7:11: `%r` is already defined"),
+        (".reg .b32 %r3;", "7:11: `%r3` is already defined"),
+        (".reg .b32 %x<2000000>;", "7:11: more than 1048576 registers"),
+        (".reg .b32 %x<-1>;", "7:14: expected a number; found `-`"),
+        (".reg .b99 %x;", "7:6: expected a type; found `.b99`"),
+        ("add.s32 %r1, %r2, #;", "7:19: expected an operand; found `#`"),
+        ("add.s32 %r1, %r2, \u{e9};", "7:19: unexpected character '\u{e9}'"),
+        ("/* ret;", "7:1: a comment is not closed"),
+        (
+            "frob; add.s32 %r1; ret; mov %r1, 0;",
+            "7:1: unknown instruction `frob`, 7:18: `add` takes 3 operands; found 1, 7:28: `mov` needs a modifier for type here",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (body, expected) in cases {
+        let errors = read(&kernel(&format!("{regs}{body}"))).map(|read| read.module.to_string()).unwrap_err();
+        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        // What follows from an error that ends the text is not the point.
+        let found: Vec<&str> = found.iter().map(String::as_str).filter(|e| !e.contains("end of the text")).collect();
+        if found.join(", ") != *expected {
+            wrong.push(format!("{body}\n    {}\n    {expected}", found.join(", ")));
+        }
+    }
+    assert!(wrong.is_empty(), "found, expected:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn errors_outside_kernels() {
+    let head = ".version 8.8\n.target sm_90\n.address_size 64\n";
+    let cases: &[(&str, &str)] = &[
+        ("", "1:1: expected `.version`; found the end of the text"),
+        (".version 8", "1:10: expected a version such as `8.8`; found `8`"),
+        (".version 8.8 .target compute_90", "1:22: expected a target such as `sm_90`; found `compute_90`"),
+        (".version 8.8 .target sm_90b", "1:22: expected a target such as `sm_90`; found `sm_90b`"),
+        (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
+        ("{head}.global .b32 x", "4:15: expected `,` or `;`; found the end of the text"),
+        ("{head}.visible x;", "4:10: expected `.entry`, `.global` or `.const`; found `x`"),
+        ("{head}.extern .const .b32 x = 3;", "4:23: expected `,` or `;`; found `=`"),
+        ("{head}.extern .local .b32 x;", "4:9: expected `.func`, `.global`, `.const` or `.shared`; found `.local`"),
+        ("{head}.extern .func f (.param .b32 a;", "4:31: expected `)`; found `;`"),
+        ("{head}.common .const .b32 x;", "4:9: expected `.global`; found `.const`"),
+        (
+            "{head}.extern .global .b32 x; .entry k() { .reg .b64 %d; mov.u64 %d, x; }",
+            "4:64: what another file defines (`x`) is not supported",
+        ),
+        (
+            "{head}.extern .const .b32 x[4]; .entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; }",
+            "4:72: what another file defines (`x`) is not supported",
+        ),
+        ("{head}.visible .shared .b32 x;", "4:10: shared memory (`.shared`) is not supported"),
+        ("{head}.const x;", "4:8: expected a type; found `x`"),
+        ("{head}.const .b32 .b32 x;", "4:13: expected the name of a variable; found `.b32`"),
+        ("{head}.const .f16 x;", "4:8: a variable of type .f16 is not supported"),
+        ("{head}.const .pred x;", "4:8: there are no variables of type .pred"),
+        ("{head}.entry k() .maxntid 0 { ret; }", "4:21: `0` does not fit a number of at least 1"),
+        ("{head}.const .v4 .f32 x;", "4:8: a variable of vectors is not supported"),
+        ("{head}.global .texref x;", "4:9: a texture (`.texref`) is not supported"),
+        ("{head}.global .attribute(.managed) .b32 x;", "4:9: expected a type; found `.attribute`"),
+        ("{head}.const .align 3 .b32 x;", "4:15: `3` does not fit a power of two up to 4096"),
+        ("{head}.const .align 8192 .b32 x;", "4:15: `8192` does not fit a power of two up to 4096"),
+        ("{head}.const .b32 x[0];", "4:15: `0` does not fit a number of elements"),
+        ("{head}.const .b32 x[-1];", "4:15: expected a number; found `-`"),
+        ("{head}.const .b32 x[];", "4:15: expected the number of elements; found `]`"),
+        ("{head}.const .b32 x[] = {};", "4:15: expected the number of elements; found `]`"),
+        ("{head}.const .b32 x[2][2];", "4:17: an array of arrays is not supported"),
+        ("{head}.const .b32 x[16385];", "4:13: the `.const` variables take more than 65536 bytes"),
+        ("{head}.const .b8 x[65535]; .const .b16 y;", "4:34: the `.const` variables take more than 65536 bytes"),
+        ("{head}.global .b8 x[1048577];", "4:13: the `.global` variables take more than 1048576 bytes"),
+        ("{head}.global .b64 x[4294967295];", "4:14: the `.global` variables take more than 1048576 bytes"),
+        ("{head}.const .b32 x[2] = {1, 2, 3};", "4:27: more than 2 values"),
+        ("{head}.const .b32 x[2] = {1,};", "4:23: expected a number; found `}`"),
+        ("{head}.const .b32 x[2] = {1 2};", "4:23: expected `,` or `}`; found `2`"),
+        ("{head}.const .b32 x[2] = {1+2};", "4:22: expected `,` or `}`; found `+`"),
+        ("{head}.const .b32 x[2] = 1;", "4:20: expected `{`; found `1`"),
+        ("{head}.const .b32 x = {1};", "4:17: expected a number; found `{`"),
+        ("{head}.const .b8 x[2] = {1, 256};", "4:23: `256` does not fit .b8"),
+        ("{head}.const .s8 x = -129;", "4:16: `-129` does not fit .s8"),
+        ("{head}.const .f32 x[2] = {1};", "4:21: `1` does not fit .f32"),
+        ("{head}.const .u32 x = 0f3f800000;", "4:17: `0f3f800000` does not fit .u32"),
+        ("{head}.const .u32 x = 0f3;", "4:17: `0f3` is not a number"),
+        ("{head}.const .b32 x; .global .b64 y = x;", "4:33: an address as a value (`x`) is not supported"),
+        (
+            "{head}.const .b32 x; .global .b64 y = generic(x);",
+            "4:33: an address as a value (`generic`) is not supported",
+        ),
+        ("{head}.const .b8 x[4] = \"abc\";", "4:19: expected `{`; found a string"),
+        ("{head}.const .b32 x; .global .b8 x;", "4:28: `x` is already defined"),
+        ("{head}.const .b32 x; .entry x() { ret; }", "4:23: `x` is already defined"),
+        ("{head}.entry x() { ret; } .const .b32 x;", "4:33: `x` is already defined"),
+        ("{head}.entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; } .const .b32 x;", "4:46: unknown name `x`"),
+        ("{head}.visible .func f() { ret; }", "4:10: a function (`.func`) is not supported"),
+        ("{head}.extern .shared .b8 s[0x];", "4:23: `0x` is not a number"),
+        ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
+        ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
+        ("{head}.entry k(.param .align 3 .u64 p) { ret; }", "4:24: `3` does not fit a power of two up to 128"),
+        (
+            "{head}.entry k(.param .u64 .ptr .global .align 8192 p) { ret; }",
+            "4:42: `8192` does not fit a power of two up to 4096",
+        ),
+        ("{head}.entry k(.reg .u64 p) { ret; }", "4:10: expected `.param`; found `.reg`"),
+        ("{head}.entry k() { ret; } .entry k() { ret; }", "4:28: `k` is already defined"),
+        ("{head}.entry k() ret;", "4:12: expected `{`; found `ret`"),
+        ("{head}.entry k() { ret;", "4:18: expected `}`; found the end of the text"),
+        ("{head}ret;", "4:1: expected a directive; found `ret`"),
+        ("{head}.pragma \"x", "4:9: a string is not closed"),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let errors = read(&text.replace("{head}", head)).map(|read| read.module.to_string()).unwrap_err();
+        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        if found[0] != *expected {
+            wrong.push(format!("{text}\n    {found:?}\n    {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "found, expected:\n{}", wrong.join("\n"));
+}
