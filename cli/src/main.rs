@@ -262,7 +262,7 @@ fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
 }
 
 impl ShapeArgs {
-    /// What a kernel of a file is told of its launches.
+    /// What is known of the launches of a kernel when its file is read.
     fn known(&self, file: &str) -> Result<Shape, Failure> {
         let ShapeArgs { grid, block } = *self;
         let threads = block.map_or(0, |block| block.into_iter().map(u64::from).product::<u64>());

@@ -358,7 +358,7 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// Puts instructions behind the others of their blocks, those of one block in this order.
+    /// Puts instructions after the others of their blocks, those of one block in this order.
     pub fn append(&mut self, mut more: Vec<(BlockIndex, VInst<M>)>) {
         more.sort_by_key(|&(block, _)| block);
         let mut more = more.into_iter().peekable();

@@ -37,7 +37,7 @@ pub(super) fn quarters(x: f64) -> (u32, Pair) {
     }
     let [a, b, c, d, e, f, g, h] = limbs.map(u128::from);
     let (low, high) = (d << 96 | c << 64 | b << 32 | a, h << 96 | g << 64 | f << 32 | e);
-    // So many bits are behind the point, 159 to 216; two before it are kept at the top.
+    // So many bits are after the binary point, 159 to 216; two before it are kept at the top.
     let behind = 32 * (passed + WORDS as i32) - exponent;
     let left = 254 - behind;
     let (high, low) = (high << left | low >> (128 - left), low << left);

@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind a declaration of what is not supported, by its `;` or its body, and notes the names that it declares. A brace
+    /// Goes past a declaration of what is not supported, to after its `;` or its body, and notes the names that it declares. A brace
     /// that closes what was open before ends a kernel, and outside of them a list of values.
     fn pass_over(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
         let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
@@ -405,7 +405,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes behind the bracket that closes one which has been taken.
+    /// Goes past the closing bracket of one that has been taken.
     fn skip_to_closing(&mut self) -> Result<(), Error> {
         while !matches!(self.ahead.token, Token::Punct(')' | ';') | Token::End) {
             self.bump()?;
