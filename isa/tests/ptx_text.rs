@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::random::Random;
 use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Kernel, Linkage, Module, Suffix, TargetName, Variables};
+use halfbyte_isa::ptx::module::{Entry, Kernel, Linkage, Module, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
-use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::types::{Suffix, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode};
 
 const SM_90: TargetName = TargetName { sm: 90, suffix: None };
@@ -94,7 +94,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
     for sm in Sm::ALL {
-        let mut versions: BTreeMap<((u8, u8), bool, bool), Vec<Inst>> = BTreeMap::new();
+        let mut versions: BTreeMap<((u8, u8), Option<Suffix>), Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
@@ -104,15 +104,12 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
                 crate::ptx::tame(&mut inst);
                 let Kernel { version, target, .. } =
                     Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
-                // Random rounding is of an architecture, not of its family.
-                let of_one = inst.has(Token::Rs);
-                versions.entry((version, target.suffix.is_some(), of_one)).or_default().push(inst);
+                versions.entry((version, target.suffix)).or_default().push(inst);
             }
         }
-        for ((version, is_family, of_one), insts) in versions {
+        for ((version, suffix), insts) in versions {
             count += insts.len();
-            let suffix = if of_one { Suffix::Architecture } else { Suffix::Family };
-            let target = TargetName { sm: sm.number(), suffix: is_family.then_some(suffix) };
+            let target = TargetName { sm: sm.number(), suffix };
             let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
@@ -586,6 +583,19 @@ fn features_are_checked() {
     assert_eq!(needs("sm_120f"), "");
     assert_eq!(needs("sm_120"), "2 PTX 9.2 and sm_120f");
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
+}
+
+#[test]
+fn what_one_architecture_has_its_family_lacks() {
+    let body = ".reg .b32 %r<4>; .reg .f32 %f<4>; cvt.rs.f16x2.f32 %r1, %f1, %f2, %r2; ret;";
+    let missing = |target: &str| {
+        let text = kernel(body).replace(".target sm_120f", &format!(".target {target}"));
+        read(&text).unwrap().module.missing().map(|missing| missing.since.to_string()).collect::<Vec<_>>()
+    };
+    assert!(missing("sm_100a").is_empty());
+    for target in ["sm_100f", "sm_100", "sm_120a"] {
+        assert_eq!(missing(target), ["PTX 8.7 and sm_100a"], "{target}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use halfbyte_abi::Sm;
 use super::inst::Inst;
 use super::names::identifier;
 use super::operand::{Operand, Reg};
-use super::types::{Since, Space, Type};
+use super::types::{Since, Space, Suffix, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
 /// A file.
@@ -40,10 +40,10 @@ impl Kernel {
     /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
-        let suffix = needs.specific.then_some(Suffix::Family);
         // A family has names from this version on.
-        let version = if needs.specific { needs.version.max((8, 8)) } else { needs.version };
-        Kernel { version, target: TargetName { sm: sm.number(), suffix }, entry }
+        let is_family = needs.suffix == Some(Suffix::Family);
+        let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
+        Kernel { version, target: TargetName { sm: sm.number(), suffix: needs.suffix }, entry }
     }
 }
 
@@ -167,15 +167,6 @@ pub struct TargetName {
     pub suffix: Option<Suffix>,
 }
 
-/// What the name of a machine ends with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Suffix {
-    /// `a`
-    Architecture,
-    /// `f`
-    Family,
-}
-
 /// The machines that there are besides those of [`Sm`], by number: PTX may be for them, but nothing is compiled for them.
 const OTHERS: [u16; 16] = [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 88, 101];
 
@@ -214,11 +205,7 @@ impl TargetName {
 
 impl fmt::Display for TargetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let suffix = match self.suffix {
-            None => "",
-            Some(Suffix::Architecture) => "a",
-            Some(Suffix::Family) => "f",
-        };
+        let suffix = self.suffix.map_or("", Suffix::letter);
         write!(f, "sm_{}{suffix}", self.sm)
     }
 }
@@ -387,7 +374,7 @@ impl Module {
     pub fn provides(&self, since: Since) -> bool {
         let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
-            && (!since.specific || self.target.suffix.is_some())
+            && self.target.suffix >= since.suffix
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }
 

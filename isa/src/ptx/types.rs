@@ -184,6 +184,25 @@ impl fmt::Display for Token {
     }
 }
 
+/// What the name of a machine ends with. What a family has, each of its architectures has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Suffix {
+    /// `f`: what a family has.
+    Family,
+    /// `a`: what one architecture alone has.
+    Architecture,
+}
+
+impl Suffix {
+    /// The letter.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Suffix::Family => "f",
+            Suffix::Architecture => "a",
+        }
+    }
+}
+
 /// What a text needs of the assembler and of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Since {
@@ -191,8 +210,8 @@ pub struct Since {
     pub version: (u8, u8),
     /// The SM version.
     pub sm: u16,
-    /// The target must be one of a family or an architecture (`sm_120f`, `sm_120a`), not just `sm_120`.
-    pub specific: bool,
+    /// What the target's name must end with at least: `sm_120f` or `sm_120a` and not just `sm_120`.
+    pub suffix: Option<Suffix>,
     /// Only the family of that SM has it.
     pub one_family: bool,
     /// A lower PTX version is enough from a higher SM on.
@@ -205,12 +224,12 @@ impl Since {
 
     /// A version and an SM.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since { version: (major, minor), sm, specific: false, one_family: false, earlier: None }
+        Since { version: (major, minor), sm, suffix: None, one_family: false, earlier: None }
     }
 
     /// What the name of an SM alone needs: the version that has it first.
     pub const fn first(sm: Sm) -> Since {
-        Since { version: sm.ptx_version(), sm: sm.number(), specific: false, one_family: false, earlier: None }
+        Since { version: sm.ptx_version(), sm: sm.number(), suffix: None, one_family: false, earlier: None }
     }
 
     /// Whether an SM has it: what only a family has, those of the family.
@@ -221,9 +240,9 @@ impl Since {
 
     /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
     pub const fn is_more(self) -> bool {
-        let Since { version: (major, minor), sm, specific, .. } = self;
+        let Since { version: (major, minor), sm, suffix, .. } = self;
         let Since { version: (least_major, least_minor), sm: least_sm, .. } = Since::ALWAYS;
-        major > least_major || major == least_major && minor > least_minor || sm > least_sm || specific
+        major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
     /// What needs both.
@@ -232,7 +251,7 @@ impl Since {
         Since {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
-            specific: self.specific || other.specific,
+            suffix: self.suffix.max(other.suffix),
             one_family: self.one_family || other.one_family,
             earlier: self.earlier.or(other.earlier),
         }
@@ -242,8 +261,8 @@ impl Since {
 impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (major, minor) = self.version;
-        let family = if self.specific { "f" } else { "" };
-        write!(f, "PTX {major}.{minor} and sm_{}{family}", self.sm)
+        write!(f, "PTX {major}.{minor} and sm_{}", self.sm)?;
+        self.suffix.map_or(Ok(()), |suffix| f.write_str(suffix.letter()))
     }
 }
 

@@ -66,9 +66,9 @@ const LIMITED: Since = Since::new(8, 1, 80);
 /// From these on there are pairs of bytes.
 const FP8: Since = Since { earlier: Some(((7, 8), 90)), ..Since::new(8, 1, 89) };
 /// From these on there are formats of 4 and 6 bits.
-const SMALL: Since = Since { specific: true, ..Since::new(8, 6, 100) };
-const STOCHASTIC: Since = Since { specific: true, one_family: true, ..Since::new(8, 7, 100) };
-const SMALL_OF_HALVES: Since = Since { specific: true, ..Since::new(9, 1, 100) };
+const SMALL: Since = Since { suffix: Some(Suffix::Family), ..Since::new(8, 6, 100) };
+const STOCHASTIC: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 7, 100) };
+const SMALL_OF_HALVES: Since = Since { suffix: Some(Suffix::Family), ..Since::new(9, 1, 100) };
 const TF32_ROUNDED: Since = Since::new(7, 8, 90);
 const RANDOM: Slot = Slot::one_of("rounding", words!(Rs));
 const ZERO_OR_UP: Slot = Slot::one_of("rounding", words!(Rz Rp));

@@ -1,8 +1,8 @@
 //! Writes a file kernel by kernel.
 
 use crate::object::Loc;
-use crate::ptx::module::{Entry, Kernel, Suffix, TargetName, join};
-use crate::ptx::types::Since;
+use crate::ptx::module::{Entry, Kernel, TargetName, join};
+use crate::ptx::types::{Since, Suffix};
 use halfbyte_abi::Sm;
 
 use super::printer::Printer;
@@ -46,7 +46,7 @@ impl Writer {
     /// places of its instructions in the source text.
     pub fn add(&mut self, kernel: Kernel, locs: &[Loc]) {
         self.version = self.version.max(kernel.version);
-        self.suffix = self.suffix.or(kernel.target.suffix);
+        self.suffix = self.suffix.max(kernel.target.suffix);
         let locs = if self.source.is_some() { locs } else { &[] };
         let entry = kernel.entry;
         if entry.variables.is_empty() {

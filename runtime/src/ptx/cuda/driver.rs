@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::Shape;
-use halfbyte_isa::ptx::module::{Suffix, TargetName};
+use halfbyte_isa::ptx::module::TargetName;
+use halfbyte_isa::ptx::types::Suffix;
 use libloading::Library;
 
 use crate::device::{Failed, Unavailable};
