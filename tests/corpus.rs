@@ -146,7 +146,7 @@ fn files_may_be_compressed() {
     file.write_all(right().repeat(3).as_bytes()).unwrap();
     file.finish().unwrap();
     let called = halfbyte(&["corpus", path.to_str().unwrap(), "--strict"]);
-    assert!(called.out.contains("3 launches of 1 kernels: 3 read, 3 run, 3 equal"), "{}{}", called.out, called.err);
+    assert!(called.out.contains("3 launches of 1 kernel: 3 read, 3 run, 3 equal"), "{}{}", called.out, called.err);
     std::fs::write(&path, "no archive").unwrap();
     let called = halfbyte(&["corpus", path.to_str().unwrap()]);
     assert_eq!(called.code, 2, "{}", called.err);

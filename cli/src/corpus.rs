@@ -146,9 +146,10 @@ impl Found {
     fn text(&self, file: &str, show: usize) -> String {
         let (launches, kernels) = (self.reached(Outcome::NoLaunch), self.kernels.len() as u64);
         let [read, run, equal] = [Outcome::NotRun, Outcome::Different, Outcome::Equal].map(|from| self.reached(from));
-        let [launches, kernels, read, run, equal] = [launches, kernels, read, run, equal].map(grouped);
-        let mut text =
-            format!("{file}: {launches} launches of {kernels} kernels: {read} read, {run} run, {equal} equal\n");
+        let counted = |count, one, many| format!("{} {}", grouped(count), if count == 1 { one } else { many });
+        let (launches, kernels) = (counted(launches, "launch", "launches"), counted(kernels, "kernel", "kernels"));
+        let [read, run, equal] = [read, run, equal].map(grouped);
+        let mut text = format!("{file}: {launches} of {kernels}: {read} read, {run} run, {equal} equal\n");
         for (outcome, name) in Outcome::REASONED {
             let reasons = self.reasons(outcome);
             if !reasons.is_empty() {
