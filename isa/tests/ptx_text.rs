@@ -86,6 +86,9 @@ fn all_words(row: &Row) -> Vec<Vec<Token>> {
     })
 }
 
+/// What the header of a text says: the version, and the letter behind the SM.
+type Header = ((u8, u8), Option<Suffix>);
+
 /// Every instruction with every choice of words, on every SM that has it, in a text of just the version that it needs there:
 /// what a row says that it needs is enough.
 #[test]
@@ -94,7 +97,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
     for sm in Sm::ALL {
-        let mut versions: BTreeMap<((u8, u8), Option<Suffix>), Vec<Inst>> = BTreeMap::new();
+        let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
             for words in all_words(opcode.row()) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
@@ -104,10 +107,10 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
                 crate::ptx::tame(&mut inst);
                 let Kernel { version, target, .. } =
                     Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
-                versions.entry((version, target.suffix)).or_default().push(inst);
+                by_header.entry((version, target.suffix)).or_default().push(inst);
             }
         }
-        for ((version, suffix), insts) in versions {
+        for ((version, suffix), insts) in by_header {
             count += insts.len();
             let target = TargetName { sm: sm.number(), suffix };
             let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
