@@ -200,5 +200,5 @@ pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
 
 /// Whether an instruction loads from a parameter.
 pub(crate) fn loads_parameter(inst: &Inst) -> bool {
-    matches!(inst.opcode, Opcode::LD_PARAM | Opcode::LD_PARAM_V2 | Opcode::LD_PARAM_V4)
+    inst.opcode == Opcode::LD_PARAM
 }

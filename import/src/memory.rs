@@ -2,7 +2,7 @@
 
 use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
-use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{Base, Inst, Operand, Reg, row};
 use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
@@ -137,7 +137,7 @@ impl Import<'_> {
         }
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
-            Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4 => self.store(inst),
+            _ if is_store(inst) => self.store(inst),
             _ => self.load(inst),
         }
         true
@@ -282,11 +282,7 @@ fn wide(bytes: u32) -> Type {
 
 /// How many elements an access has.
 fn count(inst: &Inst) -> u32 {
-    match inst.opcode {
-        Opcode::LD_V2 | Opcode::LD_NC_V2 | Opcode::ST_V2 => 2,
-        Opcode::LD_V4 | Opcode::LD_NC_V4 | Opcode::ST_V4 => 4,
-        _ => 1,
-    }
+    row::elements(&inst.words) as u32
 }
 
 /// The type of an element of which only its own type is known.

@@ -422,7 +422,7 @@ fn in_space(space: Space) -> Spaces {
 
 /// Whether an instruction stores.
 pub(crate) fn is_store(inst: &Inst) -> bool {
-    matches!(inst.opcode, Opcode::ST | Opcode::ST_V2 | Opcode::ST_V4)
+    inst.row().mnemonic == "st"
 }
 
 /// Whether an instruction makes an address of an operand that is one.

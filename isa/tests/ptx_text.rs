@@ -84,6 +84,9 @@ fn all_words(row: &Row) -> Vec<Vec<Token>> {
         };
         all.iter().flat_map(with).collect()
     })
+    .into_iter()
+    .filter(|words| row.fit(words).is_ok())
+    .collect()
 }
 
 /// What the header of a text says: the version, and the letter behind the SM.
@@ -146,7 +149,7 @@ fn declarations(row: &Row, example: &str) -> String {
             ty => [Type::B8, Type::B16, Type::B32, Type::B64][ty.bits().ilog2() as usize - 3],
         };
         let ty = match o.shape {
-            Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) => of(ty),
+            Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) | Shape::Elements(ty) => of(ty),
             Shape::Parts(ty) => {
                 if of(ty) == Type::B32 {
                     Type::B16

@@ -167,6 +167,8 @@ pub enum TrapKind {
     },
     /// A return that no call comes before.
     ReturnWithoutCall,
+    /// The kernel says that something is wrong.
+    Asked,
 }
 
 /// A place relative to a buffer.
@@ -231,6 +233,7 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
+            TrapKind::Asked => f.write_str("the kernel asks for a trap"),
         }
     }
 }

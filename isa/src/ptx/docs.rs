@@ -105,6 +105,7 @@ fn operand(o: &OperandRow) -> String {
         Shape::Selected(..) => format!("{name}{{.sel}}"),
         Shape::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
         Shape::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
+        Shape::Elements(_) => name.to_owned(),
         Shape::Memory | Shape::Readable | Shape::Parameter => format!("[{name}{{+offset}}]"),
         Shape::Variable => format!("{name}{{+offset}}"),
         _ => name.to_owned(),
@@ -160,6 +161,7 @@ fn describe(shape: Shape) -> String {
         Shape::Register(ty) => format!("a register {}", of(ty)),
         Shape::Value(ty) => format!("a register or a number {}", of(ty)),
         Shape::Vector(ty, count) => format!("{count} registers {}", of(ty)),
+        Shape::Elements(ty) => format!("a register {}; with `.v2`, `.v4` or `.v8` so many in braces", of(ty)),
         Shape::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
         other => other.describe(&[]),
     }

@@ -217,14 +217,19 @@ macro_rules! opcodes {
                     MOV_ADDRESS => m.address_of(true);
                 }
                 memory {
-                    LD_PARAM LD_PARAM_V2 LD_PARAM_V4 LD LD_V2 LD_V4 LD_NC LD_NC_V2 LD_NC_V4 => m.load();
-                    ST ST_V2 ST_V4 => m.store();
+                    LD_PARAM LD LD_VOLATILE LD_ORDERED LD_MMIO LD_WIDE LD_NC LD_NC_WIDE LDU => m.load();
+                    ST ST_VOLATILE ST_ORDERED ST_MMIO ST_WIDE => m.store();
                     CVTA => m.convert_address();
                     CVTA_ADDRESS => m.address_of(false);
                 }
                 control {
                     BRA => m.branch();
                     RET EXIT => m.effects.next = Next::Exit;
+                    TRAP BRKPT => m.effects.next = Next::Trap;
+                }
+                hints {
+                    PREFETCH PREFETCH_KEPT PREFETCHU NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER => {};
+                    CREATEPOLICY CREATEPOLICY_OF => m.no_policy();
                 }
         }
     };

@@ -4,6 +4,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
+use super::module::MAX_REGISTERS;
 use super::types::{Space, Special};
 
 /// A virtual register of an entry, by its number among the registers declared.
@@ -146,21 +147,32 @@ impl Operand {
     }
 }
 
-/// `{a, b}`: up to four registers, of which `None` is `_`. It takes four bytes a register, for most operands are none of it and
+/// `{a, b}`: up to eight registers, of which `None` is `_`. It takes three bytes a register, for most operands are none of it and
 /// have its room all the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Vector {
-    /// Those that are not there are blank.
-    regs: [Reg; Vector::MOST],
+    /// The numbers, low byte first. Those that are not there are blank.
+    regs: [[u8; 3]; Vector::MOST],
     len: u8,
 }
 
-/// `_`: no register has this number, for there are no more than [`MAX_REGISTERS`](super::module::MAX_REGISTERS).
-const BLANK: Reg = Reg(u32::MAX);
+/// `_`: no register has this number, for there are no more than [`MAX_REGISTERS`].
+const BLANK: [u8; 3] = [u8::MAX; 3];
+
+const _: () = assert!(MAX_REGISTERS < (1 << 24) - 1, "three bytes hold the number of every register, and one more");
+
+fn packed(reg: Reg) -> [u8; 3] {
+    let [low, middle, high, _] = reg.0.to_le_bytes();
+    [low, middle, high]
+}
+
+fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
+    Reg(u32::from_le_bytes([low, middle, high, 0]))
+}
 
 impl Vector {
     /// How many registers there are at most.
-    pub const MOST: usize = 4;
+    pub const MOST: usize = 8;
 
     /// How many registers there are.
     pub fn len(&self) -> usize {
@@ -175,21 +187,25 @@ impl Vector {
     /// The registers in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Option<Reg>> + ExactSizeIterator + Clone {
         let Vector { regs, len } = *self;
-        regs.into_iter().take(len.into()).map(|reg| (reg != BLANK).then_some(reg))
+        regs.into_iter().take(len.into()).map(|reg| (reg != BLANK).then(|| unpacked(reg)))
     }
 
     /// Each register, to be changed.
-    pub fn registers_mut(&mut self, each: impl FnMut(&mut Reg)) {
-        self.regs.iter_mut().filter(|reg| **reg != BLANK).for_each(each);
+    pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
+        for held in self.regs.iter_mut().filter(|reg| **reg != BLANK) {
+            let mut reg = unpacked(*held);
+            each(&mut reg);
+            *held = packed(reg);
+        }
     }
 }
 
-/// Those beyond four are left out.
+/// Those beyond eight are left out.
 impl FromIterator<Option<Reg>> for Vector {
     fn from_iter<T: IntoIterator<Item = Option<Reg>>>(regs: T) -> Vector {
         let mut vector = Vector { regs: [BLANK; Vector::MOST], len: 0 };
         for (place, reg) in vector.regs.iter_mut().zip(regs) {
-            *place = reg.unwrap_or(BLANK);
+            *place = reg.map_or(BLANK, packed);
             vector.len += 1;
         }
         vector

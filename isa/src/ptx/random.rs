@@ -7,7 +7,7 @@ use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family};
 use super::operand::{Address, Base, Label, Operand, Reg, Var};
-use super::row::{Lanes, Role, Shape, Ty};
+use super::row::{Lanes, Role, Shape, Ty, elements};
 use super::types::{Kind, Special, SpecialGroup, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
@@ -21,14 +21,19 @@ impl Inst {
     /// A random instruction of an opcode on what `entry` declares, every word of every slot and every sort of operand within
     /// reach; `None` where the entry lacks a register, a parameter or a label for it. `next` gives random bits.
     pub fn random(opcode: Opcode, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
-        let mut draw = Draw { entry, words: ArrayVec::new(), next };
-        for slot in opcode.row().slots {
-            if !slot.optional || draw.one_in(2) {
-                let choice = draw.one_of(slot.choices)?.token;
-                draw.words.push(choice);
+        let row = opcode.row();
+        // Few choices are of words that do not stand together.
+        let mut draws = (0..64).map_while(|_| {
+            let mut draw = Draw { entry, words: ArrayVec::new(), next: &mut *next };
+            for slot in row.slots {
+                if !slot.optional || draw.one_in(2) {
+                    let choice = draw.one_of(slot.choices)?.token;
+                    draw.words.push(choice);
+                }
             }
-        }
-        let words = draw.words;
+            Some(draw.words)
+        });
+        let words = draws.find(|words| row.fit(words).is_ok())?;
         Inst::random_of(opcode, &words, entry, next)
     }
 
@@ -111,6 +116,11 @@ impl<'a> Draw<'a> {
                 self.lanes(word, selector, plain)?
             }
             Shape::Vector(ty, count) => self.vector(role, ty, count)?,
+            Shape::Elements(ty) => match elements(&self.words) {
+                1 if role == Role::Def => self.operand(role, Shape::Register(ty))?,
+                1 => self.operand(role, Shape::Value(ty))?,
+                count => self.vector(role, ty, count as u8)?,
+            },
             Shape::Parts(ty) => {
                 let bits = ty.resolve(&self.words).0.bits();
                 let count = if bits == 64 && self.one_in(2) { 4 } else { 2 };

@@ -19,6 +19,8 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// The words after it, in the order in which they must stand.
     pub slots: &'static [Slot],
+    /// Words that do not stand together: one of the first with one of the second.
+    pub apart: &'static [[&'static [Token]; 2]],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
     /// What it is for.
@@ -135,6 +137,9 @@ pub enum Shape {
     Selected(Lanes, u16),
     /// So many registers: `{a, b}`; a written one may be `_`.
     Vector(Ty, u8),
+    /// A register, or where the words say `.v2`, `.v4` or `.v8` so many: `{a, b}`; a written one may be `_`. One that is read may be
+    /// a number.
+    Elements(Ty),
     /// Two or four registers that make up a value of the type together, the first one lowest.
     Parts(Ty),
     /// `[register+number]`, the register of 64 bits.
@@ -222,9 +227,16 @@ impl Row {
                 _ => return Err(Mismatch { word: words.len() - rest.len(), missing: Some(slot.name) }),
             }
         }
-        match rest.len() {
-            0 => Ok(()),
-            left => Err(Mismatch { word: words.len() - left, missing: None }),
+        if !rest.as_slice().is_empty() {
+            return Err(Mismatch { word: words.len() - rest.len(), missing: None });
+        }
+        let is_apart = |[first, second]: &[&[Token]; 2]| {
+            let last = words.iter().rposition(|word| second.contains(word));
+            last.filter(|_| words.iter().any(|word| first.contains(word)))
+        };
+        match self.apart.iter().find_map(is_apart) {
+            Some(word) => Err(Mismatch { word, missing: None }),
+            None => Ok(()),
         }
     }
 
@@ -242,7 +254,7 @@ impl Row {
         }
         let fixed = |token: &&Token| !self.is_free(**token);
         let keeps_order = words.iter().filter(fixed).eq(arranged.iter().filter(fixed));
-        (rest.is_empty() && keeps_order).then_some(arranged)
+        (rest.is_empty() && keeps_order && self.fit(&arranged).is_ok()).then_some(arranged)
     }
 
     /// Whether assemblers take a word anywhere after the mnemonic.
@@ -251,7 +263,11 @@ impl Row {
         match token {
             Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
             | Xor | Add => true,
-            V2 | V4 | Global | Const | Param | ReadOnly => self.class == Class::Memory,
+            V2 | V4 | V8 | Global | Const | Param | ReadOnly | Weak | CacheAll | CacheGlobal | Streaming | LastUse
+            | DontCache | WriteBack | WriteThrough | L1Normal | L1Unchanged | L1First | L1Last | L1NoAllocate
+            | L2Normal | L2First | L2Last | CacheHint | Prefetch64 | Prefetch128 | Prefetch256 => {
+                self.class == Class::Memory
+            }
             _ => false,
         }
     }
@@ -338,6 +354,13 @@ impl Shape {
             (Shape::Vector(ty, count), Operand::Vector(regs)) => {
                 regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
             }
+            (Shape::Elements(ty), Operand::Vector(regs)) => {
+                elements(words) == regs.len() && regs.len() > 1 && regs.iter().all(|reg| element(reg, ty))
+            }
+            (Shape::Elements(ty), operand) => {
+                let one = if role == Role::Def { Shape::Register(ty) } else { Shape::Value(ty) };
+                elements(words) == 1 && one.admits(role, words, operand, types)
+            }
             (Shape::Parts(ty), Operand::Vector(regs)) => {
                 let part = match ty.resolve(words).0.bits() / regs.len().max(1) as u32 {
                     16 => Type::B16,
@@ -389,6 +412,10 @@ impl Shape {
                 format!("a register of type .b32, which may have a suffix such as `{example}`")
             }
             Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
+            Shape::Elements(ty) => match elements(words) {
+                1 => format!("a register {}", of(ty)),
+                count => format!("{count} registers in braces, {}", of(ty)),
+            },
             Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
             Shape::Memory => "an address `[register+number]`, the register of 64 bits".to_owned(),
             Shape::Readable => {
@@ -408,6 +435,17 @@ impl Shape {
             Shape::Label => "a label".to_owned(),
         }
     }
+}
+
+/// How many elements words say that an access has.
+pub fn elements(words: &[Token]) -> usize {
+    let count = |word: &Token| match word {
+        Token::V2 => Some(2),
+        Token::V4 => Some(4),
+        Token::V8 => Some(8),
+        _ => None,
+    };
+    words.iter().find_map(count).unwrap_or(1)
 }
 
 /// The space that words name.

@@ -175,7 +175,15 @@ tokens! {
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
     And "and" Or "or" Xor "xor" Add "add" Cc "cc" ShiftAmount "shiftamt"
     F4e "f4e" B4e "b4e" Rc8 "rc8" Ecl "ecl" Ecr "ecr" Rc16 "rc16"
-    V2 "v2" V4 "v4" Global "global" Const "const" Param "param" ReadOnly "nc" To "to" Uni "uni"
+    V2 "v2" V4 "v4" V8 "v8" Global "global" Const "const" Param "param" ReadOnly "nc" To "to" Uni "uni"
+    Weak "weak" Volatile "volatile" Relaxed "relaxed" Acquire "acquire" Release "release" Mmio "mmio"
+    Cta "cta" Cluster "cluster" Gpu "gpu" Sys "sys"
+    CacheAll "ca" CacheGlobal "cg" Streaming "cs" LastUse "lu" DontCache "cv" WriteBack "wb" WriteThrough "wt"
+    L1Normal "L1::evict_normal" L1Unchanged "L1::evict_unchanged" L1First "L1::evict_first" L1Last "L1::evict_last"
+    L1NoAllocate "L1::no_allocate" L2Normal "L2::evict_normal" L2First "L2::evict_first" L2Last "L2::evict_last"
+    CacheHint "L2::cache_hint" Prefetch64 "L2::64B" Prefetch128 "L2::128B" Prefetch256 "L2::256B"
+    L1 "L1" L2 "L2" L2Unchanged "L2::evict_unchanged" Fractional "fractional" LaunchDependents "launch_dependents" Wait "wait"
+    GlobalLevel "gl" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
 }
 
 impl fmt::Display for Token {

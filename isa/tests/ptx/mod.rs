@@ -8,8 +8,9 @@ use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Module, Param, Registers, TargetName, Variable, Variables};
 use halfbyte_isa::ptx::operand::Operand;
+use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::Space;
-use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::types::Type;
 
 /// The types that registers may have.
 pub fn register_types() -> impl Iterator<Item = Type> {
@@ -69,7 +70,7 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
 /// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and
 /// lie within the parameter; nothing is left out under a guard.
 pub fn tame(inst: &mut Inst) {
-    let elements = if inst.has(Token::V4) { 4 } else { 1 + i32::from(inst.has(Token::V2)) };
+    let elements = row::elements(&inst.words) as i32;
     let size = (inst.ty(0).bits() / 8) as i32 * elements;
     for operand in &mut inst.operands {
         if let Operand::Memory(address) = operand {

@@ -120,6 +120,7 @@ pub(super) fn run_item(
         match step(inst, item, registers, memory).map_err(fault)? {
             Next::Fall => address += 1,
             Next::Exit => break,
+            Next::Trap => return Err(fault(TrapKind::Asked).into()),
             Next::Branch(label) => {
                 let end = entry.insts.len();
                 let target = entry.labels.get(label.0 as usize).map_or(end, |label| label.at as usize);

@@ -62,7 +62,7 @@ pub enum Access<W: Copy> {
         /// The type of an element.
         element: Type,
         /// A value an element.
-        data: ArrayVec<[W; 2], 4>,
+        data: ArrayVec<[W; 2], { Vector::MOST }>,
     },
 }
 
@@ -101,4 +101,6 @@ pub enum Next {
     Branch(Label),
     /// The item is done.
     Exit,
+    /// The item says that something is wrong.
+    Trap,
 }

@@ -77,6 +77,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(address);
     }
 
+    /// A policy of the caches, of which none changes a value.
+    pub(super) fn no_policy(&mut self) {
+        let none = wide::constant(self.d, 0);
+        self.define(none);
+    }
+
     pub(super) fn branch(&mut self) {
         if let Some(&Operand::Label(label)) = self.operand(0) {
             self.effects.next = Next::Branch(label);

@@ -23,4 +23,6 @@ control! {
         "Continues at a label where the guard holds. `.uni` promises that it does for all threads or none.", "bra.uni done;" "@!%p bra loop;";
     RET "ret" &[UNIFORM], &[], "Ends the work item where the guard holds.", "ret;";
     EXIT "exit" &[], &[], "Ends the work item where the guard holds.", "@%p exit;";
+    TRAP "trap" &[], &[], "Ends the launch as one that failed, where the guard holds.", "@%p trap;";
+    BRKPT "brkpt" &[], &[], "Stops for a debugger. There is none, so that it is a `trap`.", "brkpt;";
 }

@@ -2,43 +2,127 @@
 
 use super::*;
 
+/// From these on there are words for the levels of the caches.
+const LEVELS: Since = Since::new(7, 4, 75);
+/// From these on the second level is filled with 256 bytes at once, and keeps to policies.
+const POLICIES: Since = Since::new(7, 4, 80);
+/// From these on clusters of blocks share a scope.
+const CLUSTERS: Since = Since::new(7, 8, 90);
+/// From these on memory of devices is accessed.
+const DEVICES: Since = Since::new(8, 2, 75);
+/// From these on 32 bytes are accessed at once.
+const BYTES_32: Since = Since::new(8, 8, 100);
+
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
-const UP_TO_32: &[Choice] = types!(B8 B16 B32 U8 U16 U32 S8 S16 S32 F32);
+const WIDE_WORDS: &[Choice] = types!(B32 B64 U32 U64 S32 S64 F32 F64);
 const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const));
 const STORE_SPACE: Slot = Slot::optional("space", words!(Global));
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
+const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
 const SPACE: Slot = Slot::one_of("space", words!(Global Const));
 const PARAM: Slot = Slot::one_of("space", words!(Param));
-const READ_ONLY: Slot = Slot::one_of("cache", words!(ReadOnly));
-const V2: Slot = Slot::one_of("elements", words!(V2));
-const V4: Slot = Slot::one_of("elements", words!(V4));
+const READ_ONLY: Slot = Slot::one_of("read only", words!(ReadOnly));
+const ELEMENTS: Slot = Slot::optional("elements", words!(V2 V4));
+const WIDE_ELEMENTS: Slot = Slot::one_of("elements", words!(V4 V8));
+
+const WEAK: Slot = Slot::optional("order", words!(Weak));
+const VOLATILE: Slot = Slot::one_of("order", words!(Volatile));
+const LOAD_ORDER: Slot = Slot::one_of("order", words!(Relaxed Acquire));
+const STORE_ORDER: Slot = Slot::one_of("order", words!(Relaxed Release));
+const SCOPE: Slot = Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
+const MMIO: Slot = Slot::one_of("device", &[since(DEVICES, Token::Mmio)]);
+const RELAXED: Slot = Slot::one_of("order", words!(Relaxed));
+const OF_SYSTEM: Slot = Slot::one_of("scope", words!(Sys));
+
+const LOAD_CACHE: Slot = Slot::optional(
+    "cache",
+    &[
+        word(Token::CacheAll),
+        word(Token::CacheGlobal),
+        word(Token::Streaming),
+        word(Token::LastUse),
+        word(Token::DontCache),
+        since(LEVELS, Token::L1Normal),
+        since(LEVELS, Token::L1Unchanged),
+        since(LEVELS, Token::L1First),
+        since(LEVELS, Token::L1Last),
+        since(LEVELS, Token::L1NoAllocate),
+    ],
+);
+const STORE_CACHE: Slot = Slot::optional(
+    "cache",
+    &[
+        word(Token::WriteBack),
+        word(Token::CacheGlobal),
+        word(Token::Streaming),
+        word(Token::WriteThrough),
+        since(LEVELS, Token::L1Normal),
+        since(LEVELS, Token::L1Unchanged),
+        since(LEVELS, Token::L1First),
+        since(LEVELS, Token::L1Last),
+        since(LEVELS, Token::L1NoAllocate),
+    ],
+);
+const EVICTION: Slot = Slot::optional(
+    "first level",
+    &[
+        since(LEVELS, Token::L1Normal),
+        since(LEVELS, Token::L1Unchanged),
+        since(LEVELS, Token::L1First),
+        since(LEVELS, Token::L1Last),
+        since(LEVELS, Token::L1NoAllocate),
+    ],
+);
+const SECOND_EVICTION: Slot = Slot::optional("second level", words!(L2Normal L2First L2Last));
+const HINT: Slot = Slot::optional("hint", &[since(POLICIES, Token::CacheHint)]);
+const PREFETCH: Slot = Slot::optional(
+    "prefetch",
+    &[since(LEVELS, Token::Prefetch64), since(LEVELS, Token::Prefetch128), since(POLICIES, Token::Prefetch256)],
+);
 
 const ELEMENT: Ty = Ty::Within(0);
+const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::B64)));
+const TO: OperandRow = OperandRow::def("d", Shape::Elements(ELEMENT));
+const FROM: OperandRow = OperandRow::used("b", Shape::Elements(ELEMENT));
 const ADDRESS: OperandRow = OperandRow::used("a", Shape::Memory);
 const SOURCE: OperandRow = OperandRow::used("a", Shape::Readable);
-const LOADED: &[OperandRow] = &[def("d", ELEMENT), SOURCE];
-const LOADED_2: &[OperandRow] = &[OperandRow::def("d", Shape::Vector(ELEMENT, 2)), SOURCE];
-const LOADED_4: &[OperandRow] = &[OperandRow::def("d", Shape::Vector(ELEMENT, 4)), SOURCE];
-const STORED: &[OperandRow] = &[ADDRESS, value("b", ELEMENT)];
-const STORED_2: &[OperandRow] = &[ADDRESS, OperandRow::used("b", Shape::Vector(ELEMENT, 2))];
-const STORED_4: &[OperandRow] = &[ADDRESS, OperandRow::used("b", Shape::Vector(ELEMENT, 4))];
 
+/// 16 bytes at most.
+const UP_TO_16: &[[&[Token]; 2]] = &[[
+    &[Token::V4],
+    &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)],
+]];
+/// 32 bytes.
+const ALL_32: &[[&[Token]; 2]] = &[
+    [&[Token::V8], &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)]],
+    [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],
+];
+
+const PARAMETER: &str = "Loads from a parameter of the kernel.";
 const LOAD: &str = "Loads from memory at `a`, which must be a multiple of all that is loaded. An element narrower than its register is \
     extended by zeros, or by its sign where its type is signed. `.const` takes addresses in constant memory, which only variables have; without \
-    a space the address is one that `cvta` makes.";
-const CACHED: &str = "Loads from global memory that no work item of the launch writes. An element narrower than its register is extended by \
+    a space the address is one that `cvta` makes. What is said of caches does not change what is loaded.";
+const ORDERED: &str = "Loads where other threads may store meanwhile: `.volatile` and `.relaxed` as it is at some moment, `.acquire` with all that was \
+    stored before what is read was released. To a work item that shares nothing it is a load.";
+const READ: &str = "Loads from global memory that no work item of the launch writes. An element narrower than its register is extended by \
     zeros, or by its sign where its type is signed.";
+const SHARED_BY_ALL: &str = "Loads from global memory at an address that is the same for all threads of a warp.";
 const CONVERTED: &str = "Makes an address without a space of one in global or in constant memory, or with `.to` the other way round. Of global memory they are \
     the same.";
-const STORE: &str = "Stores to memory at `a`, which must be a multiple of all that is stored. Of a register wider than an element the low bits are stored.";
+const STORE: &str = "Stores to memory at `a`, which must be a multiple of all that is stored. Of a register wider than an element the low bits are \
+    stored. What is said of caches does not change what is stored.";
+const STORED_ORDERED: &str = "Stores where other threads may load meanwhile; `.release` after all that was stored before. To a work item that shares nothing it is \
+    a store.";
 
 macro_rules! memory {
-    ($($name:ident $mnemonic:literal $class:ident $slots:expr, $operands:expr, $doc:expr, $($example:literal)*;)*) => { $(
+    ($($name:ident $mnemonic:literal $class:ident $slots:expr, $apart:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
+            apart: $apart,
             operands: $operands,
             class: Class::$class,
+            since: $since,
             doc: $doc,
             examples: &[$($example),*],
             ..PTX
@@ -46,22 +130,40 @@ macro_rules! memory {
     )* };
 }
 
+/// What every target has.
+const ANY: Since = Since::ALWAYS;
+
 memory! {
-    LD_PARAM "ld" Memory &[PARAM, ty(WORDS)], &[def("d", ELEMENT), OperandRow::used("a", Shape::Parameter)],
-        "Loads from a parameter of the kernel.", "ld.param.u64 %d, [p0];";
-    LD_PARAM_V2 "ld" Memory &[PARAM, V2, ty(WORDS)], &[OperandRow::def("d", Shape::Vector(ELEMENT, 2)), OperandRow::used("a", Shape::Parameter)],
-        "Loads from a parameter of the kernel.", "ld.param.v2.b32 {%d, %e}, [p0];";
-    LD_PARAM_V4 "ld" Memory &[PARAM, V4, ty(UP_TO_32)], &[OperandRow::def("d", Shape::Vector(ELEMENT, 4)), OperandRow::used("a", Shape::Parameter)],
-        "Loads from a parameter of the kernel.", "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
-    LD "ld" Memory &[LOAD_SPACE, ty(WORDS)], LOADED, LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];";
-    LD_V2 "ld" Memory &[LOAD_SPACE, V2, ty(WORDS)], LOADED_2, LOAD, "ld.global.v2.u8 {%d, %e}, [%a];";
-    LD_V4 "ld" Memory &[LOAD_SPACE, V4, ty(UP_TO_32)], LOADED_4, LOAD, "ld.global.v4.b32 {%d, %e, %f, _}, [%a];";
-    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, ty(WORDS)], LOADED, CACHED, "ld.global.nc.b32 %d, [%a];";
-    LD_NC_V2 "ld" Memory &[GLOBAL, READ_ONLY, V2, ty(WORDS)], LOADED_2, CACHED, "ld.global.nc.v2.b32 {%d, %e}, [%a];";
-    LD_NC_V4 "ld" Memory &[GLOBAL, READ_ONLY, V4, ty(UP_TO_32)], LOADED_4, CACHED, "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
-    ST "st" Memory &[STORE_SPACE, ty(WORDS)], STORED, STORE, "st.global.b32 [%a-4], %b;";
-    ST_V2 "st" Memory &[STORE_SPACE, V2, ty(WORDS)], STORED_2, STORE, "st.global.v2.b32 [%a], {%b, %c};";
-    ST_V4 "st" Memory &[STORE_SPACE, V4, ty(UP_TO_32)], STORED_4, STORE, "st.global.v4.b32 [%a], {%b, %c, %e, %f};";
-    CVTA "cvta" Address &[Slot::optional("direction", words!(To)), SPACE, ty(types!(U64))], REGS_1, CONVERTED, "cvta.to.global.u64 %d, %a;";
-    CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[def("d", T), OperandRow::used("a", Shape::Variable)], CONVERTED, "cvta.const.u64 %d, c0;";
+    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, OperandRow::used("a", Shape::Parameter)], ANY,
+        PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
+    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+        LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];";
+    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE], ANY,
+        ORDERED, "ld.volatile.global.u32 %d, [%a];";
+    LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+        ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
+    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[TO, SOURCE], ANY,
+        ORDERED, "ld.mmio.relaxed.sys.global.u32 %d, [%a];";
+    LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, SOURCE, POLICY], BYTES_32,
+        LOAD, "ld.global.v4.b64 {%d, %e, %f, _}, [%a];";
+    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+        READ, "ld.global.nc.b32 %d, [%a];" "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
+    LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, SOURCE, POLICY], BYTES_32,
+        READ, "ld.global.nc.v4.b64 {%d, %e, %f, _}, [%a];";
+    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE], ANY,
+        SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
+    ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
+        STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;";
+    ST_VOLATILE "st" Memory &[VOLATILE, MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM], ANY,
+        STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
+    ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
+        STORED_ORDERED, "st.release.gpu.global.u32 [%a], %b;";
+    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[ADDRESS, FROM], ANY,
+        STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
+    ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
+        STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
+    CVTA "cvta" Address &[Slot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
+        CONVERTED, "cvta.to.global.u64 %d, %a;";
+    CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", Shape::Variable)], ANY,
+        CONVERTED, "cvta.const.u64 %d, c0;";
 }

@@ -8,6 +8,7 @@ pub mod convert;
 pub mod double;
 pub mod float;
 pub mod half;
+pub mod hints;
 pub mod integer;
 pub mod memory;
 pub mod video;
@@ -19,6 +20,7 @@ use super::types::{Since, Suffix, Token, Type};
 const PTX: Row = Row {
     mnemonic: "",
     slots: &[],
+    apart: &[],
     operands: &[],
     class: Class::Compute,
     carry: Carry::None,

@@ -14,7 +14,7 @@ use crate::object::Loc;
 use crate::ptx::inst::{Guard, Inst};
 use crate::ptx::operand::{Address, Base, Operand, Reg, Var};
 use crate::ptx::row::MAX_WORDS;
-use crate::ptx::row::{Lanes, OperandRow, Role, Shape};
+use crate::ptx::row::{Lanes, OperandRow, Role, Shape, elements};
 use crate::ptx::types::{Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         if !self.is_end() {
             return Err(self.expected("`,` or `;`"));
         }
-        let inst = parts.choose(opcodes, guard, self.sm, names)?;
+        let inst = parts.choose(opcodes, guard, names)?;
         self.expect(';', "`;`")?;
         Ok(inst)
     }
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
 
 impl<'a> Parts<'a> {
     /// The instruction of the first row that it fits; else what is wrong by the row that it fits best.
-    fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, sm: u16, names: &mut Names<'a>) -> Result<Inst, Error> {
+    fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, names: &mut Names<'a>) -> Result<Inst, Error> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
             match self.of_row(opcode, names) {
@@ -324,7 +324,7 @@ impl<'a> Parts<'a> {
         }
         let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
         let error = best.map_or_else(unknown, |best| best.error);
-        match outside::form(self.mnemonic, &self.words, sm, &error.kind) {
+        match outside::form(self.mnemonic, &self.words, &error.kind) {
             Some(kind) => Err(Error { kind, ..error }),
             None => Err(error),
         }
@@ -352,7 +352,9 @@ impl<'a> Parts<'a> {
         let mut operands = SmallVec::new();
         for (place, ((raw, at), o)) in self.operands.iter().zip(row.operands_with(&self.words)).enumerate() {
             let braces = match raw {
-                Raw::Operand(Operand::Vector(_)) => matches!(o.shape, Shape::Vector(..) | Shape::Parts(_)),
+                Raw::Operand(Operand::Vector(_)) => {
+                    matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
+                }
                 Raw::Variable(..) => o.shape == Shape::Variable,
                 _ => false,
             };
@@ -364,7 +366,7 @@ impl<'a> Parts<'a> {
 
     /// Whether an operand may be a vector.
     fn takes_vectors(&self) -> bool {
-        matches!(self.mnemonic, "ld" | "st" | "mov")
+        matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
     }
 
     /// The operand, where it may stand in this place.
@@ -372,7 +374,9 @@ impl<'a> Parts<'a> {
         let wrong =
             || ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected: o.shape.describe(&self.words) };
         let operand = match (raw, o.shape) {
-            (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_)) if self.takes_vectors() => {
+            (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_) | Shape::Elements(_))
+                if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) =>
+            {
                 // A vector of one register is the register.
                 let mut regs = regs.iter();
                 match (regs.next(), regs.next()) {
@@ -381,7 +385,7 @@ impl<'a> Parts<'a> {
                 }
             }
             (Raw::Operand(operand), _) => *operand,
-            (Raw::Number(literal), Shape::Value(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
+            (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
             (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
             (&Raw::Variable(name, _, 0), Shape::Label) => Operand::Label(names.label(name, at)),

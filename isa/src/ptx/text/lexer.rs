@@ -67,7 +67,7 @@ impl<'a> Lexer<'a> {
             }
             [b'.', next, ..] if is_name(*next) => {
                 self.advance(1);
-                Token::Dotted(self.take_while(is_name))
+                Token::Dotted(self.word())
             }
             [b'0'..=b'9', ..] => Token::Number(self.number()),
             [first, ..] if is_name_start(*first) => {
@@ -116,6 +116,18 @@ impl<'a> Lexer<'a> {
     fn take_while(&mut self, mut test: impl FnMut(u8) -> bool) -> &'a str {
         let length = self.rest.bytes().take_while(|&b| test(b)).count();
         self.take(length)
+    }
+
+    /// A word after a dot: a name, or one that a level of the caches says something of, `L2::128B`.
+    fn word(&mut self) -> &'a str {
+        let name = |bytes: &[u8]| bytes.iter().take_while(|&&b| is_name(b)).count();
+        let bytes = self.rest.as_bytes();
+        let first = name(bytes);
+        let second = match bytes.get(first..) {
+            Some([b':', b':', rest @ ..]) => name(rest),
+            _ => 0,
+        };
+        self.take(if second == 0 { first } else { first + 2 + second })
     }
 
     /// Digits and letters, with a point and a signed exponent where the number is decimal.

@@ -9,21 +9,19 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "bar" | "barrier" | "mbarrier" => "a barrier",
         "shfl" | "vote" | "match" | "activemask" | "redux" | "elect" => "an exchange between threads",
         "atom" | "red" | "multimem" => "an atomic operation",
-        "membar" | "fence" | "griddepcontrol" => "an order between threads",
         "call" => "a call",
         "brx" => "an indirect branch",
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "a matrix operation",
-        "cp" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" => "an operation of the caches",
+        "cp" | "discard" | "applypriority" => "an operation of the caches",
         "mapa" | "getctarank" | "isspacep" | "alloca" | "stacksave" | "stackrestore" => "an address in another space",
-        "trap" | "brkpt" | "pmevent" | "nanosleep" | "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
+        "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
             "an operation of the machine"
         }
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
             "a video instruction of this name"
         }
-        "ldu" => "a load of data that all threads share",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
@@ -32,18 +30,11 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
 /// What a word after a mnemonic asks for that there is none of here.
 pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
-        "shared" => "shared memory",
+        "shared" | "shared::cta" | "shared::cluster" => "shared memory",
         "local" => "local memory",
-        "acquire" if mnemonic != "ld" => return None,
-        "release" if mnemonic != "st" => return None,
-        "volatile" | "relaxed" | "acquire" | "release" | "mmio" | "weak" | "cta" | "cluster" | "gpu" | "sys" => {
-            "an access that other threads see in order"
-        }
-        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "L1" | "L2" | "unified" | "level" => {
-            "an operation of the caches"
-        }
+        "unified" => "an operation of the caches",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
-        "b128" | "v8" | "oob" => "a type of newer machines",
+        "b128" | "oob" => "a type of newer machines",
         "s2f6x2" if mnemonic == "cvt" => "a type of newer machines",
         _ => return None,
     };
@@ -72,17 +63,12 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
 }
 
-/// What an instruction is whose words, or number of operands, no row here has, where PTX has it on an SM.
-pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{Approx, Ftz, Param, Type, V4};
+/// What an instruction is whose words, or number of operands, no row here has, where PTX has it.
+pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option<ErrorKind> {
+    use Token::{Approx, Ftz, Param, Type};
     use types::Type::F64;
     let has = |token: Token| words.contains(&token);
     let what = match (mnemonic, wrong) {
-        ("ld" | "st", ErrorKind::Word { .. })
-            if sm >= 100 && has(V4) && words.iter().any(|word| matches!(word, Type(ty) if ty.bits() == 64)) =>
-        {
-            "an access of 32 bytes"
-        }
         ("rsqrt", _) | ("rcp", ErrorKind::Word { .. })
             if has(Approx) && has(Type(F64)) && (mnemonic == "rsqrt" || has(Ftz)) =>
         {

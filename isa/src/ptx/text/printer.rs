@@ -239,7 +239,7 @@ impl Printer {
             &Operand::Number(bits) => self.number(
                 bits,
                 match shape {
-                    Shape::Value(ty) => ty.resolve(words).0,
+                    Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(words).0,
                     _ => Type::B8,
                 },
             ),

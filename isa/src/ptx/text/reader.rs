@@ -26,7 +26,6 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         lexer: Lexer::new(text),
         ahead: Spanned { token: Token::End, at: Loc::default() },
         errors: Vec::new(),
-        sm: 0,
         source: Source::default(),
         files: Vec::new(),
         variables: Vec::new(),
@@ -62,8 +61,6 @@ pub(super) struct Reader<'a> {
     /// The token that comes next.
     pub ahead: Spanned<'a>,
     errors: Vec<Error>,
-    /// The SM that the file is for.
-    pub sm: u16,
     /// What the last `.loc` says.
     source: Source,
     files: Vec<(u32, String)>,
@@ -299,7 +296,6 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
-        self.sm = target.sm;
         self.bump()?;
         while self.accept(',')? {
             let option = self.name("an option of the target")?;

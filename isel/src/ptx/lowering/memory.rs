@@ -220,24 +220,19 @@ impl Lowering<'_> {
     pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
         let is_constant = matches!(self.buffer(base), Some((_, Direction::In)));
         let address = self.address(mem, base, index);
-        let forms = if is_constant {
-            [Opcode::LD_NC, Opcode::LD_NC_V2, Opcode::LD_NC_V4]
-        } else {
-            [Opcode::LD, Opcode::LD_V2, Opcode::LD_V4]
-        };
+        let opcode = if is_constant { Opcode::LD_NC } else { Opcode::LD };
         let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { &[Token::Global] };
         if ty.bytes() <= 4 {
             let at = self.operand(address, 0);
             let words = [space, &[narrow(ty)]].concat();
-            return Reg::new(self.out.word(forms[0], &words, &[at]));
+            return Reg::new(self.out.word(opcode, &words, &[at]));
         }
         let mut loaded: ArrayVec<ptx::Reg, { Reg::MOST }> = ArrayVec::new();
         let pieces = pieces(ty, mem);
         for plus in (0..i64::from(ty.bytes())).step_by(4 * pieces) {
             let at = self.operand(address, plus);
             let regs: ArrayVec<ptx::Reg, 4> = (0..pieces).map(|_| self.out.reg(RegType::B32)).collect();
-            let (opcode, elements) = vector(forms, pieces);
-            let words = [space, elements, &[B32]].concat();
+            let words = [space, elements(pieces), &[B32]].concat();
             self.out.push(opcode, &words, &[registers(&regs), at]);
             loaded.extend(regs);
         }
@@ -261,9 +256,8 @@ impl Lowering<'_> {
         for plus in (0..ty.bytes()).step_by(4 * pieces) {
             let at = self.operand(address, plus.into());
             let regs: ArrayVec<ptx::Reg, 4> = (0..pieces as u32).map(|k| data.word((plus / 4 + k) as u8)).collect();
-            let (opcode, elements) = vector([Opcode::ST, Opcode::ST_V2, Opcode::ST_V4], pieces);
-            let words = [&[Token::Global], elements, &[B32]].concat();
-            self.out.push(opcode, &words, &[at, registers(&regs)]);
+            let words = [&[Token::Global], elements(pieces), &[B32]].concat();
+            self.out.push(Opcode::ST, &words, &[at, registers(&regs)]);
         }
         Reg::NONE
     }
@@ -275,11 +269,12 @@ fn pieces(ty: Type, mem: MemAttr) -> usize {
     (ty.bytes().min(mem.align).max(4) / 4) as usize
 }
 
-fn vector(forms: [Opcode; 3], words: usize) -> (Opcode, &'static [Token]) {
-    match words {
-        1 => (forms[0], &[]),
-        2 => (forms[1], &[Token::V2]),
-        _ => (forms[2], &[Token::V4]),
+/// What an access says of how many registers it has.
+fn elements(registers: usize) -> &'static [Token] {
+    match registers {
+        1 => &[],
+        2 => &[Token::V2],
+        _ => &[Token::V4],
     }
 }
 

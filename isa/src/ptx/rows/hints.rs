@@ -1,0 +1,60 @@
+//! What tells the machine how to work and changes no value: caches, sleep, the order of accesses between threads.
+
+use super::*;
+
+/// From these on there are policies of the second level of the caches.
+const POLICIES: Since = Since::new(7, 4, 80);
+/// From these on a grid waits for another.
+const GRIDS: Since = Since::new(7, 8, 90);
+
+const LEVEL: Slot = Slot::one_of("level", words!(L1 L2));
+const FIRST_LEVEL: Slot = Slot::one_of("level", words!(L1));
+const KEPT: Slot = Slot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
+const GLOBAL: Slot = Slot::one_of("space", words!(Global));
+const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
+const FRACTIONAL: Slot = Slot::one_of("sort", words!(Fractional));
+const CHOSEN: Slot = Slot::one_of("chosen", words!(L2Last L2Normal L2First L2Unchanged));
+const OTHERS: Slot = Slot::optional("others", words!(L2First L2Unchanged));
+const B64: Slot = ty(types!(B64));
+const SLEEP: Slot = ty(types!(U32));
+const GRID: Slot = Slot::one_of("what", words!(LaunchDependents Wait));
+const SCOPE: Slot = Slot::one_of("scope", words!(Cta Gpu Sys));
+const LEVELS: Slot = Slot::one_of("scope", words!(Cta GlobalLevel Sys));
+const FENCE: Slot = Slot::optional("order", words!(SequentiallyConsistent AcquireRelease));
+
+const AT: &[OperandRow] = &[OperandRow::used("a", Shape::Memory)];
+const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
+const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
+
+macro_rules! hints {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            class: Class::Control,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+
+hints! {
+    PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Since::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
+    PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
+    PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Since::ALWAYS, FETCH, "prefetchu.L1 [%a];";
+    NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Since::ALWAYS,
+        "Lets the thread wait for up to twice so many nanoseconds.", "nanosleep.u32 20;";
+    PMEVENT "pmevent" &[], &[OperandRow::used("a", Shape::Byte)], Since::ALWAYS,
+        "Triggers a counter of the machine.", "pmevent 1;";
+    GRIDDEPCONTROL "griddepcontrol" &[GRID], &[], GRIDS,
+        "Lets grids that depend on this one start, or waits for those that this one depends on. One that is launched alone has none.", "griddepcontrol.wait;";
+    MEMBAR "membar" &[LEVELS], &[], Since::ALWAYS, ORDER, "membar.gl;";
+    FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Since::ALWAYS, ORDER, "fence.acq_rel.gpu;";
+    CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[def("d", T)], POLICIES,
+        "Makes a policy for the second level of the caches. Here it is zero, for no policy changes a value.", "createpolicy.fractional.L2::evict_last.b64 %d;";
+    CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[def("d", T), value("f", Ty::Is(Type::F32))], POLICIES,
+        "Makes a policy for a fraction of the accesses.", "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d, 0f3f000000;";
+}
