@@ -5,7 +5,7 @@ use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::ptx::module::{Entry, Linkage, Registers};
+use halfbyte::isa::ptx::module::{Body, Entry, Linkage, Registers};
 use halfbyte::isa::ptx::text::inst_text;
 use halfbyte::isa::ptx::types::Type as PtxType;
 use halfbyte::isa::ptx::{Inst, Opcode};
@@ -103,10 +103,9 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         name: "k".into(),
         linkage: Linkage::Visible,
         params: Vec::new(),
-        registers,
-        insts: Vec::new(),
-        labels: Vec::new(),
+        body: Body { registers, ..Body::default() },
         variables: Default::default(),
+        functions: Default::default(),
     };
     let mut text =
         ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 trips)\n{\n"
@@ -187,7 +186,7 @@ add.s64 %at2, %at0, %at1;
 
 /// Whether random kernels have it: neither memory nor control, which have tests of their own.
 fn is_drawn(opcode: Opcode) -> bool {
-    let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS);
+    let is_address = matches!(opcode, Opcode::CVTA | Opcode::CVTA_ADDRESS | Opcode::MOV_ADDRESS | Opcode::ISSPACEP);
     !matches!(opcode.row().class, Class::Memory | Class::Control) && !is_address
 }
 

@@ -130,16 +130,17 @@ fn kernel(number: usize, form: Form) -> Entry {
 }
 
 fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
-    let registers = (0..entry.registers.count()).map(|n| entry.registers.ty(halfbyte_isa::ptx::Reg(n)).unwrap());
-    let before = entry.registers.count();
-    let insts = entry.insts.drain(..).map(|inst| VInst::alone(inst, Loc::default()));
+    let registers =
+        (0..entry.body.registers.count()).map(|n| entry.body.registers.ty(halfbyte_isa::ptx::Reg(n)).unwrap());
+    let before = entry.body.registers.count();
+    let insts = entry.body.insts.drain(..).map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new(entry.name.clone(), Vec::new()).unwrap();
     let extra = PtxExtra { sm: Sm::new(sm).unwrap(), max_items: u64::MAX, along_x: false, types: Vec::new() };
     let mut code = VCode::<Ptx>::new(signature, extra);
     code.vregs = registers.collect();
     code.add_block([], insts, Terminator::Exit, Loc::default());
     expand(&mut code).unwrap();
-    entry.insts = code.insts.into_iter().map(|inst| inst.inst).collect();
-    entry.registers.declare("t", Type::B32, Some(code.vregs.len() as u32 - before)).unwrap();
+    entry.body.insts = code.insts.into_iter().map(|inst| inst.inst).collect();
+    entry.body.registers.declare("t", Type::B32, Some(code.vregs.len() as u32 - before)).unwrap();
     entry
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
-use halfbyte_isa::ptx::module::{Entry, Kernel, LabelName, Linkage, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
@@ -40,8 +40,8 @@ impl Emitter for Ptx {
 /// The instructions of an entry, a line each, with labels on lines of their own.
 fn labelled(entry: &Entry) -> String {
     let mut lines = String::new();
-    let mut labels = entry.labels.iter().peekable();
-    for (place, inst) in entry.insts.iter().enumerate() {
+    let mut labels = entry.body.labels.iter().peekable();
+    for (place, inst) in entry.body.insts.iter().enumerate() {
         while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
             lines += &format!("{}:\n", label.name);
         }
@@ -82,14 +82,13 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         name: identifier(signature.name()).into_owned(),
         linkage: Linkage::Visible,
         params: signature.given().iter().map(param).collect(),
-        registers,
-        insts,
-        labels,
+        body: Body { registers, insts, labels, ..Body::default() },
         variables: variables_of(&signature),
+        functions: Functions::default(),
     };
     let kernel = Kernel::for_sm(sm, entry);
     let info = KernelInfo {
-        registers: kernel.entry.registers.count(),
+        registers: kernel.entry.body.registers.count(),
         signature,
         local_bytes: 0,
         tiles: None,

@@ -18,7 +18,7 @@ use crate::flow::End;
 use crate::sources::{Parameter, Parameters, Wrong};
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
-use crate::{Places, Shape};
+use crate::{Places, Shape, stands};
 
 /// A kernel on its way.
 pub(crate) struct Import<'a> {
@@ -52,6 +52,10 @@ pub(crate) fn kernel(
     places: &Places<'_>,
     shape: Shape,
 ) -> Result<Kernel, Vec<Diagnostic>> {
+    let standing: Vec<Diagnostic> = stands::wrong(entry, locs, places).collect();
+    if !standing.is_empty() {
+        return Err(standing);
+    }
     with_parameters(entry, locs, places, shape, |mut import| {
         import.blocks();
         if !import.errors.is_empty() {
@@ -264,7 +268,7 @@ impl<'a> Import<'a> {
             starts.entry(node.insts.start).or_insert(number);
         }
         let mut labels = HashMap::new();
-        for label in &self.function.entry.labels {
+        for label in &self.function.entry.body.labels {
             if let Some(&node) = starts.get(&(label.at as usize)) {
                 labels.entry(node).or_insert_with(|| crate::ir_name(&label.name));
             }
@@ -419,7 +423,7 @@ impl<'a> Import<'a> {
         for write in effects.writes {
             match write {
                 Write::Register(reg, [low, high]) => {
-                    let bits = self.function.entry.registers.ty(reg).map_or(32, PtxType::bits);
+                    let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
                     let value = match bits {
                         64 => self.code.op(Op::Concat, Type::I64, &[low, high]),
                         bits => self.code.of_word(low, integer(bits)),

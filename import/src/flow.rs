@@ -69,7 +69,7 @@ impl Run {
 
 /// The blocks of a kernel, the first one first; those that nothing reaches too.
 pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
-    let insts = &entry.insts;
+    let insts = &entry.body.insts;
     let runs = runs(entry);
     let firsts: Vec<usize> = runs
         .iter()
@@ -86,7 +86,9 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
         found.and_then(|run| firsts.get(run)).copied().unwrap_or(last)
     };
     let target = |inst: &Inst| match inst.operands.first() {
-        Some(Operand::Label(label)) => entry.labels.get(label.0 as usize).map_or(last, |label| at(label.at as usize)),
+        Some(Operand::Label(label)) => {
+            entry.body.labels.get(label.0 as usize).map_or(last, |label| at(label.at as usize))
+        }
         _ => last,
     };
     let mut nodes: Vec<Node> = Vec::with_capacity(last + 1);
@@ -120,9 +122,9 @@ pub(crate) fn nodes(entry: &Entry) -> Vec<Node> {
 /// The instructions in runs, one after another: each starts where a label stands, where another ends, or where it has a
 /// guard that it stands alone for.
 fn runs(entry: &Entry) -> Vec<Run> {
-    let insts = &entry.insts;
+    let insts = &entry.body.insts;
     let mut leads = vec![false; insts.len() + 1];
-    for label in &entry.labels {
+    for label in &entry.body.labels {
         if let Some(lead) = leads.get_mut(label.at as usize) {
             *lead = true;
         }

@@ -43,6 +43,7 @@ mod memory;
 mod sources;
 mod special;
 mod ssa;
+mod stands;
 mod types;
 mod video;
 

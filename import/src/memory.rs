@@ -74,7 +74,7 @@ impl Import<'_> {
             }
             let element = inst.ty(0);
             let mut types = Vec::new();
-            for (o, operand) in inst.row().operands_with(&inst.words).zip(&inst.operands) {
+            for (o, operand) in inst.places() {
                 if matches!(operand, Operand::Memory(_)) {
                     continue;
                 }
@@ -260,7 +260,7 @@ impl Import<'_> {
 
     /// Gives a register what was loaded, extended to all that it has.
     fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
-        let bits = self.function.entry.registers.ty(reg).map_or(32, PtxType::bits);
+        let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
         let value = if bits > element.bits() {
             let narrow = self.code.cast(value, integer(element.bits()));
             let op = if element.is_signed() { Op::Sext } else { Op::Zext };

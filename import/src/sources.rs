@@ -174,7 +174,7 @@ impl Parameters {
             changed |= self.may_be(val, space);
             return self.variable(var).is_some_and(|source| self.insert(val, source)) | changed;
         }
-        if function.entry.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
+        if function.entry.body.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
             return false;
         }
         let operand = |i: usize| match inst.operands.get(i) {
@@ -329,7 +329,7 @@ impl Parameters {
                 wrong.push(Wrong::Written { inst: number, name: place.name.clone() });
                 continue;
             }
-            let operands = inst.row().operands_with(&inst.words).zip(&inst.operands).enumerate();
+            let operands = inst.places().enumerate();
             let read = operands.filter(|(_, (o, _))| o.role != Role::Def).flat_map(|(i, (_, operand))| {
                 let is_base = matches!(operand, Operand::Memory(_));
                 let vals = operand.registers().filter_map(|reg| function.read(number, reg));
@@ -416,7 +416,7 @@ impl Parameters {
 fn in_space(space: Space) -> Spaces {
     match space {
         Space::Const => IN_CONST,
-        Space::Global => PLAIN,
+        Space::Global | Space::Local | Space::Param => PLAIN,
     }
 }
 

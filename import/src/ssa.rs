@@ -63,7 +63,7 @@ impl<'e> Function<'e> {
                 }
             }
         }
-        let count = entry.insts.len();
+        let count = entry.body.insts.len();
         let mut function = Function {
             entry,
             phis: vec![Vec::new(); nodes.len()],
@@ -112,7 +112,7 @@ impl<'e> Function<'e> {
 
     /// An instruction.
     pub fn inst(&self, inst: usize) -> Option<&'e Inst> {
-        self.entry.insts.get(inst)
+        self.entry.body.insts.get(inst)
     }
 
     fn value(&mut self, def: Def, reg: Reg) -> Val {

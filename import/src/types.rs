@@ -49,7 +49,7 @@ impl Types {
                     }
                 }
             }
-            for (o, operand) in inst.row().operands_with(&inst.words).zip(&inst.operands) {
+            for (o, operand) in inst.places() {
                 let Some(vote) = vote(inst, o) else { continue };
                 for reg in operand.registers() {
                     if let Some(votes) = val(reg, o).and_then(|val| votes.get_mut(classes.find(val).0 as usize)) {
@@ -71,7 +71,7 @@ impl Types {
             }
         }
         let ty = |number: u32| {
-            let bits = function.entry.registers.ty(function.reg(Val(number))).map_or(32, PtxType::bits);
+            let bits = function.entry.body.registers.ty(function.reg(Val(number))).map_or(32, PtxType::bits);
             let class = classes.find(Val(number)).0 as usize;
             match (bits, joined.get(class)) {
                 (1, _) => Type::I1,

@@ -8,7 +8,7 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::Registers;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_isa::ptx::types::Special;
-use halfbyte_isa::ptx::{Reg, Var};
+use halfbyte_isa::ptx::{FrameVar, Reg, Var};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 
@@ -35,6 +35,18 @@ impl Reader<Concrete> for Machine<'_> {
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
         [u32::MAX - var.number, 0x700]
     }
+
+    fn is_constant(&mut self, _: &mut Concrete, address: [u32; 2]) -> bool {
+        address[1] == 0x700
+    }
+
+    fn frame(&mut self, _: &mut Concrete, var: FrameVar) -> [u32; 2] {
+        [0x1000 * (var.number + 1), 0]
+    }
+
+    fn parameter(&mut self, _: &mut Concrete, number: u32) -> [u32; 2] {
+        [8 * number, 0]
+    }
 }
 
 /// An instruction and the registers that it is about, ready to run.
@@ -53,12 +65,12 @@ impl Op {
     }
 
     fn reg(&self, name: &str) -> Reg {
-        self.entry.registers.families().iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}")).first
+        self.entry.body.registers.families().iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}")).first
     }
 
     /// The registers after it, given some before it; the others are zero.
     fn run(&self, before: &[(&str, u64)]) -> impl Fn(&str) -> u64 + use<> {
-        let registers = &self.entry.registers;
+        let registers = &self.entry.body.registers;
         let mut held: HashMap<Reg, u64> = (0..registers.count()).map(|n| (Reg(n), 0)).collect();
         for &(name, value) in before {
             let reg = self.reg(name);
@@ -66,7 +78,7 @@ impl Op {
         }
         let mut machine = Machine { registers, held };
         machine.held.insert(Reg::CARRY, 0);
-        for inst in &self.entry.insts {
+        for inst in &self.entry.body.insts {
             if guard(inst, &mut Concrete, &mut machine) == Some(false) {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::random::Random;
 use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Kernel, Linkage, Module, TargetName, Variables};
+use halfbyte_isa::ptx::module::{Entry, Functions, Kernel, Linkage, Module, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
@@ -26,9 +26,9 @@ fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
 fn every_instruction_reads_as_it_prints() {
     for &opcode in Opcode::ALL {
         let mut entry = crate::ptx::empty_entry();
-        entry.insts = instructions(opcode, 300);
-        for inst in &entry.insts {
-            assert!(inst.is_valid(|reg| entry.registers.ty(reg)), "{opcode:?}: {}", inst_text(inst, &entry));
+        entry.body.insts = instructions(opcode, 300);
+        for inst in &entry.body.insts {
+            assert!(inst.is_valid(|reg| entry.body.registers.ty(reg)), "{opcode:?}: {}", inst_text(inst, &entry));
         }
         let module = crate::ptx::module((9, 2), SM_120F, entry);
         let text = module.to_string();
@@ -47,12 +47,18 @@ fn an_assembler_takes_every_instruction() {
         ((6, 5), TargetName { sm: 75, suffix: None }),
     ] {
         let mut entry = crate::ptx::empty_entry();
-        let probe = Module { version, target, variables: Variables::default(), entries: Vec::new() };
+        let probe = Module {
+            version,
+            target,
+            variables: Variables::default(),
+            functions: Functions::default(),
+            entries: Vec::new(),
+        };
         for &opcode in Opcode::ALL {
             let mut insts = instructions(opcode, 12);
             insts.retain(|inst| probe.provides(inst.since()) && !crate::ptx::clamps_nothing(inst));
             insts.iter_mut().for_each(crate::ptx::tame);
-            entry.insts.extend(insts);
+            entry.body.insts.extend(insts);
         }
         let refused = refused(&ptxas, &crate::ptx::module(version, target, entry));
         assert!(refused.is_empty(), "{target}:\n{}", refused.join("\n"));
@@ -76,17 +82,26 @@ fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
 
 /// Every choice of words that fills the slots of a row.
 fn all_words(row: &Row) -> Vec<Vec<Token>> {
-    row.slots.iter().fold(vec![Vec::new()], |all, slot| {
-        let with = |words: &Vec<Token>| {
-            let left_out = slot.optional.then(|| words.clone());
-            let chosen = slot.choices.iter().map(|choice| [words.as_slice(), &[choice.token]].concat());
-            left_out.into_iter().chain(chosen).collect::<Vec<_>>()
-        };
-        all.iter().flat_map(with).collect()
-    })
-    .into_iter()
-    .filter(|words| row.fit(words).is_ok())
-    .collect()
+    row.slots
+        .iter()
+        .fold(vec![Vec::new()], |all, slot| {
+            let with = |words: &Vec<Token>| {
+                let left_out = slot.optional.then(|| words.clone());
+                let chosen = slot.choices.iter().map(|choice| [words.as_slice(), &[choice.token]].concat());
+                left_out.into_iter().chain(chosen).collect::<Vec<_>>()
+            };
+            all.iter().flat_map(with).collect()
+        })
+        .into_iter()
+        .filter(|words| row.fit(words).is_ok())
+        .collect()
+}
+
+/// A kernel of these instructions.
+fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
+    let mut entry = empty.clone();
+    entry.body.insts = insts;
+    entry
 }
 
 /// What the header of a text says: the version, and the letter behind the SM.
@@ -108,15 +123,14 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
                     continue;
                 }
                 crate::ptx::tame(&mut inst);
-                let Kernel { version, target, .. } =
-                    Kernel::for_sm(sm, Entry { insts: vec![inst.clone()], ..empty.clone() });
+                let Kernel { version, target, .. } = Kernel::for_sm(sm, with(&empty, vec![inst.clone()]));
                 by_header.entry((version, target.suffix)).or_default().push(inst);
             }
         }
         for ((version, suffix), insts) in by_header {
             count += insts.len();
             let target = TargetName { sm: sm.number(), suffix };
-            let said = refused(&ptxas, &crate::ptx::module(version, target, Entry { insts, ..empty.clone() }));
+            let said = refused(&ptxas, &crate::ptx::module(version, target, with(&empty, insts)));
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
     }
@@ -164,7 +178,7 @@ fn declarations(row: &Row, example: &str) -> String {
                 text = text.split('|').next().unwrap();
                 of(ty)
             }
-            Shape::Memory | Shape::Readable => Type::B64,
+            Shape::Memory | Shape::Passed | Shape::Call => Type::B64,
             _ => Type::B32,
         };
         for name in text.split(['{', '|', ',', ' ', '[', ']', '+', '!', '-']).filter(|name| name.starts_with('%')) {
@@ -188,7 +202,7 @@ fn every_example_is_of_its_row() {
         for example in opcode.row().examples {
             let text = kernel(&format!("{}done:\nloop:\n{example}", declarations(opcode.row(), example)));
             let read = read(&text).unwrap_or_else(|errors| panic!("{example}: {errors:?}"));
-            assert_eq!(read.module.entries[0].insts[0].opcode, opcode, "{example}");
+            assert_eq!(read.module.entries[0].body.insts[0].opcode, opcode, "{example}");
         }
     }
 }
@@ -217,7 +231,7 @@ fn the_baselines_read_as_they_print() {
         assert!(again.module == module, "{path}");
         // An instruction stands where the text says.
         let lines: Vec<&str> = text.lines().collect();
-        for (inst, loc) in module.entries[0].insts.iter().zip(&locs[0]) {
+        for (inst, loc) in module.entries[0].body.insts.iter().zip(&locs[0]) {
             let rest = &lines[loc.line as usize - 1][loc.column as usize - 1..];
             assert!(rest.starts_with(inst.row().mnemonic), "{path}:{}: {rest}", loc.line);
         }
@@ -508,7 +522,7 @@ fn a_name_stands_for_the_nearest_thing() {
         &body.replace(".const", ".global .b32 y[4], z;\n.const").replace(", y;", ";").replace(" y, [y]", " %r, [y]"),
     );
     let entry = &read.unwrap().module.entries[0];
-    let lines: Vec<String> = entry.insts.iter().map(|inst| inst_text(inst, entry)).collect();
+    let lines: Vec<String> = entry.body.insts.iter().map(|inst| inst_text(inst, entry)).collect();
     assert_eq!(lines, ["ld.param.b32 %r, [x];", "bra z;", "mov.u64 %d, z+4;", "ld.global.b32 %r, [y];"]);
     assert_eq!(entry.used_variables(), [0, 1]);
 }

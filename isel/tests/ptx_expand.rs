@@ -54,7 +54,7 @@ fn code(sm: u16, text: &str) -> Code {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
     let entry = read(&module).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).module.entries.remove(0);
-    let insts = entry.insts.into_iter().map(|inst| VInst::alone(inst, Loc::default()));
+    let insts = entry.body.insts.into_iter().map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new("k", Vec::new()).unwrap();
     let sm = halfbyte_abi::Sm::new(sm).unwrap();
     let mut code = Code::new(signature, PtxExtra { sm, max_items: u64::MAX, along_x: false, types: Vec::new() });

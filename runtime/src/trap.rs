@@ -169,6 +169,36 @@ pub enum TrapKind {
     ReturnWithoutCall,
     /// The kernel says that something is wrong.
     Asked,
+    /// What a kernel says of an assertion that does not hold.
+    AssertFailed {
+        /// What does not hold.
+        what: String,
+        /// The file that says so.
+        file: String,
+        /// The line.
+        line: u32,
+        /// The function.
+        function: String,
+    },
+    /// More local memory than a work item has.
+    StackOverflow {
+        /// Bytes that it has.
+        limit: u32,
+    },
+    /// The stack was to reach as far as it never did.
+    StackRestored {
+        /// How far, as an address in local memory.
+        to: u64,
+    },
+    /// An indirect branch past the last of its targets.
+    NoTarget {
+        /// The number of the target.
+        index: u32,
+        /// How many there are.
+        targets: u32,
+    },
+    /// An indirect call of what is no function that may be called so.
+    NoFunction,
 }
 
 /// A place relative to a buffer.
@@ -234,6 +264,13 @@ impl fmt::Display for TrapKind {
             TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
             TrapKind::Asked => f.write_str("the kernel asks for a trap"),
+            TrapKind::AssertFailed { what, file, line, function } => {
+                write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
+            }
+            TrapKind::StackOverflow { limit } => write!(f, "more than {limit} bytes of local memory"),
+            TrapKind::StackRestored { to } => write!(f, "the stack never reached to {to:#x} in this call"),
+            TrapKind::NoTarget { index, targets } => write!(f, "target {index} of {targets}, counted from 0"),
+            TrapKind::NoFunction => f.write_str("no function that may be called so is at this address"),
         }
     }
 }

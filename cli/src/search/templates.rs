@@ -148,6 +148,6 @@ impl Template {
 
 /// Whether a number may stand wherever an instruction has this operand.
 fn takes_number(inst: &Inst, operand: &Operand) -> bool {
-    let places = inst.row().operands_with(&inst.words).zip(&inst.operands);
+    let places = inst.places();
     places.filter(|(_, found)| *found == operand).all(|(o, _)| matches!(o.shape, Shape::Value(_)))
 }

@@ -107,7 +107,7 @@ impl MachineCode for Code {
     }
 
     fn len(&self) -> usize {
-        self.kernel.entry.insts.len()
+        self.kernel.entry.body.insts.len()
     }
 
     fn get(&self, _: usize) -> Option<u128> {
@@ -116,11 +116,11 @@ impl MachineCode for Code {
 
     fn text(&self, address: usize) -> String {
         let entry = &self.kernel.entry;
-        entry.insts.get(address).map_or(String::new(), |inst| inst_text(inst, entry))
+        entry.body.insts.get(address).map_or(String::new(), |inst| inst_text(inst, entry))
     }
 
     fn class(&self, address: usize) -> Option<Class> {
-        self.kernel.entry.insts.get(address).map(|inst| inst.row().class)
+        self.kernel.entry.body.insts.get(address).map(|inst| inst.row().class)
     }
 
     /// Lines that do nothing have no place in a text: it stays as it is.

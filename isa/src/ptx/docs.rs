@@ -106,7 +106,9 @@ fn operand(o: &OperandRow) -> String {
         Shape::Vector(_, count) => format!("{{{}}}", vec![name; count.into()].join(", ")),
         Shape::Parts(_) => format!("{{{name}, {name}{{, {name}, {name}}}}}"),
         Shape::Elements(_) => name.to_owned(),
-        Shape::Memory | Shape::Readable | Shape::Parameter => format!("[{name}{{+offset}}]"),
+        Shape::Results => format!("({name}, ...)"),
+        Shape::Arguments => format!("({name}, ...)"),
+        Shape::Memory | Shape::Passed => format!("[{name}{{+offset}}]"),
         Shape::Variable => format!("{name}{{+offset}}"),
         _ => name.to_owned(),
     }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::Opcode;
 use super::operand::{Operand, Reg};
-use super::row::{self, Carry, MAX_WORDS, Role, Row};
+use super::row::{self, Carry, MAX_WORDS, OperandRow, Role, Row, Shape};
 use super::types::{Since, Token, Type};
 
 /// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
@@ -66,7 +66,7 @@ impl Inst {
         if let Some(guard) = self.guard {
             each(Role::Use, guard.reg);
         }
-        for (o, operand) in self.row().operands_with(&self.words).zip(&self.operands) {
+        for (o, operand) in self.places() {
             operand.visit_registers(|reg| each(o.role, reg));
         }
         if self.reads_carry() {
@@ -89,7 +89,10 @@ impl Inst {
         if let Some(guard) = &mut self.guard {
             guard.reg = to(Role::Use, guard.reg);
         }
-        for (o, operand) in self.opcode.row().operands_with(&self.words).zip(&mut self.operands) {
+        let results = self.results();
+        let mut rows = Places { rows: self.opcode.row().operands_with(&self.words).peekable(), results };
+        for operand in &mut self.operands {
+            let Some(o) = rows.next() else { break };
             operand.registers_mut(|reg| *reg = to(o.role, *reg));
         }
     }
@@ -103,9 +106,61 @@ impl Inst {
     pub fn is_valid(&self, types: impl Fn(Reg) -> Option<Type>) -> bool {
         let row = self.row();
         let guard = self.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
-        let mut places = row.operands_with(&self.words);
+        let mut places = Places { rows: row.operands_with(&self.words).peekable(), results: self.results() };
         let mut is_admitted =
             |operand: &Operand| places.next().is_some_and(|o| o.shape.admits(o.role, &self.words, operand, &types));
-        guard && row.fit(&self.words).is_ok() && self.operands.iter().all(&mut is_admitted) && places.next().is_none()
+        guard && row.fit(&self.words).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
+    }
+
+    /// The results that it passes, of a call.
+    fn results(&self) -> u8 {
+        match self.operands.first() {
+            Some(&Operand::Call { results, .. }) => results,
+            _ => 0,
+        }
+    }
+
+    /// Each operand with the place that it stands in: several results and arguments of a call stand in one.
+    #[inline]
+    pub fn places(&self) -> impl Iterator<Item = (&'static OperandRow, &Operand)> {
+        let rows = self.row().operands_with(&self.words).peekable();
+        Places { rows, results: self.results() }.zip(&self.operands)
+    }
+}
+
+/// The places of an instruction's operands: those of results and arguments as often as there are such.
+struct Places<I: Iterator<Item = &'static OperandRow>> {
+    rows: std::iter::Peekable<I>,
+    /// How many results are to come.
+    results: u8,
+}
+
+impl<I: Iterator<Item = &'static OperandRow>> Places<I> {
+    /// Whether no operand is missing.
+    fn are_filled(&mut self) -> bool {
+        self.rows.peek().is_none_or(|o| match o.shape {
+            Shape::Results => self.results == 0,
+            shape => shape == Shape::Arguments,
+        })
+    }
+}
+
+impl<I: Iterator<Item = &'static OperandRow>> Iterator for Places<I> {
+    type Item = &'static OperandRow;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'static OperandRow> {
+        match self.rows.peek()?.shape {
+            Shape::Results if self.results != 0 => {
+                self.results -= 1;
+                self.rows.peek().copied()
+            }
+            Shape::Results => {
+                self.rows.next();
+                self.rows.peek().copied()
+            }
+            Shape::Arguments => self.rows.peek().copied(),
+            _ => self.rows.next(),
+        }
     }
 }

@@ -19,7 +19,7 @@ pub mod types;
 
 pub use code::{Code, NAME, Ptx, target};
 pub use inst::{Guard, Inst};
-pub use operand::{Address, Base, Label, Operand, Reg, Var, Vector};
+pub use operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
 use row::Row;
 
 /// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.

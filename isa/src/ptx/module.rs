@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 
 use super::inst::Inst;
 use super::names::identifier;
-use super::operand::{Operand, Reg};
+use super::operand::{Callee, Label, Operand, Reg, Var};
 use super::types::{Since, Space, Suffix, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
@@ -21,7 +21,9 @@ pub struct Module {
     pub target: TargetName,
     /// The variables, in order.
     pub variables: Variables,
-    /// The kernels, in order, each with all the variables.
+    /// The functions, in order.
+    pub functions: Functions,
+    /// The kernels, in order, each with all the variables and functions.
     pub entries: Vec<Entry>,
 }
 
@@ -39,7 +41,7 @@ pub struct Kernel {
 impl Kernel {
     /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
-        let needs = entry.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
+        let needs = entry.body.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
         // A family has names from this version on.
         let is_family = needs.suffix == Some(Suffix::Family);
         let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
@@ -49,7 +51,8 @@ impl Kernel {
 
 impl From<Kernel> for Module {
     fn from(Kernel { version, target, entry }: Kernel) -> Module {
-        Module { version, target, variables: entry.variables.clone(), entries: vec![entry] }
+        let (variables, functions) = (entry.variables.clone(), entry.functions.clone());
+        Module { version, target, variables, functions, entries: vec![entry] }
     }
 }
 
@@ -76,6 +79,30 @@ pub struct Variable {
     pub align: Option<u32>,
     /// What it holds, low bytes first: as many bytes as it has.
     pub bytes: Contents,
+    /// The addresses in it, which are known when it is launched; in `bytes` there are zeros.
+    pub addresses: Vec<AddressIn>,
+}
+
+/// An address of 64 bits in a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressIn {
+    /// Where in the variable, in bytes.
+    pub at: u32,
+    /// Whose address.
+    pub of: AddressOf,
+    /// Bytes behind that.
+    pub offset: i64,
+    /// `generic(..)`: an address without a space, not one in the space of the variable.
+    pub is_generic: bool,
+}
+
+/// What has an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AddressOf {
+    /// The variable.
+    Variable(Var),
+    /// The function of that number.
+    Function(u32),
 }
 
 impl Variable {
@@ -93,7 +120,7 @@ impl Variable {
     /// Whether two are the same but for their names.
     fn is_like(&self, other: &Variable) -> bool {
         let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
-        of(self) == of(other) && self.bytes == other.bytes
+        of(self) == of(other) && self.bytes == other.bytes && self.addresses == other.addresses
     }
 }
 
@@ -114,7 +141,8 @@ pub fn variables_of(signature: &Signature) -> Variables {
         };
         let (name, count) = (unused(&mut taken, &identifier(&param.name)), Some(bytes.len() as u32));
         let (space, linkage) = (Space::Global, Linkage::Plain);
-        Variable { name, space, linkage, ty: Type::B8, count, align, bytes: bytes.clone() }
+        let addresses = Vec::new();
+        Variable { name, space, linkage, ty: Type::B8, count, align, bytes: bytes.clone(), addresses }
     };
     params.map(variable).collect()
 }
@@ -149,7 +177,7 @@ pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut
             number
         };
         let numbers: Vec<u32> = entry.variables.iter().map(&mut number).collect();
-        for var in entry.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
+        for var in entry.body.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
             var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);
         }
     }
@@ -232,21 +260,265 @@ pub struct Entry {
     pub linkage: Linkage,
     /// Its parameters, in order.
     pub params: Vec<Param>,
+    /// What it does.
+    pub body: Body,
+    /// The variables of its file.
+    pub variables: Variables,
+    /// The functions of its file.
+    pub functions: Functions,
+}
+
+/// What the numbers in an instruction stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The parameters of the kernel; a function has its own in its frame.
+    pub params: &'a [Param],
+    /// The body that the instruction is of.
+    pub body: &'a Body,
+    /// The variables of the file.
+    pub variables: &'a [Variable],
+    /// The functions of the file.
+    pub functions: &'a [Function],
+}
+
+/// What a kernel or a function does, and what it has to do it with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Body {
     /// Its registers.
     pub registers: Registers,
+    /// Its variables in memory, of which each call has its own.
+    pub frame: Vec<FrameVariable>,
     /// Its instructions.
     pub insts: Vec<Inst>,
     /// Its labels, by where they stand.
     pub labels: Vec<LabelName>,
-    /// The variables of its file.
-    pub variables: Variables,
+    /// What its indirect branches and calls may lead to.
+    pub tables: Vec<Table>,
+}
+
+impl Body {
+    /// Where each variable lies in a frame, in bytes from its start, and the bytes of a frame.
+    pub fn layout(&self) -> (Vec<u32>, u32) {
+        let mut end = 0u32;
+        let place = |variable: &FrameVariable| {
+            let at = end.next_multiple_of(variable.alignment());
+            end = at.saturating_add(variable.bytes());
+            at
+        };
+        let places = self.frame.iter().map(place).collect();
+        (places, end)
+    }
+}
+
+/// A variable of a frame.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FrameVariable {
+    /// Its name.
+    pub name: String,
+    /// `.local`, or `.param` of what calls pass.
+    pub space: Space,
+    /// Its type, or that of an array's elements.
+    pub ty: Type,
+    /// Of an array, how many elements.
+    pub count: Option<u32>,
+    /// The alignment, where it is written.
+    pub align: Option<u32>,
+}
+
+impl FrameVariable {
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u32 {
+        (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
+    }
+
+    /// Its alignment in bytes, a power of two.
+    pub fn alignment(&self) -> u32 {
+        self.align.unwrap_or(self.ty.bits() / 8).max(1)
+    }
+}
+
+/// What an indirect branch or call may lead to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// What stands there.
+    pub of: Targets,
+}
+
+/// The targets of an indirect branch or call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Targets {
+    /// `.branchtargets`: labels, by number.
+    Labels(Vec<Label>),
+    /// `.calltargets`: functions, by number.
+    Functions(Vec<u32>),
+    /// `.callprototype`: any function that is called so.
+    Prototype(Prototype),
+}
+
+/// What a function is called with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Prototype {
+    /// What it returns.
+    pub results: Vec<Formal>,
+    /// What it takes.
+    pub params: Vec<Formal>,
+}
+
+impl Prototype {
+    /// Whether what is called as one says may be called as the other does.
+    pub fn is_like(&self, other: &Prototype) -> bool {
+        let same = |ours: &[Formal], theirs: &[Formal]| {
+            let bytes = |formals: &[Formal]| formals.iter().map(Formal::bytes).collect::<Vec<_>>();
+            bytes(ours) == bytes(theirs)
+        };
+        same(&self.results, &other.results) && same(&self.params, &other.params)
+    }
+}
+
+/// A value that a call passes, as its function declares it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Formal {
+    /// `.reg` or `.param`, where it is passed in memory.
+    pub in_memory: bool,
+    /// Its type, or that of an array's elements.
+    pub ty: Type,
+    /// Of an array, how many elements.
+    pub count: Option<u32>,
+    /// The alignment, where it is written.
+    pub align: Option<u32>,
+}
+
+impl Formal {
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u32 {
+        (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
+    }
+}
+
+/// Functions by number.
+pub type Functions = Arc<[Function]>;
+
+/// A function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Whether others see it.
+    pub linkage: Linkage,
+    /// What it is called with.
+    pub prototype: Prototype,
+    /// Whether it says that it does not return.
+    pub no_return: bool,
+    /// What it does. One that is only declared has none, and no kernel that is taken calls it.
+    pub code: Option<FunctionCode>,
+}
+
+/// A function that a machine's driver brings, and so does what runs kernels here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Builtin {
+    /// `vprintf`: writes text, by a format and the address of what it formats.
+    Print,
+    /// `__assertfail`: ends the launch, with what does not hold, the file, the line and the function.
+    AssertFail,
+}
+
+impl Builtin {
+    /// What a function is that has no code.
+    pub fn of(function: &Function) -> Option<Builtin> {
+        let (of, results, params) = match function.name.as_str() {
+            "vprintf" => (Builtin::Print, 1, 2),
+            "__assertfail" => (Builtin::AssertFail, 0, 5),
+            _ => return None,
+        };
+        let Prototype { results: has_results, params: has_params } = &function.prototype;
+        let is_it = function.code.is_none() && has_results.len() == results && has_params.len() == params;
+        is_it.then_some(of)
+    }
+}
+
+/// What a function does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionCode {
+    /// What it does.
+    pub body: Body,
+    /// Where its results are, in the order of the prototype.
+    pub results: Vec<Passed>,
+    /// Where its parameters are.
+    pub params: Vec<Passed>,
+}
+
+/// Where a value that is passed lies in a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passed {
+    /// In a register.
+    Register(Reg),
+    /// In the variable of that number in a frame.
+    Frame(u32),
 }
 
 impl Entry {
-    /// The variables that its instructions name, in the order of the file.
+    /// What the numbers in its instructions stand for.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { params: &self.params, body: &self.body, variables: &self.variables, functions: &self.functions }
+    }
+
+    /// What the numbers in the instructions of one of its functions stand for.
+    pub fn scope_of(&self, function: u32) -> Option<Scope<'_>> {
+        let body = &self.functions.get(function as usize)?.code.as_ref()?.body;
+        Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
+    }
+
+    /// The functions that it names, and those that these name, in the order of the file.
+    pub fn reached_functions(&self) -> Vec<u32> {
+        let mut found = vec![false; self.functions.len()];
+        let mut work = vec![&self.body];
+        while let Some(body) = work.pop() {
+            let named = body.insts.iter().flat_map(|inst| &inst.operands).filter_map(Operand::function);
+            let listed = body.tables.iter().flat_map(|table| match &table.of {
+                Targets::Functions(all) => all.as_slice(),
+                _ => &[],
+            });
+            // Which variables hold the addresses that are called is not known here.
+            let is_indirect = |operand: &Operand| matches!(operand, Operand::Call { callee: Callee::Register(_), .. });
+            let any = body.insts.iter().any(|inst| inst.operands.first().is_some_and(is_indirect));
+            let held = self.variables.iter().filter(|_| any).flat_map(|variable| &variable.addresses);
+            let held = held.filter_map(|address| match address.of {
+                AddressOf::Function(number) => Some(number),
+                AddressOf::Variable(_) => None,
+            });
+            for number in named.chain(listed.copied()).chain(held) {
+                let Some(is_found) = found.get_mut(number as usize).filter(|is_found| !**is_found) else { continue };
+                *is_found = true;
+                let code = self.functions.get(number as usize).and_then(|function| function.code.as_ref());
+                work.extend(code.map(|code| &code.body));
+            }
+        }
+        (0..).zip(found).filter(|(_, is_found)| *is_found).map(|(number, _)| number).collect()
+    }
+
+    /// The variables that its instructions, or those of functions that it calls, name, in the order of the file.
     pub fn used_variables(&self) -> Vec<u32> {
-        let operands = self.insts.iter().flat_map(|inst| &inst.operands);
+        let bodies = std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
+            let function = self.functions.get(number as usize)?;
+            Some(&function.code.as_ref()?.body)
+        }));
+        let operands = bodies.flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
         let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
+        // And those whose addresses they hold.
+        let mut seen = 0;
+        while let Some(&number) = used.get(seen) {
+            seen += 1;
+            let held = self.variables.get(number as usize).map_or(&[][..], |variable| &variable.addresses);
+            for address in held {
+                if let AddressOf::Variable(var) = address.of
+                    && !used.contains(&var.number)
+                {
+                    used.push(var.number);
+                }
+            }
+        }
         used.sort_unstable();
         used.dedup();
         used
@@ -381,7 +653,7 @@ impl Module {
     /// Every instruction that needs more than version and target provide, in order.
     pub fn missing(&self) -> impl Iterator<Item = Missing> {
         self.entries.iter().enumerate().flat_map(move |(entry, kernel)| {
-            let since = kernel.insts.iter().map(Inst::since).enumerate();
+            let since = kernel.body.insts.iter().map(Inst::since).enumerate();
             since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { entry, inst, since })
         })
     }

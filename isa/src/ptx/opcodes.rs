@@ -219,12 +219,21 @@ macro_rules! opcodes {
                 memory {
                     LD_PARAM LD LD_VOLATILE LD_ORDERED LD_MMIO LD_WIDE LD_NC LD_NC_WIDE LDU => m.load();
                     ST ST_VOLATILE ST_ORDERED ST_MMIO ST_WIDE => m.store();
+                    ST_PARAM => m.store();
+                    ALLOCA => m.allocate(false);
+                    ALLOCA_ALIGNED => m.allocate(true);
+                    STACKSAVE => m.save_stack();
+                    STACKRESTORE => m.restore_stack();
+                    ISSPACEP => m.is_in_space();
                     CVTA => m.convert_address();
                     CVTA_ADDRESS => m.address_of(false);
                 }
                 control {
                     BRA => m.branch();
-                    RET EXIT => m.effects.next = Next::Exit;
+                    BRX => m.branch_by();
+                    CALL CALL_INDIRECT => m.call();
+                    RET => m.effects.next = Next::Return;
+                    EXIT => m.effects.next = Next::Exit;
                     TRAP BRKPT => m.effects.next = Next::Trap;
                 }
                 hints {

@@ -54,6 +54,49 @@ pub enum Operand {
     },
     /// A label.
     Label(Label),
+    /// `variable+offset` of a frame: an address in the space of the variable; or the variable that a call passes.
+    Frame {
+        /// The variable.
+        var: FrameVar,
+        /// Bytes from its start.
+        offset: i32,
+    },
+    /// `parameter+offset`: an address in the space of parameters.
+    Parameter {
+        /// The parameter, by its number.
+        number: u32,
+        /// Bytes from its start.
+        offset: i32,
+    },
+    /// A function, by its number: its address.
+    Function(u32),
+    /// What is called.
+    Call {
+        /// The function.
+        callee: Callee,
+        /// How many of the operands behind it are results.
+        results: u8,
+    },
+    /// What an indirect branch or call may lead to, by the number of its table.
+    Table(u32),
+}
+
+/// What a call calls.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Callee {
+    /// The function of that number.
+    Function(u32),
+    /// The function whose address is in a register.
+    Register(Reg),
+}
+
+/// A variable of a frame, by its number in the order of the body.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FrameVar {
+    /// The number.
+    pub number: u32,
+    /// The space that it lies in.
+    pub space: Space,
 }
 
 /// A variable of the module, by its number in the order of the text.
@@ -83,6 +126,8 @@ pub enum Base {
     Parameter(u32),
     /// A variable.
     Variable(Var),
+    /// A variable of a frame.
+    Frame(FrameVar),
 }
 
 impl Address {
@@ -90,7 +135,7 @@ impl Address {
     pub fn register(&self) -> Option<Reg> {
         match self.base {
             Base::Register(reg) => Some(reg),
-            Base::Parameter(_) | Base::Variable(_) => None,
+            Base::Parameter(_) | Base::Variable(_) | Base::Frame(_) => None,
         }
     }
 }
@@ -100,11 +145,22 @@ impl Operand {
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Reg)) {
         match self {
-            &(Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. }) => each(reg),
+            &(Operand::Register(reg)
+            | Operand::Not(reg)
+            | Operand::Lanes { reg, .. }
+            | Operand::Call { callee: Callee::Register(reg), .. }) => each(reg),
             Operand::Pair(both) => both.iter().copied().flatten().for_each(each),
             Operand::Vector(regs) => regs.iter().flatten().for_each(each),
             Operand::Memory(address) => address.register().into_iter().for_each(each),
-            Operand::Number(_) | Operand::Special(_) | Operand::Label(_) | Operand::Variable { .. } => {}
+            Operand::Number(_)
+            | Operand::Special(_)
+            | Operand::Label(_)
+            | Operand::Variable { .. }
+            | Operand::Frame { .. }
+            | Operand::Parameter { .. }
+            | Operand::Function(_)
+            | Operand::Call { .. }
+            | Operand::Table(_) => {}
         }
     }
 
@@ -131,10 +187,21 @@ impl Operand {
         }
     }
 
+    /// The function that the operand names.
+    pub fn function(&self) -> Option<u32> {
+        match *self {
+            Operand::Function(number) | Operand::Call { callee: Callee::Function(number), .. } => Some(number),
+            _ => None,
+        }
+    }
+
     /// Each register that the operand names, to be changed.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         match self {
-            Operand::Register(reg) | Operand::Not(reg) | Operand::Lanes { reg, .. } => each(reg),
+            Operand::Register(reg)
+            | Operand::Not(reg)
+            | Operand::Lanes { reg, .. }
+            | Operand::Call { callee: Callee::Register(reg), .. } => each(reg),
             Operand::Pair(both) => both.iter_mut().flatten().for_each(each),
             Operand::Vector(regs) => regs.registers_mut(each),
             Operand::Memory(Address { base: Base::Register(reg), .. }) => each(reg),
@@ -142,7 +209,12 @@ impl Operand {
             | Operand::Number(_)
             | Operand::Special(_)
             | Operand::Label(_)
-            | Operand::Variable { .. } => {}
+            | Operand::Variable { .. }
+            | Operand::Frame { .. }
+            | Operand::Parameter { .. }
+            | Operand::Function(_)
+            | Operand::Call { .. }
+            | Operand::Table(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use halfbyte_abi::Axis;
 use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family};
-use super::operand::{Address, Base, Label, Operand, Reg, Var};
+use super::operand::{Address, Base, FrameVar, Label, Operand, Reg, Var};
 use super::row::{Lanes, Role, Shape, Ty, elements};
 use super::types::{Kind, Special, SpecialGroup, Token, Type};
 
@@ -75,7 +75,7 @@ impl<'a> Draw<'a> {
     }
 
     fn family(&mut self, ty: Ty) -> Option<&'a Family> {
-        let families = self.entry.registers.families();
+        let families = self.entry.body.registers.families();
         let admits = |f: &&Family| f.count != Some(0) && ty.admits(&self.words, f.ty);
         let count = families.iter().filter(admits).count();
         let chosen = self.below(count);
@@ -127,24 +127,25 @@ impl<'a> Draw<'a> {
                 let part = if bits / count == 16 { Type::B16 } else { Type::B32 };
                 self.vector(role, Ty::Is(part), count as u8)?
             }
-            Shape::Memory => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
-            Shape::Readable if self.one_in(4) => match self.variable(
-                |var| Operand::Memory(Address { base: Base::Variable(var), offset: 0 }),
-                role,
-                shape,
-            ) {
-                Some(Operand::Memory(Address { base, .. })) => self.address(|_| Some(base))?,
-                _ => return None,
-            },
-            Shape::Readable => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
-            Shape::Variable => {
-                let offset = if self.one_in(2) { 0 } else { (self.next)() as i16 };
-                self.variable(|var| Operand::Variable { var, offset: offset.into() }, role, shape)?
+            Shape::Memory | Shape::Passed => {
+                let named = self.one_in(4) || self.words.contains(&Token::Param);
+                let base = self.base(role, shape).filter(|_| named);
+                match base {
+                    Some(base) => self.address(|_| Some(base))?,
+                    None if shape == Shape::Passed => return None,
+                    None => self.address(|draw| draw.register(Ty::Is(Type::U64)).map(Base::Register))?,
+                }
             }
-            Shape::Parameter => self.address(|draw| {
-                let count = draw.entry.params.len();
-                (count != 0).then(|| Base::Parameter(draw.below(count) as u32))
-            })?,
+            Shape::Variable => {
+                let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
+                let all = self.named().map(|base| match base {
+                    Base::Variable(var) => Some(Operand::Variable { var, offset }),
+                    Base::Frame(var) => Some(Operand::Frame { var, offset }),
+                    Base::Parameter(number) => Some(Operand::Parameter { number, offset }),
+                    Base::Register(_) => None,
+                });
+                self.admitted(all.flatten().collect(), role, shape)?
+            }
             Shape::Special => {
                 let group = *self.one_of(SpecialGroup::ALL)?;
                 Operand::Special(Special { group, axis: *self.one_of(&Axis::ALL)? })
@@ -152,9 +153,11 @@ impl<'a> Draw<'a> {
             Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
             Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),
             Shape::Label => {
-                let count = self.entry.labels.len();
+                let count = self.entry.body.labels.len();
                 Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
             }
+            // What these lead to is no choice of one instruction.
+            Shape::Table | Shape::Call | Shape::Results | Shape::Arguments => return None,
         })
     }
 
@@ -179,13 +182,30 @@ impl<'a> Draw<'a> {
         Some(Operand::Memory(Address { base, offset: offset.into() }))
     }
 
-    /// An operand of a variable that may stand there.
-    fn variable(&mut self, operand: impl Fn(Var) -> Operand, role: Role, shape: Shape) -> Option<Operand> {
-        let vars = (0..).zip(self.entry.variables.iter()).map(|(number, of)| Var { number, space: of.space });
-        let all: Vec<Operand> = vars.map(operand).collect();
+    /// What has a name and an address: variables, those of the frame, and parameters.
+    fn named(&self) -> impl Iterator<Item = Base> + 'a {
+        let entry = self.entry;
+        let vars =
+            (0..).zip(entry.variables.iter()).map(|(number, of)| Base::Variable(Var { number, space: of.space }));
+        let frame = (0..).zip(&entry.body.frame);
+        let frame = frame.map(|(number, of)| Base::Frame(FrameVar { number, space: of.space }));
+        vars.chain(frame).chain((0..).zip(&entry.params).map(|(number, _)| Base::Parameter(number)))
+    }
+
+    /// One of some operands that may stand there.
+    fn admitted(&mut self, all: Vec<Operand>, role: Role, shape: Shape) -> Option<Operand> {
         let admitted: Vec<&Operand> =
             all.iter().filter(|operand| shape.admits(role, &self.words, operand, &|_| None)).collect();
         self.one_of(&admitted).copied().cloned()
+    }
+
+    /// A name that an address may start from.
+    fn base(&mut self, role: Role, shape: Shape) -> Option<Base> {
+        let all = self.named().map(|base| Operand::Memory(Address { base, offset: 0 })).collect();
+        match self.admitted(all, role, shape) {
+            Some(Operand::Memory(Address { base, .. })) => Some(base),
+            _ => None,
+        }
     }
 
     /// Small numbers, and any, of the type.

@@ -5,7 +5,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::operand::{Base, Operand, Reg};
+use super::operand::{Base, Callee, FrameVar, Operand, Reg};
 use super::types::{Since, Space, Token, Type};
 pub use crate::row::{Class, Role};
 
@@ -142,14 +142,13 @@ pub enum Shape {
     Elements(Ty),
     /// Two or four registers that make up a value of the type together, the first one lowest.
     Parts(Ty),
-    /// `[register+number]`, the register of 64 bits.
+    /// `[register+number]`, the register of 64 bits; or `[variable+number]` of a variable in the space that is named, `.global` where none
+    /// is; with `.param` that of a parameter, or of what a call passes.
     Memory,
-    /// The same, or `[variable+number]` of a variable in the space that is named, `.global` where none is.
-    Readable,
-    /// `variable+number`, of a variable in the space that is named, if one is.
+    /// `[variable+number]` of what a call passes.
+    Passed,
+    /// `variable+number`, of a variable or a parameter in the space that is named, if one is; where none is, or a function.
     Variable,
-    /// `[parameter+number]`.
-    Parameter,
     /// A special register.
     Special,
     /// A number of 8 bits.
@@ -158,6 +157,14 @@ pub enum Shape {
     Amount,
     /// A label.
     Label,
+    /// What an indirect branch or call may lead to.
+    Table,
+    /// What is called: a function, or a register with the address of one.
+    Call,
+    /// As many as the call has results: registers, variables of what it passes, or `_`.
+    Results,
+    /// As many as it has arguments: registers, variables of what it passes, or numbers.
+    Arguments,
 }
 
 pub use crate::halu::domain::Lanes;
@@ -263,9 +270,9 @@ impl Row {
         match token {
             Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
             | Xor | Add => true,
-            V2 | V4 | V8 | Global | Const | Param | ReadOnly | Weak | CacheAll | CacheGlobal | Streaming | LastUse
-            | DontCache | WriteBack | WriteThrough | L1Normal | L1Unchanged | L1First | L1Last | L1NoAllocate
-            | L2Normal | L2First | L2Last | CacheHint | Prefetch64 | Prefetch128 | Prefetch256 => {
+            V2 | V4 | V8 | Global | Const | Local | Param | ReadOnly | Weak | CacheAll | CacheGlobal | Streaming
+            | LastUse | DontCache | WriteBack | WriteThrough | L1Normal | L1Unchanged | L1First | L1Last
+            | L1NoAllocate | L2Normal | L2First | L2Last | CacheHint | Prefetch64 | Prefetch128 | Prefetch256 => {
                 self.class == Class::Memory
             }
             _ => false,
@@ -370,18 +377,40 @@ impl Shape {
                 regs.len().is_power_of_two() && regs.iter().all(|reg| element(reg, Ty::Is(part)))
             }
             (Shape::Memory, Operand::Memory(address)) => {
-                address.register().is_some_and(|reg| is(reg, Ty::Is(Type::U64)))
+                let space = named_space(words).unwrap_or(Space::Global);
+                match address.base {
+                    Base::Register(reg) => is(reg, Ty::Is(Type::U64)),
+                    Base::Variable(var) => var.space == space,
+                    Base::Frame(var) => var.space == space,
+                    Base::Parameter(_) => space == Space::Param,
+                }
             }
-            (Shape::Readable, Operand::Memory(address)) => match address.base {
-                Base::Register(reg) => is(reg, Ty::Is(Type::U64)),
-                Base::Variable(var) => var.space == named_space(words).unwrap_or(Space::Global),
-                Base::Parameter(_) => false,
+            (Shape::Passed, Operand::Memory(address)) => {
+                matches!(address.base, Base::Frame(FrameVar { space: Space::Param, .. }))
+            }
+            (Shape::Variable, operand) => {
+                let named = named_space(words);
+                let is_in = |space| named.is_none_or(|named| named == space);
+                match operand {
+                    Operand::Variable { var, .. } => is_in(var.space),
+                    Operand::Frame { var, .. } => is_in(var.space),
+                    Operand::Parameter { .. } => is_in(Space::Param),
+                    Operand::Function(_) => named.is_none(),
+                    _ => false,
+                }
+            }
+            (Shape::Special, Operand::Special(_))
+            | (Shape::Label, Operand::Label(_))
+            | (Shape::Table, Operand::Table(_)) => true,
+            (Shape::Call, &Operand::Call { callee, .. }) => match callee {
+                Callee::Function(_) => true,
+                Callee::Register(reg) => is(reg, Ty::Is(Type::U64)),
             },
-            (Shape::Variable, Operand::Variable { var, .. }) => {
-                named_space(words).is_none_or(|space| space == var.space)
+            (Shape::Arguments, Operand::Number(_)) => true,
+            (Shape::Results | Shape::Arguments, &Operand::Register(reg)) => {
+                types(reg).is_some_and(|ty| ty != Type::Pred)
             }
-            (Shape::Parameter, Operand::Memory(address)) => matches!(address.base, Base::Parameter(_)),
-            (Shape::Special, Operand::Special(_)) | (Shape::Label, Operand::Label(_)) => true,
+            (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
             _ => false,
@@ -417,22 +446,27 @@ impl Shape {
                 count => format!("{count} registers in braces, {}", of(ty)),
             },
             Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
-            Shape::Memory => "an address `[register+number]`, the register of 64 bits".to_owned(),
-            Shape::Readable => {
-                let space = named_space(words).unwrap_or(Space::Global).name();
-                format!(
-                    "an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.{space}` variable"
-                )
+            Shape::Memory => {
+                let what = match named_space(words).unwrap_or(Space::Global) {
+                    Space::Param => "`[parameter+number]`".to_owned(),
+                    space => format!("`[variable+number]` of a `.{}` variable", space.name()),
+                };
+                format!("an address `[register+number]`, the register of 64 bits, or {what}")
             }
+            Shape::Passed => "an address `[variable+number]` of a `.param` variable of this body".to_owned(),
             Shape::Variable => match named_space(words) {
+                Some(Space::Param) => "the address `parameter+number` of a parameter".to_owned(),
                 Some(space) => format!("the address `variable+number` of a `.{}` variable", space.name()),
-                None => "the address `variable+number` of a variable".to_owned(),
+                None => "the address `variable+number` of a variable, or a function".to_owned(),
             },
-            Shape::Parameter => "an address `[parameter+number]`".to_owned(),
             Shape::Special => "a special register".to_owned(),
             Shape::Byte => "a number of 8 bits".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
             Shape::Label => "a label".to_owned(),
+            Shape::Table => "a list of targets, or a prototype".to_owned(),
+            Shape::Call => "a function, or a register of 64 bits with the address of one".to_owned(),
+            Shape::Results => "a register or a `.param` variable for each result".to_owned(),
+            Shape::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
     }
 }
@@ -449,10 +483,12 @@ pub fn elements(words: &[Token]) -> usize {
 }
 
 /// The space that words name.
-fn named_space(words: &[Token]) -> Option<Space> {
+pub(super) fn named_space(words: &[Token]) -> Option<Space> {
     words.iter().find_map(|word| match word {
         Token::Global => Some(Space::Global),
         Token::Const => Some(Space::Const),
+        Token::Local => Some(Space::Local),
+        Token::Param => Some(Space::Param),
         _ => None,
     })
 }

@@ -175,7 +175,7 @@ tokens! {
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
     And "and" Or "or" Xor "xor" Add "add" Cc "cc" ShiftAmount "shiftamt"
     F4e "f4e" B4e "b4e" Rc8 "rc8" Ecl "ecl" Ecr "ecr" Rc16 "rc16"
-    V2 "v2" V4 "v4" V8 "v8" Global "global" Const "const" Param "param" ReadOnly "nc" To "to" Uni "uni"
+    V2 "v2" V4 "v4" V8 "v8" Global "global" Const "const" Local "local" Param "param" Shared "shared" ReadOnly "nc" To "to" Uni "uni" Indexed "idx"
     Weak "weak" Volatile "volatile" Relaxed "relaxed" Acquire "acquire" Release "release" Mmio "mmio"
     Cta "cta" Cluster "cluster" Gpu "gpu" Sys "sys"
     CacheAll "ca" CacheGlobal "cg" Streaming "cs" LastUse "lu" DontCache "cv" WriteBack "wb" WriteThrough "wt"
@@ -330,29 +330,42 @@ impl fmt::Display for Special {
     }
 }
 
-/// The memory that a variable lies in.
+/// Bytes of local memory that a work item has at most.
+pub const MAX_LOCAL: u32 = 1 << 19;
+
+/// A memory with addresses of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Space {
     /// `.global`
     Global,
     /// `.const`
     Const,
+    /// `.local`: each work item's own.
+    Local,
+    /// `.param`: what a kernel is launched with, or what a call passes.
+    Param,
 }
 
 impl Space {
+    /// Every one.
+    pub const ALL: [Space; 4] = [Space::Global, Space::Const, Space::Local, Space::Param];
+
     /// The word, without the dot.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Global => "global",
             Space::Const => "const",
+            Space::Local => "local",
+            Space::Param => "param",
         }
     }
 
-    /// Bytes that the variables of a file take there at most. Of constants that is what machines have.
+    /// Bytes that the variables of a file take there at most, or those of a call. Of constants and of local memory that is what machines have.
     pub const fn most_bytes(self) -> u32 {
         match self {
             Space::Global => 1 << 20,
             Space::Const => 1 << 16,
+            Space::Local | Space::Param => MAX_LOCAL,
         }
     }
 }

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
-use halfbyte_isa::ptx::module::{Entry, LabelName, Linkage, Module, Param, Registers, TargetName, Variable, Variables};
+use halfbyte_isa::ptx::module::{
+    Body, Entry, FrameVariable, Functions, LabelName, Linkage, Module, Param, Registers, TargetName, Variable,
+    Variables,
+};
 use halfbyte_isa::ptx::operand::Operand;
 use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::Space;
@@ -35,10 +38,23 @@ pub fn variables() -> Variables {
             ty,
             count,
             align: Some(64),
+            addresses: Vec::new(),
             bytes: (0..bytes).map(|byte| if number % 4 == 3 || byte > 20 { 0 } else { byte as u8 ^ 0x85 }).collect(),
         }
     });
     all.collect()
+}
+
+/// Variables of a frame in both spaces.
+fn frame() -> Vec<FrameVariable> {
+    let of = |name: &str, space| FrameVariable {
+        name: name.into(),
+        space,
+        ty: Type::B8,
+        count: Some(1 << 10),
+        align: Some(64),
+    };
+    vec![of("depot", Space::Local), of("passed", Space::Param)]
 }
 
 /// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
@@ -52,19 +68,24 @@ pub fn empty_entry() -> Entry {
         name: "k".into(),
         linkage: Linkage::Visible,
         params: vec![Param { name: "p".into(), ty: Type::B8, count: Some(1 << 10), align: Some(8), pointer: None }],
-        registers,
-        insts: Vec::new(),
-        labels: vec![LabelName { name: "end".into(), at: 0 }],
+        body: Body {
+            registers,
+            frame: frame(),
+            labels: vec![LabelName { name: "end".into(), at: 0 }],
+            ..Body::default()
+        },
         variables: variables(),
+        functions: Functions::default(),
     }
 }
 
 /// A module of one kernel for a target.
 pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module {
-    for label in &mut entry.labels {
-        label.at = entry.insts.len() as u32;
+    for label in &mut entry.body.labels {
+        label.at = entry.body.insts.len() as u32;
     }
-    Module { version, target, variables: entry.variables.clone(), entries: vec![entry] }
+    let (variables, functions) = (entry.variables.clone(), entry.functions.clone());
+    Module { version, target, variables, functions, entries: vec![entry] }
 }
 
 /// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and

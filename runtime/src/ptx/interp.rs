@@ -2,12 +2,17 @@
 
 use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::ptx::meaning::{Access, Next, Reader, Write, guard, meaning};
-use halfbyte_isa::ptx::module::{self, Entry};
+use halfbyte_isa::ptx::meaning::{
+    Access, Called, Location, Next, Reader, Value, Write, arguments, function_at, guard, meaning,
+};
+use halfbyte_isa::ptx::module::{Builtin, FunctionCode, Passed, Targets};
+use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
-use halfbyte_isa::ptx::{Inst, Reg, Var};
+use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
+use smallvec::SmallVec;
 
-use super::memory::{Bound, Memory};
+use super::memory::Memory;
+use super::program::{Callable, Code, Program};
 use crate::launch::Work;
 use crate::trap::{Fault, Halt, TrapKind};
 
@@ -23,30 +28,24 @@ pub(super) struct Item<'a> {
 pub(super) struct ItemStats {
     /// Instructions executed, those with a false guard included.
     pub instructions: u64,
-    /// Backward branches taken.
+    /// Backward branches taken, and calls.
     pub backward: u64,
 }
 
-/// The registers of an item.
+/// The registers of a body.
+#[derive(Default)]
 pub(super) struct Registers {
     /// What each holds, a predicate 0 or 1.
     held: Vec<u64>,
-    /// The bits that each has.
-    types: Vec<Type>,
     /// The carry flag.
     carry: u64,
 }
 
 impl Registers {
-    pub fn new(declared: &module::Registers) -> Registers {
-        let families = declared.families().iter();
-        let types: Vec<Type> = families.flat_map(|family| (0..family.count.unwrap_or(1)).map(|_| family.ty)).collect();
-        Registers { held: vec![0; types.len()], types, carry: 0 }
-    }
-
-    /// Makes the state at the start of an item.
-    pub fn clear(&mut self) {
-        self.held.fill(0);
+    /// Makes the state at the start of a body.
+    pub fn clear(&mut self, code: &Code<'_>) {
+        self.held.clear();
+        self.held.resize(code.types.len(), 0);
         self.carry = 0;
     }
 
@@ -57,33 +56,66 @@ impl Registers {
         self.held.get(reg.0 as usize).copied().unwrap_or(0)
     }
 
-    fn set(&mut self, reg: Reg, value: u64) {
+    fn set(&mut self, reg: Reg, value: u64, types: &[Type]) {
         if reg == Reg::CARRY {
             self.carry = value;
             return;
         }
         let place = reg.0 as usize;
-        if let (Some(held), Some(ty)) = (self.held.get_mut(place), self.types.get(place)) {
+        if let (Some(held), Some(ty)) = (self.held.get_mut(place), types.get(place)) {
             *held = ty.truncate(value);
         }
     }
 }
 
+/// A body that runs, or that waits for what it has called.
+struct Frame<'p> {
+    code: &'p Code<'p>,
+    /// Of a function, where it passes values.
+    passed: Option<&'p FunctionCode>,
+    registers: Registers,
+    /// The instruction that comes next; of one that waits, the call.
+    next: usize,
+    /// How far local memory reached before.
+    before: u64,
+    /// Where its variables lie in local memory.
+    base: u64,
+}
+
+impl Frame<'_> {
+    /// The address of a variable.
+    fn variable(&self, number: u32) -> u64 {
+        self.base + u64::from(self.code.places.get(number as usize).copied().unwrap_or(0))
+    }
+
+    /// The bytes that a variable has.
+    fn bytes(&self, number: u32) -> usize {
+        self.code.body.frame.get(number as usize).map_or(0, |variable| variable.bytes() as usize)
+    }
+}
+
 /// What an instruction reads.
 struct View<'a> {
-    registers: &'a Registers,
+    frame: &'a Frame<'a>,
     item: Item<'a>,
-    variables: &'a [Bound],
+    memory: &'a Memory<'a>,
+}
+
+fn words(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
+}
+
+fn whole([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
 }
 
 impl Reader<Concrete> for View<'_> {
     fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
-        let held = self.registers.get(reg);
-        [held as u32, (held >> 32) as u32]
+        words(self.frame.registers.get(reg))
     }
 
     fn predicate(&mut self, _: &mut Concrete, reg: Reg) -> bool {
-        self.registers.get(reg) != 0
+        self.frame.registers.get(reg) != 0
     }
 
     fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
@@ -97,14 +129,25 @@ impl Reader<Concrete> for View<'_> {
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
-        let address = self.variables.get(var.number as usize).map_or(0, |bound| bound.address);
-        [address as u32, (address >> 32) as u32]
+        words(self.memory.variables.get(var.number as usize).map_or(0, |bound| bound.address))
+    }
+
+    fn is_constant(&mut self, _: &mut Concrete, address: [u32; 2]) -> bool {
+        self.memory.is_constant(whole(address))
+    }
+
+    fn frame(&mut self, _: &mut Concrete, var: FrameVar) -> [u32; 2] {
+        words(self.frame.variable(var.number))
+    }
+
+    fn parameter(&mut self, _: &mut Concrete, number: u32) -> [u32; 2] {
+        words(self.memory.param_places.get(number as usize).copied().unwrap_or(0))
     }
 }
 
-/// Runs one item. A kernel that ends without saying so ends all the same.
+/// Runs one item. A kernel that ends without saying so ends all the same, and so does a function.
 pub(super) fn run_item(
-    entry: &Entry,
+    program: &Program<'_>,
     item: Item<'_>,
     registers: &mut Registers,
     memory: &mut Memory<'_>,
@@ -112,66 +155,256 @@ pub(super) fn run_item(
     work: &mut Work<'_>,
 ) -> Result<ItemStats, Halt> {
     let mut stats = ItemStats::default();
-    let mut address = 0;
-    while let Some(inst) = entry.insts.get(address) {
+    memory.stack.clear();
+    registers.clear(&program.kernel);
+    let mut frame =
+        enter(&program.kernel, None, std::mem::take(registers), memory).map_err(|kind| Fault { address: 0, kind })?;
+    let mut waiting: Vec<Frame<'_>> = Vec::new();
+    let backward = |stats: &mut ItemStats, work: &mut Work<'_>, address: usize| -> Result<(), Halt> {
+        if stats.backward == budget {
+            return Err(Fault { address, kind: TrapKind::Budget { limit: budget } }.into());
+        }
+        stats.backward += 1;
+        Ok(work.add(1)?)
+    };
+    loop {
+        let inst = frame.code.body.insts.get(frame.next);
+        let address = frame.code.first + frame.next;
         let fault = |kind| Fault { address, kind };
-        stats.instructions += 1;
-        work.add(1)?;
-        match step(inst, item, registers, memory).map_err(fault)? {
-            Next::Fall => address += 1,
-            Next::Exit => break,
-            Next::Trap => return Err(fault(TrapKind::Asked).into()),
-            Next::Branch(label) => {
-                let end = entry.insts.len();
-                let target = entry.labels.get(label.0 as usize).map_or(end, |label| label.at as usize);
-                if target <= address {
-                    if stats.backward == budget {
-                        return Err(fault(TrapKind::Budget { limit: budget }).into());
-                    }
-                    stats.backward += 1;
-                    work.add(1)?;
+        let next = match inst {
+            Some(inst) => {
+                stats.instructions += 1;
+                work.add(1)?;
+                step(inst, item, &mut frame, memory).map_err(fault)?
+            }
+            None => Next::Return,
+        };
+        match (next, inst) {
+            (Next::Fall, _) => frame.next += 1,
+            (Next::Exit, _) => break,
+            (Next::Trap, _) => return Err(fault(TrapKind::Asked).into()),
+            (Next::Branch(_) | Next::Indexed { .. }, _) => {
+                let target = target(&frame, next).map_err(fault)?;
+                if target <= frame.next {
+                    backward(&mut stats, work, address)?;
                 }
-                address = target;
+                frame.next = target;
+            }
+            (Next::Call(called), Some(inst)) => {
+                backward(&mut stats, work, address)?;
+                let number = callee(program, &frame, called).map_err(fault)?;
+                let mut view = View { frame: &frame, item, memory };
+                let values = arguments(inst, &mut Concrete, &mut view);
+                match program.function(number) {
+                    Callable::None => return Err(fault(TrapKind::NoFunction).into()),
+                    Callable::Builtin(builtin) => {
+                        do_builtin(*builtin, &values, &frame, memory).map_err(fault)?;
+                        frame.next += 1;
+                    }
+                    Callable::Code(code, passed) => {
+                        let mut new = Registers::default();
+                        new.clear(code);
+                        memory.stack.enter();
+                        let mut inner = enter(code, Some(passed), new, memory).map_err(fault)?;
+                        for (value, &to) in values.iter().zip(&passed.params) {
+                            pass(*value, &frame, to, &mut inner, memory);
+                        }
+                        waiting.push(std::mem::replace(&mut frame, inner));
+                    }
+                }
+            }
+            (Next::Return | Next::Call(_), _) => {
+                let Some(outer) = waiting.pop() else { break };
+                let inner = std::mem::replace(&mut frame, outer);
+                give_results(&inner, &mut frame, memory);
+                memory.stack.give_back(inner.before);
+                memory.stack.leave();
+                frame.registers.carry = 0;
+                frame.next += 1;
             }
         }
     }
+    // What belongs to the kernel is used again by the next item.
+    let outermost = waiting.into_iter().next().unwrap_or(frame);
+    *registers = outermost.registers;
     Ok(stats)
 }
 
+/// Begins a body.
+fn enter<'p>(
+    code: &'p Code<'p>,
+    passed: Option<&'p FunctionCode>,
+    registers: Registers,
+    memory: &mut Memory<'_>,
+) -> Result<Frame<'p>, TrapKind> {
+    let before = memory.stack.top();
+    let base = memory.stack.take(code.frame_bytes.into(), code.frame_align)?;
+    Ok(Frame { code, passed, registers, next: 0, before, base })
+}
+
+/// The instruction that a branch leads to.
+fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
+    let body = frame.code.body;
+    let label = match next {
+        Next::Branch(label) => label,
+        Next::Indexed { table, index } => {
+            let labels = match body.tables.get(table as usize).map(|table| &table.of) {
+                Some(Targets::Labels(labels)) => labels.as_slice(),
+                _ => &[],
+            };
+            let outside = || TrapKind::NoTarget { index, targets: labels.len() as u32 };
+            *labels.get(index as usize).ok_or_else(outside)?
+        }
+        _ => return Ok(frame.next + 1),
+    };
+    Ok(body.labels.get(label.0 as usize).map_or(body.insts.len(), |label| label.at as usize))
+}
+
+/// The number of the function that is called.
+fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Result<u32, TrapKind> {
+    let (address, table) = match called {
+        Called::Function(number) => return Ok(number),
+        Called::At { address, table } => (whole(address), table),
+    };
+    let number = function_at(address).ok_or(TrapKind::NoFunction)?;
+    let function = program.entry.functions.get(number as usize).ok_or(TrapKind::NoFunction)?;
+    let is_admitted = match frame.code.body.tables.get(table as usize).map(|table| &table.of) {
+        Some(Targets::Prototype(prototype)) => function.prototype.is_like(prototype),
+        Some(Targets::Functions(all)) => all.contains(&number),
+        _ => false,
+    };
+    if is_admitted { Ok(number) } else { Err(TrapKind::NoFunction) }
+}
+
+/// Gives a value to where a function has it.
+fn pass(value: Value<u32>, from: &Frame<'_>, to: Passed, inner: &mut Frame<'_>, memory: &mut Memory<'_>) {
+    let bytes: SmallVec<[u8; 8]> = match value {
+        Value::Bits(bits) => SmallVec::from_slice(&whole(bits).to_le_bytes()),
+        Value::Frame(number) => {
+            let held = memory.stack.get(from.variable(number), from.bytes(number));
+            SmallVec::from_slice(held.unwrap_or_default())
+        }
+    };
+    put(&bytes, to, inner, memory);
+}
+
+/// Writes bytes to a register or a variable of a frame.
+fn put(bytes: &[u8], to: Passed, frame: &mut Frame<'_>, memory: &mut Memory<'_>) {
+    match to {
+        Passed::Register(reg) => {
+            let value = bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            frame.registers.set(reg, value, &frame.code.types);
+        }
+        Passed::Frame(number) => {
+            let (address, count) = (frame.variable(number), frame.bytes(number));
+            if let Some(held) = memory.stack.get_mut(address, count) {
+                held.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+}
+
+/// Gives what a function returns to who has called it.
+fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
+    let (Some(passed), Some(call)) = (inner.passed, outer.code.body.insts.get(outer.next)) else { return };
+    let results = call.places().filter(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
+    for (operand, &from) in results.zip(&passed.results) {
+        let bytes: SmallVec<[u8; 8]> = match from {
+            Passed::Register(reg) => SmallVec::from_slice(&inner.registers.get(reg).to_le_bytes()),
+            Passed::Frame(number) => {
+                let held = memory.stack.get(inner.variable(number), inner.bytes(number));
+                SmallVec::from_slice(held.unwrap_or_default())
+            }
+        };
+        match *operand {
+            Operand::Register(reg) => put(&bytes, Passed::Register(reg), outer, memory),
+            Operand::Frame { var, .. } => put(&bytes, Passed::Frame(var.number), outer, memory),
+            _ => {}
+        }
+    }
+}
+
+/// Does what a function that the driver brings does.
+fn do_builtin(
+    builtin: Builtin,
+    values: &[Value<u32>],
+    frame: &Frame<'_>,
+    memory: &mut Memory<'_>,
+) -> Result<(), TrapKind> {
+    let number = |place: usize| -> u64 {
+        match values.get(place) {
+            Some(&Value::Bits(bits)) => whole(bits),
+            Some(&Value::Frame(number)) => {
+                let held = memory.stack.get(frame.variable(number), frame.bytes(number)).unwrap_or_default();
+                held.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+            }
+            None => 0,
+        }
+    };
+    match builtin {
+        // What it writes is not kept.
+        Builtin::Print => Ok(()),
+        Builtin::AssertFail => {
+            let [what, file, line, function] = [number(0), number(1), number(2), number(3)];
+            let [what, file, function] = [what, file, function].map(|address| memory.string(address));
+            Err(TrapKind::AssertFailed { what, file, line: line as u32, function })
+        }
+    }
+}
+
 /// Executes one instruction.
-fn step(inst: &Inst, item: Item<'_>, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
-    let mut view = View { registers, item, variables: &memory.variables };
+fn step(inst: &Inst, item: Item<'_>, frame: &mut Frame<'_>, memory: &mut Memory<'_>) -> Result<Next<u32>, TrapKind> {
+    let mut view = View { frame, item, memory };
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
         return Ok(Next::Fall);
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
+    let types = &frame.code.types;
     for write in effects.writes {
         match write {
-            Write::Register(reg, [low, high]) => registers.set(reg, u64::from(high) << 32 | u64::from(low)),
-            Write::Predicate(reg, p) => registers.set(reg, p.into()),
+            Write::Register(reg, value) => frame.registers.set(reg, whole(value), types),
+            Write::Predicate(reg, p) => frame.registers.set(reg, p.into(), types),
         }
     }
     match effects.access {
         Some(Access::Load { place, element, into }) => {
             let size = element.bits() as usize / 8;
-            let bytes = memory.load(place, size * into.len())?;
+            let bytes = memory.load(in_frame(place, frame), size * into.len())?;
             for (reg, bytes) in into.iter().zip(bytes.chunks_exact(size)) {
                 let Some(reg) = reg else { continue };
                 let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
                 let unused = 64 - element.bits();
                 let extended = if element.is_signed() { (value << unused) as i64 >> unused } else { value as i64 };
-                registers.set(reg, extended as u64);
+                frame.registers.set(reg, extended as u64, types);
             }
         }
         Some(Access::Store { place, element, data }) => {
             let size = element.bits() as usize / 8;
-            let bytes = memory.store(place, size * data.len())?;
-            for (bytes, [low, high]) in bytes.chunks_exact_mut(size).zip(data) {
-                let value = u64::from(high) << 32 | u64::from(low);
-                bytes.copy_from_slice(value.to_le_bytes().split_at(size).0);
+            let bytes = memory.store(in_frame(place, frame), size * data.len())?;
+            for (bytes, value) in bytes.chunks_exact_mut(size).zip(data) {
+                bytes.copy_from_slice(whole(value).to_le_bytes().split_at(size).0);
+            }
+        }
+        Some(Access::Allocate { into, bytes, align }) => {
+            let address = memory.stack.take(whole(bytes), align)?;
+            frame.registers.set(into, address, types);
+        }
+        Some(Access::SaveStack { into }) => frame.registers.set(into, memory.stack.top(), types),
+        Some(Access::RestoreStack { to }) => {
+            let (to, least) = (whole(to), frame.base + u64::from(frame.code.frame_bytes));
+            if to < least || !memory.stack.give_back(to) {
+                return Err(TrapKind::StackRestored { to });
             }
         }
         None => {}
     }
     Ok(effects.next)
+}
+
+/// A place in local memory, of one in the frame.
+fn in_frame(place: Location<u32>, frame: &Frame<'_>) -> Location<u32> {
+    match place {
+        Location::Frame { number, offset } => Location::Local { base: words(frame.variable(number)), offset },
+        place => place,
+    }
 }

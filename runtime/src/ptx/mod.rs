@@ -3,11 +3,17 @@
 //!
 //! Items are independent, so their order shows only in which trap is met first: the lowest item's. There is neither shared
 //! memory nor a barrier in the subset.
+//!
+//! All memory has one set of addresses: buffers and variables lie where [`buffer_base`] says, below them local memory, parameters
+//! and functions.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod interp;
 mod memory;
+mod program;
+mod stack;
+mod variables;
 mod watch;
 
 use std::mem::take;
@@ -17,9 +23,10 @@ use halfbyte_abi::{DEFAULT_BUDGET, Direction, ParamKind, Shape, Signature, Watch
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
-use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Variable};
-use halfbyte_isa::ptx::text::{Text, inst_text};
-use halfbyte_isa::ptx::{Base, Operand};
+use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
+use halfbyte_isa::ptx::text::{Text, inst_text_in};
+use halfbyte_isa::ptx::types::Space as VariableSpace;
+use halfbyte_isa::ptx::{Base, Operand, row};
 use thiserror::Error;
 
 use crate::arguments::Arguments;
@@ -33,7 +40,10 @@ use crate::launch::{Order, Stats, Work, check_limits};
 use crate::trap::{Fault, Halt, Trap};
 pub use cuda::device;
 use interp::{Item, Registers};
-use memory::{Bound, Memory};
+use memory::{Memory, param_places};
+use program::Program;
+use stack::Stack;
+use variables::Variables;
 use watch::Watch;
 
 /// The machine.
@@ -77,15 +87,15 @@ fn run_items(
     work: &mut Work<'_>,
     done: &mut dyn FnMut(),
 ) -> Result<Stats, (u32, Halt)> {
-    let mut registers = Registers::new(&entry.registers);
+    let program = Program::new(entry);
+    let mut registers = Registers::default();
     let mut stats = Stats::default();
     for number in 0..items {
-        registers.clear();
         if let Some(watch) = &mut memory.watch {
             watch.start(number);
         }
         let item = Item { shape, place: shape.place(number) };
-        let of_item = interp::run_item(entry, item, &mut registers, memory, budget, work);
+        let of_item = interp::run_item(&program, item, &mut registers, memory, budget, work);
         let of_item = of_item.map_err(|halt| (number, halt))?;
         stats.issued += of_item.instructions;
         stats.backward_branches += of_item.backward;
@@ -129,8 +139,8 @@ pub enum LoadError {
     /// The parameters are not those of the signature.
     #[error("the kernel has not the parameters and variables of its signature")]
     Signature,
-    /// An instruction reads beyond its parameter, or at an offset that is not a multiple of what it reads.
-    #[error("{}:{}: `{instruction}` does not read within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
+    /// An instruction reaches beyond its parameter or its variable, or to an offset that is not a multiple of what it accesses.
+    #[error("{}:{}: `{instruction}` does not stay within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
     Parameter {
         /// The instruction.
         instruction: String,
@@ -143,32 +153,27 @@ pub enum LoadError {
     },
 }
 
-/// Where the variables of a kernel's file lie: those that are bound, by number, in buffers after the parameters.
-fn bind(entry: &Entry, bound: &[u32]) -> Vec<Bound> {
-    let address = |number: u32| match bound.binary_search(&number) {
-        Ok(place) => buffer_base(entry.params.len() + place),
-        Err(_) => 0,
-    };
-    (0..).zip(entry.variables.iter()).map(|(number, of)| Bound { address: address(number), space: of.space }).collect()
-}
-
-/// Whether an entry reads within its parameters.
-fn check_reads(entry: &Entry, locs: &[Loc]) -> Result<(), LoadError> {
-    for (place, inst) in entry.insts.iter().enumerate() {
+/// Whether a body accesses parameters, and variables of its frame, within them.
+fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
+    for (place, inst) in scope.body.insts.iter().enumerate() {
         for operand in &inst.operands {
             let Operand::Memory(address) = operand else { continue };
-            let Base::Parameter(number) = address.base else { continue };
-            let param = entry.params.get(number as usize);
-            let bytes = param.map_or(0, Param::bytes);
-            let elements = inst.operands.first().map_or(1, |operand| match operand {
-                Operand::Vector(regs) => regs.len() as i64,
-                _ => 1,
-            });
-            let size = i64::from(inst.ty(0).bits() / 8) * elements;
+            let (param, bytes) = match address.base {
+                Base::Parameter(number) => {
+                    let param = scope.params.get(number as usize);
+                    (param.map(|param| &param.name), param.map_or(0, Param::bytes))
+                }
+                Base::Frame(var) => {
+                    let variable = scope.body.frame.get(var.number as usize);
+                    (variable.map(|of| &of.name), variable.map_or(0, |of| of.bytes().into()))
+                }
+                _ => continue,
+            };
+            let size = i64::from(inst.ty(0).bits() / 8) * row::elements(&inst.words) as i64;
             let offset = i64::from(address.offset);
             if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
-                let instruction = inst_text(inst, entry);
-                let param = param.map_or_else(String::new, |param| param.name.clone());
+                let instruction = inst_text_in(inst, scope);
+                let param = param.cloned().unwrap_or_default();
                 let loc = locs.get(place).copied().unwrap_or_default();
                 return Err(LoadError::Parameter { instruction, loc, param, bytes });
             }
@@ -184,7 +189,7 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
     if !entry.params.iter().map(Param::bytes).eq(sizes) || !contents.eq(signature.contents()) {
         return Err(LoadError::Signature);
     }
-    check_reads(entry, locs)
+    check_accesses(entry.scope(), locs)
 }
 
 impl Executable for isa::Code {
@@ -200,13 +205,21 @@ impl Executable for isa::Code {
             .map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
-        let all: Vec<u32> = (0..).zip(self.kernel.entry.variables.iter()).map(|(number, _)| number).collect();
-        let variables = bind(&self.kernel.entry, &all);
-        let mut memory = Memory { params, buffers: take(&mut args.buffers), variables, watch: None };
+        let entry = &self.kernel.entry;
+        let first = entry.params.len();
+        let variables = variables::bind(entry, |number| Some(first + number as usize));
+        let param_places = places_of(&entry.params);
+        let (buffers, stack) = (take(&mut args.buffers), Stack::default());
+        let mut memory = Memory { params, param_places, buffers, variables, stack, watch: None };
         let done = launch(kernel, &self.kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
     }
+}
+
+/// Where parameters lie in their memory.
+fn places_of(params: &[Param]) -> Vec<u64> {
+    param_places(params.iter().map(|param| (param.bytes(), param.alignment())))
 }
 
 /// The bytes of each parameter of an object's kernel.
@@ -247,13 +260,15 @@ fn launch(
 pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
+    /// Of the functions of the file.
+    function_locs: Vec<Vec<Loc>>,
     source: String,
-    /// The variables that the kernel names, which lie after the parameters.
-    variables: Vec<u32>,
+    variables: Arc<Variables>,
 }
 
 impl Kernel {
-    /// Takes a kernel from what was read of a text; `source` is the text's name, for traps.
+    /// Takes a kernel from what was read of a text; `source` is the text's name, for traps. The variables that it writes keep what they
+    /// hold from launch to launch.
     ///
     /// # Errors
     /// There is no such kernel, or it reads beyond a parameter.
@@ -261,11 +276,15 @@ impl Kernel {
         let entries = text.module.entries.iter().zip(&text.locs);
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
         let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
-        check_reads(entry, locs)?;
+        check_accesses(entry.scope(), locs)?;
+        for number in entry.reached_functions() {
+            let locs = text.function_locs.get(number as usize).map_or(&[][..], Vec::as_slice);
+            entry.scope_of(number).map_or(Ok(()), |scope| check_accesses(scope, locs))?;
+        }
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
-        let (variables, source) = (entry.used_variables(), source.into());
-        Ok(Kernel { code, locs: locs.clone(), source, variables })
+        let (variables, source) = (Arc::new(Variables::new(entry)), source.into());
+        Ok(Kernel { code, locs: locs.clone(), function_locs: text.function_locs.clone(), source, variables })
     }
 
     /// The kernel as it is in the text.
@@ -273,8 +292,13 @@ impl Kernel {
         &self.code.entry
     }
 
-    fn loc(&self, place: usize) -> Loc {
-        self.locs.get(place).copied().unwrap_or_default()
+    fn loc(&self, address: usize) -> Loc {
+        let (function, place) = program::locate(self.entry(), address);
+        let locs = match function {
+            None => Some(&self.locs),
+            Some(number) => self.function_locs.get(number as usize),
+        };
+        locs.and_then(|locs| locs.get(place)).copied().unwrap_or_default()
     }
 
     /// Runs the kernel's work items.
@@ -299,14 +323,16 @@ impl Kernel {
             });
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
-        let variables = bind(self.entry(), &self.variables);
+        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
         let watch = races.then(|| Watch::new(shape));
-        let (params, buffers) = (self.parameters(args)?, self.buffers(args));
+        let mut held = self.variables.held();
+        let (params, buffers) = (self.parameters(args)?, self.buffers(args, &mut held));
         if let Some([first, second]) = buffers.overlap() {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
-        let mut memory = Memory { params, buffers, variables, watch };
+        let (param_places, stack) = (places_of(&self.entry().params), Stack::default());
+        let mut memory = Memory { params, param_places, buffers, variables, stack, watch };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {
@@ -346,7 +372,7 @@ impl Kernel {
         params.iter().zip(args).enumerate().map(bytes).collect()
     }
 
-    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>]) -> Buffers<'a> {
+    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: &'a mut [Vec<u8>]) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let (direction, bytes) = match arg {
                 Arg::Value(_) => return None,
@@ -355,23 +381,31 @@ impl Kernel {
             };
             Some(Buffer { name: &param.name, direction, bytes })
         };
-        let variable = |number: &u32| {
-            let Variable { name, bytes, .. } = self.entry().variables.get(*number as usize)?;
-            Some(Buffer { name, direction: Direction::In, bytes: Bytes::Shared(bytes) })
-        };
-        let params = self.entry().params.iter().zip(args).map(buffer);
-        Buffers(params.chain(self.variables.iter().map(variable)).collect())
+        let mut buffers: Vec<Option<Buffer<'a>>> = self.entry().params.iter().zip(args).map(buffer).collect();
+        for (number, bytes) in self.variables.numbers().zip(held) {
+            let (Some(of), Some(place)) = (self.entry().variables.get(number as usize), self.variables.buffer(number))
+            else {
+                continue;
+            };
+            let direction = if of.space == VariableSpace::Const { Direction::In } else { Direction::InOut };
+            if buffers.len() <= place {
+                buffers.resize_with(place + 1, || None);
+            }
+            if let Some(buffer) = buffers.get_mut(place) {
+                *buffer = Some(Buffer { name: &of.name, direction, bytes: Bytes::Mutable(bytes) });
+            }
+        }
+        Buffers(buffers)
     }
 
     fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, kind } = fault;
-        let inst = self.code.entry.insts.get(address);
         Trap {
             kernel: self.code.entry.name.clone(),
             item,
             shape: *shape,
             address: address as u32,
-            instruction: inst.map_or_else(String::new, |inst| inst_text(inst, self.entry())),
+            instruction: program::text_of(self.entry(), address),
             source: self.source.clone(),
             loc: self.loc(address),
             kind,

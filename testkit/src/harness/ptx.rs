@@ -31,7 +31,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
-    how.note_approximate(entry.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full)));
+    how.note_approximate(entry.body.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full)));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {
@@ -58,7 +58,8 @@ fn check_target(Text { module, locs, .. }: &Text, request: &Request) -> Result<(
         return Err(Failure::new(Kind::Parse, format!("there is no target `{target}`")));
     }
     if let Some(missing) = module.missing().next() {
-        let inst = module.entries.get(missing.entry).and_then(|entry| Some((entry, entry.insts.get(missing.inst)?)));
+        let inst =
+            module.entries.get(missing.entry).and_then(|entry| Some((entry, entry.body.insts.get(missing.inst)?)));
         let inst = inst.map_or_else(String::new, |(entry, inst)| inst_text(inst, entry));
         let needs = missing.since;
         let message = format!("`{inst}` needs {needs}; the text is for PTX {major}.{minor} and {target}");

@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
-use crate::ptx::operand::{Label, Reg, Var};
+use crate::ptx::operand::{FrameVar, Label, Reg, Var};
 use crate::ptx::types::{Special, Type};
 
 /// The state before the instruction.
@@ -17,11 +17,51 @@ pub trait Reader<D: Domain> {
     fn special(&mut self, domain: &mut D, special: Special) -> D::Word;
     /// The address of a variable as `cvta` gives it, low word first.
     fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
+
+    // Where nothing but computing is done there is none of these.
+
+    /// Whether an address without a space is that of a constant variable.
+    fn is_constant(&mut self, domain: &mut D, _: [D::Word; 2]) -> D::Pred {
+        domain.truth(false)
+    }
+
+    /// The address of a variable of the frame in local memory, low word first.
+    fn frame(&mut self, domain: &mut D, _: FrameVar) -> [D::Word; 2] {
+        [domain.word(0); 2]
+    }
+
+    /// The address of a parameter in their memory, low word first.
+    fn parameter(&mut self, domain: &mut D, _: u32) -> [D::Word; 2] {
+        [domain.word(0); 2]
+    }
 }
 
 /// The bit by which an address in constant memory differs from what `cvta` makes of it. Which bits do on a machine is its own
 /// affair; that some do shows who takes the one for the other.
 pub const CONST_SPACE: u64 = 1 << 63;
+
+/// Where local memory lies among addresses without a space.
+pub const LOCAL_WINDOW: u64 = 1 << 36;
+/// Where parameters lie there.
+pub const PARAM_WINDOW: u64 = 2 << 36;
+/// Where functions lie there.
+pub const CODE_WINDOW: u64 = 3 << 36;
+/// How many bytes each of these has.
+pub const WINDOW_BYTES: u64 = 1 << 36;
+/// How far functions lie from each other.
+const FUNCTION_BYTES: u64 = 16;
+
+/// The address of a function, which is not zero.
+pub const fn function_address(number: u32) -> u64 {
+    CODE_WINDOW + FUNCTION_BYTES * (number as u64 + 1)
+}
+
+/// The function of an address.
+pub const fn function_at(address: u64) -> Option<u32> {
+    let offset = address.wrapping_sub(CODE_WINDOW);
+    let is_one = offset < WINDOW_BYTES && offset.is_multiple_of(FUNCTION_BYTES) && offset != 0;
+    if is_one { Some((offset / FUNCTION_BYTES) as u32 - 1) } else { None }
+}
 
 /// What an instruction does, given what it read.
 #[derive(Clone, Debug)]
@@ -31,7 +71,7 @@ pub struct Effects<W: Copy, P: Copy> {
     /// The memory access. The registers of a load are not among the writes.
     pub access: Option<Access<W>>,
     /// Where control goes.
-    pub next: Next,
+    pub next: Next<W>,
 }
 
 /// A register and what it becomes.
@@ -64,12 +104,38 @@ pub enum Access<W: Copy> {
         /// A value an element.
         data: ArrayVec<[W; 2], { Vector::MOST }>,
     },
+    /// A register becomes the address of so many more bytes of the stack.
+    Allocate {
+        /// The register.
+        into: Reg,
+        /// How many bytes, low word first.
+        bytes: [W; 2],
+        /// What the address is a multiple of.
+        align: u32,
+    },
+    /// A register becomes how far the stack reaches.
+    SaveStack {
+        /// The register.
+        into: Reg,
+    },
+    /// The stack reaches as far again as before.
+    RestoreStack {
+        /// How far, low word first.
+        to: [W; 2],
+    },
 }
 
 /// A place in a memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Location<W: Copy> {
-    /// Global memory at `base + offset`, modulo 2^64.
+    /// Memory at an address without a space, `base + offset` modulo 2^64.
+    Flat {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// Global memory, likewise.
     Global {
         /// A 64-bit address, low word first.
         base: [W; 2],
@@ -83,6 +149,27 @@ pub enum Location<W: Copy> {
         /// In bytes.
         offset: i32,
     },
+    /// Local memory, likewise: at what differs from an address without a space by [`LOCAL_WINDOW`].
+    Local {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// The memory of parameters, likewise, by [`PARAM_WINDOW`].
+    Param {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// A variable of the frame.
+    Frame {
+        /// Its number.
+        number: u32,
+        /// In bytes from its start.
+        offset: i32,
+    },
     /// A parameter.
     Parameter {
         /// Its number.
@@ -92,13 +179,47 @@ pub enum Location<W: Copy> {
     },
 }
 
+/// What a call calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Called<W: Copy> {
+    /// The function of that number.
+    Function(u32),
+    /// The one at an address, low word first, where the table admits it.
+    At {
+        /// The address.
+        address: [W; 2],
+        /// The table.
+        table: u32,
+    },
+}
+
+/// A value that a call passes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value<W: Copy> {
+    /// Bits, low word first.
+    Bits([W; 2]),
+    /// What is in the variable of that number in the frame.
+    Frame(u32),
+}
+
 /// Where control goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum Next<W: Copy> {
     /// To the following instruction.
     Fall,
     /// To a label.
     Branch(Label),
+    /// To the label of that number, from 0, in a table.
+    Indexed {
+        /// The table.
+        table: u32,
+        /// The number.
+        index: W,
+    },
+    /// To a function, with what [`passed`](super::passed) says.
+    Call(Called<W>),
+    /// Behind the call; of a kernel, the item is done.
+    Return,
     /// The item is done.
     Exit,
     /// The item says that something is wrong.

@@ -1,11 +1,13 @@
-//! Loads, stores and branches.
+//! Loads, stores, the stack, and addresses.
 
 use arrayvec::ArrayVec;
 
-use super::{Access, CONST_SPACE, Context, Location, Next, Reader, wide};
+use super::effects::{CODE_WINDOW, PARAM_WINDOW, WINDOW_BYTES, function_address};
+use super::{Access, CONST_SPACE, Context, LOCAL_WINDOW, Location, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::operand::{Base, Operand};
+use crate::ptx::row::named_space;
 use crate::ptx::types::Space;
 use crate::ptx::types::Token;
 
@@ -35,35 +37,74 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let offset = address.offset;
         let base = match address.base {
             Base::Parameter(number) => return Some(Location::Parameter { number, offset }),
+            Base::Frame(var) => return Some(Location::Frame { number: var.number, offset }),
             Base::Register(reg) => self.read.register(self.d, reg),
             Base::Variable(var) => {
                 let base = self.read.variable(self.d, var);
                 self.in_space(var.space, base)
             }
         };
-        Some(if self.has(Token::Const) {
-            Location::Constant { base, offset }
-        } else {
-            Location::Global { base, offset }
+        Some(match self.space() {
+            Some(Space::Global) => Location::Global { base, offset },
+            Some(Space::Const) => Location::Constant { base, offset },
+            Some(Space::Local) => Location::Local { base, offset },
+            Some(Space::Param) => Location::Param { base, offset },
+            None => Location::Flat { base, offset },
         })
     }
 
-    /// The address in a space of one without, or the other way round.
+    /// The space that the instruction names.
+    fn space(&self) -> Option<Space> {
+        named_space(&self.inst.words)
+    }
+
+    /// The address in a space of one without.
     fn in_space(&mut self, space: Space, [low, high]: [D::Word; 2]) -> [D::Word; 2] {
+        let mut to_window = |window: u64| {
+            let start = wide::constant(self.d, window);
+            wide::sub(self.d, [low, high], start)
+        };
         match space {
             Space::Global => [low, high],
             Space::Const => {
                 let differs = self.d.word((CONST_SPACE >> 32) as u32);
                 [low, self.d.xor(high, differs)]
             }
+            Space::Local => to_window(LOCAL_WINDOW),
+            Space::Param => to_window(PARAM_WINDOW),
+        }
+    }
+
+    /// The address without a space of one in a space.
+    fn without_space(&mut self, space: Space, address: [D::Word; 2]) -> [D::Word; 2] {
+        let mut from_window = |window: u64| {
+            let start = wide::constant(self.d, window);
+            wide::add(self.d, address, start)
+        };
+        match space {
+            Space::Global | Space::Const => self.in_space(space, address),
+            Space::Local => from_window(LOCAL_WINDOW),
+            Space::Param => from_window(PARAM_WINDOW),
         }
     }
 
     /// The address of a variable, in its space or without one.
     pub(super) fn address_of(&mut self, in_space: bool) {
-        let Some(&Operand::Variable { var, offset }) = self.operand(1) else { return };
-        let base = self.read.variable(self.d, var);
-        let base = if in_space { self.in_space(var.space, base) } else { base };
+        let (base, space, offset) = match self.operand(1) {
+            Some(&Operand::Variable { var, offset }) => {
+                let base = self.read.variable(self.d, var);
+                (self.in_space(var.space, base), var.space, offset)
+            }
+            // What a call passes lies in local memory.
+            Some(&Operand::Frame { var, offset }) => (self.read.frame(self.d, var), Space::Local, offset),
+            Some(&Operand::Parameter { number, offset }) => (self.read.parameter(self.d, number), Space::Param, offset),
+            Some(&Operand::Function(number)) => {
+                let address = wide::constant(self.d, function_address(number));
+                return self.define(address);
+            }
+            _ => return,
+        };
+        let base = if in_space { base } else { self.without_space(space, base) };
         let offset = wide::constant(self.d, i64::from(offset).cast_unsigned());
         let address = wide::add(self.d, base, offset);
         self.define(address);
@@ -72,20 +113,63 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// An address of a space without, or the other way round.
     pub(super) fn convert_address(&mut self) {
         let address = self.value(1);
-        let space = if self.has(Token::Const) { Space::Const } else { Space::Global };
-        let address = self.in_space(space, address);
+        let space = self.space().unwrap_or(Space::Global);
+        let address =
+            if self.has(Token::To) { self.in_space(space, address) } else { self.without_space(space, address) };
         self.define(address);
+    }
+
+    /// Whether an address without a space is one in a space.
+    pub(super) fn is_in_space(&mut self) {
+        let address = self.value(1);
+        let window = match self.space() {
+            Some(Space::Local) => Some(LOCAL_WINDOW),
+            Some(Space::Param) => Some(PARAM_WINDOW),
+            _ => None,
+        };
+        let is_in = match (window, self.space()) {
+            (Some(window), _) => {
+                let [start, bytes] = [window, WINDOW_BYTES].map(|number| wide::constant(self.d, number));
+                let offset = wide::sub(self.d, address, start);
+                wide::less(self.d, false, offset, bytes)
+            }
+            (None, Some(Space::Const)) => self.read.is_constant(self.d, address),
+            (None, Some(_)) => {
+                let windows = wide::constant(self.d, CODE_WINDOW + WINDOW_BYTES);
+                let [is_constant, is_window] =
+                    [self.read.is_constant(self.d, address), wide::less(self.d, false, address, windows)];
+                let is_other = self.d.either(is_constant, is_window);
+                self.d.negate(is_other)
+            }
+            // Shared memory, of which there is none.
+            (None, None) => self.d.truth(false),
+        };
+        self.define_predicate(is_in);
+    }
+
+    pub(super) fn allocate(&mut self, aligned: bool) {
+        let Some(&Operand::Register(into)) = self.operand(0) else { return };
+        let align = match self.operand(2) {
+            Some(&Operand::Number(align)) if aligned => align as u32,
+            _ => 8,
+        };
+        let bytes = self.value(1);
+        self.effects.access = Some(Access::Allocate { into, bytes, align });
+    }
+
+    pub(super) fn save_stack(&mut self) {
+        let Some(&Operand::Register(into)) = self.operand(0) else { return };
+        self.effects.access = Some(Access::SaveStack { into });
+    }
+
+    pub(super) fn restore_stack(&mut self) {
+        let to = self.value(0);
+        self.effects.access = Some(Access::RestoreStack { to });
     }
 
     /// A policy of the caches, of which none changes a value.
     pub(super) fn no_policy(&mut self) {
         let none = wide::constant(self.d, 0);
         self.define(none);
-    }
-
-    pub(super) fn branch(&mut self) {
-        if let Some(&Operand::Label(label)) = self.operand(0) {
-            self.effects.next = Next::Branch(label);
-        }
     }
 }

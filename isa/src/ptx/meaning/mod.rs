@@ -6,6 +6,7 @@ mod approx;
 mod bits;
 mod carry;
 mod compare;
+mod control;
 mod convert;
 mod double;
 mod effects;
@@ -21,7 +22,11 @@ use arrayvec::ArrayVec;
 
 use float::Arith;
 
-pub use effects::{Access, CONST_SPACE, Effects, Location, Next, Reader, Write};
+pub use control::arguments;
+pub use effects::{
+    Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, Value, WINDOW_BYTES,
+    Write, function_address, function_at,
+};
 
 use super::Opcode;
 use super::inst::Inst;

@@ -6,6 +6,10 @@ use super::*;
 const LEVELS: Since = Since::new(7, 4, 75);
 /// From these on the second level is filled with 256 bytes at once, and keeps to policies.
 const POLICIES: Since = Since::new(7, 4, 80);
+/// From these on parameters have addresses without a space.
+const PARAMETERS: Since = Since::new(7, 7, 75);
+/// From these on memory is taken of the stack.
+const STACK: Since = Since::new(7, 3, 75);
 /// From these on clusters of blocks share a scope.
 const CLUSTERS: Since = Since::new(7, 8, 90);
 /// From these on memory of devices is accessed.
@@ -15,11 +19,24 @@ const BYTES_32: Since = Since::new(8, 8, 100);
 
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
 const WIDE_WORDS: &[Choice] = types!(B32 B64 U32 U64 S32 S64 F32 F64);
-const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const));
-const STORE_SPACE: Slot = Slot::optional("space", words!(Global));
+const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const Local));
+const STORE_SPACE: Slot = Slot::optional("space", words!(Global Local));
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
 const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
-const SPACE: Slot = Slot::one_of("space", words!(Global Const));
+const SPACE: Slot = Slot::one_of(
+    "space",
+    &[word(Token::Global), word(Token::Const), word(Token::Local), since(PARAMETERS, Token::Param)],
+);
+const ASKED_SPACE: Slot = Slot::one_of(
+    "space",
+    &[
+        word(Token::Global),
+        word(Token::Const),
+        word(Token::Local),
+        word(Token::Shared),
+        since(PARAMETERS, Token::Param),
+    ],
+);
 const PARAM: Slot = Slot::one_of("space", words!(Param));
 const READ_ONLY: Slot = Slot::one_of("read only", words!(ReadOnly));
 const ELEMENTS: Slot = Slot::optional("elements", words!(V2 V4));
@@ -29,7 +46,8 @@ const WEAK: Slot = Slot::optional("order", words!(Weak));
 const VOLATILE: Slot = Slot::one_of("order", words!(Volatile));
 const LOAD_ORDER: Slot = Slot::one_of("order", words!(Relaxed Acquire));
 const STORE_ORDER: Slot = Slot::one_of("order", words!(Relaxed Release));
-const SCOPE: Slot = Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
+const SCOPE: Slot =
+    Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
 const MMIO: Slot = Slot::one_of("device", &[since(DEVICES, Token::Mmio)]);
 const RELAXED: Slot = Slot::one_of("order", words!(Relaxed));
 const OF_SYSTEM: Slot = Slot::one_of("scope", words!(Sys));
@@ -85,7 +103,6 @@ const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty
 const TO: OperandRow = OperandRow::def("d", Shape::Elements(ELEMENT));
 const FROM: OperandRow = OperandRow::used("b", Shape::Elements(ELEMENT));
 const ADDRESS: OperandRow = OperandRow::used("a", Shape::Memory);
-const SOURCE: OperandRow = OperandRow::used("a", Shape::Readable);
 
 /// 16 bytes at most.
 const UP_TO_16: &[[&[Token]; 2]] = &[[
@@ -98,7 +115,7 @@ const ALL_32: &[[&[Token]; 2]] = &[
     [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],
 ];
 
-const PARAMETER: &str = "Loads from a parameter of the kernel.";
+const PARAMETER: &str = "Loads from a parameter of the kernel, from one of a function, or what a call has returned.";
 const LOAD: &str = "Loads from memory at `a`, which must be a multiple of all that is loaded. An element narrower than its register is \
     extended by zeros, or by its sign where its type is signed. `.const` takes addresses in constant memory, which only variables have; without \
     a space the address is one that `cvta` makes. What is said of caches does not change what is loaded.";
@@ -107,7 +124,9 @@ const ORDERED: &str = "Loads where other threads may store meanwhile: `.volatile
 const READ: &str = "Loads from global memory that no work item of the launch writes. An element narrower than its register is extended by \
     zeros, or by its sign where its type is signed.";
 const SHARED_BY_ALL: &str = "Loads from global memory at an address that is the same for all threads of a warp.";
-const CONVERTED: &str = "Makes an address without a space of one in global or in constant memory, or with `.to` the other way round. Of global memory they are \
+const ALLOCATED: &str = "Takes so many bytes of the stack, at a multiple of `align`, or of 8, and gives their address in local memory. They are given back where the \
+    function returns.";
+const CONVERTED: &str = "Makes an address without a space of one in the space that is named, or with `.to` the other way round. Of global memory they are \
     the same.";
 const STORE: &str = "Stores to memory at `a`, which must be a multiple of all that is stored. Of a register wider than an element the low bits are \
     stored. What is said of caches does not change what is stored.";
@@ -134,23 +153,23 @@ macro_rules! memory {
 const ANY: Since = Since::ALWAYS;
 
 memory! {
-    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, OperandRow::used("a", Shape::Parameter)], ANY,
+    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
-    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];";
-    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE], ANY,
+    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         ORDERED, "ld.volatile.global.u32 %d, [%a];";
-    LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+    LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
-    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[TO, SOURCE], ANY,
+    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[TO, ADDRESS], ANY,
         ORDERED, "ld.mmio.relaxed.sys.global.u32 %d, [%a];";
-    LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, SOURCE, POLICY], BYTES_32,
+    LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         LOAD, "ld.global.v4.b64 {%d, %e, %f, _}, [%a];";
-    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE, POLICY], ANY,
+    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         READ, "ld.global.nc.b32 %d, [%a];" "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
-    LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, SOURCE, POLICY], BYTES_32,
+    LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         READ, "ld.global.nc.v4.b64 {%d, %e, %f, _}, [%a];";
-    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, SOURCE], ANY,
+    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
     ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
         STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;";
@@ -162,6 +181,18 @@ memory! {
         STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
+    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[OperandRow::used("a", Shape::Passed), FROM], ANY,
+        "Stores what a call passes or a function returns.", "st.param.b32 [f0+4], %b;";
+    ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
+        ALLOCATED, "alloca.u64 %d, %a;";
+    ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", Shape::Byte)], STACK,
+        ALLOCATED, "alloca.u64 %d, %a, 16;";
+    STACKSAVE "stacksave" Memory &[ty(types!(U32 U64))], &[], &[def("d", T)], STACK,
+        "Keeps how far the stack reaches.", "stacksave.u64 %d;";
+    STACKRESTORE "stackrestore" Memory &[ty(types!(U32 U64))], &[], &[reg("a", T)], STACK,
+        "Gives back what was taken of the stack since it reached so far.", "stackrestore.u64 %a;";
+    ISSPACEP "isspacep" Address &[ASKED_SPACE], &[], &[def("p", PRED), reg("a", Ty::Is(Type::U64))], ANY,
+        "Whether an address without a space is one in the space that is named.", "isspacep.global %p, %a;";
     CVTA "cvta" Address &[Slot::optional("direction", words!(To)), SPACE, ty(types!(U64))], &[], REGS_1, ANY,
         CONVERTED, "cvta.to.global.u64 %d, %a;";
     CVTA_ADDRESS "cvta" Address &[SPACE, ty(types!(U64))], &[], &[def("d", T), OperandRow::used("a", Shape::Variable)], ANY,

@@ -114,6 +114,17 @@ pub enum ErrorKind {
     /// A label that stands nowhere.
     #[error("label `{0}` is not defined")]
     Label(String),
+    /// A call that is not as its function is declared.
+    #[error("`{name}` is not called as it is declared: {what}")]
+    Call {
+        /// The function, or the prototype.
+        name: String,
+        /// What is different.
+        what: String,
+    },
+    /// A function that is not as it was declared before.
+    #[error("`{0}` is not as it was declared before")]
+    Redeclared(String),
     /// Too many registers.
     #[error("more than {MAX_REGISTERS} registers")]
     Registers,

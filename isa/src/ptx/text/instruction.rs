@@ -12,10 +12,11 @@ use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::inst::{Guard, Inst};
-use crate::ptx::operand::{Address, Base, Operand, Reg, Var};
+use crate::ptx::module::{AddressOf, Targets};
+use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
 use crate::ptx::row::MAX_WORDS;
 use crate::ptx::row::{Lanes, OperandRow, Role, Shape, elements};
-use crate::ptx::types::{Special, Token, Type};
+use crate::ptx::types::{Space, Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
 /// The opcodes by mnemonic, those of one in the order of [`Opcode::ALL`].
@@ -41,10 +42,8 @@ enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
     Name(&'a str),
-    /// A variable by its name, and so many bytes.
-    Variable(&'a str, Var, i32),
-    /// The same in brackets.
-    AtVariable(&'a str, Address),
+    /// The address of what has a name: a variable, a parameter, or a function.
+    Address(&'a str, Operand),
     /// A register, and what stands after its dot.
     Dotted(Reg, &'a str),
 }
@@ -115,6 +114,13 @@ impl<'a> Reader<'a> {
             parts.words.push(token);
             parts.word_locs.push(at);
         }
+        if *mnemonic == "call" {
+            let operands = self.call_operands(names)?;
+            parts.end = self.ahead.at;
+            let inst = parts.call(opcodes, guard, operands)?;
+            self.expect(';', "`,` or `;`")?;
+            return Ok(inst);
+        }
         if !self.is_end() {
             loop {
                 let at = self.ahead.at;
@@ -132,6 +138,94 @@ impl<'a> Reader<'a> {
         let inst = parts.choose(opcodes, guard, names)?;
         self.expect(';', "`;`")?;
         Ok(inst)
+    }
+
+    /// `(results), f, (arguments), targets` as operands, what is called first and its targets second.
+    fn call_operands(&mut self, names: &mut Names<'a>) -> Result<SmallVec<[Operand; 4]>, Error> {
+        let results = if self.ahead.token == Lexeme::Punct('(') {
+            let results = self.passed(names, false)?;
+            self.expect(',', "`,`")?;
+            results
+        } else {
+            SmallVec::new()
+        };
+        let at = self.ahead.at;
+        let name = self.name("a function, or a register with the address of one")?;
+        let callee = match (names.register(name), self.function_of(name)) {
+            (Some(reg), _) => Callee::Register(reg),
+            (None, Some(function)) => Callee::Function(function),
+            (None, None) => {
+                let kind = self.outside(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
+                return Err(Error { at, kind });
+            }
+        };
+        let mut arguments = SmallVec::new();
+        let mut table = None;
+        if self.accept(',')? {
+            let has_arguments = self.ahead.token == Lexeme::Punct('(');
+            if has_arguments {
+                arguments = self.passed(names, true)?;
+            }
+            if !has_arguments || self.accept(',')? {
+                table = Some(self.call_table(names)?);
+            }
+        }
+        let is_indirect = matches!(callee, Callee::Register(_));
+        if is_indirect && table.is_none() {
+            return Err(self.expected("`,` and what may be called"));
+        }
+        let call = Operand::Call { callee, results: results.len() as u8 };
+        let table = table.filter(|_| is_indirect);
+        Ok([call].into_iter().chain(table).chain(results).chain(arguments).collect())
+    }
+
+    /// A list of targets, a prototype, or a variable that holds the addresses of functions.
+    fn call_table(&mut self, names: &mut Names<'a>) -> Result<Operand, Error> {
+        let at = self.ahead.at;
+        let name = self.name("a list of targets or a prototype")?;
+        if let Some(var) = self.variable(name).filter(|_| !names.has_table(name)) {
+            let held = self.variables.get(var.number as usize).map_or(&[][..], |variable| &variable.addresses);
+            let functions = held.iter().filter_map(|address| match address.of {
+                AddressOf::Function(number) => Some(number),
+                AddressOf::Variable(_) => None,
+            });
+            names.define_table(name, Targets::Functions(functions.collect()), at)?;
+        }
+        Ok(Operand::Table(names.table(name, at)))
+    }
+
+    /// What a call passes, in brackets.
+    fn passed(&mut self, names: &Names<'a>, may_be_numbers: bool) -> Result<SmallVec<[Operand; 4]>, Error> {
+        self.bump()?;
+        let mut all = SmallVec::new();
+        if self.accept(')')? {
+            return Ok(all);
+        }
+        loop {
+            let at = self.ahead.at;
+            all.push(match self.ahead.token {
+                Lexeme::Punct('-') | Lexeme::Number(_) if may_be_numbers => {
+                    let literal = self.literal()?;
+                    let bits = literal.bits(Type::B64).or_else(|_| literal.bits(Type::B32));
+                    Operand::Number(bits.map_err(|kind| Error { at, kind })?)
+                }
+                _ => {
+                    let name = self.name("a register or a `.param` variable")?;
+                    match (names.register(name), names.frame_variable(name)) {
+                        (Some(reg), _) => Operand::Register(reg),
+                        (None, Some(var)) if var.space == Space::Param => Operand::Frame { var, offset: 0 },
+                        _ => return Err(Error { at, kind: ErrorKind::Name(name.to_owned()) }),
+                    }
+                }
+            });
+            if all.len() > usize::from(u8::MAX) {
+                return Err(self.expected("fewer values"));
+            }
+            if !self.accept(',')? {
+                self.expect(')', "`,` or `)`")?;
+                return Ok(all);
+            }
+        }
     }
 
     fn is_end(&self) -> bool {
@@ -154,14 +248,16 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     return self.after_register(name, reg, names);
                 }
-                if let Some(kind) = self.outside(name).filter(|_| names.parameter(name).is_none()) {
+                if let Some(kind) = self.outside(name).filter(|_| names.base(name).is_none()) {
                     return Err(self.error(kind));
                 }
                 self.bump()?;
-                match self.variable(name).filter(|_| names.parameter(name).is_none()) {
-                    Some(var) => Ok(Raw::Variable(name, var, self.offset()?)),
-                    None => self.after_name(name),
-                }
+                let base = names.base(name).or_else(|| self.variable(name).map(Base::Variable));
+                Ok(match (base, self.function_of(name)) {
+                    (Some(base), _) => Raw::Address(name, address_of(base, self.offset()?)),
+                    (None, Some(function)) => Raw::Address(name, Operand::Function(function)),
+                    (None, None) => return self.after_name(name),
+                })
             }
             _ => Err(self.expected("an operand")),
         }
@@ -268,25 +364,21 @@ impl<'a> Reader<'a> {
         self.bump()?;
         let at = self.ahead.at;
         let name = self.name("a register, a parameter or a variable")?;
-        let base = match (names.register(name), names.parameter(name), self.variable(name)) {
-            (Some(reg), ..) => Base::Register(reg),
-            (None, Some(param), _) => Base::Parameter(param),
-            (None, None, Some(var)) => Base::Variable(var),
-            (None, None, None) => {
+        let named = || names.base(name).or_else(|| self.variable(name).map(Base::Variable));
+        let base = match names.register(name).map(Base::Register).or_else(named) {
+            Some(base) => base,
+            None => {
                 let kind = self.outside(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
                 return Err(Error { at, kind });
             }
         };
         let address = Address { base, offset: self.offset()? };
         self.expect(']', "`]`")?;
-        Ok(match base {
-            Base::Variable(_) => Raw::AtVariable(name, address),
-            _ => Raw::Operand(Operand::Memory(address)),
-        })
+        Ok(Raw::Operand(Operand::Memory(address)))
     }
 
     /// `+4`, `-4`, `+-4`, or nothing.
-    fn offset(&mut self) -> Result<i32, Error> {
+    pub(super) fn offset(&mut self) -> Result<i32, Error> {
         let (plus, minus) = (self.accept('+')?, self.ahead.token == Lexeme::Punct('-'));
         if !plus && !minus {
             return Ok(0);
@@ -330,6 +422,21 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// The instruction that calls so.
+    fn call(&self, opcodes: &[Opcode], guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Result<Inst, Error> {
+        let is_indirect = matches!(operands.get(1), Some(Operand::Table(_)));
+        let has_table = |opcode: &&Opcode| opcode.row().operands.iter().any(|o| o.shape == Shape::Table) == is_indirect;
+        let opcode = opcodes.iter().copied().find(|opcode| has_table(&opcode));
+        let fits = |opcode: &Opcode| opcode.row().fit(&self.words).is_ok();
+        match (opcode.filter(fits), self.words.first(), self.word_locs.first()) {
+            (Some(opcode), ..) => Ok(Inst { opcode, words: self.words.clone(), guard, operands }),
+            (None, Some(word), Some(&at)) => {
+                Err(Error { at, kind: ErrorKind::Word { mnemonic: self.mnemonic, word: word.text() } })
+            }
+            _ => Err(Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) }),
+        }
+    }
+
     fn of_row(&self, opcode: Opcode, names: &mut Names<'a>) -> Result<SmallVec<[Operand; 4]>, Refusal> {
         let (row, mnemonic) = (opcode.row(), self.mnemonic);
         row.fit(&self.words).map_err(|mismatch| {
@@ -355,7 +462,7 @@ impl<'a> Parts<'a> {
                 Raw::Operand(Operand::Vector(_)) => {
                     matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
                 }
-                Raw::Variable(..) => o.shape == Shape::Variable,
+                Raw::Address(..) => o.shape == Shape::Variable,
                 _ => false,
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
@@ -385,15 +492,16 @@ impl<'a> Parts<'a> {
                 }
             }
             (Raw::Operand(operand), _) => *operand,
-            (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => Operand::Number(literal.bits(ty.resolve(&self.words).0)?),
+            (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
+                Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
+            }
             (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
-            (&Raw::Variable(name, _, 0), Shape::Label) => Operand::Label(names.label(name, at)),
-            (&Raw::Variable(_, var, offset), _) => Operand::Variable { var, offset },
-            (Raw::AtVariable(name, _), Shape::Memory) => {
-                return Err(ErrorKind::Unsupported(format!("written data of a module (`{name}`)")));
+            (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
+            (&Raw::Address(name, operand), Shape::Label) if !has_offset(&operand) => {
+                Operand::Label(names.label(name, at))
             }
-            (&Raw::AtVariable(_, address), _) => Operand::Memory(address),
+            (&Raw::Address(_, operand), _) => operand,
             (&Raw::Dotted(reg, digits), Shape::Masked(lanes)) => {
                 let mask = mask(digits, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }
@@ -403,11 +511,7 @@ impl<'a> Parts<'a> {
                 if selector == default { Operand::Register(reg) } else { Operand::Lanes { reg, digits: selector } }
             }
             (&Raw::Name(name), _) if name != "_" => {
-                let unknown = || outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned()));
-                return Err(match names.parameter(name) {
-                    Some(_) => ErrorKind::Unsupported(format!("the address of a parameter (`{name}`)")),
-                    None => unknown(),
-                });
+                return Err(outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
             }
             (Raw::Number(_), Shape::Register(ty)) if o.role == Role::Use && ty.resolve(&self.words).0 == Type::Pred => {
                 return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
@@ -426,12 +530,24 @@ impl<'a> Parts<'a> {
             (Operand::Special(special), Shape::Value(_) | Shape::Register(_)) if o.role == Role::Use => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
             }
-            (Operand::Memory(address), Shape::Parameter) if address.register().is_some() => {
-                ErrorKind::Unsupported("a parameter by its address".to_owned())
-            }
             _ => wrong(),
         })
     }
+}
+
+/// The address so many bytes behind the start of what has a name.
+fn address_of(base: Base, offset: i32) -> Operand {
+    match base {
+        Base::Variable(var) => Operand::Variable { var, offset },
+        Base::Frame(var) => Operand::Frame { var, offset },
+        Base::Parameter(number) => Operand::Parameter { number, offset },
+        Base::Register(reg) => Operand::Register(reg),
+    }
+}
+
+fn has_offset(operand: &Operand) -> bool {
+    use Operand::{Frame, Parameter, Variable};
+    matches!(operand, Variable { offset, .. } | Frame { offset, .. } | Parameter { offset, .. } if *offset != 0)
 }
 
 /// `b320`: the lanes of a mask, in descending order.

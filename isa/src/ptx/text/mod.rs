@@ -1,7 +1,9 @@
 //! PTX text: [`read`] makes a [`Module`] of it, and a module prints as text that reads as the same module; a
 //! [`Writer`] writes that of kernels.
 
+mod body;
 mod error;
+mod function;
 mod instruction;
 mod lexer;
 mod names;
@@ -9,10 +11,11 @@ mod number;
 mod outside;
 mod printer;
 mod reader;
+mod variables;
 mod writer;
 
 pub use error::{Error, ErrorKind, Verdict};
-pub use printer::inst_text;
+pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
 use super::module::Module;
@@ -31,6 +34,10 @@ pub struct Text {
     pub files: Vec<(u32, String)>,
     /// The kernels that are PTX and not taken here.
     pub refused: Vec<Refused>,
+    /// Where each instruction of each function stands; none of one that is only declared.
+    pub function_locs: Vec<Vec<Loc>>,
+    /// What `.loc` says of these.
+    pub function_sources: Vec<Vec<Source>>,
     /// What stands outside kernels and is not taken: functions, variables of shared memory. A kernel that names it is refused.
     pub outside: Vec<Error>,
 }

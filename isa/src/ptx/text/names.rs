@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{LabelName, Registers};
-use crate::ptx::operand::{Label, Operand, Reg};
+use crate::ptx::module::{Body, FrameVariable, LabelName, Registers, Table, Targets};
+use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::Type;
 
 /// Digits that the number of a register has at most.
@@ -23,6 +23,12 @@ pub(super) struct Names<'a> {
     single: HashMap<&'a str, Declared>,
     families: HashMap<&'a str, Declared>,
     params: HashMap<&'a str, u32>,
+    /// The variables of the frame declared up to here.
+    frame: Vec<FrameVariable>,
+    frame_names: HashMap<&'a str, Framed>,
+    tables: HashMap<&'a str, u32>,
+    /// By number: in the order in which they are first mentioned.
+    lists: Vec<List<'a>>,
     labels: HashMap<&'a str, Label>,
     /// By number: in the order in which they are first mentioned.
     mentioned: Vec<Mention<'a>>,
@@ -32,6 +38,8 @@ pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
     /// The registers that were declared in blocks, by the number of their declaration.
     nested: Vec<usize>,
+    /// The variables of the frame that were, by number.
+    nested_frame: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,6 +49,19 @@ struct Declared {
     at: Loc,
     /// How many blocks are around it.
     depth: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Framed {
+    var: FrameVar,
+    depth: usize,
+}
+
+/// What an indirect branch or call may lead to.
+struct List<'a> {
+    name: &'a str,
+    at: Loc,
+    of: Option<Targets>,
 }
 
 struct Mention<'a> {
@@ -56,19 +77,30 @@ struct Mention<'a> {
 struct Scope<'a> {
     single: Vec<(&'a str, Option<Declared>)>,
     families: Vec<(&'a str, Option<Declared>)>,
+    frame: Vec<(&'a str, Option<Framed>)>,
     labels: HashMap<&'a str, Label>,
 }
 
 impl<'a> Names<'a> {
     /// The register of a name: that of the innermost block that has one.
     pub(super) fn register(&self, name: &str) -> Option<Reg> {
+        let (depth, reg) = self.innermost(name)?;
+        let is_hidden = !self.scopes.is_empty() && self.frame_names.get(name).is_some_and(|of| of.depth > depth);
+        (!is_hidden).then_some(reg)
+    }
+
+    /// The variable of the frame of a name.
+    pub(super) fn frame_variable(&self, name: &str) -> Option<FrameVar> {
+        self.frame_names.get(name).map(|of| of.var)
+    }
+
+    /// The register of a name, and how many blocks are around it.
+    fn innermost(&self, name: &str) -> Option<(usize, Reg)> {
         let single = self.single.get(name).map(|declared| (declared.depth, declared.first));
         // Outside of blocks a name has one meaning; where it has two in blocks, the inner one counts.
         match (single, self.scopes.is_empty()) {
-            (Some((_, reg)), true) => Some(reg),
-            (single, _) => {
-                single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth).map(|(_, reg)| reg)
-            }
+            (Some(found), true) => Some(found),
+            (single, _) => single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth),
         }
     }
 
@@ -105,6 +137,49 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
+    /// Declares a variable of the frame.
+    pub(super) fn declare_frame(&mut self, name: &'a str, variable: FrameVariable, at: Loc) -> Result<u32, Error> {
+        let depth = self.scopes.len();
+        if self.frame_names.get(name).is_some_and(|of| of.depth == depth) {
+            return Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
+        }
+        let number = self.frame.len() as u32;
+        let var = FrameVar { number, space: variable.space };
+        let hidden = self.frame_names.insert(name, Framed { var, depth });
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.frame.push((name, hidden));
+            self.nested_frame.push(self.frame.len());
+        }
+        self.frame.push(variable);
+        Ok(number)
+    }
+
+    /// A list of targets, by the order in which lists are mentioned.
+    pub(super) fn table(&mut self, name: &'a str, at: Loc) -> u32 {
+        let lists = &mut self.lists;
+        *self.tables.entry(name).or_insert_with(|| {
+            lists.push(List { name, at, of: None });
+            lists.len() as u32 - 1
+        })
+    }
+
+    /// Says what a list is of.
+    pub(super) fn define_table(&mut self, name: &'a str, of: Targets, at: Loc) -> Result<(), Error> {
+        let number = self.table(name, at);
+        match self.lists.get_mut(number as usize) {
+            Some(list) if list.of.is_none() => {
+                list.of = Some(of);
+                Ok(())
+            }
+            _ => Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) }),
+        }
+    }
+
+    /// Whether a list of that name was mentioned or defined.
+    pub(super) fn has_table(&self, name: &str) -> bool {
+        self.tables.contains_key(name)
+    }
+
     /// Opens a block.
     pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());
@@ -123,6 +198,12 @@ impl<'a> Names<'a> {
         };
         restore(&mut self.single, scope.single);
         restore(&mut self.families, scope.families);
+        for (name, before) in scope.frame.into_iter().rev() {
+            match before {
+                Some(before) => drop(self.frame_names.insert(name, before)),
+                None => drop(self.frame_names.remove(name)),
+            }
+        }
         let outer = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
         // In the order in which they were mentioned, so that what follows from it is always the same.
         let mut labels: Vec<(&'a str, Label)> = scope.labels.into_iter().collect();
@@ -145,9 +226,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The parameter of a name.
-    pub(super) fn parameter(&self, name: &str) -> Option<u32> {
-        self.params.get(name).copied()
+    /// What of the kernel or the function at hand has a name and an address: a variable of its frame, or a parameter.
+    pub(super) fn base(&self, name: &str) -> Option<Base> {
+        let of_frame = self.frame_variable(name).map(Base::Frame);
+        of_frame.or_else(|| self.params.get(name).copied().map(Base::Parameter))
     }
 
     /// A label, by the order in which labels are mentioned.
@@ -173,9 +255,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The registers, and the labels as they stand, to which branches are turned. Names of blocks that others have too are
-    /// made different.
-    pub(super) fn finish(mut self, insts: &mut [Inst], errors: &mut Vec<Error>) -> (Registers, Vec<LabelName>) {
+    /// The body of these instructions, with the labels as they stand, to which branches are turned. Names of blocks that others have
+    /// too are made different.
+    pub(super) fn finish(mut self, mut insts: Vec<Inst>, errors: &mut Vec<Error>) -> Body {
+        let undefined = self.lists.iter().filter(|list| list.of.is_none());
+        errors.extend(undefined.map(|list| Error { at: list.at, kind: ErrorKind::Label(list.name.to_owned()) }));
         let undefined = self.mentioned.iter().filter(|mention| mention.place.is_none() && mention.alias.is_none());
         errors.extend(undefined.map(|m| Error { at: m.at, kind: ErrorKind::Label(m.name.to_owned()) }));
         // A register of its own and one of several may go by one name.
@@ -213,12 +297,21 @@ impl<'a> Names<'a> {
             }
         }
         self.rename_nested();
-        (self.registers, labels)
+        let stands = |label: Label| order.get(label.0 as usize).copied().unwrap_or(label);
+        let table = |list: List<'a>| {
+            let of = match list.of.unwrap_or(Targets::Labels(Vec::new())) {
+                Targets::Labels(labels) => Targets::Labels(labels.into_iter().map(stands).collect()),
+                of => of,
+            };
+            Table { name: taken.unused(list.name), of }
+        };
+        let tables = self.lists.into_iter().map(table).collect();
+        Body { registers: self.registers, frame: self.frame, insts, labels, tables }
     }
 
     /// Gives the registers of blocks names that no others have.
     fn rename_nested(&mut self) {
-        if self.nested.is_empty() {
+        if self.nested.is_empty() && self.nested_frame.is_empty() {
             return;
         }
         let mut taken = Taken { stems: Some(HashSet::new()), ..Taken::default() };
@@ -231,6 +324,16 @@ impl<'a> Names<'a> {
             if let Some(family) = self.registers.families().get(number) {
                 let name = taken.unused(&family.name);
                 self.registers.rename(number, name);
+            }
+        }
+        for (number, variable) in self.frame.iter().enumerate() {
+            if self.nested_frame.binary_search(&number).is_err() {
+                taken.insert(variable.name.clone());
+            }
+        }
+        for &number in &self.nested_frame {
+            if let Some(variable) = self.frame.get_mut(number) {
+                variable.name = taken.unused(&variable.name);
             }
         }
     }

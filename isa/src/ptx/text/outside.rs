@@ -9,16 +9,12 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "bar" | "barrier" | "mbarrier" => "a barrier",
         "shfl" | "vote" | "match" | "activemask" | "redux" | "elect" => "an exchange between threads",
         "atom" | "red" | "multimem" => "an atomic operation",
-        "call" => "a call",
-        "brx" => "an indirect branch",
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "a matrix operation",
         "cp" | "discard" | "applypriority" => "an operation of the caches",
-        "mapa" | "getctarank" | "isspacep" | "alloca" | "stacksave" | "stackrestore" => "an address in another space",
-        "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => {
-            "an operation of the machine"
-        }
+        "mapa" | "getctarank" => "an address in another space",
+        "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "an operation of the machine",
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
             "a video instruction of this name"
         }
@@ -30,8 +26,8 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
 /// What a word after a mnemonic asks for that there is none of here.
 pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
+        "shared" if mnemonic == "isspacep" => return None,
         "shared" | "shared::cta" | "shared::cluster" => "shared memory",
-        "local" => "local memory",
         "unified" => "an operation of the caches",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
         "b128" | "oob" => "a type of newer machines",
@@ -51,12 +47,10 @@ pub(super) fn ty(word: &str) -> Option<ErrorKind> {
 pub(super) fn directive(word: &str) -> ErrorKind {
     let what = match word {
         "shared" => "shared memory",
-        "local" => "local memory",
+        "local" => "local memory of a module",
         "global" | "const" => "a variable in a kernel",
-        "func" | "alias" | "callprototype" => "a function",
+        "alias" => "a function",
         "tex" | "texref" | "samplerref" | "surfref" => "a texture",
-        "param" => "a parameter of a call",
-        "branchtargets" | "calltargets" => "an indirect branch",
         "reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters" => "a cluster of blocks",
         _ => return ErrorKind::Unsupported(format!("`.{word}`")),
     };
@@ -65,7 +59,7 @@ pub(super) fn directive(word: &str) -> ErrorKind {
 
 /// What an instruction is whose words, or number of operands, no row here has, where PTX has it.
 pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{Approx, Ftz, Param, Type};
+    use Token::{Approx, Ftz, Type};
     use types::Type::F64;
     let has = |token: Token| words.contains(&token);
     let what = match (mnemonic, wrong) {
@@ -74,8 +68,6 @@ pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option
         {
             "an approximation in double precision"
         }
-        ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
-        ("st", ErrorKind::Word { .. }) if has(Param) => "a parameter of a call",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))

@@ -4,15 +4,18 @@ use std::fmt;
 
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Entry, Kernel, Linkage, Module, Param, TargetName, Variable, Variables};
-use crate::ptx::operand::{Address, Base, Operand, Reg, Var};
+use crate::ptx::module::{
+    AddressIn, AddressOf, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module, Param,
+    Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
+};
+use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var};
 use crate::ptx::row::{Lanes, Shape};
 use crate::ptx::types::{Kind, Token, Type};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Printer::of_head(self.version, self.target);
-        text.variables(&self.variables);
+        text.functions(&self.functions, &self.variables);
         self.entries.iter().for_each(|entry| text.separate(entry, &[]));
         f.write_str(&text.out)
     }
@@ -21,7 +24,7 @@ impl fmt::Display for Module {
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Printer::of_head(self.version, self.target);
-        text.variables(&self.entry.variables);
+        text.functions(&self.entry.functions, &self.entry.variables);
         text.separate(&self.entry, &[]);
         f.write_str(&text.out)
     }
@@ -46,7 +49,14 @@ impl fmt::Display for Param {
 /// An instruction of a kernel as a line of text, with its `;`.
 pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
     let mut text = Printer::default();
-    text.inst(inst, entry);
+    text.inst(inst, entry.scope());
+    text.out
+}
+
+/// The same of a kernel or a function.
+pub fn inst_text_in(inst: &Inst, scope: Scope<'_>) -> String {
+    let mut text = Printer::default();
+    text.inst(inst, scope);
     text.out
 }
 
@@ -95,35 +105,115 @@ impl Printer {
     }
 
     /// Variables, a line each, after an empty line.
-    pub fn variables(&mut self, variables: &Variables) {
+    pub fn variables(&mut self, variables: &Variables, functions: &[Function]) {
         if !variables.is_empty() {
             self.out.push('\n');
         }
         for variable in variables.iter() {
-            self.variable(variable);
+            self.variable(variable, (variables, functions));
             self.out.push('\n');
         }
     }
 
-    fn variable(&mut self, variable: &Variable) {
-        self.all(&[linkage(variable.linkage), ".", variable.space.name()]);
-        if let Some(align) = variable.align {
+    /// What functions are called with, the variables, which may hold their addresses, and what the functions do.
+    fn functions(&mut self, functions: &[Function], variables: &Variables) {
+        self.out.push_str(if functions.is_empty() { "" } else { "\n" });
+        for function in functions {
+            self.head(function, None);
+            self.out.push_str(";\n");
+        }
+        self.variables(variables, functions);
+        for function in functions {
+            let Some(code) = &function.code else { continue };
+            self.out.push('\n');
+            self.head(function, Some(code));
+            self.out.push('\n');
+            self.body(Scope { params: &[], body: &code.body, variables, functions }, Some(code), &[]);
+        }
+    }
+
+    /// A function up to what it does.
+    fn head(&mut self, function: &Function, code: Option<&FunctionCode>) {
+        self.all(&[
+            if code.is_none() && function.code.is_none() { ".extern " } else { linkage(function.linkage) },
+            ".func ",
+        ]);
+        let Prototype { results, params } = &function.prototype;
+        if !results.is_empty() {
+            self.formals(results, code.map(|code| (code, code.results.as_slice())));
+            self.out.push(' ');
+        }
+        self.all(&[&function.name, " "]);
+        self.formals(params, code.map(|code| (code, code.params.as_slice())));
+        self.out.push_str(if function.no_return { " .noreturn" } else { "" });
+    }
+
+    /// `(.param .b32 a, .reg .b32 %r)`
+    fn formals(&mut self, formals: &[Formal], names: Option<(&FunctionCode, &[Passed])>) {
+        self.out.push('(');
+        for (i, formal) in formals.iter().enumerate() {
+            self.out.push_str(if i == 0 { "" } else { ", " });
+            self.out.push_str(if formal.in_memory { ".param" } else { ".reg" });
+            self.align(formal.align);
+            self.all(&[" .", formal.ty.name(), " "]);
+            match names.and_then(|(code, names)| Some((code, *names.get(i)?))) {
+                Some((code, Passed::Register(reg))) => self.register(reg, &code.body),
+                Some((code, Passed::Frame(number))) => {
+                    self.out.push_str(code.body.frame.get(number as usize).map_or("_", |of| &of.name));
+                }
+                None => self.out.push('_'),
+            }
+            self.count(formal.count);
+        }
+        self.out.push(')');
+    }
+
+    fn align(&mut self, align: Option<u32>) {
+        if let Some(align) = align {
             self.out.push_str(" .align ");
             self.integer(align);
         }
+    }
+
+    /// `tab+8`, `generic(tab)`, or the name of a function.
+    fn address_in(&mut self, address: &AddressIn, (variables, functions): (&[Variable], &[Function])) {
+        let name = match address.of {
+            AddressOf::Variable(var) => variables.get(var.number as usize).map_or("_", |variable| &variable.name),
+            AddressOf::Function(number) => functions.get(number as usize).map_or("_", |function| &function.name),
+        };
+        if address.is_generic {
+            self.all(&["generic(", name, ")"]);
+        } else {
+            self.out.push_str(name);
+        }
+        if address.offset != 0 {
+            self.out.push('+');
+            self.signed(address.offset);
+        }
+    }
+
+    fn variable(&mut self, variable: &Variable, names: (&[Variable], &[Function])) {
+        self.all(&[linkage(variable.linkage), ".", variable.space.name()]);
+        self.align(variable.align);
         self.all(&[" .", variable.ty.name(), " ", &variable.name]);
         self.count(variable.count);
         // What follows the last that is not zero is zero unsaid.
         let size = (variable.ty.bits() / 8) as usize;
         let values = variable.bytes.chunks(size);
         let values = values.map(|bytes| bytes.iter().rev().fold(0, |all: u64, &b| all << 8 | u64::from(b)));
-        let said = values.clone().zip(1..).filter(|(value, _)| *value != 0).last().map_or(0, |(_, count)| count);
+        let address = |place: usize| variable.addresses.iter().find(|address| address.at as usize == place * size);
+        let said = values.clone().enumerate().filter(|(place, value)| *value != 0 || address(*place).is_some());
+        let said = said.last().map_or(0, |(place, _)| place + 1);
         for (i, value) in values.take(said).enumerate() {
             self.out.push_str(match (i, variable.count) {
                 (0, None) => " = ",
                 (0, Some(_)) => " = {",
                 _ => ", ",
             });
+            if let Some(address) = address(i) {
+                self.address_in(address, names);
+                continue;
+            }
             match variable.ty {
                 Type::F64 => self.out.push_str(&format!("0d{value:016x}")),
                 // A byte is a byte: the shortest form.
@@ -149,15 +239,23 @@ impl Printer {
         self.entry(entry, locs);
     }
 
-    /// A kernel, with `.loc` before each instruction whose place is another one than before.
     fn entry(&mut self, entry: &Entry, locs: &[Loc]) {
         self.all(&[linkage(entry.linkage), ".entry ", &entry.name, "("]);
         for (i, param) in entry.params.iter().enumerate() {
             self.out.push_str(if i == 0 { "" } else { ", " });
             self.param(param);
         }
-        self.out.push_str(")\n{\n");
-        for family in entry.registers.families() {
+        self.out.push_str(")\n");
+        self.body(entry.scope(), None, locs);
+    }
+
+    /// Declarations and instructions in braces, with `.loc` before each instruction whose place is another one than before. What a
+    /// function is called with has been declared.
+    fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
+        let Body { registers, frame, insts, labels, tables } = scope.body;
+        let passed = |of: Passed| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
+        self.out.push_str("{\n");
+        for family in registers.families().iter().filter(|family| !passed(Passed::Register(family.first))) {
             self.all(&["    .reg .", family.ty.name(), " ", &family.name]);
             if let Some(count) = family.count {
                 self.out.push('<');
@@ -166,9 +264,13 @@ impl Printer {
             }
             self.out.push_str(";\n");
         }
-        let mut labels = entry.labels.iter().peekable();
+        for (_, variable) in (0..).zip(frame).filter(|(number, _)| !passed(Passed::Frame(*number))) {
+            self.frame_variable(variable);
+        }
+        tables.iter().for_each(|table| self.table(table, scope));
+        let mut labels = labels.iter().peekable();
         let mut told = Loc::default();
-        for (place, inst) in entry.insts.iter().enumerate() {
+        for (place, inst) in insts.iter().enumerate() {
             while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
                 self.all(&[&label.name, ":\n"]);
             }
@@ -182,59 +284,130 @@ impl Printer {
                 told = loc;
             }
             self.out.push_str("    ");
-            self.inst(inst, entry);
+            self.inst(inst, scope);
             self.out.push('\n');
         }
         labels.for_each(|label| self.all(&[&label.name, ":\n"]));
         self.out.push_str("}\n");
     }
 
+    fn frame_variable(&mut self, variable: &FrameVariable) {
+        self.all(&["    .", variable.space.name()]);
+        self.align(variable.align);
+        self.all(&[" .", variable.ty.name(), " ", &variable.name]);
+        self.count(variable.count);
+        self.out.push_str(";\n");
+    }
+
+    fn table(&mut self, table: &Table, scope: Scope<'_>) {
+        self.all(&["    ", &table.name, ": "]);
+        let names = |text: &mut Printer, directive: &str, names: Vec<&str>| {
+            text.all(&[directive, " ", &names.join(", ")]);
+        };
+        match &table.of {
+            Targets::Labels(labels) => {
+                let name = |label: &crate::ptx::Label| scope.body.labels.get(label.0 as usize);
+                let all = labels.iter().map(|label| name(label).map_or("_", |label| &label.name)).collect();
+                names(self, ".branchtargets", all);
+            }
+            Targets::Functions(functions) => {
+                let name = |number: &u32| scope.functions.get(*number as usize).map_or("_", |of| &of.name);
+                names(self, ".calltargets", functions.iter().map(name).collect());
+            }
+            Targets::Prototype(Prototype { results, params }) => {
+                self.out.push_str(".callprototype ");
+                if !results.is_empty() {
+                    self.formals(results, None);
+                    self.out.push(' ');
+                }
+                self.out.push_str("_ ");
+                self.formals(params, None);
+            }
+        }
+        self.out.push_str(";\n");
+    }
+
     fn param(&mut self, param: &Param) {
         self.out.push_str(".param");
-        let align = |text: &mut Printer, align: Option<u32>| {
-            if let Some(align) = align {
-                text.out.push_str(" .align ");
-                text.integer(align);
-            }
-        };
-        align(self, param.align);
+        self.align(param.align);
         self.all(&[" .", param.ty.name()]);
         if let Some(of_target) = param.pointer {
             self.out.push_str(" .ptr .global");
-            align(self, of_target);
+            self.align(of_target);
         }
         self.all(&[" ", &param.name]);
         self.count(param.count);
     }
 
-    fn inst(&mut self, inst: &Inst, entry: &Entry) {
+    fn inst(&mut self, inst: &Inst, scope: Scope<'_>) {
         if let Some(guard) = inst.guard {
             self.out.push_str(if guard.not { "@!" } else { "@" });
-            self.register(guard.reg, entry);
+            self.register(guard.reg, scope.body);
             self.out.push(' ');
         }
         self.out.push_str(inst.row().mnemonic);
         for word in &inst.words {
             self.all(&[".", word.text()]);
         }
-        for (i, (operand, o)) in inst.operands.iter().zip(inst.row().operands_with(&inst.words)).enumerate() {
-            self.out.push_str(if i == 0 { " " } else { ", " });
-            self.operand(operand, o.shape, &inst.words, entry);
+        if let Some(&Operand::Call { callee, results }) = inst.operands.first() {
+            self.call(inst, (callee, results.into()), scope);
+        } else {
+            for (i, (o, operand)) in inst.places().enumerate() {
+                self.out.push_str(if i == 0 { " " } else { ", " });
+                self.operand(operand, o.shape, &inst.words, scope);
+            }
         }
         self.out.push(';');
     }
 
-    fn operand(&mut self, operand: &Operand, shape: Shape, words: &[Token], entry: &Entry) {
+    /// ` (results), callee, (arguments), targets`
+    fn call(&mut self, inst: &Inst, (callee, results): (Callee, usize), scope: Scope<'_>) {
+        let mut rest = inst.operands.iter().skip(1).peekable();
+        let table = rest.next_if(|operand| matches!(operand, Operand::Table(_)));
+        let passed: Vec<&Operand> = rest.collect();
+        let (results, arguments) = passed.split_at_checked(results).unwrap_or((&passed, &[]));
+        let list = |text: &mut Printer, all: &[&Operand]| {
+            text.out.push('(');
+            for (i, operand) in all.iter().enumerate() {
+                text.out.push_str(if i == 0 { "" } else { ", " });
+                text.operand(operand, Shape::Arguments, &inst.words, scope);
+            }
+            text.out.push(')');
+        };
+        self.out.push(' ');
+        if !results.is_empty() {
+            list(self, results);
+            self.out.push_str(", ");
+        }
+        match callee {
+            Callee::Function(number) => self.function(number, scope),
+            Callee::Register(reg) => self.register(reg, scope.body),
+        }
+        if !arguments.is_empty() {
+            self.out.push_str(", ");
+            list(self, arguments);
+        }
+        if let Some(table) = table {
+            self.out.push_str(", ");
+            self.operand(table, Shape::Table, &inst.words, scope);
+        }
+    }
+
+    fn function(&mut self, number: u32, scope: Scope<'_>) {
+        self.out.push_str(scope.functions.get(number as usize).map_or("_", |function| &function.name));
+    }
+
+    fn operand(&mut self, operand: &Operand, shape: Shape, words: &[Token], scope: Scope<'_>) {
         match operand {
-            &Operand::Register(reg) => self.register(reg, entry),
+            &Operand::Register(reg) => self.register(reg, scope.body),
             &Operand::Not(reg) => {
                 self.out.push('!');
-                self.register(reg, entry);
+                self.register(reg, scope.body);
             }
             &Operand::Pair([p, q]) => {
-                self.element(p, entry);
+                self.element(p, scope);
                 self.out.push('|');
-                self.element(q, entry);
+                self.element(q, scope);
             }
             &Operand::Number(bits) => self.number(
                 bits,
@@ -247,37 +420,50 @@ impl Printer {
             Operand::Vector(regs) => {
                 for (i, reg) in regs.iter().enumerate() {
                     self.out.push_str(if i == 0 { "{" } else { ", " });
-                    self.element(reg, entry);
+                    self.element(reg, scope);
                 }
                 self.out.push('}');
             }
             &Operand::Lanes { reg, digits } => {
-                self.register(reg, entry);
+                self.register(reg, scope.body);
                 match shape {
                     Shape::Masked(lanes) => self.mask(digits, lanes),
                     Shape::Selected(lanes, _) => self.selector(digits, lanes),
                     _ => {}
                 }
             }
-            Operand::Memory(address) => self.address(address, entry),
+            Operand::Memory(address) => self.address(address, scope),
             &Operand::Variable { var, offset } => {
-                self.name_of(var, entry);
+                self.name_of(var, scope);
                 self.offset(offset);
             }
             Operand::Label(label) => {
-                self.out.push_str(entry.labels.get(label.0 as usize).map_or("_", |label| &label.name));
+                self.out.push_str(scope.body.labels.get(label.0 as usize).map_or("_", |label| &label.name));
+            }
+            &Operand::Frame { var, offset } => {
+                self.frame(var.number, scope);
+                self.offset(offset);
+            }
+            &Operand::Parameter { number, offset } => {
+                self.parameter(number, scope);
+                self.offset(offset);
+            }
+            &Operand::Function(number) => self.function(number, scope),
+            // These stand with what is passed.
+            Operand::Call { .. } => {}
+            &Operand::Table(number) => {
+                self.out.push_str(scope.body.tables.get(number as usize).map_or("_", |table| &table.name));
             }
         }
     }
 
-    fn address(&mut self, address: &Address, entry: &Entry) {
+    fn address(&mut self, address: &Address, scope: Scope<'_>) {
         self.out.push('[');
         match address.base {
-            Base::Register(reg) => self.register(reg, entry),
-            Base::Variable(var) => self.name_of(var, entry),
-            Base::Parameter(param) => {
-                self.out.push_str(entry.params.get(param as usize).map_or("_", |param| &param.name));
-            }
+            Base::Register(reg) => self.register(reg, scope.body),
+            Base::Variable(var) => self.name_of(var, scope),
+            Base::Frame(var) => self.frame(var.number, scope),
+            Base::Parameter(number) => self.parameter(number, scope),
         }
         self.offset(address.offset);
         self.out.push(']');
@@ -290,19 +476,27 @@ impl Printer {
         }
     }
 
-    fn name_of(&mut self, var: Var, entry: &Entry) {
-        self.out.push_str(entry.variables.get(var.number as usize).map_or("_", |variable| &variable.name));
+    fn frame(&mut self, number: u32, scope: Scope<'_>) {
+        self.out.push_str(scope.body.frame.get(number as usize).map_or("_", |variable| &variable.name));
     }
 
-    fn element(&mut self, reg: Option<Reg>, entry: &Entry) {
+    fn parameter(&mut self, number: u32, scope: Scope<'_>) {
+        self.out.push_str(scope.params.get(number as usize).map_or("_", |param| &param.name));
+    }
+
+    fn name_of(&mut self, var: Var, scope: Scope<'_>) {
+        self.out.push_str(scope.variables.get(var.number as usize).map_or("_", |variable| &variable.name));
+    }
+
+    fn element(&mut self, reg: Option<Reg>, scope: Scope<'_>) {
         match reg {
-            Some(reg) => self.register(reg, entry),
+            Some(reg) => self.register(reg, scope.body),
             None => self.out.push('_'),
         }
     }
 
-    fn register(&mut self, reg: Reg, entry: &Entry) {
-        let Some(family) = entry.registers.family(reg) else { return self.out.push('_') };
+    fn register(&mut self, reg: Reg, body: &Body) {
+        let Some(family) = body.registers.family(reg) else { return self.out.push('_') };
         self.out.push_str(&family.name);
         if family.count.is_some() {
             self.integer(reg.0 - family.first.0);

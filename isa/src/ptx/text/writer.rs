@@ -66,7 +66,7 @@ impl Writer {
         if let Some(source) = source {
             head.all(&[".file 1 \"", &source, "\"\n"]);
         }
-        head.variables(&variables);
+        head.variables(&variables, &[]);
         let mut written = text.into_text();
         if waiting.is_empty() {
             written.insert_str(0, &head.into_text());

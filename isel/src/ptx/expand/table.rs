@@ -128,7 +128,7 @@ fn find(form: Form, sm: u16) -> Result<Sequence, TableError> {
 /// # Errors
 /// What is wrong with them.
 pub fn assemble(body: &str) -> Result<Vec<Inst>, String> {
-    Ok(entry(body)?.insts)
+    Ok(entry(body)?.body.insts)
 }
 
 /// The lines of a sequence, as the table has them.

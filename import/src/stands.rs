@@ -1,0 +1,49 @@
+//! What only runs as it stands: what no kernel of the IR has.
+
+use halfbyte_ir::Diagnostic;
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
+
+use crate::Places;
+
+/// All of a kernel that has no counterpart in the IR.
+pub(crate) fn wrong(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> impl Iterator<Item = Diagnostic> {
+    entry.body.insts.iter().zip(locs).filter_map(|(inst, &at)| {
+        let message = format!("{} has no counterpart in the IR", what(inst)?);
+        Some(Diagnostic::new(places.span(at), message).expected("a run of the text as it stands, with `--target ptx`"))
+    })
+}
+
+/// What an instruction is that has none.
+fn what(inst: &Inst) -> Option<&'static str> {
+    let of_operand = inst.operands.iter().find_map(|operand| match operand {
+        Operand::Frame { .. } => Some("the address of a local variable"),
+        Operand::Parameter { .. } => Some("the address of a parameter"),
+        Operand::Function(_) => Some("the address of a function"),
+        Operand::Memory(address) => match address.base {
+            Base::Frame(_) => Some("a local variable"),
+            Base::Register(_) if inst.has(Token::Local) => Some("local memory"),
+            Base::Register(_) if inst.has(Token::Param) => Some("a parameter by its address"),
+            _ => None,
+        },
+        _ => None,
+    });
+    if of_operand.is_some() {
+        return of_operand;
+    }
+    Some(match inst.opcode {
+        Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
+        Opcode::BRX => "an indirect branch",
+        Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
+        Opcode::ISSPACEP => "the space of an address",
+        Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Local) || inst.has(Token::Param) => {
+            "the address of local memory or of a parameter"
+        }
+        Opcode::LD_VOLATILE | Opcode::LD_ORDERED | Opcode::LD_MMIO => "a load that other threads order",
+        Opcode::ST_VOLATILE | Opcode::ST_ORDERED | Opcode::ST_MMIO => "a store that other threads order",
+        Opcode::TRAP | Opcode::BRKPT => "a trap",
+        _ => return None,
+    })
+}

@@ -1,0 +1,315 @@
+//! Reads kernels, and what kernels and functions do.
+
+use super::error::{Error, ErrorKind, Verdict};
+use super::lexer::Token;
+use super::names::Names;
+use super::reader::{MAX_PARAM_ALIGN, Reader};
+use super::{Refused, Source, Text};
+use crate::object::Loc;
+use crate::ptx::inst::Inst;
+use crate::ptx::module::{Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables};
+use crate::ptx::types::{Space, Type};
+
+/// What was read between braces.
+pub(super) struct Code {
+    pub body: Body,
+    pub locs: Vec<Loc>,
+    pub sources: Vec<Source>,
+}
+
+impl<'a> Reader<'a> {
+    /// A kernel. One that begins with what is not supported is refused by itself.
+    pub(super) fn entry(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
+        self.bump()?;
+        let at = self.ahead.at;
+        let name = self.name("the name of a kernel")?;
+        let is_taken = text.module.entries.iter().any(|entry| entry.name == name)
+            || text.refused.iter().any(|refused| refused.name == name)
+            || self.is_defined(name);
+        let before = self.errors.len();
+        if is_taken {
+            self.errors.push(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
+        }
+        self.noted.clear();
+        let read = self.body(name, linkage);
+        self.forget_noted();
+        let mut errors = self.errors.split_off(before);
+        let body = match read {
+            Ok(body) => Some(body),
+            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
+                self.pass_over(&error.kind, false);
+                self.forget_noted();
+                errors.push(error);
+                None
+            }
+            Err(error) => {
+                self.errors.extend(errors);
+                return Err(error);
+            }
+        };
+        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        match (errors.first().map(|first| first.kind.verdict()), body) {
+            (None, Some((entry, locs, sources))) => {
+                text.module.entries.push(entry);
+                text.locs.push(locs);
+                text.sources.push(sources);
+            }
+            (Some(Verdict::Unsupported), _) => {
+                text.refused.push(Refused { name: name.to_owned(), at, errors });
+            }
+            _ => self.errors.extend(errors),
+        }
+        Ok(())
+    }
+
+    /// A kernel from its parameters on.
+    fn body(&mut self, name: &str, linkage: Linkage) -> Result<(Entry, Vec<Loc>, Vec<Source>), Error> {
+        let mut names = Names::default();
+        let mut params = Vec::new();
+        if self.accept('(')? && !self.accept(')')? {
+            loop {
+                let (param, name, at) = self.param()?;
+                names.param(name, params.len() as u32, at)?;
+                params.push(param);
+                if !self.accept(',')? {
+                    break;
+                }
+            }
+            self.expect(')', "`,` or `)`")?;
+        }
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                // What it says is for the assembler and for whoever launches.
+                "maxntid" | "reqntid" | "minnctapersm" | "maxnctapersm" | "maxnreg" => {
+                    self.bump()?;
+                    self.count()?;
+                    while self.accept(',')? {
+                        self.count()?;
+                    }
+                }
+                _ => self.about_debugging(word)?,
+            }
+        }
+        let Code { body, locs, sources } = self.code(names)?;
+        let (variables, functions) = (Variables::default(), Functions::default());
+        Ok((Entry { name: name.to_owned(), linkage, params, body, variables, functions }, locs, sources))
+    }
+
+    /// Declarations and instructions in braces.
+    pub(super) fn code(&mut self, mut names: Names<'a>) -> Result<Code, Error> {
+        self.expect('{', "`{`")?;
+        let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        self.source = Source::default();
+        loop {
+            match self.ahead.token {
+                Token::Punct('}') if names.close() => self.bump()?,
+                Token::Punct('}') => break,
+                Token::End => return Err(self.expected("`}`")),
+                first => match self.statement(&mut names, insts.len() as u32) {
+                    Ok(Some((inst, at))) => {
+                        insts.push(inst);
+                        locs.push(at);
+                        sources.push(self.source);
+                    }
+                    Ok(None) => {}
+                    Err(error) if self.declares(first, &error) => {
+                        let kind = error.kind.clone();
+                        self.keep(error)?;
+                        self.pass_over(&kind, true);
+                    }
+                    Err(error) => self.recover(error)?,
+                },
+            }
+        }
+        self.bump()?;
+        let body = names.finish(insts, &mut self.errors);
+        self.check_calls(&body, &locs);
+        Ok(Code { body, locs, sources })
+    }
+
+    /// Whether an error is of a directive that declares something that is not supported.
+    fn declares(&self, first: Token<'a>, error: &Error) -> bool {
+        matches!(first, Token::Dotted(_))
+            && matches!(self.ahead.token, Token::Dotted(_))
+            && error.kind.verdict() == Verdict::Unsupported
+    }
+
+    /// `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align 8 .b8 p[24]`
+    fn param(&mut self) -> Result<(Param, &'a str, Loc), Error> {
+        self.directive("param", "`.param`")?;
+        let (mut ty, mut align, mut pointer) = (None, None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" => {
+                    self.bump()?;
+                    let most = if pointer.is_some() { MAX_ALIGN } else { MAX_PARAM_ALIGN };
+                    let number = Some(self.power_of_two(most)?);
+                    match pointer {
+                        Some(_) => pointer = Some(number),
+                        None => align = number,
+                    }
+                }
+                "ptr" if pointer.is_none() => {
+                    self.bump()?;
+                    pointer = Some(None);
+                    self.directive("global", "`.global`")?;
+                }
+                _ if ty.is_none() => ty = Some(self.ty()?),
+                _ => break,
+            }
+        }
+        let Some(ty) = ty.filter(|ty| ty.bits() >= 8) else { return Err(self.expected("a type")) };
+        let at = self.ahead.at;
+        let name = self.name("the name of a parameter")?;
+        let count = if self.accept('[')? {
+            let count = self.number()?;
+            self.expect(']', "`]`")?;
+            Some(count)
+        } else {
+            None
+        };
+        Ok((Param { name: name.to_owned(), ty, count, align, pointer }, name, at))
+    }
+
+    /// A declaration, a label, or an instruction that would be number `place`.
+    fn statement(&mut self, names: &mut Names<'a>, place: u32) -> Result<Option<(Inst, Loc)>, Error> {
+        let at = self.ahead.at;
+        match self.ahead.token {
+            Token::Dotted("reg") => self.registers(names).map(|()| None),
+            Token::Dotted("local") => self.frame_variables(Space::Local, names).map(|()| None),
+            Token::Dotted("param") => self.frame_variables(Space::Param, names).map(|()| None),
+            Token::Dotted(word) => self.about_debugging(word).map(|()| None),
+            Token::Punct(';') => self.bump().map(|()| None),
+            Token::Punct('{') => {
+                names.open();
+                self.bump().map(|()| None)
+            }
+            Token::Punct('@') => {
+                let guard = self.guard(names)?;
+                let mnemonic = self.name("an instruction")?;
+                self.instruction(mnemonic, at, Some(guard), names).map(|inst| Some((inst, at)))
+            }
+            Token::Name(name) => {
+                self.bump()?;
+                if self.accept(':')? {
+                    return match self.ahead.token {
+                        Token::Dotted("branchtargets" | "calltargets" | "callprototype") => {
+                            let of = self.targets(names)?;
+                            names.define_table(name, of, at).map(|()| None)
+                        }
+                        _ => names.place(name, place, at).map(|()| None),
+                    };
+                }
+                self.instruction(name, at, None, names).map(|inst| Some((inst, at)))
+            }
+            _ => Err(self.expected("an instruction, a label, `.reg` or `}`")),
+        }
+    }
+
+    /// `.branchtargets L0, L1;`, `.calltargets f, g;`, `.callprototype (.param .b32 _) _ (.param .b32 _);`
+    fn targets(&mut self, names: &mut Names<'a>) -> Result<Targets, Error> {
+        let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a list of targets")) };
+        self.bump()?;
+        let of = match word {
+            "branchtargets" => {
+                let mut labels = Vec::new();
+                loop {
+                    let at = self.ahead.at;
+                    labels.push(names.label(self.name("a label")?, at));
+                    if !self.accept(',')? {
+                        break Targets::Labels(labels);
+                    }
+                }
+            }
+            "calltargets" => {
+                let mut functions = Vec::new();
+                loop {
+                    let at = self.ahead.at;
+                    let name = self.name("a function")?;
+                    let unknown = || Error { at, kind: ErrorKind::Name(name.to_owned()) };
+                    functions.push(self.function_of(name).ok_or_else(unknown)?);
+                    if !self.accept(',')? {
+                        break Targets::Functions(functions);
+                    }
+                }
+            }
+            _ => Targets::Prototype(self.prototype_of_call()?),
+        };
+        self.expect(';', "`,` or `;`")?;
+        Ok(of)
+    }
+
+    /// `.local .align 8 .b8 depot[16];`, `.param .b32 a, b;`
+    fn frame_variables(&mut self, space: Space, names: &mut Names<'a>) -> Result<(), Error> {
+        self.bump()?;
+        let (mut ty, mut align) = (None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" if align.is_none() => {
+                    self.bump()?;
+                    align = Some(self.power_of_two(if space == Space::Param { MAX_PARAM_ALIGN } else { MAX_ALIGN })?);
+                }
+                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
+                _ if ty.is_some() => break,
+                _ => {
+                    let at = self.ahead.at;
+                    ty = Some(self.ty().and_then(|ty| in_memory(ty).ok_or(Error { at, kind: ErrorKind::Type(ty) }))?);
+                }
+            }
+        }
+        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        loop {
+            let at = self.ahead.at;
+            let name = self.name("the name of a variable")?;
+            let count = if self.accept('[')? {
+                let count = self.count()?;
+                self.expect(']', "`]`")?;
+                Some(count)
+            } else {
+                None
+            };
+            let variable = FrameVariable { name: name.to_owned(), space, ty, count, align };
+            if variable.bytes() > space.most_bytes() {
+                return Err(Error { at, kind: ErrorKind::Variables(space) });
+            }
+            names.declare_frame(name, variable, at)?;
+            if !self.accept(',')? {
+                return self.expect(';', "`,` or `;`");
+            }
+        }
+    }
+
+    /// `.reg .b32 %r<80>, %a;`
+    fn registers(&mut self, names: &mut Names<'a>) -> Result<(), Error> {
+        self.bump()?;
+        if let Token::Dotted("v2" | "v4") = self.ahead.token {
+            return Err(self.error(ErrorKind::Unsupported("a vector register".to_owned())));
+        }
+        let at = self.ahead.at;
+        let ty = self.ty()?;
+        if !ty.is_of_registers() {
+            return Err(Error { at, kind: ErrorKind::Unsupported(format!("a register of type {ty}")) });
+        }
+        loop {
+            let at = self.ahead.at;
+            let name = self.name("the name of a register")?;
+            let count = if self.accept('<')? {
+                let count = self.number()?;
+                self.expect('>', "`>`")?;
+                Some(count)
+            } else {
+                None
+            };
+            names.declare(name, ty, count, at)?;
+            if !self.accept(',')? {
+                break;
+            }
+        }
+        self.expect(';', "`,` or `;`")
+    }
+}
+
+/// A type that elements in memory have.
+pub(super) fn in_memory(ty: Type) -> Option<Type> {
+    crate::ptx::module::Variable::admits(ty).then_some(ty)
+}

@@ -1,0 +1,369 @@
+//! Reads functions, and sees that they are called as they are declared.
+
+use std::collections::HashMap;
+
+use super::body::{Code, in_memory};
+use super::error::{Error, ErrorKind, Verdict};
+use super::lexer::Token;
+use super::names::Names;
+use super::reader::{MAX_PARAM_ALIGN, Reader};
+use super::{Refused, Source, Text};
+use crate::object::Loc;
+use crate::ptx::module::{
+    Body, Builtin, Formal, FrameVariable, Function, FunctionCode, Functions, Linkage, Passed, Prototype, Targets,
+};
+use crate::ptx::operand::{Callee, Operand};
+use crate::ptx::row::Shape;
+use crate::ptx::types::{Space, Type};
+
+/// The functions of a file, as far as it has been read.
+#[derive(Default)]
+pub(super) struct Declared<'a> {
+    by_name: HashMap<&'a str, u32>,
+    all: Vec<Function>,
+    locs: Vec<Vec<Loc>>,
+    sources: Vec<Vec<Source>>,
+    /// Why a function is not taken.
+    refused: HashMap<u32, ErrorKind>,
+}
+
+/// What a function is called with, and where that is in its body.
+struct Head<'a> {
+    prototype: Prototype,
+    names: Names<'a>,
+    results: Vec<Passed>,
+    params: Vec<Passed>,
+}
+
+impl<'a> Reader<'a> {
+    /// The function of a name.
+    pub(super) fn function_of(&self, name: &str) -> Option<u32> {
+        self.functions.by_name.get(name).copied()
+    }
+
+    /// `.func (.param .b32 r) f (.param .b32 a) { .. }`, or with `;` that there is such a function.
+    pub(super) fn function(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
+        self.bump()?;
+        let mut head =
+            Head { prototype: Prototype::default(), names: Names::default(), results: Vec::new(), params: Vec::new() };
+        if self.accept('(')? {
+            self.formals(&mut head, false)?;
+        }
+        let at = self.ahead.at;
+        let name = self.name("the name of a function")?;
+        if self.accept('(')? {
+            self.formals(&mut head, true)?;
+        }
+        let mut no_return = false;
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "noreturn" => {
+                    no_return = true;
+                    self.bump()?;
+                }
+                _ => self.about_debugging(word)?,
+            }
+        }
+        let number = self.declare(
+            name,
+            at,
+            Function { name: name.to_owned(), linkage, prototype: head.prototype.clone(), no_return, code: None },
+            text,
+        )?;
+        if self.accept(';')? {
+            return Ok(());
+        }
+        self.define(number, (name, at), head, text)
+    }
+
+    /// Declares a function, which may have been declared before; its number.
+    fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &Text) -> Result<u32, Error> {
+        if let Some(number) = self.function_of(name) {
+            let before = self.functions.all.get(number as usize);
+            if before.is_some_and(|before| before.prototype != function.prototype) {
+                self.keep(Error { at, kind: ErrorKind::Redeclared(name.to_owned()) })?;
+            }
+            return Ok(number);
+        }
+        if self.is_defined(name) || text.module.entries.iter().any(|entry| entry.name == name) {
+            self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+        }
+        let number = self.functions.all.len() as u32;
+        self.functions.by_name.insert(name, number);
+        self.functions.all.push(function);
+        self.functions.locs.push(Vec::new());
+        self.functions.sources.push(Vec::new());
+        Ok(number)
+    }
+
+    /// Reads what a function does. Where that is not supported, kernels that call it are not taken.
+    fn define(
+        &mut self,
+        number: u32,
+        (name, at): (&'a str, Loc),
+        head: Head<'a>,
+        text: &mut Text,
+    ) -> Result<(), Error> {
+        let is_defined = |function: &Function| function.code.is_some();
+        if self.functions.all.get(number as usize).is_some_and(is_defined)
+            || self.functions.refused.contains_key(&number)
+        {
+            self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+        }
+        let before = self.errors.len();
+        self.noted.clear();
+        let Head { names, results, params, .. } = head;
+        let read = self.code(names);
+        self.forget_noted();
+        let mut errors = self.errors.split_off(before);
+        let code = match read {
+            Ok(code) => Some(code),
+            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
+                self.pass_over(&error.kind, false);
+                self.forget_noted();
+                errors.push(error);
+                None
+            }
+            Err(error) => {
+                self.errors.extend(errors);
+                return Err(error);
+            }
+        };
+        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        match (errors.first().map(|first| &first.kind), code) {
+            (None, Some(Code { body, locs, sources })) => {
+                let place = number as usize;
+                if let Some(function) = self.functions.all.get_mut(place) {
+                    function.code = Some(FunctionCode { body, results, params });
+                }
+                self.functions.locs.get_mut(place).into_iter().for_each(|of| *of = locs.clone());
+                self.functions.sources.get_mut(place).into_iter().for_each(|of| *of = sources.clone());
+            }
+            (Some(kind), _) if kind.verdict() == Verdict::Unsupported => {
+                self.functions.refused.insert(number, kind.clone());
+                text.outside.extend(errors);
+            }
+            _ => self.errors.extend(errors),
+        }
+        Ok(())
+    }
+
+    /// The values in brackets of which one has been taken.
+    fn formals(&mut self, head: &mut Head<'a>, are_params: bool) -> Result<(), Error> {
+        if self.accept(')')? {
+            return Ok(());
+        }
+        loop {
+            let (formal, name, at) = self.formal()?;
+            let passed = match formal.in_memory {
+                true => {
+                    let Formal { ty, count, align, .. } = formal;
+                    let variable = FrameVariable { name: name.to_owned(), space: Space::Param, ty, count, align };
+                    Passed::Frame(head.names.declare_frame(name, variable, at)?)
+                }
+                false => {
+                    head.names.declare(name, formal.ty, None, at)?;
+                    Passed::Register(head.names.register(name).unwrap_or(crate::ptx::Reg(0)))
+                }
+            };
+            let (formals, places) = match are_params {
+                true => (&mut head.prototype.params, &mut head.params),
+                false => (&mut head.prototype.results, &mut head.results),
+            };
+            formals.push(formal);
+            places.push(passed);
+            if !self.accept(',')? {
+                return self.expect(')', "`,` or `)`");
+            }
+        }
+    }
+
+    /// `.reg .b32 %a`, `.param .align 8 .b8 a[16]`
+    fn formal(&mut self) -> Result<(Formal, &'a str, Loc), Error> {
+        let in_memory_of = match self.ahead.token {
+            Token::Dotted("param") => true,
+            Token::Dotted("reg") => false,
+            _ => return Err(self.expected("`.param` or `.reg`")),
+        };
+        self.bump()?;
+        let (mut ty, mut align) = (None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" if align.is_none() && in_memory_of => {
+                    self.bump()?;
+                    align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
+                }
+                // Of what it is the address does not matter to how it is passed.
+                "ptr" | "global" | "const" | "local" | "shared" | "param" if ty.is_some() && in_memory_of => {
+                    self.bump()?
+                }
+                "align" if ty.is_some() && in_memory_of => {
+                    self.bump()?;
+                    self.power_of_two(MAX_PARAM_ALIGN)?;
+                }
+                _ if ty.is_some() => break,
+                _ => {
+                    let at = self.ahead.at;
+                    let of = self.ty()?;
+                    let is_one = if in_memory_of { in_memory(of).is_some() } else { of.is_of_registers() };
+                    if !is_one {
+                        return Err(Error { at, kind: ErrorKind::Type(of) });
+                    }
+                    ty = Some(of);
+                }
+            }
+        }
+        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        let at = self.ahead.at;
+        let name = match self.ahead.token {
+            Token::Name(name) => {
+                self.bump()?;
+                name
+            }
+            _ => "_",
+        };
+        let count = if in_memory_of && self.accept('[')? {
+            let count = if self.ahead.token == Token::Punct(']') { None } else { Some(self.count()?) };
+            self.expect(']', "`]`")?;
+            count.or(Some(1))
+        } else {
+            None
+        };
+        let formal = Formal { in_memory: in_memory_of, ty, count, align };
+        if formal.bytes() > Space::Param.most_bytes() {
+            return Err(Error { at, kind: ErrorKind::Variables(Space::Param) });
+        }
+        Ok((formal, name, at))
+    }
+
+    /// `(.param .b32 _) _ (.param .b32 _)`
+    pub(super) fn prototype_of_call(&mut self) -> Result<Prototype, Error> {
+        let mut prototype = Prototype::default();
+        if self.accept('(')? {
+            prototype.results = self.unnamed()?;
+        }
+        self.name("`_`")?;
+        if self.accept('(')? {
+            prototype.params = self.unnamed()?;
+        }
+        while let Token::Dotted("noreturn") = self.ahead.token {
+            self.bump()?;
+        }
+        Ok(prototype)
+    }
+
+    fn unnamed(&mut self) -> Result<Vec<Formal>, Error> {
+        let mut all = Vec::new();
+        if self.accept(')')? {
+            return Ok(all);
+        }
+        loop {
+            all.push(self.formal()?.0);
+            if !self.accept(',')? {
+                self.expect(')', "`,` or `)`")?;
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Keeps an error for each call that is not as its function is declared.
+    pub(super) fn check_calls(&mut self, body: &Body, locs: &[Loc]) {
+        for (inst, &at) in body.insts.iter().zip(locs) {
+            let Some(&Operand::Call { callee, .. }) = inst.operands.first() else { continue };
+            let prototypes: Vec<(&str, &Prototype)> = match (callee, inst.operands.get(1)) {
+                (Callee::Function(number), _) => self.prototype(number).into_iter().collect(),
+                (Callee::Register(_), Some(&Operand::Table(number))) => match body.tables.get(number as usize) {
+                    Some(table) => match &table.of {
+                        Targets::Prototype(prototype) => vec![(&table.name, prototype)],
+                        Targets::Functions(all) => all.iter().filter_map(|&number| self.prototype(number)).collect(),
+                        Targets::Labels(_) => Vec::new(),
+                    },
+                    None => Vec::new(),
+                },
+                _ => Vec::new(),
+            };
+            let wrong = prototypes.iter().find_map(|(name, prototype)| {
+                let what = difference(inst, prototype, body)?;
+                Some(Error { at, kind: ErrorKind::Call { name: (*name).to_owned(), what } })
+            });
+            self.errors.extend(wrong);
+        }
+    }
+
+    fn prototype(&self, number: u32) -> Option<(&str, &Prototype)> {
+        let function = self.functions.all.get(number as usize)?;
+        Some((&function.name, &function.prototype))
+    }
+
+    /// Gives the kernels their functions, and takes out those that call what is not taken.
+    pub(super) fn finish_functions(&mut self, text: &mut Text) {
+        let Declared { all, locs, sources, refused, .. } = std::mem::take(&mut self.functions);
+        let functions: Functions = all.into();
+        (text.function_locs, text.function_sources) = (locs, sources);
+        text.module.functions = functions.clone();
+        for entry in &mut text.module.entries {
+            (entry.variables, entry.functions) = (text.module.variables.clone(), functions.clone());
+        }
+        let missing = |number: u32| {
+            let function = functions.get(number as usize)?;
+            match (refused.get(&number), &function.code) {
+                (Some(kind), _) => {
+                    Some(ErrorKind::Unsupported(format!("the function `{}`, for {kind}: it", function.name)))
+                }
+                (None, Some(_)) => None,
+                (None, None) if Builtin::of(function).is_some() => None,
+                (None, None) => {
+                    Some(ErrorKind::Unsupported(format!("what another file defines (`{}`)", function.name)))
+                }
+            }
+        };
+        let mut place = 0;
+        while let Some(entry) = text.module.entries.get(place) {
+            let Some(kind) = entry.reached_functions().into_iter().find_map(missing) else {
+                place += 1;
+                continue;
+            };
+            let names_one = |inst: &crate::ptx::Inst| inst.operands.iter().any(|operand| operand.function().is_some());
+            let first = entry.body.insts.iter().position(names_one);
+            let at = first.and_then(|first| text.locs.get(place)?.get(first)).copied().unwrap_or_default();
+            let name = entry.name.clone();
+            text.module.entries.remove(place);
+            text.locs.remove(place);
+            text.sources.remove(place);
+            text.refused.push(Refused { name, at, errors: vec![Error { at, kind }] });
+        }
+    }
+}
+
+/// In what a call differs from how its function is declared.
+fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Option<String> {
+    let of = |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand);
+    let pairs = [("result", Shape::Results, &prototype.results), ("argument", Shape::Arguments, &prototype.params)];
+    pairs.into_iter().find_map(|(what, shape, formals)| {
+        let found = of(shape).count();
+        if found != formals.len() {
+            let s = if formals.len() == 1 { "" } else { "s" };
+            return Some(format!("it has {} {what}{s}, not {found}", formals.len()));
+        }
+        let mut wrong =
+            of(shape).zip(formals).zip(1..).filter(|((operand, formal), _)| !is_passed_as(operand, formal, body));
+        wrong
+            .next()
+            .map(|((_, formal), number)| format!("{what} {number} has {} bytes of type {}", formal.bytes(), formal.ty))
+    })
+}
+
+/// Whether a value may be passed where one is declared.
+fn is_passed_as(operand: &Operand, formal: &Formal, body: &Body) -> bool {
+    match *operand {
+        Operand::Register(reg) => {
+            let fits = |ty: Type| if formal.ty.bits() < 16 { ty.bits() == 16 } else { formal.ty.accepts(ty) };
+            formal.count.is_none() && body.registers.ty(reg).is_some_and(fits)
+        }
+        Operand::Number(_) => formal.count.is_none(),
+        Operand::Frame { var, .. } => {
+            body.frame.get(var.number as usize).is_some_and(|variable| variable.bytes() == formal.bytes())
+        }
+        _ => false,
+    }
+}

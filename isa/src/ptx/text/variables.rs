@@ -1,0 +1,172 @@
+//! Reads the variables of a file.
+
+use super::Text;
+use super::error::{Error, ErrorKind};
+use super::instruction::WARP_SIZE;
+use super::lexer::Token;
+use super::outside;
+use super::reader::Reader;
+use crate::object::Loc;
+use crate::ptx::module::{AddressIn, AddressOf, Linkage, MAX_ALIGN, Variable};
+use crate::ptx::operand::Var;
+use crate::ptx::types::{Kind, Space, Type};
+
+/// How many elements, their bytes, and the addresses in them.
+type Contents = (Option<u32>, Vec<u8>, Vec<AddressIn>);
+
+impl<'a> Reader<'a> {
+    /// The variable of a name.
+    pub(super) fn variable(&self, name: &str) -> Option<Var> {
+        self.vars.get(name).copied()
+    }
+
+    /// `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`
+    pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &Text) -> Result<(), Error> {
+        self.bump()?;
+        let (mut ty, mut align) = (None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" if align.is_none() => {
+                    self.bump()?;
+                    align = Some(self.power_of_two(MAX_ALIGN)?);
+                }
+                "v2" | "v4" => return Err(self.error(ErrorKind::Unsupported("a variable of vectors".to_owned()))),
+                "texref" | "samplerref" | "surfref" => return Err(self.error(outside::directive(word))),
+                _ if ty.is_some() => break,
+                _ => {
+                    let at = self.ahead.at;
+                    let of = self.ty()?;
+                    if matches!(of.kind(), Kind::Predicate | Kind::Packed) {
+                        return Err(Error { at, kind: ErrorKind::Type(of) });
+                    }
+                    if !Variable::admits(of) {
+                        return Err(Error { at, kind: ErrorKind::Unsupported(format!("a variable of type {of}")) });
+                    }
+                    ty = Some(of);
+                }
+            }
+        }
+        let Some(ty) = ty else { return Err(self.expected("a type")) };
+        loop {
+            let at = self.ahead.at;
+            let name = self.name("the name of a variable")?;
+            let (count, bytes, addresses) = match self.contents(space, ty, at) {
+                Ok(contents) => contents,
+                Err(error) => {
+                    self.note(name, error.kind.clone());
+                    return Err(error);
+                }
+            };
+            if self.is_defined(name) || text.module.entries.iter().any(|entry| entry.name == name) {
+                self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+            }
+            self.vars.insert(name, Var { number: self.variables.len() as u32, space });
+            let name = name.to_owned();
+            self.variables.push(Variable { name, space, linkage, ty, count, align, bytes: bytes.into(), addresses });
+            if !self.accept(',')? {
+                return self.expect(';', "`,` or `;`");
+            }
+        }
+    }
+
+    /// How many elements the variable has whose name stands at a place, and what is in them.
+    fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
+        let size = ty.bits() / 8;
+        let taken = self.taken.get(&space).copied().unwrap_or(0);
+        let most = space.most_bytes().saturating_sub(taken) / size;
+        let too_large = Error { at, kind: ErrorKind::Variables(space) };
+        let (mut count, mut open) = (None, None);
+        if self.accept('[')? {
+            if self.ahead.token == Token::Punct(']') {
+                open = Some(self.expected("the number of elements"));
+            } else {
+                let zero = ErrorKind::Range { number: "0".to_owned(), ty: "a number of elements".to_owned() };
+                let zero = self.error(zero);
+                count = Some(self.number()?);
+                if count == Some(0) {
+                    return Err(zero);
+                }
+            }
+            self.expect(']', "`]`")?;
+            if self.ahead.token == Token::Punct('[') {
+                return Err(self.error(ErrorKind::Unsupported("an array of arrays".to_owned())));
+            }
+        }
+        if count.unwrap_or(1) > most {
+            return Err(too_large);
+        }
+        let (mut bytes, mut addresses) = (Vec::new(), Vec::new());
+        let is_array = count.is_some() || open.is_some();
+        if self.accept('=')? {
+            if !is_array {
+                self.element_of(ty, &mut bytes, &mut addresses)?;
+            } else if self.expect('{', "`{`").map(|()| self.accept('}'))?? {
+                // All are zero.
+            } else {
+                let mut values = 0;
+                loop {
+                    match count {
+                        Some(count) if values == count => return Err(self.error(ErrorKind::Values(count))),
+                        None if values == most => return Err(too_large),
+                        _ => self.element_of(ty, &mut bytes, &mut addresses)?,
+                    }
+                    values += 1;
+                    if !self.accept(',')? {
+                        break;
+                    }
+                }
+                self.expect('}', "`,` or `}`")?;
+            }
+        }
+        if let Some(unknown) = open {
+            count = Some(bytes.len() as u32 / size).filter(|&count| count != 0);
+            count.ok_or(unknown)?;
+        }
+        let all = count.unwrap_or(1) * size;
+        bytes.resize(all as usize, 0);
+        self.taken.insert(space, taken + all);
+        Ok((count, bytes, addresses))
+    }
+
+    /// `tab+8`, `generic(tab)`, `f`
+    fn address_in(&mut self, at: u32) -> Result<AddressIn, Error> {
+        let is_generic = self.ahead.token == Token::Name("generic");
+        if is_generic {
+            self.bump()?;
+            self.expect('(', "`(`")?;
+        }
+        let kind = |name: &str| ErrorKind::Name(name.to_owned());
+        let place = self.ahead.at;
+        let name = self.name("a variable or a function")?;
+        let of = match (self.variable(name), self.function_of(name)) {
+            (Some(var), _) => AddressOf::Variable(var),
+            (None, Some(number)) => AddressOf::Function(number),
+            (None, None) => {
+                let kind = self.outside(name).unwrap_or_else(|| kind(name));
+                return Err(Error { at: place, kind });
+            }
+        };
+        if is_generic {
+            self.expect(')', "`)`")?;
+        }
+        Ok(AddressIn { at, of, offset: self.offset()?.into(), is_generic })
+    }
+
+    /// A value of a variable.
+    fn element_of(&mut self, ty: Type, bytes: &mut Vec<u8>, addresses: &mut Vec<AddressIn>) -> Result<(), Error> {
+        if let Token::Name(name) = self.ahead.token
+            && name != WARP_SIZE
+        {
+            if ty.bits() != 64 {
+                return Err(self.error(ErrorKind::Unsupported(format!("an address in {} bits (`{name}`)", ty.bits()))));
+            }
+            addresses.push(self.address_in(bytes.len() as u32)?);
+            bytes.extend([0; 8]);
+            return Ok(());
+        }
+        let at = self.ahead.at;
+        let bits = self.literal()?.bits(ty).map_err(|kind| Error { at, kind })?;
+        bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
+        Ok(())
+    }
+}

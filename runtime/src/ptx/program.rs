@@ -1,0 +1,105 @@
+//! A kernel and the functions that it calls, made ready to be interpreted.
+
+use halfbyte_isa::ptx::Inst;
+use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode};
+use halfbyte_isa::ptx::types::Type;
+
+/// A kernel and its functions.
+pub(super) struct Program<'a> {
+    pub entry: &'a Entry,
+    pub kernel: Code<'a>,
+    /// By number; those that are not reached have none.
+    functions: Vec<Callable<'a>>,
+}
+
+/// What may be called.
+pub(super) enum Callable<'a> {
+    /// Nothing.
+    None,
+    /// A function with code.
+    Code(Code<'a>, &'a FunctionCode),
+    /// One that is done here.
+    Builtin(Builtin),
+}
+
+/// A body.
+pub(super) struct Code<'a> {
+    pub body: &'a Body,
+    /// The number of its first instruction among those of the program.
+    pub first: usize,
+    /// The type of each register.
+    pub types: Vec<Type>,
+    /// Where each variable lies in a frame, in bytes.
+    pub places: Vec<u32>,
+    /// The bytes of a frame.
+    pub frame_bytes: u32,
+    /// What a frame lies at a multiple of.
+    pub frame_align: u32,
+}
+
+impl<'a> Code<'a> {
+    fn new(body: &'a Body, first: usize) -> Code<'a> {
+        let families = body.registers.families().iter();
+        let types = families.flat_map(|family| (0..family.count.unwrap_or(1)).map(|_| family.ty)).collect();
+        let (places, frame_bytes) = body.layout();
+        let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
+        Code { body, first, types, places, frame_bytes, frame_align }
+    }
+}
+
+impl<'a> Program<'a> {
+    pub fn new(entry: &'a Entry) -> Program<'a> {
+        let kernel = Code::new(&entry.body, 0);
+        let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
+        for (number, first) in firsts(entry) {
+            let (Some(function), Some(place)) =
+                (entry.functions.get(number as usize), functions.get_mut(number as usize))
+            else {
+                continue;
+            };
+            *place = match (&function.code, Builtin::of(function)) {
+                (Some(code), _) => Callable::Code(Code::new(&code.body, first), code),
+                (None, Some(builtin)) => Callable::Builtin(builtin),
+                (None, None) => Callable::None,
+            };
+        }
+        Program { entry, kernel, functions }
+    }
+
+    /// What the function of that number is.
+    pub fn function(&self, number: u32) -> &Callable<'a> {
+        self.functions.get(number as usize).unwrap_or(&Callable::None)
+    }
+}
+
+/// The functions that a kernel reaches, each with the number of its first instruction among those of the program.
+fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
+    let mut next = entry.body.insts.len();
+    let first = |number: u32| {
+        let code = entry.functions.get(number as usize).and_then(|function| function.code.as_ref());
+        let first = next;
+        next += code.map_or(0, |code| code.body.insts.len());
+        (number, first)
+    };
+    entry.reached_functions().into_iter().map(first).collect()
+}
+
+/// The body that an instruction of that number is of, none of the kernel's own, and its number there.
+pub(super) fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
+    if address < entry.body.insts.len() {
+        return (None, address);
+    }
+    let found = firsts(entry).into_iter().rfind(|(_, first)| *first <= address);
+    found.map_or((None, address), |(number, first)| (Some(number), address - first))
+}
+
+/// The instruction of that number, as text.
+pub(super) fn text_of(entry: &Entry, address: usize) -> String {
+    let (function, place) = locate(entry, address);
+    let scope = match function {
+        None => Some(entry.scope()),
+        Some(number) => entry.scope_of(number),
+    };
+    let text = |inst: &Inst| scope.map(|scope| halfbyte_isa::ptx::text::inst_text_in(inst, scope));
+    scope.and_then(|scope| scope.body.insts.get(place)).and_then(text).unwrap_or_default()
+}

@@ -1,0 +1,78 @@
+//! The variables of a kernel's file: where they lie, and what they hold from launch to launch.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halfbyte_abi::buffer_base;
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, function_address};
+use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry};
+use halfbyte_isa::ptx::types::Space;
+
+use super::memory::Bound;
+
+/// The buffers before those of variables: as many parameters as nearly all kernels have, so that a variable lies at one address
+/// for all kernels of a file.
+const BEFORE: usize = 64;
+
+/// The variables that a kernel names.
+#[derive(Debug)]
+pub(super) struct Variables {
+    /// Their numbers in the file, ascending.
+    numbers: Vec<u32>,
+    /// The buffer of the variable of number 0.
+    first: usize,
+    /// What they hold.
+    held: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Variables {
+    /// Those of a kernel, which hold what its file says.
+    pub fn new(entry: &Entry) -> Variables {
+        let (numbers, first) = (entry.used_variables(), entry.params.len().max(BEFORE));
+        let contents = |number: &u32| {
+            let Some(variable) = entry.variables.get(*number as usize) else { return Vec::new() };
+            let mut bytes = variable.bytes.to_vec();
+            for address in &variable.addresses {
+                let at = address.at as usize;
+                if let Some(place) = bytes.get_mut(at..at.saturating_add(8)) {
+                    place.copy_from_slice(&value_of(address, first).to_le_bytes());
+                }
+            }
+            bytes
+        };
+        let held = Mutex::new(numbers.iter().map(contents).collect());
+        Variables { numbers, first, held }
+    }
+
+    /// Their numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.numbers.iter().copied()
+    }
+
+    /// The buffer that a variable is, where the kernel names it.
+    pub fn buffer(&self, number: u32) -> Option<usize> {
+        self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
+    }
+
+    /// What they hold, for one launch at a time.
+    pub fn held(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An address in a variable.
+fn value_of(address: &AddressIn, first: usize) -> u64 {
+    let start = match address.of {
+        AddressOf::Function(number) => function_address(number),
+        AddressOf::Variable(var) => {
+            let base = buffer_base(first + var.number as usize);
+            if var.space == Space::Const && !address.is_generic { base ^ CONST_SPACE } else { base }
+        }
+    };
+    start.wrapping_add_signed(address.offset)
+}
+
+/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is.
+pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
+    let address = |number: u32| buffer(number).map_or(0, buffer_base);
+    (0..).zip(entry.variables.iter()).map(|(number, of)| Bound { address: address(number), space: of.space }).collect()
+}
