@@ -359,6 +359,10 @@ impl Import<'_> {
                     SpecialGroup::BlockSize => MAX_BLOCK,
                     SpecialGroup::Block => MAX_ITEMS - 1,
                     SpecialGroup::GridSize => MAX_ITEMS,
+                    SpecialGroup::Lane => 31,
+                    SpecialGroup::Warp => MAX_BLOCK / 32 - 1,
+                    SpecialGroup::Warps => MAX_BLOCK / 32,
+                    _ => return all,
                 };
                 within((0, most.into()))
             }

@@ -465,9 +465,9 @@ impl Reader<Code> for View {
         self.get(reg).unwrap_or_else(|| code.truth(false))
     }
 
-    fn special(&mut self, code: &mut Code, _: Special) -> Value {
+    fn special(&mut self, code: &mut Code, _: Special) -> [Value; 2] {
         // Special registers are only read by moves, which are imported as what they read.
-        code.word(0)
+        [code.word(0); 2]
     }
 
     fn variable(&mut self, code: &mut Code, _: Var) -> [Value; 2] {

@@ -6,6 +6,9 @@ use halfbyte_isa::ptx::{Inst, Opcode, Operand, Var};
 
 use crate::emit::Import;
 
+/// Threads of a warp.
+const WARP: u32 = 32;
+
 impl Import<'_> {
     /// Imports what reads a special register, or computes the number of the item, or of all items; and addresses of variables.
     pub fn special_inst(&mut self, inst: &Inst) -> bool {
@@ -92,6 +95,71 @@ impl Import<'_> {
                 (.., Some(block)) => self.block_of_item(block).1,
                 _ => self.code.builder.along(Op::GroupId, axis),
             },
+            group => self.of_warp(group),
+        }
+    }
+
+    /// The number of the thread in its block, x running fastest, then y, then z.
+    fn thread(&mut self) -> Value {
+        let axes = match self.shape.block {
+            Some([_, 1, 1]) => 1,
+            Some([_, _, 1]) => 2,
+            _ => 3,
+        };
+        let along = |import: &mut Self, group, axis| import.special(Special { group, axis });
+        let mut number: Option<Value> = None;
+        for &axis in Axis::ALL[..axes].iter().rev() {
+            let own = along(self, SpecialGroup::Thread, axis);
+            number = Some(match number {
+                None => own,
+                Some(outer) => {
+                    let size = along(self, SpecialGroup::BlockSize, axis);
+                    let start = self.code.op(Op::Mul, Type::I32, &[outer, size]);
+                    self.code.op(Op::Add, Type::I32, &[start, own])
+                }
+            });
+        }
+        number.unwrap_or_else(|| self.number(0))
+    }
+
+    /// Where the thread is in its warp, and the warp in the block.
+    fn of_warp(&mut self, group: SpecialGroup) -> Value {
+        if group == SpecialGroup::Warps {
+            let sizes = Axis::ALL.map(|axis| self.special(Special { group: SpecialGroup::BlockSize, axis }));
+            let [x, y, z] = sizes;
+            let layer = self.code.op(Op::Mul, Type::I32, &[x, y]);
+            let all = self.code.op(Op::Mul, Type::I32, &[layer, z]);
+            let most = self.number(WARP - 1);
+            let above = self.code.op(Op::Add, Type::I32, &[all, most]);
+            let count = self.number(WARP.trailing_zeros());
+            return self.code.op(Op::ShrU, Type::I32, &[above, count]);
+        }
+        let thread = self.thread();
+        if group == SpecialGroup::Warp {
+            let count = self.number(WARP.trailing_zeros());
+            return self.code.op(Op::ShrU, Type::I32, &[thread, count]);
+        }
+        let most = self.number(WARP - 1);
+        let lane = self.code.op(Op::And, Type::I32, &[thread, most]);
+        let shifted = |import: &mut Self, bits: u32| {
+            let bits = import.number(bits);
+            import.code.op(Op::Shl, Type::I32, &[bits, lane])
+        };
+        let one = self.number(1);
+        match group {
+            SpecialGroup::LanesEqual => shifted(self, 1),
+            SpecialGroup::LanesBelow => {
+                let bit = shifted(self, 1);
+                self.code.op(Op::Sub, Type::I32, &[bit, one])
+            }
+            // The bit of the next lane is none behind the last one: all bits are then below it.
+            SpecialGroup::LanesUpTo => {
+                let above = shifted(self, u32::MAX - 1);
+                self.code.op(Op::Not, Type::I32, &[above])
+            }
+            SpecialGroup::LanesAbove => shifted(self, u32::MAX - 1),
+            SpecialGroup::LanesFrom => shifted(self, u32::MAX),
+            _ => lane,
         }
     }
 

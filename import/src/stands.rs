@@ -16,6 +16,11 @@ pub(crate) fn wrong(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> impl It
     })
 }
 
+/// Whether it reads where the work item is.
+fn is_of_place(inst: &Inst) -> bool {
+    inst.operands.iter().all(|operand| !matches!(operand, Operand::Special(special) if !special.is_of_place()))
+}
+
 /// What an instruction is that has none.
 fn what(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
@@ -44,6 +49,7 @@ fn what(inst: &Inst) -> Option<&'static str> {
         Opcode::LD_VOLATILE | Opcode::LD_ORDERED | Opcode::LD_MMIO => "a load that other threads order",
         Opcode::ST_VOLATILE | Opcode::ST_ORDERED | Opcode::ST_MMIO => "a store that other threads order",
         Opcode::TRAP | Opcode::BRKPT => "a trap",
+        Opcode::MOV_SPECIAL if !is_of_place(inst) => "what a machine says of itself",
         _ => return None,
     })
 }

@@ -28,8 +28,8 @@ impl Reader<Concrete> for Machine<'_> {
         self.held[&reg] != 0
     }
 
-    fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
-        7 + special.axis as u32
+    fn special(&mut self, _: &mut Concrete, special: Special) -> [u32; 2] {
+        [7 + special.axis as u32, 0]
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {

@@ -10,7 +10,7 @@ use halfbyte_isa::ptx::module::{Entry, Functions, Kernel, Linkage, Module, Targe
 use halfbyte_isa::ptx::row::{Row, Shape};
 use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
-use halfbyte_isa::ptx::{Inst, Opcode};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 const SM_90: TargetName = TargetName { sm: 90, suffix: None };
 const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
@@ -56,13 +56,49 @@ fn an_assembler_takes_every_instruction() {
         };
         for &opcode in Opcode::ALL {
             let mut insts = instructions(opcode, 12);
-            insts.retain(|inst| probe.provides(inst.since()) && !crate::ptx::clamps_nothing(inst));
+            insts.retain(|inst| probe.provides(inst.since()));
+            insts.retain(|inst| !crate::ptx::clamps_nothing(inst) && !crate::ptx::is_of_a_call(inst));
             insts.iter_mut().for_each(crate::ptx::tame);
             entry.body.insts.extend(insts);
         }
-        let refused = refused(&ptxas, &crate::ptx::module(version, target, entry));
+        let insts = std::mem::take(&mut entry.body.insts);
+        let refused = refused_of(&ptxas, (version, target), &entry, insts);
         assert!(refused.is_empty(), "{target}:\n{}", refused.join("\n"));
     }
+}
+
+/// Calls of every sort, with what they pass, local memory, and indirect branches: the text, and what is printed of it.
+#[test]
+fn an_assembler_takes_functions_as_they_are_printed() {
+    let text = include_str!("ptx/functions.ptx");
+    let read_text = read(text).unwrap();
+    let printed = read_text.module.to_string();
+    assert!(read(&printed).unwrap().module == read_text.module, "{printed}");
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
+    for text in [text, &printed] {
+        crate::ptx::assemble(&ptxas, read_text.module.target, text).unwrap_or_else(|said| panic!("{said}\n{text}"));
+    }
+}
+
+/// Whether it accesses 32 bytes.
+fn is_wide(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LD_WIDE | Opcode::LD_NC_WIDE | Opcode::ST_WIDE)
+}
+
+/// Whether it loads eight elements into wider registers, of which ptxas 13.5 dies.
+fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
+    let is_wider = |reg| entry.body.registers.ty(reg).is_some_and(|ty| ty.bits() > inst.ty(0).bits());
+    let vector = inst.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_)));
+    inst.has(Token::V8) && vector.flat_map(Operand::registers).any(is_wider)
+}
+
+/// What an assembler refuses of instructions. Of many accesses of 32 bytes in one kernel ptxas 13.5 dies, too.
+fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
+    let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
+    let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
+    let kernels = wide.chunks(4).map(<[Inst]>::to_vec).chain([plain]);
+    let refused = |insts| refused(ptxas, &crate::ptx::module(version, target, with(empty, insts)));
+    kernels.flat_map(refused).collect()
 }
 
 /// What an assembler refuses of a module, an instruction of each mnemonic with what is said of it.
@@ -117,9 +153,10 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     for sm in Sm::ALL {
         let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
         for &opcode in Opcode::ALL {
-            for words in all_words(opcode.row()) {
+            let most = if is_wide(opcode) { 24 } else { 300 };
+            for words in some_of(all_words(opcode.row()), most, &mut random) {
                 let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-                if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) {
+                if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) || crate::ptx::is_of_a_call(&inst) {
                     continue;
                 }
                 crate::ptx::tame(&mut inst);
@@ -130,13 +167,21 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
         for ((version, suffix), insts) in by_header {
             count += insts.len();
             let target = TargetName { sm: sm.number(), suffix };
-            let said = refused(&ptxas, &crate::ptx::module(version, target, with(&empty, insts)));
+            let said = refused_of(&ptxas, (version, target), &empty, insts);
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
     }
     println!("{count} forms");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 10_000, "{count}");
+}
+
+/// At most so many: of accesses to memory there are more forms than an assembler reads in a minute.
+fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<Vec<Token>> {
+    while forms.len() > most {
+        forms.swap_remove(random.next() as usize % forms.len());
+    }
+    forms
 }
 
 /// The registers that an example of a row is about, declared with the types of the places where they stand.
@@ -152,6 +197,9 @@ fn declarations(row: &Row, example: &str) -> String {
         None => example,
     };
     let (mnemonic, operands) = body.split_once(' ').unwrap_or((body, ""));
+    if mnemonic.starts_with("call") {
+        return ".reg .b32 %d; .reg .b32 %a; .reg .b64 %f;\n".to_owned();
+    }
     let words: Vec<Token> = mnemonic.split('.').skip(1).map(|word| Token::from_text(word).unwrap()).collect();
     let mut rest = operands;
     for o in row.operands_with(&words) {
@@ -200,8 +248,11 @@ fn every_example_is_of_its_row() {
     for &opcode in Opcode::ALL {
         assert!(!opcode.row().examples.is_empty(), "{opcode:?}");
         for example in opcode.row().examples {
-            let text = kernel(&format!("{}done:\nloop:\n{example}", declarations(opcode.row(), example)));
-            let read = read(&text).unwrap_or_else(|errors| panic!("{example}: {errors:?}"));
+            let frame = ".local .b32 l0[4]; .param .b32 v0[4]; t0: .branchtargets done; t1: .callprototype (.reg .b32 _) _ (.reg .b32 _);";
+            let text = kernel(&format!("{frame}{}done:\nloop:\n{example}", declarations(opcode.row(), example)));
+            let function = ".address_size 64\n.func (.reg .b32 r) f0(.reg .b32 a) { ret; }";
+            let read = read(&text.replace(".address_size 64", function))
+                .unwrap_or_else(|errors| panic!("{example}: {errors:?}"));
             assert_eq!(read.module.entries[0].body.insts[0].opcode, opcode, "{example}");
         }
     }
@@ -418,14 +469,14 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
         refused,
         [
             ("meets", "8:48: a barrier (`bar`) is not supported".to_owned()),
-            ("calls", "10:20: a parameter of a call (`.param`) is not supported".to_owned()),
+            ("calls", "10:35: shared memory (`.shared`) is not supported".to_owned()),
             ("shares", "13:58: shared memory (`.shared`) is not supported".to_owned()),
-            ("reads", "14:57: an address as a value (`pool`) is not supported".to_owned()),
+            ("reads", "14:57: shared memory (`.shared`) is not supported".to_owned()),
             ("packs", "15:21: a type of newer machines (`.b128`) is not supported".to_owned()),
         ]
     );
     let outside: Vec<String> = found.outside.iter().map(ToString::to_string).collect();
-    assert_eq!(outside.len(), 5, "{outside:?}");
+    assert_eq!(outside.len(), 3, "{outside:?}");
     // What is taken whole has all of it.
     assert_eq!(read(text).unwrap_err().len(), found.not_taken().len());
 }

@@ -31,8 +31,8 @@ impl Reader<Concrete> for Machine<'_> {
         false
     }
 
-    fn special(&mut self, _: &mut Concrete, _: Special) -> u32 {
-        0
+    fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {
+        [0; 2]
     }
 
     fn variable(&mut self, _: &mut Concrete, _: Var) -> [u32; 2] {

@@ -37,8 +37,8 @@ impl<const N: usize> Reader<Rows<N>> for Machine<'_, N> {
         rows.truth(false)
     }
 
-    fn special(&mut self, rows: &mut Rows<N>, _: Special) -> Number {
-        rows.word(0)
+    fn special(&mut self, rows: &mut Rows<N>, _: Special) -> [Number; 2] {
+        [rows.word(0); 2]
     }
 
     fn variable(&mut self, rows: &mut Rows<N>, _: Var) -> [Number; 2] {

@@ -165,6 +165,6 @@ fn describe(shape: Shape) -> String {
         Shape::Vector(ty, count) => format!("{count} registers {}", of(ty)),
         Shape::Elements(ty) => format!("a register {}; with `.v2`, `.v4` or `.v8` so many in braces", of(ty)),
         Shape::Parts(ty) => format!("2 or 4 registers that together are {}", of(ty)),
-        other => other.describe(&[]),
+        other => other.describe(Role::Use, &[]),
     }
 }

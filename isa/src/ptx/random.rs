@@ -1,14 +1,13 @@
 //! Random instructions from their rows.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::Axis;
 
 use super::Opcode;
 use super::inst::{Guard, Inst};
-use super::module::{Entry, Family};
-use super::operand::{Address, Base, FrameVar, Label, Operand, Reg, Var};
+use super::module::{Entry, Family, Formal, FrameVariable, Targets};
+use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var};
 use super::row::{Lanes, Role, Shape, Ty, elements};
-use super::types::{Kind, Special, SpecialGroup, Token, Type};
+use super::types::{Kind, Space, Special, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
 struct Draw<'a> {
@@ -43,8 +42,12 @@ impl Inst {
         row.fit(words).ok()?;
         let mut draw = Draw { entry, words: words.iter().copied().collect(), next };
         let mut operands = smallvec::SmallVec::new();
-        for o in row.operands_with(words) {
-            operands.push(draw.operand(o.role, o.shape)?);
+        if row.operands.iter().any(|o| o.shape == Shape::Call) {
+            draw.call(opcode, &mut operands)?;
+        } else {
+            for o in row.operands_with(words) {
+                operands.push(draw.operand(o.role, o.shape)?);
+            }
         }
         let guard = if draw.one_in(4) {
             Some(Guard { reg: draw.register(Ty::Is(Type::Pred))?, not: draw.one_in(2) })
@@ -140,25 +143,73 @@ impl<'a> Draw<'a> {
                 let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
                 let all = self.named().map(|base| match base {
                     Base::Variable(var) => Some(Operand::Variable { var, offset }),
-                    Base::Frame(var) => Some(Operand::Frame { var, offset }),
+                    // What a call passes has an address where it is a parameter of the function itself.
+                    Base::Frame(var) if var.space == Space::Local => Some(Operand::Frame { var, offset }),
+                    Base::Frame(_) => None,
                     Base::Parameter(number) => Some(Operand::Parameter { number, offset }),
                     Base::Register(_) => None,
                 });
                 self.admitted(all.flatten().collect(), role, shape)?
             }
             Shape::Special => {
-                let group = *self.one_of(SpecialGroup::ALL)?;
-                Operand::Special(Special { group, axis: *self.one_of(&Axis::ALL)? })
+                let all = Special::all().map(Operand::Special).collect();
+                self.admitted(all, role, shape)?
             }
             Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
             Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),
+            Shape::Event => Operand::Number((self.next)() & 0xF),
+            Shape::Alignment => Operand::Number(1 << self.below(8)),
             Shape::Label => {
                 let count = self.entry.body.labels.len();
                 Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
             }
-            // What these lead to is no choice of one instruction.
-            Shape::Table | Shape::Call | Shape::Results | Shape::Arguments => return None,
+            Shape::Table => self.table(|of| matches!(of, Targets::Labels(_)))?.0,
+            // These are drawn together.
+            Shape::Call | Shape::Results | Shape::Arguments => return None,
         })
+    }
+
+    /// One of the tables that will do.
+    fn table(&mut self, will_do: impl Fn(&Targets) -> bool) -> Option<(Operand, &'a Targets)> {
+        let tables = (0..).zip(&self.entry.body.tables).filter(|(_, table)| will_do(&table.of));
+        let tables: Vec<_> = tables.map(|(number, table)| (Operand::Table(number), &table.of)).collect();
+        self.one_of(&tables).copied()
+    }
+
+    /// The operands of a call of a function, or of one whose address is in a register.
+    fn call(&mut self, opcode: Opcode, operands: &mut smallvec::SmallVec<[Operand; 4]>) -> Option<()> {
+        let functions = &self.entry.functions;
+        let function = self.below(functions.len()) as u32;
+        let mut prototype = &functions.get(function as usize)?.prototype;
+        let mut callee = Callee::Function(function);
+        let mut table = None;
+        if opcode == Opcode::CALL_INDIRECT {
+            let (operand, of) = self.table(|of| !matches!(of, Targets::Labels(_)))?;
+            prototype = match of {
+                Targets::Prototype(prototype) => prototype,
+                Targets::Functions(all) => &functions.get(*all.first()? as usize)?.prototype,
+                Targets::Labels(_) => return None,
+            };
+            (callee, table) = (Callee::Register(self.register(Ty::Is(Type::U64))?), Some(operand));
+        }
+        operands.push(Operand::Call { callee, results: prototype.results.len() as u8 });
+        operands.extend(table);
+        for formal in prototype.results.iter().chain(&prototype.params) {
+            operands.push(self.passed(formal)?);
+        }
+        Some(())
+    }
+
+    /// What a call passes.
+    fn passed(&mut self, formal: &Formal) -> Option<Operand> {
+        if !formal.in_memory {
+            return self.register(Ty::Is(formal.ty)).map(Operand::Register);
+        }
+        let frame = (0..).zip(&self.entry.body.frame);
+        let is_like = |of: &FrameVariable| of.space == Space::Param && of.bytes() == formal.bytes();
+        let all = frame.filter(|(_, of)| is_like(of)).map(|(number, of)| FrameVar { number, space: of.space });
+        let all: Vec<FrameVar> = all.collect();
+        self.one_of(&all).map(|&var| Operand::Frame { var, offset: 0 })
     }
 
     fn lanes(&mut self, ty: Ty, digits: u16, plain: bool) -> Option<Operand> {

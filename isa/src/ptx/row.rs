@@ -153,6 +153,10 @@ pub enum Shape {
     Special,
     /// A number of 8 bits.
     Byte,
+    /// A number of 4 bits.
+    Event,
+    /// A power of two up to 128.
+    Alignment,
     /// A register of 32 bits, or a number of 8.
     Amount,
     /// A label.
@@ -369,12 +373,8 @@ impl Shape {
                 elements(words) == 1 && one.admits(role, words, operand, types)
             }
             (Shape::Parts(ty), Operand::Vector(regs)) => {
-                let part = match ty.resolve(words).0.bits() / regs.len().max(1) as u32 {
-                    16 => Type::B16,
-                    32 => Type::B32,
-                    _ => return false,
-                };
-                regs.len().is_power_of_two() && regs.iter().all(|reg| element(reg, Ty::Is(part)))
+                let part = part_of(ty.resolve(words).0, regs.len());
+                part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
             }
             (Shape::Memory, Operand::Memory(address)) => {
                 let space = named_space(words).unwrap_or(Space::Global);
@@ -399,9 +399,14 @@ impl Shape {
                     _ => false,
                 }
             }
-            (Shape::Special, Operand::Special(_))
-            | (Shape::Label, Operand::Label(_))
-            | (Shape::Table, Operand::Table(_)) => true,
+            (Shape::Special, Operand::Special(special)) => {
+                let (ty, _) = Ty::Named(0).resolve(words);
+                match ty.bits() {
+                    16 => special.is_along_axes(),
+                    bits => bits == special.bits(),
+                }
+            }
+            (Shape::Label, Operand::Label(_)) | (Shape::Table, Operand::Table(_)) => true,
             (Shape::Call, &Operand::Call { callee, .. }) => match callee {
                 Callee::Function(_) => true,
                 Callee::Register(reg) => is(reg, Ty::Is(Type::U64)),
@@ -412,6 +417,8 @@ impl Shape {
             }
             (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
+            (Shape::Event, &Operand::Number(bits)) => bits < 16,
+            (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
             _ => false,
         }
@@ -420,7 +427,7 @@ impl Shape {
 
 impl Shape {
     /// What may stand there, in an instruction of these words.
-    pub fn describe(self, words: &[Token]) -> String {
+    pub fn describe(self, role: Role, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
             (ty, false) => format!("of type {ty}"),
             (ty, true) => format!("of type {ty} or wider"),
@@ -442,7 +449,8 @@ impl Shape {
             }
             Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
             Shape::Elements(ty) => match elements(words) {
-                1 => format!("a register {}", of(ty)),
+                1 if role == Role::Def => format!("a register {}", of(ty)),
+                1 => format!("a register or a number {}", of(ty)),
                 count => format!("{count} registers in braces, {}", of(ty)),
             },
             Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
@@ -461,6 +469,8 @@ impl Shape {
             },
             Shape::Special => "a special register".to_owned(),
             Shape::Byte => "a number of 8 bits".to_owned(),
+            Shape::Event => "a number of 4 bits".to_owned(),
+            Shape::Alignment => "a power of two up to 128".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
             Shape::Label => "a label".to_owned(),
             Shape::Table => "a list of targets, or a prototype".to_owned(),
@@ -468,6 +478,16 @@ impl Shape {
             Shape::Results => "a register or a `.param` variable for each result".to_owned(),
             Shape::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
+    }
+}
+
+/// The type of each of so many parts that make up a value together.
+pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
+    match (whole.bits(), parts) {
+        (32, 4) => Some(Type::B8),
+        (32, 2) | (64, 4) => Some(Type::B16),
+        (64, 2) => Some(Type::B32),
+        _ => None,
     }
 }
 

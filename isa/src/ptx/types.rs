@@ -279,13 +279,27 @@ impl fmt::Display for Since {
 pub struct Special {
     /// Which.
     pub group: SpecialGroup,
-    /// Its component.
+    /// Its component; along x where it has but one.
     pub axis: Axis,
 }
 
+/// How many components a special register has, its bits, and whether it says where the work item is in the launch: what does
+/// not is what this machine says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sort {
+    /// Three, of 32 bits each: where the item is.
+    Axes,
+    /// One of 32 bits: likewise.
+    Place,
+    /// One of 32 bits: what the machine says.
+    Machine,
+    /// One of 64 bits.
+    Wide,
+}
+
 macro_rules! special_groups {
-    ($($variant:ident $name:literal $doc:literal;)*) => {
-        /// The special registers of three components.
+    ($($variant:ident $name:literal $sort:ident $doc:literal;)*) => {
+        /// The special registers.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum SpecialGroup {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
@@ -299,34 +313,87 @@ macro_rules! special_groups {
             pub const fn name(self) -> &'static str {
                 match self { $(SpecialGroup::$variant => $name,)* }
             }
+
+            const fn sort(self) -> Sort {
+                match self { $(SpecialGroup::$variant => Sort::$sort,)* }
+            }
+
+            /// What it is.
+            pub const fn doc(self) -> &'static str {
+                match self { $(SpecialGroup::$variant => $doc,)* }
+            }
         }
     };
 }
 
 special_groups! {
-    Thread "%tid" "the number of the thread in its block.";
-    BlockSize "%ntid" "the threads of a block.";
-    Block "%ctaid" "the number of the block.";
-    GridSize "%nctaid" "the blocks of the launch.";
+    Thread "%tid" Axes "the number of the thread in its block.";
+    BlockSize "%ntid" Axes "the threads of a block.";
+    Block "%ctaid" Axes "the number of the block.";
+    GridSize "%nctaid" Axes "the blocks of the launch.";
+    Lane "%laneid" Place "the number of the thread in its warp: of 32 threads of a block, x running fastest, then y, then z.";
+    Warp "%warpid" Place "the number of the warp in its block.";
+    Warps "%nwarpid" Place "the warps of a block.";
+    LanesEqual "%lanemask_eq" Place "the bit of the thread's lane.";
+    LanesBelow "%lanemask_lt" Place "the bits of the lanes below it.";
+    LanesUpTo "%lanemask_le" Place "the bits of the lanes up to it.";
+    LanesAbove "%lanemask_gt" Place "the bits of the lanes above it.";
+    LanesFrom "%lanemask_ge" Place "the bits of the lanes from it on.";
+    Multiprocessor "%smid" Machine "the number of the multiprocessor: 0, for there is one.";
+    Multiprocessors "%nsmid" Machine "how many multiprocessors there are: 1.";
+    Clock "%clock" Machine "the instructions that the work item has executed so far.";
+    ClockHigh "%clock_hi" Machine "the upper half of that number.";
+    TimeLow "%globaltimer_lo" Machine "the same number as of a clock, its lower half.";
+    TimeHigh "%globaltimer_hi" Machine "its upper half.";
+    SharedSize "%total_smem_size" Machine "the bytes of shared memory of a block: 0, for there is none.";
+    DynamicSharedSize "%dynamic_smem_size" Machine "those that the launch asks for: 0.";
+    Grid "%gridid" Wide "the number of the launch: 0.";
+    Clock64 "%clock64" Wide "the instructions that the work item has executed so far.";
+    Time "%globaltimer" Wide "the same number.";
 }
 
 impl Special {
     /// Every one.
     pub fn all() -> impl Iterator<Item = Special> {
-        SpecialGroup::ALL.iter().flat_map(|&group| Axis::ALL.map(|axis| Special { group, axis }))
+        let of = |&group: &SpecialGroup| {
+            let axes = if group.sort() == Sort::Axes { &Axis::ALL[..] } else { &Axis::ALL[..1] };
+            axes.iter().map(move |&axis| Special { group, axis })
+        };
+        SpecialGroup::ALL.iter().flat_map(of)
     }
 
-    /// The register of a name, `%tid.x`.
+    /// The bits that it has.
+    pub fn bits(self) -> u32 {
+        if self.group.sort() == Sort::Wide { 64 } else { 32 }
+    }
+
+    /// Whether it has a component for each axis.
+    pub fn is_along_axes(self) -> bool {
+        self.group.sort() == Sort::Axes
+    }
+
+    /// Whether it follows from where the work item is in the launch.
+    pub fn is_of_place(self) -> bool {
+        matches!(self.group.sort(), Sort::Axes | Sort::Place)
+    }
+
+    /// The register of a name, `%tid.x`, `%laneid`.
     pub fn from_name(name: &str) -> Option<Special> {
-        let (group, axis) = name.split_once('.')?;
+        let (group, axis) = name.split_once('.').map_or((name, None), |(group, axis)| (group, Some(axis)));
         let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
-        Some(Special { group, axis: Axis::from_name(axis)? })
+        let axis = match (group.sort(), axis) {
+            (Sort::Axes, Some(axis)) => Axis::from_name(axis)?,
+            (Sort::Axes, None) | (_, Some(_)) => return None,
+            (_, None) => Axis::X,
+        };
+        Some(Special { group, axis })
     }
 }
 
 impl fmt::Display for Special {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.group.name(), self.axis)
+        f.write_str(self.group.name())?;
+        if self.group.sort() == Sort::Axes { write!(f, ".{}", self.axis) } else { Ok(()) }
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{
-    Body, Entry, FrameVariable, Functions, LabelName, Linkage, Module, Param, Registers, TargetName, Variable,
-    Variables,
+    Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param, Passed,
+    Prototype, Registers, Table, TargetName, Targets, Variable, Variables,
 };
-use halfbyte_isa::ptx::operand::Operand;
+use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
 use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Type;
@@ -57,6 +57,56 @@ fn frame() -> Vec<FrameVariable> {
     vec![of("depot", Space::Local), of("passed", Space::Param)]
 }
 
+/// A structure that is passed in memory, as large as the variables of the frame.
+const IN_MEMORY: Formal = Formal { in_memory: true, ty: Type::B8, count: Some(1 << 10), align: Some(64) };
+
+/// Functions that take and return values in registers and in memory.
+fn functions() -> Functions {
+    let formal = |in_memory| {
+        if in_memory { IN_MEMORY } else { Formal { in_memory, ty: Type::B32, count: None, align: None } }
+    };
+    let of = |name: &str, results: Vec<bool>, params: Vec<bool>| {
+        let mut body = Body::default();
+        let mut passed = |(number, in_memory): (usize, &bool), prefix: &str| {
+            let name = format!("{prefix}{number}");
+            if *in_memory {
+                let Formal { ty, count, align, .. } = IN_MEMORY;
+                body.frame.push(FrameVariable { name, space: Space::Param, ty, count, align });
+                Passed::Frame(body.frame.len() as u32 - 1)
+            } else {
+                Passed::Register(body.registers.declare(format!("%{name}"), Type::B32, None).unwrap())
+            }
+        };
+        let results_at = results.iter().enumerate().map(|of| passed(of, "r")).collect();
+        let params_at = params.iter().enumerate().map(|of| passed(of, "a")).collect();
+        let prototype = Prototype {
+            results: results.into_iter().map(formal).collect(),
+            params: params.into_iter().map(formal).collect(),
+        };
+        let code = Some(FunctionCode { body, results: results_at, params: params_at });
+        Function { name: name.into(), linkage: Linkage::Visible, prototype, no_return: false, code }
+    };
+    [
+        of("nothing", vec![], vec![]),
+        of("in_memory", vec![true], vec![true, true]),
+        of("in_registers", vec![false], vec![false, false]),
+        of("of_both", vec![false], vec![true, false]),
+    ]
+    .into_iter()
+    .collect()
+}
+
+/// What indirect branches and calls may lead to.
+fn tables() -> Vec<Table> {
+    let prototype = Prototype { results: vec![IN_MEMORY], params: vec![IN_MEMORY; 2] };
+    let of = |name: &str, of| Table { name: name.into(), of };
+    vec![
+        of("targets", Targets::Labels(vec![Label(0), Label(0)])),
+        of("listed", Targets::Functions(vec![1])),
+        of("like", Targets::Prototype(prototype)),
+    ]
+}
+
 /// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
 pub fn empty_entry() -> Entry {
     let mut registers = Registers::default();
@@ -72,10 +122,11 @@ pub fn empty_entry() -> Entry {
             registers,
             frame: frame(),
             labels: vec![LabelName { name: "end".into(), at: 0 }],
+            tables: tables(),
             ..Body::default()
         },
         variables: variables(),
-        functions: Functions::default(),
+        functions: functions(),
     }
 }
 
@@ -98,11 +149,27 @@ pub fn tame(inst: &mut Inst) {
             let offset = if address.register().is_none() { address.offset.rem_euclid(512) } else { address.offset };
             address.offset = offset / size * size;
         }
+        // A fraction is a number between 0 and 1.
+        if let (Opcode::CREATEPOLICY_OF, Operand::Number(bits)) = (inst.opcode, &mut *operand) {
+            *bits = 0.5_f32.to_bits().into();
+        }
         // Under a guard that is more than ptxas 13.5 survives.
         if let Operand::Pair([None, _] | [_, None]) = operand {
             inst.guard = None;
         }
     }
+}
+
+/// Whether an instruction is of a call: an assembler wants all of one together.
+pub fn is_of_a_call(inst: &Inst) -> bool {
+    let passes = |operand: &Operand| {
+        matches!(operand, Operand::Call { .. })
+            || matches!(
+                operand,
+                Operand::Memory(Address { base: Base::Frame(FrameVar { space: Space::Param, .. }), .. })
+            )
+    };
+    inst.operands.iter().any(passes)
 }
 
 /// Whether an instruction clamps integers of a type all of whose values are in range, which an assembler refuses.

@@ -99,7 +99,12 @@ struct View<'a> {
     frame: &'a Frame<'a>,
     item: Item<'a>,
     memory: &'a Memory<'a>,
+    /// The instructions that the item has executed.
+    executed: u64,
 }
+
+/// Threads of a warp.
+const WARP: u32 = 32;
 
 fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
@@ -118,13 +123,34 @@ impl Reader<Concrete> for View<'_> {
         self.frame.registers.get(reg) != 0
     }
 
-    fn special(&mut self, _: &mut Concrete, special: Special) -> u32 {
+    fn special(&mut self, _: &mut Concrete, special: Special) -> [u32; 2] {
         let Item { shape, place } = self.item;
-        special.axis.of(match special.group {
-            SpecialGroup::Thread => place.local,
-            SpecialGroup::Block => place.group,
-            SpecialGroup::BlockSize => shape.block,
-            SpecialGroup::GridSize => shape.grid,
+        let axis = |of: [u32; 3]| special.axis.of(of).into();
+        let [[x, y, z], [nx, ny, nz]] = [place.local, shape.block];
+        let number = x + nx * (y + ny * z);
+        let lane = number % WARP;
+        let time = self.executed;
+        words(match special.group {
+            SpecialGroup::Thread => axis(place.local),
+            SpecialGroup::Block => axis(place.group),
+            SpecialGroup::BlockSize => axis(shape.block),
+            SpecialGroup::GridSize => axis(shape.grid),
+            SpecialGroup::Lane => lane.into(),
+            SpecialGroup::Warp => (number / WARP).into(),
+            SpecialGroup::Warps => (nx * ny * nz).div_ceil(WARP).into(),
+            SpecialGroup::LanesEqual => 1 << lane,
+            SpecialGroup::LanesBelow => (1 << lane) - 1,
+            SpecialGroup::LanesUpTo => (2 << lane) - 1,
+            SpecialGroup::LanesAbove => u64::from(u32::MAX) & !((2 << lane) - 1),
+            SpecialGroup::LanesFrom => u64::from(u32::MAX) & !((1 << lane) - 1),
+            SpecialGroup::Multiprocessors => 1,
+            SpecialGroup::Clock | SpecialGroup::TimeLow => time & u64::from(u32::MAX),
+            SpecialGroup::ClockHigh | SpecialGroup::TimeHigh => time >> 32,
+            SpecialGroup::Clock64 | SpecialGroup::Time => time,
+            SpecialGroup::Multiprocessor
+            | SpecialGroup::SharedSize
+            | SpecialGroup::DynamicSharedSize
+            | SpecialGroup::Grid => 0,
         })
     }
 
@@ -175,7 +201,7 @@ pub(super) fn run_item(
             Some(inst) => {
                 stats.instructions += 1;
                 work.add(1)?;
-                step(inst, item, &mut frame, memory).map_err(fault)?
+                step(inst, item, stats.instructions, &mut frame, memory).map_err(fault)?
             }
             None => Next::Return,
         };
@@ -193,7 +219,7 @@ pub(super) fn run_item(
             (Next::Call(called), Some(inst)) => {
                 backward(&mut stats, work, address)?;
                 let number = callee(program, &frame, called).map_err(fault)?;
-                let mut view = View { frame: &frame, item, memory };
+                let mut view = View { frame: &frame, item, memory, executed: stats.instructions };
                 let values = arguments(inst, &mut Concrete, &mut view);
                 match program.function(number) {
                     Callable::None => return Err(fault(TrapKind::NoFunction).into()),
@@ -353,8 +379,14 @@ fn do_builtin(
 }
 
 /// Executes one instruction.
-fn step(inst: &Inst, item: Item<'_>, frame: &mut Frame<'_>, memory: &mut Memory<'_>) -> Result<Next<u32>, TrapKind> {
-    let mut view = View { frame, item, memory };
+fn step(
+    inst: &Inst,
+    item: Item<'_>,
+    executed: u64,
+    frame: &mut Frame<'_>,
+    memory: &mut Memory<'_>,
+) -> Result<Next<u32>, TrapKind> {
+    let mut view = View { frame, item, memory, executed };
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
         return Ok(Next::Fall);
     }

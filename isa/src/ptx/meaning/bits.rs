@@ -337,8 +337,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     pub(super) fn mov_special(&mut self) {
         if let Some(&Operand::Special(special)) = self.operand(1) {
-            let word = self.read.special(self.d, special);
-            self.define_word(word);
+            let value = self.read.special(self.d, special);
+            self.define(value);
         }
     }
 
@@ -348,15 +348,19 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let zero = self.d.word(0);
         let words: ArrayVec<D::Word, 4> =
             parts.iter().map(|part| part.map_or(zero, |reg| self.read.register(self.d, reg)[0])).collect();
-        let half = self.d.word(16);
-        let mut join = |low: D::Word, high: D::Word| {
-            let high = self.d.shl(high, half);
+        let mut join = |low: D::Word, high: D::Word, bits: u32| {
+            let bits = self.d.word(bits);
+            let high = self.d.shl(high, bits);
             self.d.or(low, high)
         };
         let result = match (words.as_slice(), self.inst.ty(0).bits()) {
             (&[low, high], 64) => [low, high],
-            (&[low, high], _) => [join(low, high), zero],
-            (&[a, b, c, e], _) => [join(a, b), join(c, e)],
+            (&[low, high], _) => [join(low, high, 16), zero],
+            (&[a, b, c, e], 64) => [join(a, b, 16), join(c, e, 16)],
+            (&[a, b, c, e], _) => {
+                let (low, high) = (join(a, b, 8), join(c, e, 8));
+                [join(low, high, 16), zero]
+            }
             _ => [zero, zero],
         };
         self.define(result);
@@ -366,12 +370,16 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let inst = self.inst;
         let Some(Operand::Vector(parts)) = inst.operands.first() else { return };
         let [low, high] = self.value(1);
-        let (half, zero) = (self.d.word(16), self.d.word(0));
-        let mut upper = |word: D::Word| self.d.shr(word, half);
+        let zero = self.d.word(0);
+        let mut above = |word: D::Word, bits: u32| {
+            let bits = self.d.word(bits);
+            self.d.shr(word, bits)
+        };
         let words = match (parts.len(), self.inst.ty(0).bits()) {
             (2, 64) => [low, high, zero, zero],
-            (2, _) => [low, upper(low), zero, zero],
-            _ => [low, upper(low), high, upper(high)],
+            (2, _) => [low, above(low, 16), zero, zero],
+            (_, 64) => [low, above(low, 16), high, above(high, 16)],
+            _ => [low, above(low, 8), above(low, 16), above(low, 24)],
         };
         for (part, word) in parts.iter().zip(words) {
             if let Some(reg) = part {

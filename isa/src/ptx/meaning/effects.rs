@@ -13,8 +13,8 @@ pub trait Reader<D: Domain> {
     fn register(&mut self, domain: &mut D, reg: Reg) -> [D::Word; 2];
     /// A predicate.
     fn predicate(&mut self, domain: &mut D, reg: Reg) -> D::Pred;
-    /// A special register.
-    fn special(&mut self, domain: &mut D, special: Special) -> D::Word;
+    /// A special register, low word first.
+    fn special(&mut self, domain: &mut D, special: Special) -> [D::Word; 2];
     /// The address of a variable as `cvta` gives it, low word first.
     fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
 

@@ -166,8 +166,9 @@ convert! {
     CVT_F16X2_F32 "cvt" Compute &[NEAR_OR_ZERO, MAYBE_RELU, MAYBE_SATFINITE, ty(types!(F16x2 Bf16x2)), source_ty(F32)], PAIR, SM_80, BOTH, "cvt.rn.f16x2.f32 %d, %a, %b;";
 
     MOV "mov" Move &[ty(types!(Pred B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64))], D_A, Since::ALWAYS, "Copies a value.", "mov.b32 %d, 0;";
-    MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32))], &[def("d", T), OperandRow::used("a", Shape::Special)], Since::ALWAYS,
-        "Reads a special register, a thread's or a block's number or how many there are; its low bits where the type is narrower.", "mov.u32 %d, %tid.x;";
+    MOV_SPECIAL "mov" Address &[ty(types!(B16 U16 B32 U32 S32 B64 U64 S64))], &[def("d", T), OperandRow::used("a", Shape::Special)], Since::ALWAYS,
+        "Reads a special register, a thread's or a block's number or how many there are; its low bits where the type is narrower. What a machine says of \
+        itself is what docs/ptx.md says.", "mov.u32 %d, %tid.x;" "mov.u32 %d, %laneid;" "mov.u64 %d, %clock64;";
     MOV_PACK "mov" Move &[ty(types!(B32 B64))], &[def("d", T), OperandRow::used("a", Shape::Parts(T))], Since::ALWAYS,
         "Puts a word together from two parts or four, the first one lowest.", "mov.b32 %d, {%a, %b};";
     MOV_UNPACK "mov" Move &[ty(types!(B32 B64))], &[OperandRow::def("d", Shape::Parts(T)), value("a", T)], Since::ALWAYS,

@@ -22,6 +22,7 @@ const SCOPE: Slot = Slot::one_of("scope", words!(Cta Gpu Sys));
 const LEVELS: Slot = Slot::one_of("scope", words!(Cta GlobalLevel Sys));
 const FENCE: Slot = Slot::optional("order", words!(SequentiallyConsistent AcquireRelease));
 
+const POLICY: OperandRow = def("d", Ty::Is(Type::U64));
 const AT: &[OperandRow] = &[OperandRow::used("a", Shape::Memory)];
 const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
 const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
@@ -47,14 +48,14 @@ hints! {
     PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Since::ALWAYS, FETCH, "prefetchu.L1 [%a];";
     NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Since::ALWAYS,
         "Lets the thread wait for up to twice so many nanoseconds.", "nanosleep.u32 20;";
-    PMEVENT "pmevent" &[], &[OperandRow::used("a", Shape::Byte)], Since::ALWAYS,
+    PMEVENT "pmevent" &[], &[OperandRow::used("a", Shape::Event)], Since::ALWAYS,
         "Triggers a counter of the machine.", "pmevent 1;";
     GRIDDEPCONTROL "griddepcontrol" &[GRID], &[], GRIDS,
         "Lets grids that depend on this one start, or waits for those that this one depends on. One that is launched alone has none.", "griddepcontrol.wait;";
     MEMBAR "membar" &[LEVELS], &[], Since::ALWAYS, ORDER, "membar.gl;";
     FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Since::ALWAYS, ORDER, "fence.acq_rel.gpu;";
-    CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[def("d", T)], POLICIES,
+    CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
         "Makes a policy for the second level of the caches. Here it is zero, for no policy changes a value.", "createpolicy.fractional.L2::evict_last.b64 %d;";
-    CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[def("d", T), value("f", Ty::Is(Type::F32))], POLICIES,
+    CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, value("f", Ty::Is(Type::F32))], POLICIES,
         "Makes a policy for a fraction of the accesses.", "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %d, 0f3f000000;";
 }

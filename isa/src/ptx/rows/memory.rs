@@ -99,19 +99,37 @@ const PREFETCH: Slot = Slot::optional(
 );
 
 const ELEMENT: Ty = Ty::Within(0);
-const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::B64)));
+const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::U64)));
 const TO: OperandRow = OperandRow::def("d", Shape::Elements(ELEMENT));
 const FROM: OperandRow = OperandRow::used("b", Shape::Elements(ELEMENT));
 const ADDRESS: OperandRow = OperandRow::used("a", Shape::Memory);
 
+const WIDE_TYPES: &[Token] =
+    &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)];
+
 /// 16 bytes at most.
-const UP_TO_16: &[[&[Token]; 2]] = &[[
-    &[Token::V4],
-    &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)],
-]];
+const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES]];
+/// The same, and what is said of levels only of global memory.
+const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[
+    [&[Token::V4], WIDE_TYPES],
+    [
+        &[Token::Local, Token::Const],
+        &[
+            Token::CacheHint,
+            Token::Prefetch64,
+            Token::Prefetch128,
+            Token::Prefetch256,
+            Token::L1Normal,
+            Token::L1Unchanged,
+            Token::L1First,
+            Token::L1Last,
+            Token::L1NoAllocate,
+        ],
+    ],
+];
 /// 32 bytes.
 const ALL_32: &[[&[Token]; 2]] = &[
-    [&[Token::V8], &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)]],
+    [&[Token::V8], WIDE_TYPES],
     [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],
 ];
 
@@ -155,7 +173,7 @@ const ANY: Since = Since::ALWAYS;
 memory! {
     LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
-    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
+    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];";
     LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         ORDERED, "ld.volatile.global.u32 %d, [%a];";
@@ -171,7 +189,7 @@ memory! {
         READ, "ld.global.nc.v4.b64 {%d, %e, %f, _}, [%a];";
     LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
-    ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
+    ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
         STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;";
     ST_VOLATILE "st" Memory &[VOLATILE, MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
@@ -182,10 +200,10 @@ memory! {
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
     ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[OperandRow::used("a", Shape::Passed), FROM], ANY,
-        "Stores what a call passes or a function returns.", "st.param.b32 [f0+4], %b;";
+        "Stores what a call passes or a function returns.", "st.param.b32 [v0+4], %b;";
     ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
         ALLOCATED, "alloca.u64 %d, %a;";
-    ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", Shape::Byte)], STACK,
+    ALLOCA_ALIGNED "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T), OperandRow::used("align", Shape::Alignment)], STACK,
         ALLOCATED, "alloca.u64 %d, %a, 16;";
     STACKSAVE "stacksave" Memory &[ty(types!(U32 U64))], &[], &[def("d", T)], STACK,
         "Keeps how far the stack reaches.", "stacksave.u64 %d;";

@@ -122,6 +122,10 @@ impl<'a> Reader<'a> {
             }
         }
         self.bump()?;
+        // Those that hold numbers come first.
+        let held = names.held();
+        locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
+        sources.splice(0..0, std::iter::repeat_n(Source::default(), held));
         let body = names.finish(insts, &mut self.errors);
         self.check_calls(&body, &locs);
         Ok(Code { body, locs, sources })

@@ -96,6 +96,9 @@ pub enum ErrorKind {
     /// A number that is none.
     #[error("`{0}` is not a number")]
     Number(String),
+    /// An expression that has no value.
+    #[error("{0}")]
+    Expression(&'static str),
     /// More values than a variable has elements.
     #[error("more than {0} values")]
     Values(u32),

@@ -156,6 +156,8 @@ impl<'a> Reader<'a> {
         loop {
             let (formal, name, at) = self.formal()?;
             let passed = match formal.in_memory {
+                // What is only declared need have no names.
+                _ if name == "_" => Passed::Frame(u32::MAX),
                 true => {
                     let Formal { ty, count, align, .. } = formal;
                     let variable = FrameVariable { name: name.to_owned(), space: Space::Param, ty, count, align };

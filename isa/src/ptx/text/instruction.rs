@@ -15,7 +15,7 @@ use crate::ptx::inst::{Guard, Inst};
 use crate::ptx::module::{AddressOf, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
 use crate::ptx::row::MAX_WORDS;
-use crate::ptx::row::{Lanes, OperandRow, Role, Shape, elements};
+use crate::ptx::row::{Lanes, OperandRow, Role, Shape, Ty, elements, part_of};
 use crate::ptx::types::{Space, Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
@@ -34,18 +34,28 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
 
 /// The name of a constant, the threads of a warp, and what it is.
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
-const WARP_THREADS: &str = "32";
+pub(super) const WARP_THREADS: &str = "32";
 
 /// An operand before it is known what it is for.
 #[derive(Clone)]
 enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
+    /// `{a, 0}`: registers and numbers.
+    Mixed(ArrayVec<Element<'a>, { Vector::MOST }>),
     Name(&'a str),
     /// The address of what has a name: a variable, a parameter, or a function.
     Address(&'a str, Operand),
     /// A register, and what stands after its dot.
     Dotted(Reg, &'a str),
+}
+
+/// What stands in braces.
+#[derive(Clone, Copy)]
+enum Element<'a> {
+    /// A register, or `_`.
+    Register(Option<Reg>),
+    Number(Literal<'a>),
 }
 
 /// Why an instruction is not of a row, and how far it agrees: whether in its words, up to which word or operand, and whether
@@ -204,8 +214,8 @@ impl<'a> Reader<'a> {
         loop {
             let at = self.ahead.at;
             all.push(match self.ahead.token {
-                Lexeme::Punct('-') | Lexeme::Number(_) if may_be_numbers => {
-                    let literal = self.literal()?;
+                _ if may_be_numbers && self.is_constant() => {
+                    let literal = self.constant()?;
                     let bits = literal.bits(Type::B64).or_else(|_| literal.bits(Type::B32));
                     Operand::Number(bits.map_err(|kind| Error { at, kind })?)
                 }
@@ -234,14 +244,13 @@ impl<'a> Reader<'a> {
 
     fn operand(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         match self.ahead.token {
-            Lexeme::Punct('{') => self.vector(names).map(Raw::Operand),
+            Lexeme::Punct('{') => self.vector(names),
             Lexeme::Punct('[') => self.address(names),
-            Lexeme::Punct('!') => {
+            Lexeme::Punct('!') if !self.is_constant() => {
                 self.bump()?;
                 self.register(names).map(|reg| Raw::Operand(Operand::Not(reg)))
             }
-            Lexeme::Punct('-') | Lexeme::Number(_) | Lexeme::Name(WARP_SIZE) => self.literal().map(Raw::Number),
-            Lexeme::Punct('(') => Err(self.expression()?),
+            _ if self.is_constant() => self.constant().map(Raw::Number),
             Lexeme::Name(name) => {
                 let reg = names.register(name);
                 if name == "_" || reg.is_some() {
@@ -263,20 +272,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is to be said of an expression in place of a number: floats have no place in one.
-    fn expression(&mut self) -> Result<Error, Error> {
-        let expression = self.error(ErrorKind::Unsupported("an expression".to_owned()));
-        while !matches!(self.ahead.token, Lexeme::Punct(';' | ',' | '}') | Lexeme::End) {
-            if let Lexeme::Number(text) = self.ahead.token
-                && let Err(kind @ ErrorKind::Number(_)) = (Literal { negative: false, text }).integer()
-            {
-                return Err(self.error(kind));
-            }
-            self.bump()?;
-        }
-        Ok(expression)
-    }
-
     /// What may follow a register, or `_`: a suffix, or a second predicate.
     fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         if self.accept('|')? {
@@ -295,23 +290,14 @@ impl<'a> Reader<'a> {
 
     /// A special register, or a name whose meaning depends on the place.
     fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
-        let Lexeme::Dotted(component) = self.ahead.token else { return Ok(Raw::Name(name)) };
+        let Lexeme::Dotted(component) = self.ahead.token else {
+            return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
+        };
         let full = format!("{name}.{component}");
         let unknown = |full| outside::name(name).unwrap_or(ErrorKind::Name(full));
         let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
         self.bump()?;
         Ok(Raw::Operand(Operand::Special(special)))
-    }
-
-    pub(super) fn literal(&mut self) -> Result<Literal<'a>, Error> {
-        let negative = self.accept('-')?;
-        let text = match self.ahead.token {
-            Lexeme::Number(text) => text,
-            Lexeme::Name(WARP_SIZE) => WARP_THREADS,
-            _ => return Err(self.expected("a number")),
-        };
-        self.bump()?;
-        Ok(Literal { negative, text })
     }
 
     fn register(&mut self, names: &Names<'a>) -> Result<Reg, Error> {
@@ -330,7 +316,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Where something is wrong in it, reading goes on after its `}`.
-    fn vector(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+    fn vector(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         self.elements(names).inspect_err(|_| {
             while !matches!(self.ahead.token, Lexeme::Punct(';' | '}') | Lexeme::End) {
                 self.skip();
@@ -341,23 +327,33 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn elements(&mut self, names: &Names<'a>) -> Result<Operand, Error> {
+    fn elements(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         self.bump()?;
-        let mut regs: ArrayVec<Option<Reg>, { Vector::MOST }> = ArrayVec::new();
+        let mut all: ArrayVec<Element<'a>, { Vector::MOST }> = ArrayVec::new();
         loop {
-            if regs.is_full() {
+            if all.is_full() {
                 return Err(self.expected("`}`"));
             }
-            if let Lexeme::Number(_) = self.ahead.token {
-                return Err(self.error(ErrorKind::Unsupported("a number in braces".to_owned())));
-            }
-            regs.push(self.element(names)?);
+            all.push(match self.is_constant() {
+                true => Element::Number(self.constant()?),
+                false => Element::Register(self.element(names)?),
+            });
             if !self.accept(',')? {
                 break;
             }
         }
         self.expect('}', "`,` or `}`")?;
-        Ok(Operand::Vector(regs.into_iter().collect()))
+        let regs: Option<Vector> = all
+            .iter()
+            .map(|element| match element {
+                Element::Register(reg) => Some(*reg),
+                Element::Number(_) => None,
+            })
+            .collect();
+        Ok(match regs {
+            Some(regs) => Raw::Operand(Operand::Vector(regs)),
+            None => Raw::Mixed(all),
+        })
     }
 
     fn address(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
@@ -384,7 +380,7 @@ impl<'a> Reader<'a> {
             return Ok(0);
         }
         let at = self.ahead.at;
-        let literal = self.literal()?;
+        let literal = self.constant()?;
         let offset = literal.integer().map_err(|kind| Error { at, kind })?;
         i32::try_from(offset).map_err(|_| {
             let kind = ErrorKind::Range { number: offset.to_string(), ty: "an offset of 32 bits".to_owned() };
@@ -459,7 +455,7 @@ impl<'a> Parts<'a> {
         let mut operands = SmallVec::new();
         for (place, ((raw, at), o)) in self.operands.iter().zip(row.operands_with(&self.words)).enumerate() {
             let braces = match raw {
-                Raw::Operand(Operand::Vector(_)) => {
+                Raw::Operand(Operand::Vector(_)) | Raw::Mixed(_) => {
                     matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
                 }
                 Raw::Address(..) => o.shape == Shape::Variable,
@@ -471,6 +467,28 @@ impl<'a> Parts<'a> {
         Ok(operands)
     }
 
+    /// Registers, and registers that hold the numbers among them; none where the place is not of so many.
+    fn mixed(
+        &self,
+        all: &[Element<'a>],
+        (shape, ty): (Shape, Ty),
+        names: &mut Names<'a>,
+    ) -> Option<Result<Operand, ErrorKind>> {
+        let (ty, _) = ty.resolve(&self.words);
+        let part = match shape {
+            Shape::Parts(_) => part_of(ty, all.len())?,
+            Shape::Elements(_) if elements(&self.words) != all.len() => return None,
+            // A register holds no less than 16 bits, of which the low ones are stored.
+            _ => [Type::B16, Type::B16, Type::B32, Type::B64].into_iter().find(|of| of.bits() >= ty.bits())?,
+        };
+        let taken = if matches!(shape, Shape::Parts(_)) { part } else { ty };
+        let reg = |element: &Element<'a>| match *element {
+            Element::Register(reg) => Ok(reg),
+            Element::Number(literal) => names.holding(part, literal.bits(taken)?).map(Some),
+        };
+        Some(all.iter().map(reg).collect::<Result<Vector, ErrorKind>>().map(Operand::Vector))
+    }
+
     /// Whether an operand may be a vector.
     fn takes_vectors(&self) -> bool {
         matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
@@ -478,8 +496,11 @@ impl<'a> Parts<'a> {
 
     /// The operand, where it may stand in this place.
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
-        let wrong =
-            || ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected: o.shape.describe(&self.words) };
+        let wrong = || ErrorKind::Operand {
+            mnemonic: self.mnemonic,
+            name: o.name,
+            expected: o.shape.describe(o.role, &self.words),
+        };
         let operand = match (raw, o.shape) {
             (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_) | Shape::Elements(_))
                 if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) =>
@@ -491,11 +512,16 @@ impl<'a> Parts<'a> {
                     _ => return Err(wrong()),
                 }
             }
+            (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
+                self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??
+            }
             (Raw::Operand(operand), _) => *operand,
             (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
-            (Raw::Number(literal), Shape::Byte | Shape::Amount) => Operand::Number(literal.bits(Type::U8)?),
+            (Raw::Number(literal), Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment) => {
+                Operand::Number(literal.bits(Type::U8)?)
+            }
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
             (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
             (&Raw::Address(name, operand), Shape::Label) if !has_offset(&operand) => {

@@ -87,6 +87,11 @@ impl<'a> Lexer<'a> {
         Ok(Spanned { token, at })
     }
 
+    /// The byte that stands right behind the last token.
+    pub(super) fn next_byte(&self) -> Option<u8> {
+        self.rest.as_bytes().first().copied()
+    }
+
     /// Goes to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let length = self.rest.bytes().take_while(|&b| b != b'\n').count();

@@ -2,6 +2,7 @@
 //! [`Writer`] writes that of kernels.
 
 mod body;
+mod constant;
 mod error;
 mod function;
 mod instruction;

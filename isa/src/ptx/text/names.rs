@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
+use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Body, FrameVariable, LabelName, Registers, Table, Targets};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
-use crate::ptx::types::Type;
+use crate::ptx::types::{Token, Type};
 
 /// Digits that the number of a register has at most.
 const MAX_DIGITS: usize = 7;
@@ -38,6 +39,8 @@ pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
     /// The registers that were declared in blocks, by the number of their declaration.
     nested: Vec<usize>,
+    /// The registers that hold numbers which stand in braces, their types and the numbers.
+    numbers: Vec<(Reg, Type, u64)>,
     /// The variables of the frame that were, by number.
     nested_frame: Vec<usize>,
 }
@@ -180,6 +183,25 @@ impl<'a> Names<'a> {
         self.tables.contains_key(name)
     }
 
+    /// How many registers hold numbers from the start.
+    pub(super) fn held(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// A register that holds a number from the start.
+    pub(super) fn holding(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
+        if ty.bits() < 16 {
+            return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
+        }
+        if let Some((reg, ..)) = self.numbers.iter().find(|(_, of, held)| (*of, *held) == (ty, bits)) {
+            return Ok(*reg);
+        }
+        let reg = self.registers.declare("%number", ty, None).ok_or(ErrorKind::Registers)?;
+        self.nested.push(self.registers.families().len() - 1);
+        self.numbers.push((reg, ty, bits));
+        Ok(reg)
+    }
+
     /// Opens a block.
     pub(super) fn open(&mut self) {
         self.scopes.push(Scope::default());
@@ -266,6 +288,7 @@ impl<'a> Names<'a> {
         let twice = self.single.iter().filter(|(name, _)| self.numbered(name).is_some());
         errors.extend(twice.map(|(name, d)| Error { at: d.at, kind: ErrorKind::Duplicate((*name).to_owned()) }));
 
+        let before = self.numbers.len() as u32;
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
         let mut taken = Taken::default();
@@ -275,7 +298,7 @@ impl<'a> Names<'a> {
                 continue;
             };
             *slot = Label(number);
-            labels.push(LabelName { name: taken.unused(mention.name), at: mention.place.unwrap_or(0) });
+            labels.push(LabelName { name: taken.unused(mention.name), at: before + mention.place.unwrap_or(0) });
         }
         // A block around another is closed after it, so that what a label is an alias of is no further on.
         for (number, mention) in self.mentioned.iter().enumerate() {
@@ -296,6 +319,13 @@ impl<'a> Names<'a> {
                 *label = standing;
             }
         }
+        let held = self.numbers.iter().map(|&(reg, ty, bits)| Inst {
+            opcode: Opcode::MOV,
+            words: [Token::Type(ty)].into_iter().collect(),
+            guard: None,
+            operands: [Operand::Register(reg), Operand::Number(bits)].into_iter().collect(),
+        });
+        insts.splice(0..0, held);
         self.rename_nested();
         let stands = |label: Label| order.get(label.0 as usize).copied().unwrap_or(label);
         let table = |list: List<'a>| {

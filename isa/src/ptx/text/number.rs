@@ -5,11 +5,23 @@ use crate::ptx::types::{Kind, Type};
 
 /// A number as written: what it is depends on where it stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Literal<'a> {
-    /// A minus stands before it.
-    pub negative: bool,
-    /// Its digits.
-    pub text: &'a str,
+pub(super) enum Literal<'a> {
+    /// As it stands.
+    Written {
+        /// A minus stands before it.
+        negative: bool,
+        /// Its digits.
+        text: &'a str,
+    },
+    /// The value of an expression.
+    Computed(Whole),
+}
+
+/// An integer of 64 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    pub bits: u64,
+    pub is_signed: bool,
 }
 
 /// The value of a literal.
@@ -24,13 +36,39 @@ enum Value {
 
 impl Literal<'_> {
     fn written(&self) -> String {
-        format!("{}{}", if self.negative { "-" } else { "" }, self.text)
+        match *self {
+            Literal::Written { negative, text } => format!("{}{text}", if negative { "-" } else { "" }),
+            Literal::Computed(Whole { bits, is_signed: true }) => bits.cast_signed().to_string(),
+            Literal::Computed(Whole { bits, .. }) => bits.to_string(),
+        }
     }
 
-    fn value(&self) -> Result<Value, ErrorKind> {
+    /// Whether it is below zero, and its magnitude or its bits.
+    fn value(&self) -> Result<(bool, Value), ErrorKind> {
+        match *self {
+            Literal::Written { negative, text } => Ok((negative, self.magnitude(text)?)),
+            Literal::Computed(Whole { bits, is_signed }) => {
+                let negative = is_signed && bits.cast_signed() < 0;
+                Ok((negative, Value::Integer(if negative { bits.wrapping_neg() } else { bits })))
+            }
+        }
+    }
+
+    /// Its value as an integer of 64 bits, signed where it has room for the sign; none of a float.
+    pub(super) fn whole(&self) -> Result<Option<Whole>, ErrorKind> {
+        Ok(match self.value()? {
+            (negative, Value::Integer(magnitude)) => {
+                let is_signed = !self.written().ends_with('U') && magnitude >> 63 == 0;
+                Some(Whole { bits: if negative { magnitude.wrapping_neg() } else { magnitude }, is_signed })
+            }
+            _ => None,
+        })
+    }
+
+    fn magnitude(&self, text: &str) -> Result<Value, ErrorKind> {
         let wrong = || ErrorKind::Number(self.written());
-        let bytes = self.text.as_bytes();
-        let digits = |from: usize| self.text.get(from..).unwrap_or("");
+        let bytes = text.as_bytes();
+        let digits = |from: usize| text.get(from..).unwrap_or("");
         // `from_str_radix` would take a sign.
         let radix = |from: usize, radix: u32| {
             let digits = digits(from).trim_end_matches('U');
@@ -42,7 +80,7 @@ impl Literal<'_> {
             [b'0', b'f' | b'F', ..] if bytes.len() == 10 => radix(2, 16).map(|bits| Value::Single(bits as u32)),
             [b'0', b'd' | b'D', ..] if bytes.len() == 18 => radix(2, 16).map(Value::Double),
             _ if bytes.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) => {
-                let value: f64 = self.text.parse().map_err(|_| wrong())?;
+                let value: f64 = text.parse().map_err(|_| wrong())?;
                 Ok(Value::Double(value.to_bits()))
             }
             [b'0', b'0'..=b'9', ..] => radix(1, 8).map(Value::Integer),
@@ -53,15 +91,16 @@ impl Literal<'_> {
     /// The bits of the number taken for the type, and for nothing but it where that is a float or an integer.
     pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
         let range = || ErrorKind::Range { number: self.written(), ty: ty.to_string() };
-        let sign = |width: u32| u64::from(self.negative) << (width - 1);
-        match (self.value()?, ty.kind()) {
+        let (negative, value) = self.value()?;
+        let sign = |width: u32| u64::from(negative) << (width - 1);
+        match (value, ty.kind()) {
             (Value::Integer(magnitude), Kind::Bits | Kind::Integer | Kind::Predicate) => {
                 let bits = ty.bits();
-                let limit = if self.negative { 1u128 << (bits - 1) } else { (1u128 << bits) - 1 };
+                let limit = if negative { 1u128 << (bits - 1) } else { (1u128 << bits) - 1 };
                 if u128::from(magnitude) > limit {
                     return Err(range());
                 }
-                Ok(ty.truncate(if self.negative { magnitude.wrapping_neg() } else { magnitude }))
+                Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
             }
             (Value::Single(bits), _) if matches!(ty, Type::F32 | Type::B32) => Ok(u64::from(bits) ^ sign(32)),
             (Value::Double(bits), _) if ty == Type::F32 => {
@@ -76,9 +115,9 @@ impl Literal<'_> {
     pub(super) fn integer(&self) -> Result<i64, ErrorKind> {
         let range = || ErrorKind::Range { number: self.written(), ty: "an integer of 32 bits".to_owned() };
         match self.value()? {
-            Value::Integer(magnitude) => {
+            (negative, Value::Integer(magnitude)) => {
                 let magnitude = u32::try_from(magnitude).map_err(|_| range())?;
-                Ok(if self.negative { -i64::from(magnitude) } else { magnitude.into() })
+                Ok(if negative { -i64::from(magnitude) } else { magnitude.into() })
             }
             _ => Err(ErrorKind::Number(self.written())),
         }

@@ -77,35 +77,15 @@ pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option
 pub(super) fn name(name: &str) -> Option<ErrorKind> {
     let of = name.strip_prefix('%').map(|name| name.split_once('.').map_or(name, |(of, _)| of));
     let is_special = match of {
-        Some("tid" | "ntid" | "ctaid" | "nctaid") => false,
         Some(
-            "laneid"
-            | "warpid"
-            | "nwarpid"
-            | "smid"
-            | "nsmid"
-            | "gridid"
-            | "lanemask_eq"
-            | "lanemask_le"
-            | "lanemask_lt"
-            | "lanemask_ge"
-            | "lanemask_gt"
-            | "clock"
-            | "clock_hi"
-            | "clock64"
-            | "globaltimer"
-            | "globaltimer_lo"
-            | "globaltimer_hi"
-            | "is_explicit_cluster"
+            "is_explicit_cluster"
             | "clusterid"
             | "nclusterid"
             | "cluster_ctaid"
             | "cluster_nctaid"
             | "cluster_ctarank"
             | "cluster_nctarank"
-            | "total_smem_size"
             | "aggr_smem_size"
-            | "dynamic_smem_size"
             | "current_graph_exec",
         ) => true,
         Some(of) => ["pm", "envreg", "reserved_smem_offset_"].iter().any(|prefix| of.starts_with(prefix)),

@@ -140,16 +140,16 @@ impl Printer {
         ]);
         let Prototype { results, params } = &function.prototype;
         if !results.is_empty() {
-            self.formals(results, code.map(|code| (code, code.results.as_slice())));
+            self.formals(results, "r", code.map(|code| (code, code.results.as_slice())));
             self.out.push(' ');
         }
         self.all(&[&function.name, " "]);
-        self.formals(params, code.map(|code| (code, code.params.as_slice())));
+        self.formals(params, "a", code.map(|code| (code, code.params.as_slice())));
         self.out.push_str(if function.no_return { " .noreturn" } else { "" });
     }
 
-    /// `(.param .b32 a, .reg .b32 %r)`
-    fn formals(&mut self, formals: &[Formal], names: Option<(&FunctionCode, &[Passed])>) {
+    /// `(.param .b32 a, .reg .b32 %r)`; without names of a body by a prefix and a number, or `_`.
+    fn formals(&mut self, formals: &[Formal], prefix: &str, names: Option<(&FunctionCode, &[Passed])>) {
         self.out.push('(');
         for (i, formal) in formals.iter().enumerate() {
             self.out.push_str(if i == 0 { "" } else { ", " });
@@ -161,7 +161,11 @@ impl Printer {
                 Some((code, Passed::Frame(number))) => {
                     self.out.push_str(code.body.frame.get(number as usize).map_or("_", |of| &of.name));
                 }
-                None => self.out.push('_'),
+                None if prefix.is_empty() => self.out.push('_'),
+                None => {
+                    self.out.push_str(prefix);
+                    self.integer(i as u64);
+                }
             }
             self.count(formal.count);
         }
@@ -317,11 +321,11 @@ impl Printer {
             Targets::Prototype(Prototype { results, params }) => {
                 self.out.push_str(".callprototype ");
                 if !results.is_empty() {
-                    self.formals(results, None);
+                    self.formals(results, "", None);
                     self.out.push(' ');
                 }
                 self.out.push_str("_ ");
-                self.formals(params, None);
+                self.formals(params, "", None);
             }
         }
         self.out.push_str(";\n");

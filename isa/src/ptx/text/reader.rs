@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
 
 /// A text on its way, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
-    lexer: Lexer<'a>,
+    pub(super) lexer: Lexer<'a>,
     /// The token that comes next.
     pub ahead: Spanned<'a>,
     pub(super) errors: Vec<Error>,
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
     /// The number that is next, of at most 32 bits.
     fn number_here(&self) -> Result<u32, Error> {
         let Token::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
-        let value = Literal { negative: false, text }.integer().map_err(|kind| self.error(kind))?;
+        let value = Literal::Written { negative: false, text }.integer().map_err(|kind| self.error(kind))?;
         Ok(value as u32)
     }
 

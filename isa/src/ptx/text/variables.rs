@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let at = self.ahead.at;
-        let bits = self.literal()?.bits(ty).map_err(|kind| Error { at, kind })?;
+        let bits = self.constant()?.bits(ty).map_err(|kind| Error { at, kind })?;
         bytes.extend(bits.to_le_bytes().iter().take((ty.bits() / 8) as usize));
         Ok(())
     }

@@ -1,0 +1,231 @@
+//! Reads constants: numbers, and expressions of them, which have 64 bits.
+
+use super::error::{Error, ErrorKind};
+use super::instruction::{WARP_SIZE, WARP_THREADS};
+use super::lexer::Token;
+use super::number::{Literal, Whole};
+use super::reader::Reader;
+
+/// Brackets, signs and conditions within each other.
+const MAX_DEPTH: u32 = 64;
+
+/// A part of an expression: a number as written, if it is only that, and its value, which floats have none of.
+struct Term<'a> {
+    plain: Option<Literal<'a>>,
+    value: Option<Whole>,
+}
+
+/// An operator between two terms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Binary {
+    Mul,
+    Div,
+    Rem,
+    Add,
+    Sub,
+    Shl,
+    Shr,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Xor,
+    Or,
+    Both,
+    Either,
+}
+
+impl<'a> Reader<'a> {
+    /// A number or an expression.
+    pub(super) fn constant(&mut self) -> Result<Literal<'a>, Error> {
+        let at = self.ahead.at;
+        let Term { plain, value } = self.conditional(0)?;
+        let found = || Error { at, kind: ErrorKind::Expression("a float is no part of an expression") };
+        match (plain, value) {
+            (Some(plain), _) => Ok(plain),
+            (None, Some(value)) => Ok(Literal::Computed(value)),
+            (None, None) => Err(found()),
+        }
+    }
+
+    /// Whether a constant stands next.
+    pub(super) fn is_constant(&self) -> bool {
+        match self.ahead.token {
+            Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('-' | '(' | '~') => true,
+            Token::Punct('!') => self.lexer.next_byte().is_some_and(|b| b.is_ascii_digit() || b == b'('),
+            _ => false,
+        }
+    }
+
+    /// `a ? b : c`
+    fn conditional(&mut self, depth: u32) -> Result<Term<'a>, Error> {
+        let condition = self.binary(depth, 0)?;
+        if self.ahead.token != Token::Punct('?') {
+            return Ok(condition);
+        }
+        let condition = self.whole(condition)?;
+        self.bump()?;
+        let yes = self.conditional(depth + 1)?;
+        let yes = self.whole(yes)?;
+        self.expect(':', "`:`")?;
+        let no = self.conditional(depth + 1)?;
+        let no = self.whole(no)?;
+        Ok(computed(if condition.bits != 0 { yes } else { no }))
+    }
+
+    /// Terms between operators that bind at least so tightly.
+    fn binary(&mut self, depth: u32, least: u32) -> Result<Term<'a>, Error> {
+        let mut left = self.unary(depth)?;
+        while let Some((operator, binds, length)) = self.operator().filter(|(_, binds, _)| *binds >= least) {
+            let a = self.whole(left)?;
+            for _ in 0..length {
+                self.bump()?;
+            }
+            let at = self.ahead.at;
+            let right = self.binary(depth + 1, binds + 1)?;
+            let b = self.whole(right)?;
+            let zero = || Error { at, kind: ErrorKind::Expression("this divides by zero") };
+            left = computed(apply(operator, a, b).ok_or_else(zero)?);
+        }
+        Ok(left)
+    }
+
+    /// The operator that stands next, how tightly it binds, and of how many characters it is.
+    fn operator(&self) -> Option<(Binary, u32, u32)> {
+        use Binary::*;
+        let Token::Punct(first) = self.ahead.token else { return None };
+        Some(match (first, self.lexer.next_byte()) {
+            ('*', _) => (Mul, 10, 1),
+            ('/', _) => (Div, 10, 1),
+            ('%', _) => (Rem, 10, 1),
+            ('+', _) => (Add, 9, 1),
+            ('-', _) => (Sub, 9, 1),
+            ('<', Some(b'<')) => (Shl, 8, 2),
+            ('>', Some(b'>')) => (Shr, 8, 2),
+            ('<', Some(b'=')) => (LessEqual, 7, 2),
+            ('<', _) => (Less, 7, 1),
+            ('>', Some(b'=')) => (GreaterEqual, 7, 2),
+            ('>', _) => (Greater, 7, 1),
+            ('=', Some(b'=')) => (Equal, 6, 2),
+            ('!', Some(b'=')) => (NotEqual, 6, 2),
+            ('&', Some(b'&')) => (Both, 2, 2),
+            ('&', _) => (And, 5, 1),
+            ('^', _) => (Xor, 4, 1),
+            ('|', Some(b'|')) => (Either, 1, 2),
+            ('|', _) => (Or, 3, 1),
+            _ => return None,
+        })
+    }
+
+    fn unary(&mut self, depth: u32) -> Result<Term<'a>, Error> {
+        if depth > MAX_DEPTH {
+            return Err(self.expected("a simpler expression"));
+        }
+        match self.ahead.token {
+            Token::Punct('-') => {
+                self.bump()?;
+                let Term { plain, value } = self.unary(depth + 1)?;
+                let plain = match plain {
+                    Some(Literal::Written { negative: false, text }) => Some(Literal::Written { negative: true, text }),
+                    _ => None,
+                };
+                Ok(Term { plain, value: value.map(|of| Whole { bits: of.bits.wrapping_neg(), ..of }) })
+            }
+            Token::Punct('~') => {
+                self.bump()?;
+                let of = self.unary(depth + 1)?;
+                let of = self.whole(of)?;
+                Ok(computed(Whole { bits: !of.bits, ..of }))
+            }
+            Token::Punct('!') => {
+                self.bump()?;
+                let of = self.unary(depth + 1)?;
+                let of = self.whole(of)?;
+                Ok(computed(truth(of.bits == 0)))
+            }
+            Token::Punct('(') => {
+                self.bump()?;
+                let signed = match self.ahead.token {
+                    Token::Dotted("s64") => Some(true),
+                    Token::Dotted("u64") => Some(false),
+                    _ => None,
+                };
+                if let Some(is_signed) = signed {
+                    self.bump()?;
+                    self.expect(')', "`)`")?;
+                    let of = self.unary(depth + 1)?;
+                    let of = self.whole(of)?;
+                    return Ok(computed(Whole { is_signed, ..of }));
+                }
+                let of = self.conditional(depth + 1)?;
+                self.expect(')', "`)`")?;
+                // A float in brackets is that float.
+                Ok(Term { plain: of.plain.filter(|_| of.value.is_none()), value: of.value })
+            }
+            _ => {
+                let text = match self.ahead.token {
+                    Token::Number(text) => text,
+                    Token::Name(WARP_SIZE) => WARP_THREADS,
+                    _ => return Err(self.expected("a number")),
+                };
+                let plain = Literal::Written { negative: false, text };
+                let value = plain.whole().map_err(|kind| self.error(kind))?;
+                self.bump()?;
+                Ok(Term { plain: Some(plain), value })
+            }
+        }
+    }
+
+    /// The value of a term, which must have one.
+    fn whole(&self, term: Term<'a>) -> Result<Whole, Error> {
+        let wrong = || self.error(ErrorKind::Expression("a float is no part of an expression"));
+        term.value.ok_or_else(wrong)
+    }
+}
+
+fn computed<'a>(value: Whole) -> Term<'a> {
+    Term { plain: None, value: Some(value) }
+}
+
+fn truth(value: bool) -> Whole {
+    Whole { bits: value.into(), is_signed: true }
+}
+
+/// The value of an operator; none of a quotient by zero. It is signed where both operands are.
+fn apply(operator: Binary, a: Whole, b: Whole) -> Option<Whole> {
+    let is_signed = a.is_signed && b.is_signed;
+    let (x, y) = (a.bits, b.bits);
+    let (p, q) = (x.cast_signed(), y.cast_signed());
+    let less = |strictly: bool| match (is_signed, strictly) {
+        (true, true) => p < q,
+        (true, false) => p <= q,
+        (false, true) => x < y,
+        (false, false) => x <= y,
+    };
+    let of = |bits: u64| Some(Whole { bits, is_signed });
+    match operator {
+        Binary::Mul => of(x.wrapping_mul(y)),
+        Binary::Add => of(x.wrapping_add(y)),
+        Binary::Sub => of(x.wrapping_sub(y)),
+        Binary::Div | Binary::Rem if y == 0 => None,
+        Binary::Div => of(if is_signed { p.wrapping_div(q).cast_unsigned() } else { x / y }),
+        Binary::Rem => of(if is_signed { p.wrapping_rem(q).cast_unsigned() } else { x % y }),
+        Binary::Shl => Some(Whole { bits: x.checked_shl(y.min(64) as u32).unwrap_or(0), ..a }),
+        Binary::Shr if a.is_signed => Some(Whole { bits: (p >> y.min(63)).cast_unsigned(), ..a }),
+        Binary::Shr => Some(Whole { bits: x.checked_shr(y.min(64) as u32).unwrap_or(0), ..a }),
+        Binary::Less => Some(truth(less(true))),
+        Binary::LessEqual => Some(truth(less(false))),
+        Binary::Greater => Some(truth(!less(false))),
+        Binary::GreaterEqual => Some(truth(!less(true))),
+        Binary::Equal => Some(truth(x == y)),
+        Binary::NotEqual => Some(truth(x != y)),
+        Binary::And => of(x & y),
+        Binary::Xor => of(x ^ y),
+        Binary::Or => of(x | y),
+        Binary::Both => Some(truth(x != 0 && y != 0)),
+        Binary::Either => Some(truth(x != 0 || y != 0)),
+    }
+}
