@@ -1,7 +1,7 @@
 //! PTX that is known and outside the subset: errors name it for what it is.
 
 use super::error::ErrorKind;
-use crate::ptx::types::{self, Token};
+use crate::ptx::types::Token;
 
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
@@ -74,19 +74,13 @@ pub(super) fn directive(word: &str) -> ErrorKind {
 
 /// What an instruction is whose words, or number of operands, no row here has, where PTX has it on an SM.
 pub(super) fn form(mnemonic: &str, words: &[Token], sm: u16, wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{Approx, Ftz, Param, Type, V4};
-    use types::Type::F64;
+    use Token::{Param, Type, V4};
     let has = |token: Token| words.contains(&token);
     let what = match (mnemonic, wrong) {
         ("ld" | "st", ErrorKind::Word { .. })
             if sm >= 100 && has(V4) && words.iter().any(|word| matches!(word, Type(ty) if ty.bits() == 64)) =>
         {
             "an access of 32 bytes"
-        }
-        ("rsqrt", _) | ("rcp", ErrorKind::Word { .. })
-            if has(Approx) && has(Type(F64)) && (mnemonic == "rsqrt" || has(Ftz)) =>
-        {
-            "an approximation in double precision"
         }
         ("cvta", ErrorKind::Word { .. }) if has(Param) => "the address of a parameter",
         ("st", ErrorKind::Word { .. }) if has(Param) => "a parameter of a call",
