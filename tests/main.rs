@@ -38,6 +38,7 @@ mod ptx_assembler;
 mod ptx_bf16;
 mod ptx_compilers;
 mod ptx_data;
+mod ptx_each;
 mod ptx_import;
 mod ptx_memory;
 mod ptx_mutated;

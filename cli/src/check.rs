@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use halfbyte::abi::Limits;
+use halfbyte::import_ptx::is_ptx;
+use halfbyte::ir::diag::{Lines, Position};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
-use halfbyte_testkit::check::{CheckResult, Outcome, Setup, Verdict, check_with};
+use halfbyte_testkit::check::{CheckResult, CheckedKernel, Outcome, Setup, Verdict, check_with};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, of_report};
@@ -18,6 +20,10 @@ use super::output::{render, say, summarize};
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
+///
+/// Of a file in PTX each kernel has a line of its own: `refused`, with the place and the reason, `read`, `run` where its launches were
+/// made, `equal` where they left the same bits everywhere. One that is refused is no reason not to run the others; the file fails,
+/// unless a line `// refuse: ptx: TEXT` expects each reason.
 ///
 /// A file that has no run lines has nothing to pass or fail, and is counted apart. Where engine `cuda` finds no GPU, all is
 /// skipped, with the reason.
@@ -202,7 +208,11 @@ impl Checked {
         let (name, verdict) = (&self.name, self.verdict());
         match &self.what {
             What::Checked(outcome) => {
-                let line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
+                let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
+                if is_ptx(name) {
+                    let lines = Lines::new(&outcome.text);
+                    line.extend(outcome.kernels.iter().map(|kernel| kernel_line(kernel, &lines)));
+                }
                 if outcome.failures.is_some() {
                     print(line.as_bytes())?
                 } else {
@@ -236,6 +246,7 @@ impl Checked {
                 object["launches"] = outcome.runs.into();
                 object["refusals"] = outcome.refusals.into();
                 object["results"] = outcome.results.iter().map(|result| self.result_json(result)).collect();
+                object["kernels"] = outcome.kernels.iter().map(|kernel| self.kernel_json(outcome, kernel)).collect();
             }
             What::NotRead(reason) | What::Skipped(reason) => object["reason"] = reason.as_str().into(),
         }
@@ -247,6 +258,25 @@ impl Checked {
         let What::Checked(outcome) = &self.what else { return None };
         let text = outcome.failures.as_ref()?.text();
         (!result.failures.is_empty()).then(|| Report::new(&*self.name, text, result.failures.clone()))
+    }
+
+    fn kernel_json(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Value {
+        let mut object = json!({
+            "kernel": kernel.name,
+            "state": kernel.state(),
+            "launches": kernel.launches,
+            "run": kernel.run,
+            "equal": kernel.equal,
+        });
+        if kernel.approximate {
+            object["approximate"] = true.into();
+        }
+        if !kernel.refused.is_empty() {
+            let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
+            object["refused"] = of_report(&report, &[]).into();
+            object["as_expected"] = kernel.as_expected.into();
+        }
+        object
     }
 
     fn result_json(&self, result: &CheckResult) -> Value {
@@ -276,17 +306,33 @@ impl Checked {
             What::NotRead(reason) => whole(junit::Verdict::Error { message: "not read".into(), text: reason.clone() }),
             What::Checked(outcome) => match &outcome.failures {
                 None if outcome.is_empty() => whole(junit::Verdict::Skipped { message: "no run lines".into() }),
-                // What is wrong with the file is no launch's fault.
-                Some(report) if outcome.results.iter().all(|result| result.verdict != Verdict::Failed) => {
-                    let message = report.diagnostics().first().map_or_else(String::new, ToString::to_string);
-                    let mut cases = whole(junit::Verdict::Error { message, text: report.render(false) });
+                failures => {
+                    let refused = outcome.kernels.iter().filter(|kernel| kernel.is_refused());
+                    let mut cases: Vec<Case> = refused.map(|kernel| self.refused_case(outcome, kernel)).collect();
+                    let is_blamed = |result: &CheckResult| result.verdict == Verdict::Failed;
+                    // What is wrong with the file is no kernel's and no launch's fault.
+                    if let Some(report) = failures
+                        && cases.is_empty()
+                        && !outcome.results.iter().any(is_blamed)
+                    {
+                        let message = report.diagnostics().first().map_or_else(String::new, ToString::to_string);
+                        cases = whole(junit::Verdict::Error { message, text: report.render(false) });
+                    }
                     cases.extend(outcome.results.iter().map(|result| self.case(result)));
                     cases
                 }
-                _ => outcome.results.iter().map(|result| self.case(result)).collect(),
             },
         };
         Suite { name: self.name.clone(), time: Some(self.time), cases }
+    }
+
+    /// A kernel that should have been read.
+    fn refused_case(&self, outcome: &Outcome, kernel: &CheckedKernel) -> Case {
+        let report = Report::new(&*self.name, outcome.text.clone(), kernel.refused.clone());
+        let message = kernel.refused.first().map_or_else(String::new, ToString::to_string);
+        let verdict = junit::Verdict::Error { message, text: report.render(false) };
+        let line = Lines::new(&outcome.text).position(kernel.place.start).line;
+        Case { name: format!("@{} is read", kernel.name), line: Some(line), time: None, verdict }
     }
 
     fn case(&self, result: &CheckResult) -> Case {
@@ -309,6 +355,23 @@ impl Checked {
     }
 }
 
+/// The line of a kernel: how far it came, and what is in the way.
+fn kernel_line(kernel: &CheckedKernel, lines: &Lines<'_>) -> String {
+    let said = match (kernel.refused.first(), kernel.launches) {
+        (Some(first), _) => {
+            let Position { line, column } = lines.position(first.span.start);
+            let more = kernel.refused.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(", and {}", counted(more, "more error")) };
+            let expected = if kernel.as_expected { "as expected, " } else { "" };
+            format!("{expected}{line}:{column}: {}{more}", first.message)
+        }
+        (None, 0) => "no launch".to_owned(),
+        (None, launches) if launches == kernel.equal => counted(launches, "launch"),
+        (None, launches) => format!("{}: {} run, {} equal", counted(launches, "launch"), kernel.run, kernel.equal),
+    };
+    format!("       {:<7} @{}  {said}\n", kernel.state(), kernel.name)
+}
+
 fn summary(outcome: &Outcome) -> String {
     let errors = outcome.failures.as_ref().map_or(0, |report| report.diagnostics().len());
     let mut parts = Vec::new();
@@ -325,6 +388,11 @@ fn summary(outcome: &Outcome) -> String {
     }
     if outcome.refusals > 0 {
         parts.push(counted(outcome.refusals, "refusal"));
+    }
+    let approximate = outcome.kernels.iter().filter(|kernel| kernel.approximate && kernel.launches > 0);
+    let approximate: Vec<String> = approximate.map(|kernel| format!("@{}", kernel.name)).collect();
+    if !approximate.is_empty() {
+        parts.push(format!("approximate on a GPU: {}", approximate.join(", ")));
     }
     parts.join("; ")
 }

@@ -16,7 +16,7 @@ use halfbyte::pipeline::{
     self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
 };
 use halfbyte::report::Report;
-use halfbyte::{Module, TARGETS, Target};
+use halfbyte::{Module, RefusedKernel, TARGETS, Target};
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(super) struct Compile {
     sm: SmArgs,
     #[command(flatten)]
     shape: ShapeArgs,
-    /// Only this kernel
+    /// Only this kernel: others of a file in PTX need not be read
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// What to write
@@ -239,14 +239,14 @@ impl Compile {
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name);
         match self.emit {
             Kind::Ir => {
-                let module = Module::open(&name, text.as_str(), shape)?;
+                let module = Module::open_each(&name, text.as_str(), shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
-                let module = Module::open(&name, text.as_str(), shape)?;
+                let module = Module::open_each(&name, text.as_str(), shape)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -317,16 +317,19 @@ impl Compile {
         let compiled = if self.kernel.is_none() && !is_ptx(name) {
             pipeline::compile_text(text, options, watch)
         } else {
-            let module = Module::open(name, text, self.shape.known(name)?)?;
+            let module = Module::open_each(name, text, self.shape.known(name)?)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         compiled.map_err(|error| Failure::compile(name, text, [error]))
     }
 }
 
-/// All kernels, of which there is at least one, or the one of that name.
+/// All kernels, of which there is at least one, or the one of that name. Of a text in PTX only what is asked for need be read.
 pub(super) fn select<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m [Kernel], Failure> {
     let kernels = &module.ir().kernels;
+    if let Some(report) = refused(module, name) {
+        return Err(report.into());
+    }
     if kernels.is_empty() {
         return Err(no_kernels(module.file(), module.text()));
     }
@@ -344,10 +347,36 @@ pub(super) fn no_kernels(file: &str, text: &str) -> Failure {
     Report::new(file, text, vec![wrong]).into()
 }
 
+/// Why all kernels that are asked for cannot be had, the one of that name or all that there are.
+pub(super) fn refused(module: &Module, name: Option<&str>) -> Option<Report> {
+    let name = name.map(|name| name.strip_prefix('@').unwrap_or(name));
+    let wanted = |refused: &&RefusedKernel| name.is_none_or(|name| refused.name == name);
+    let mut errors: Vec<Diagnostic> =
+        module.refused_kernels().iter().filter(wanted).flat_map(|refused| refused.errors.clone()).collect();
+    errors.sort_by_key(|error| error.span.start);
+    let first = if errors.is_empty() { return None } else { errors.remove(0) };
+    let kernels = &module.ir().kernels;
+    let first = if name.is_none() && !kernels.is_empty() {
+        let names: Vec<String> = kernels.iter().map(|kernel| format!("@{}", kernel.name)).collect();
+        first.note(None, format!("`--kernel NAME` takes one that is read: {}", names.join(", ")))
+    } else {
+        first
+    };
+    errors.insert(0, first);
+    Some(module.report(errors))
+}
+
 /// There is no kernel of that name.
 pub(super) fn no_kernel(module: &Module, name: &str) -> Failure {
     let names = module.ir().kernels.iter().map(|kernel| kernel.name.as_str());
-    Failure::Call(format!("{} has no kernel `@{name}`{}", module.file(), among(name, "@", names)))
+    let refused: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
+    let message = format!("{} has no kernel `@{name}`{}", module.file(), among(name, "@", names));
+    Failure::Call(message + &and_refused(&refused))
+}
+
+/// What comes after the names of kernels that can be had: those that cannot.
+pub(super) fn and_refused(names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("; refused: {}", names.join(", ")) }
 }
 
 fn timing<'t>(times: impl Iterator<Item = &'t (String, Duration)> + Clone) -> String {

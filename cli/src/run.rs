@@ -2,7 +2,7 @@
 
 mod results;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use halfbyte::Shape;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Limits, Watchdog};
-use halfbyte::import_ptx::{self, Host, MAX_ITEMS, is_ptx};
+use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};
 use halfbyte::ir::{Diagnostic, Span};
@@ -23,6 +23,7 @@ use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS};
 use halfbyte_testkit::bind::{Bound, bind};
+use halfbyte_testkit::check::approximate_kernels;
 use halfbyte_testkit::harness::Kind;
 use halfbyte_testkit::runlines::Name;
 use halfbyte_testkit::values::array::dtype_lines;
@@ -32,11 +33,12 @@ use serde_json::json;
 
 use self::results::{Form, Out, results_json, write_results};
 use super::answer::Answer;
-use super::compile::{no_kernel, no_kernels};
+use super::compile::{and_refused, no_kernel, no_kernels, refused};
 use super::io::Input;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
-use super::output::say;
+use super::names::among;
+use super::output::{mention, say};
 use super::trace::{self, evaluate_traced};
 use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 
@@ -55,7 +57,7 @@ use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 pub(super) struct Run {
     /// The kernel file, a file in PTX (*.ptx), or an object file that compile has made; - is standard input
     file: PathBuf,
-    /// The kernel; may be left out where there is one
+    /// The kernel; may be left out where there is one. Others of a file in PTX need not be read
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
@@ -108,6 +110,10 @@ Examples:
   halfbyte run mine.hb --kernel blur --target vp1 --items 4096 --arg x=@in.npy --arg y=zeros(4096) --out y=out.npy
   halfbyte run saxpy.ptx --target ptx --grid 4 --block 256 --arg n=1000 --arg x=@in.bin";
 
+/// What is said of a launch whose bits a GPU does not promise.
+const APPROXIMATE: &str = "note: the kernel has an instruction that GPUs approximate: here it gives the nearest number, on a GPU one \
+     within the bound of the PTX manual";
+
 /// What is said after the help on arguments.
 fn files() -> String {
     format!("Elements, and NumPy's dtypes of the files that they are read from and written to:\n{}", dtype_lines())
@@ -118,6 +124,8 @@ struct Within<'a> {
     watchdog: &'a Watchdog,
     /// What is known of it, for `--json`.
     answer: RefCell<Answer>,
+    /// Whether the kernel has an instruction that GPUs approximate.
+    approximate: Cell<bool>,
 }
 
 impl Within<'_> {
@@ -179,7 +187,8 @@ impl Run {
             return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
         }
         let watchdog = self.limits.watchdog(Limits::generous());
-        let within = Within { watchdog: &watchdog, answer: RefCell::new(Answer::new("run")) };
+        let answer = RefCell::new(Answer::new("run"));
+        let within = Within { watchdog: &watchdog, answer, approximate: Cell::new(false) };
         let done = self.run_within(&within);
         if let (Err(_), Some(advice)) = (&done, watchdog.exceeded().as_ref().and_then(advice)) {
             say(&format!("help: {advice}"));
@@ -210,7 +219,7 @@ impl Run {
                 return Err(Failure::Call(format!("{} is for {}", input.name, program.header().target)));
             }
             let names: Vec<&str> = program.kernels().iter().map(|kernel| kernel.signature().name()).collect();
-            let name = self.name(&names, &input.name, "")?;
+            let name = self.name(&names, &[], &input.name, "")?;
             let missing =
                 || Failure::Call(format!("{} has no kernel `@{name}`; it has {}", input.name, names.join(", ")));
             let kernel = program.kernel(name).ok_or_else(missing)?;
@@ -219,9 +228,15 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = Module::open(&input.name, text, known)?;
+        let module = Module::open_each(&input.name, text, known)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
-        let name = self.name(&names, &input.name, text)?;
+        let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
+        if let Some(report) =
+            refused(&module, self.kernel.as_deref()).filter(|_| self.kernel.is_some() || names.is_empty())
+        {
+            return Err(report.into());
+        }
+        let name = self.name(&names, &unread, &input.name, text)?;
         let kernels = &module.ir().kernels;
         let number = kernels.iter().position(|kernel| kernel.name == name).ok_or_else(|| no_kernel(&module, name))?;
         let kernels = kernels.get(number..=number).unwrap_or_default();
@@ -229,6 +244,7 @@ impl Run {
             return Err(no_kernel(&module, name));
         };
         let params = given(kernel);
+        within.approximate.set(approximate_kernels(&module).contains(name));
         let On::Words(target) = on else {
             let ready = Ready::Ir(kernel);
             return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);
@@ -243,13 +259,17 @@ impl Run {
         self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within)
     }
 
-    /// The kernel's name.
-    fn name<'n>(&'n self, names: &[&'n str], file: &str, text: &str) -> Result<&'n str, Failure> {
-        match (&self.kernel, names) {
-            (Some(name), _) => Ok(name.strip_prefix('@').unwrap_or(name)),
-            (None, [name]) => Ok(name),
-            (None, []) => Err(no_kernels(file, text)),
-            (None, _) => Err(Failure::Call(format!("say which --kernel of {file}: {}", names.join(", ")))),
+    /// The kernel's name. Where one is left out there is but one kernel, refused ones counted: what is meant does not depend on
+    /// what can be read.
+    fn name<'n>(&'n self, names: &[&'n str], refused: &[&str], file: &str, text: &str) -> Result<&'n str, Failure> {
+        match (&self.kernel, names, refused) {
+            (Some(name), ..) => Ok(name.strip_prefix('@').unwrap_or(name)),
+            (None, [name], []) => Ok(name),
+            (None, [], []) => Err(no_kernels(file, text)),
+            (None, ..) => {
+                let message = format!("say which --kernel of {file}: {}", names.join(", "));
+                Err(Failure::Call(message + &and_refused(refused)))
+            }
         }
     }
 
@@ -277,13 +297,20 @@ impl Run {
     /// Runs a kernel in PTX as it stands.
     fn run_text(&self, input: &Input, shape: Shape, engine: Engine, within: &Within<'_>) -> Done {
         let text = input.text()?;
-        let read = import_ptx::read(&input.name, text)?;
+        let read = import_ptx::read_each(&input.name, text)?;
         let names: Vec<&str> = read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
-        let name = self.name(&names, &input.name, text)?;
-        if !names.contains(&name) {
-            return Err(Failure::Call(format!("{} has no kernel `{name}`; it has {}", input.name, names.join(", "))));
+        let unread: Vec<&str> = read.refused.iter().map(|refused| refused.name.as_str()).collect();
+        if names.is_empty() && self.kernel.is_none() {
+            // All that is wrong, where nothing can be run.
+            import_ptx::read(&input.name, text)?;
+        }
+        let name = self.name(&names, &unread, &input.name, text)?;
+        if !names.iter().chain(&unread).any(|of| ir_name(of) == ir_name(name)) {
+            let message = format!("{} has no kernel `{name}`{}", input.name, among(name, "", names));
+            return Err(Failure::Call(message + &and_refused(&unread)));
         }
         let host = Host::load(&input.name, text, name)?;
+        within.approximate.set(host.is_approximate());
         let outs = self.outs(host.params())?;
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;
         let start = Instant::now();
@@ -419,8 +446,16 @@ impl Run {
     }
 
     fn write_results(&self, within: &Within<'_>, params: &[Param], bound: &Bound, outs: &[Out<'_>]) -> Done {
+        let approximate = within.approximate.get();
         if !self.json {
-            return write_results(params, bound, outs, self.print, self.sign());
+            write_results(params, bound, outs, self.print, self.sign())?;
+            if approximate {
+                mention(APPROXIMATE);
+            }
+            return Ok(());
+        }
+        if approximate {
+            within.set("approximate", true);
         }
         let buffers = results_json(params, bound, outs, self.sign())?;
         within.set("buffers", buffers);

@@ -100,7 +100,7 @@ pub use halfbyte_lower as lower;
 pub use halfbyte_runtime as runtime;
 #[cfg(feature = "codegen")]
 pub use halfbyte_runtime::{Engine, ThreadPool};
-pub use module::{Module, Verified};
+pub use module::{Module, RefusedKernel, Verified};
 #[cfg(feature = "codegen")]
 pub use pipeline::Binary;
 #[cfg(feature = "typed")]

@@ -34,12 +34,24 @@ impl<'k> Verified<'k> {
     }
 }
 
+/// A kernel of a text in another language that did not become one of the IR.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RefusedKernel {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub span: Span,
+    /// Why, in the order of the text.
+    pub errors: Vec<Diagnostic>,
+}
+
 /// Kernels with what they were made of.
 #[derive(Clone, Debug)]
 pub struct Module {
     file: String,
     source: Source,
     ir: ir::Module,
+    refused: Vec<RefusedKernel>,
 }
 
 impl Module {
@@ -63,7 +75,7 @@ impl Module {
             return Err(Report::new(file, "", vec![error]));
         }
         match ir::text::read(&text) {
-            Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir }),
+            Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir, refused: Vec::new() }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
     }
@@ -85,7 +97,7 @@ impl Module {
     /// ```
     pub fn from_kernels(kernels: impl IntoIterator<Item = Kernel>) -> Module {
         let ir = ir::Module { kernels: kernels.into_iter().collect() };
-        Module { file: "<built>".to_owned(), source: Source::None, ir }
+        Module { file: "<built>".to_owned(), source: Source::None, ir, refused: Vec::new() }
     }
 
     /// The same kernels, made of the text of this file, maybe in another language: their spans count bytes of it.
@@ -134,6 +146,18 @@ impl Module {
     /// The kernels.
     pub fn ir(&self) -> &ir::Module {
         &self.ir
+    }
+
+    /// The same module, whose text has these kernels too.
+    #[cfg(feature = "import-ptx")]
+    pub(crate) fn with_refused(self, refused: Vec<RefusedKernel>) -> Module {
+        Module { refused, ..self }
+    }
+
+    /// The kernels of its text that are not among [its own](Module::ir). There are some only where it was read kernel by kernel
+    /// (`Module::open_each`).
+    pub fn refused_kernels(&self) -> &[RefusedKernel] {
+        &self.refused
     }
 
     /// Findings about the module, to be shown with its text.

@@ -63,6 +63,7 @@ pub(crate) fn kernel(
         }
         let mut kernel = import.code.builder.finish();
         drop_unused(&mut kernel);
+        kernel.span = locs.first().map_or_else(Default::default, |&first| places.span(first));
         Ok(kernel)
     })
 }

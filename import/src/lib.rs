@@ -105,6 +105,59 @@ pub fn import(text: &str, shape: Shape) -> Result<Vec<Kernel>, Vec<Diagnostic>> 
     Err(errors)
 }
 
+/// What a text in PTX is imported to, kernel by kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    /// The kernels of the IR.
+    pub kernels: Vec<Kernel>,
+    /// Those that are none, in the order of the text.
+    pub refused: Vec<Refused>,
+}
+
+/// A kernel in PTX that is no kernel of the IR.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// The name that the IR would know it by.
+    pub name: String,
+    /// Where its name stands, or its first instruction.
+    pub span: Span,
+    /// Why, in the order of the text.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// The same kernel by kernel: one that is not read, or that no kernel of the IR can say, spoils no other.
+///
+/// # Errors
+/// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
+pub fn import_each(text: &str, shape: Shape) -> Result<Imported, Vec<Diagnostic>> {
+    let read = read_each(text)?;
+    let places = Places::new(text);
+    if read.module.entries.is_empty() && read.refused.is_empty() && !read.outside.is_empty() {
+        return Err(diagnostics(&places, &read.outside));
+    }
+    let refused = |refused: &text::Refused| Refused {
+        name: ir_name(&refused.name),
+        span: places.span(refused.at),
+        errors: diagnostics(&places, &refused.errors),
+    };
+    let mut imported = Imported { kernels: Vec::new(), refused: read.refused.iter().map(refused).collect() };
+    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
+        let kernel = emit::kernel(entry, locs, &places, shape).and_then(|kernel| {
+            let errors = defects(&kernel);
+            if errors.is_empty() { Ok(kernel) } else { Err(errors) }
+        });
+        match kernel {
+            Ok(kernel) => imported.kernels.push(kernel),
+            Err(errors) => {
+                let span = locs.first().map_or_else(Span::default, |&at| places.span(at));
+                imported.refused.push(Refused { name: ir_name(&entry.name), span, errors });
+            }
+        }
+    }
+    imported.refused.sort_by_key(|refused| refused.span.start);
+    Ok(imported)
+}
+
 /// A parameter of an imported kernel: a place in one of the text's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
@@ -160,10 +213,13 @@ pub struct Signature {
 /// Finds the kernel that the IR would know by a name, and what its launch is given.
 ///
 /// # Errors
-/// That there is none; a parameter of which it is not known what it is, or that no launch can give.
+/// That there is none, or why it was not read; a parameter of which it is not known what it is, or that no launch can give.
 pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<Diagnostic>> {
     let places = Places::new(text);
     let wrong = |message: String| vec![Diagnostic::new(Span::default(), message)];
+    if let Some(refused) = read.refused.iter().find(|refused| ir_name(&refused.name) == ir_name(name)) {
+        return Err(diagnostics(&places, &refused.errors));
+    }
     let mut entries = read.module.entries.iter().zip(&read.locs);
     let found = entries.find(|(entry, _)| ir_name(&entry.name) == ir_name(name));
     let (entry, locs) = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
@@ -194,21 +250,31 @@ pub fn span(text: &str, at: Loc) -> Span {
 /// # Errors
 /// All that is wrong with it.
 pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
-    text::read(text).map_err(|errors| {
-        let places = Places::new(text);
-        let diagnostic = |error: &text::Error| {
-            let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
-            let near = match &error.kind {
-                text::ErrorKind::Mnemonic(name) => closest(&name.to_lowercase(), docs::mnemonics()),
-                _ => None,
-            };
-            match near {
-                Some(near) => wrong.expected(format!("an instruction; did you mean `{near}`?")),
-                None => wrong,
-            }
+    text::read(text).map_err(|errors| diagnostics(&Places::new(text), &errors))
+}
+
+/// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].
+///
+/// # Errors
+/// What is wrong with it as an assembler would say.
+pub fn read_each(text: &str) -> Result<Text, Vec<Diagnostic>> {
+    text::read_each(text).map_err(|errors| diagnostics(&Places::new(text), &errors))
+}
+
+/// What the reader finds wrong, with what may have been meant.
+fn diagnostics(places: &Places<'_>, errors: &[text::Error]) -> Vec<Diagnostic> {
+    let diagnostic = |error: &text::Error| {
+        let wrong = Diagnostic::new(places.span(error.at), error.kind.to_string());
+        let near = match &error.kind {
+            text::ErrorKind::Mnemonic(name) => closest(&name.to_lowercase(), docs::mnemonics()),
+            _ => None,
         };
-        errors.iter().map(diagnostic).collect()
-    })
+        match near {
+            Some(near) => wrong.expected(format!("an instruction; did you mean `{near}`?")),
+            None => wrong,
+        }
+    };
+    errors.iter().map(diagnostic).collect()
 }
 
 /// What the verifier finds wrong with a kernel that was imported, which is none of the text's faults.
@@ -218,8 +284,8 @@ fn defects(kernel: &Kernel) -> Vec<Diagnostic> {
     found.iter().map(message).collect()
 }
 
-/// A name that the IR takes.
-fn ir_name(name: &str) -> String {
+/// The name that the IR knows a kernel in PTX by.
+pub fn ir_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod approx;
+mod approx_precise;
 mod docs;
 mod half_apfloat;
 mod halu_fields;

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use halfbyte::import_ptx::{Host, Shape, is_ptx};
+use halfbyte::import_ptx::{self, Host, Shape, ir_name, is_ptx};
 use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
@@ -32,6 +33,54 @@ pub struct Outcome {
     pub failures: Option<Report>,
     /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
     pub results: Vec<CheckResult>,
+    /// What came of each kernel, in the order of the text.
+    pub kernels: Vec<CheckedKernel>,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// What came of a kernel.
+#[derive(Clone, Debug)]
+pub struct CheckedKernel {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub place: Span,
+    /// Why it was not read, or did not become one of the IR; none where it was.
+    pub refused: Vec<Diagnostic>,
+    /// Whether it is expected to be refused, by a refuse line for each reason.
+    pub as_expected: bool,
+    /// Whether it has an instruction that GPUs approximate: what it leaves here is the nearest number, on a GPU one nearby.
+    pub approximate: bool,
+    /// Launches that run lines ask for.
+    pub launches: usize,
+    /// Those that ended well, on `ir` and wherever they were to be made.
+    pub run: usize,
+    /// Those that left the same bits everywhere, and the expected ones.
+    pub equal: usize,
+}
+
+impl CheckedKernel {
+    fn new(name: &str, place: Span, refused: &[Diagnostic]) -> CheckedKernel {
+        let (name, refused) = (name.to_owned(), refused.to_vec());
+        CheckedKernel { name, place, refused, as_expected: false, approximate: false, launches: 0, run: 0, equal: 0 }
+    }
+
+    /// Whether it is refused, and nobody expects it.
+    pub fn is_refused(&self) -> bool {
+        !self.refused.is_empty() && !self.as_expected
+    }
+
+    /// How far it came, in a word: `refused`, `read`, `run` where all of its launches were, and `equal`.
+    pub fn state(&self) -> &'static str {
+        match self.launches {
+            _ if !self.refused.is_empty() => "refused",
+            0 => "read",
+            launches if launches == self.equal => "equal",
+            launches if launches == self.run => "run",
+            _ => "read",
+        }
+    }
 }
 
 /// What came of one launch in one place, or of a refusal.
@@ -119,13 +168,15 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         outcome.failures = Some(Report::new(file, "", vec![Diagnostic::new(start, exceeded.to_string())]));
         return outcome;
     }
+    outcome.text = text.into();
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let failures = match (Module::open(file, text, Shape::default()), lines) {
-        (Ok(module), Ok(_)) if module.ir().kernels.is_empty() => {
+    let failures = match (Module::open_each(file, text, Shape::default()), lines) {
+        (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
         }
         (Ok(module), Ok(mut lines)) => {
             lines.set_sm(sm);
+            outcome.kernels = kernels_of(&module);
             let checker = Checker {
                 module: &module,
                 lines: Lines::new(text),
@@ -140,7 +191,10 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
             checker.check(&lines)
         }
         (module, lines) => {
-            let mut wrong = module.err().map_or(Vec::new(), |report| report.diagnostics().to_vec());
+            let mut wrong = match module {
+                Ok(module) => module.refused_kernels().iter().flat_map(|refused| refused.errors.clone()).collect(),
+                Err(report) => report.diagnostics().to_vec(),
+            };
             wrong.extend(lines.err().unwrap_or_default());
             wrong.sort_by_key(|diagnostic| diagnostic.span.start);
             wrong
@@ -156,6 +210,35 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         outcome.failures = Some(Report::new(file, text, failures));
     }
     outcome
+}
+
+/// The kernels of a module that have an instruction that GPUs approximate, in the language that they are written in: some of PTX's
+/// are exact ops of the IR.
+pub fn approximate_kernels(module: &Module) -> BTreeSet<String> {
+    let kernels = module.ir().kernels.iter();
+    let mut names: BTreeSet<String> =
+        kernels.filter(|kernel| kernel.is_approximate()).map(|kernel| kernel.name.clone()).collect();
+    if is_ptx(module.file())
+        && let Ok(read) = import_ptx::read_each(module.file(), module.text())
+    {
+        let entries = read.module.entries.iter().filter(|entry| import_ptx::is_approximate(entry));
+        names.extend(entries.map(|entry| ir_name(&entry.name)));
+    }
+    names
+}
+
+/// The kernels of a module and those that it refuses, in the order of the text, of which nothing is known yet.
+fn kernels_of(module: &Module) -> Vec<CheckedKernel> {
+    let approximate = approximate_kernels(module);
+    let read = module.ir().kernels.iter().map(|kernel| CheckedKernel {
+        approximate: approximate.contains(&kernel.name),
+        ..CheckedKernel::new(&kernel.name, kernel.span, &[])
+    });
+    let refused = module.refused_kernels().iter();
+    let refused = refused.map(|refused| CheckedKernel::new(&refused.name, refused.span, &refused.errors));
+    let mut kernels: Vec<CheckedKernel> = read.chain(refused).collect();
+    kernels.sort_by_key(|kernel| kernel.place.start);
+    kernels
 }
 
 /// What a text in PTX runs on, whichever SM it is for.
@@ -177,7 +260,8 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn check(mut self, lines: &RunLines) -> Vec<Diagnostic> {
-        let refused = self.refusals(&lines.refusals);
+        let expected = self.refused_kernels(&lines.refusals);
+        let refused = self.refusals(&expected);
         for run in &lines.runs {
             if self.is_over() {
                 break;
@@ -208,12 +292,51 @@ impl Checker<'_> {
         })
     }
 
+    /// Says what is wrong with the kernels of the text that were refused, unless it is expected. Gives the refusals that are expected
+    /// of others.
+    fn refused_kernels<'l>(&mut self, expected: &'l [RefuseLine]) -> Vec<&'l RefuseLine> {
+        let module = self.module;
+        let starts: Vec<u32> = (module.ir().kernels.iter().map(|kernel| kernel.span.start))
+            .chain(module.refused_kernels().iter().map(|refused| refused.span.start))
+            .collect();
+        let holds = |start: u32, line: Span| {
+            start <= line.end && !starts.iter().any(|&other| start < other && other <= line.end)
+        };
+        let mut others: Vec<&RefuseLine> = expected.iter().collect();
+        for kernel in module.refused_kernels() {
+            let wanted: Vec<&RefuseLine>;
+            (wanted, others) = others.into_iter().partition(|refusal| holds(kernel.span.start, refusal.line));
+            let mut made = kernel.errors.clone();
+            for refusal in wanted {
+                // What is not read runs nowhere, so any target may be named.
+                let found = expected_of(refusal, &made);
+                let failure = found.is_none().then(|| not_refused(refusal));
+                match found {
+                    Some(place) => {
+                        made.remove(place);
+                        self.outcome.refusals += 1;
+                    }
+                    None => self.failures.extend(failure.clone()),
+                }
+                let verdict = if failure.is_none() { Verdict::Refused } else { Verdict::Failed };
+                let (name, failures) = (kernel.name.clone(), failure.into_iter().collect());
+                self.push_result(name, refusal.span, refusal.target.name(), None, verdict, failures);
+            }
+            let checked = self.outcome.kernels.iter_mut().find(|checked| checked.name == kernel.name);
+            if let Some(checked) = checked {
+                checked.as_expected = made.is_empty();
+            }
+            self.failures.extend(made);
+        }
+        others
+    }
+
     /// Checks the expected refusals, and gives the kernels and targets that they are about.
-    fn refusals(&mut self, expected: &[RefuseLine]) -> BTreeSet<(usize, &'static str)> {
+    fn refusals(&mut self, expected: &[&RefuseLine]) -> BTreeSet<(usize, &'static str)> {
         let mut wanted: HashMap<(usize, Target), Vec<&RefuseLine>> = HashMap::new();
-        for refusal in expected {
+        for &refusal in expected {
             let kernels = self.module.ir().kernels.iter().enumerate();
-            let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.start);
+            let before = kernels.take_while(|(_, kernel)| kernel.span.start <= refusal.line.end);
             match before.last() {
                 None => self.failures.push(Diagnostic::new(refusal.span, "no kernel stands before this line")),
                 Some((kernel, _)) => wanted.entry((kernel, refusal.target)).or_default().push(refusal),
@@ -231,16 +354,14 @@ impl Checker<'_> {
                 Err(made) => made.clone(),
             };
             for refusal in wanted {
-                let on_line = |made: &Diagnostic| (refusal.line.start..=refusal.line.end).contains(&made.span.start);
-                match made.iter().position(|made| on_line(made) && made.to_string().contains(&refusal.text)) {
+                match expected_of(refusal, &made) {
                     Some(place) => {
                         made.remove(place);
                         self.outcome.refusals += 1;
                         self.note((kernel, refusal.span), target.name(), None, Verdict::Refused, &[]);
                     }
                     None => {
-                        let message = format!("{target} does not refuse this with `{}`", brief(&refusal.text));
-                        let failure = Diagnostic::new(refusal.span, message);
+                        let failure = not_refused(refusal);
                         self.note(
                             (kernel, refusal.span),
                             target.name(),
@@ -264,17 +385,32 @@ impl Checker<'_> {
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
         let mut kept = Kept::default();
         for line in run.launches() {
-            let failures = self.failures.len();
+            let (failures, results) = (self.failures.len(), self.outcome.results.len());
             let Some(launch) = self.evaluate(line, &kept) else {
-                return self.result(line, "ir", None, failures);
+                self.result(line, "ir", None, failures);
+                return self.count(line, results);
             };
             self.result(line, "ir", None, failures);
             self.run_everywhere(&launch, &run.targets, refused);
+            self.count(line, results);
             if self.failures.len() > failures || self.is_over() {
                 return;
             }
             kept.keep(&launch.params, launch.results);
         }
+    }
+
+    /// Counts a launch of which these results came.
+    fn count(&mut self, line: &LaunchLine, from: usize) {
+        let is_over = self.is_over();
+        let made = self.outcome.results.get(from..).unwrap_or_default();
+        let is_equal = !is_over && made.iter().all(|result| result.verdict == Verdict::Passed);
+        let is_run = |result: &CheckResult| result.verdict == Verdict::Passed || !result.differences.is_empty();
+        let is_run = !is_over && made.iter().all(is_run);
+        let Some(kernel) = self.outcome.kernels.iter_mut().find(|kernel| kernel.name == line.kernel.0) else { return };
+        kernel.launches += 1;
+        kernel.run += usize::from(is_run);
+        kernel.equal += usize::from(is_equal);
     }
 
     /// Notes what came of a launch in one place: it failed where there are more failures than before.
@@ -317,6 +453,12 @@ impl Checker<'_> {
         let kernels = &self.module.ir().kernels;
         let (name, name_span) = &line.kernel;
         let Some((number, kernel)) = kernels.iter().enumerate().find(|(_, kernel)| kernel.name == *name) else {
+            if let Some(refused) = self.module.refused_kernels().iter().find(|refused| refused.name == *name) {
+                let first = refused.errors.first().map_or(refused.span, |first| first.span);
+                let failure = Diagnostic::new(*name_span, format!("`@{name}` is refused, so it is not run"));
+                self.failures.push(failure.note(Some(first), "this is why"));
+                return None;
+            }
             let unknown = Diagnostic::new(*name_span, format!("there is no kernel `@{}`", brief(name)));
             let names = kernel_names(kernels.iter().map(|kernel| kernel.name.as_str()), name);
             self.failures.push(unknown.expected(names));
@@ -445,6 +587,17 @@ impl Checker<'_> {
             self.compare(launch, number, ("ir", expected), (&on, found));
         }
     }
+}
+
+/// Which of the errors is the one that a refuse line expects.
+fn expected_of(refusal: &RefuseLine, made: &[Diagnostic]) -> Option<usize> {
+    let on_line = |made: &Diagnostic| (refusal.line.start..=refusal.line.end).contains(&made.span.start);
+    made.iter().position(|made| on_line(made) && made.to_string().contains(&refusal.text))
+}
+
+fn not_refused(refusal: &RefuseLine) -> Diagnostic {
+    let message = format!("{} does not refuse this with `{}`", refusal.target, brief(&refusal.text));
+    Diagnostic::new(refusal.span, message)
 }
 
 /// A launch that the evaluator has made.

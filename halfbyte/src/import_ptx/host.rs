@@ -7,6 +7,7 @@ use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 
+use super::is_approximate;
 use crate::Report;
 use crate::launch::{Engine, How, given};
 
@@ -19,13 +20,13 @@ pub struct Host {
 }
 
 impl Host {
-    /// Takes the kernel of that name from a text.
+    /// Takes the kernel of that name from a text. What other kernels of the text lack does not matter.
     ///
     /// # Errors
-    /// All that is wrong with the text; a parameter of which it is not known what it is.
+    /// What is wrong with the text as an assembler would say, or with the kernel; a parameter of which it is not known what it is.
     pub fn load(file: &str, text: &str, name: &str) -> Result<Host, Report> {
         let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
-        let read = halfbyte_import::read(text).map_err(report)?;
+        let read = halfbyte_import::read_each(text).map_err(report)?;
         let Signature { name, kernel: declared, parts } = signature(text, &read, name).map_err(report)?;
         let kernel = Kernel::load(&read, &name, file).map_err(|error| {
             let span = match &error {
@@ -40,6 +41,11 @@ impl Host {
     /// The parameters, as the import has them.
     pub fn params(&self) -> &[Param] {
         &self.params
+    }
+
+    /// Whether it has an instruction that GPUs approximate.
+    pub fn is_approximate(&self) -> bool {
+        is_approximate(self.kernel.entry())
     }
 
     /// Runs the kernel's work items on the interpreter, on the bytes of each parameter: over a [`Shape`], or so many blocks of so many

@@ -24,11 +24,13 @@ mod host;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::types::Token;
 
-pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, is_ptx};
+use halfbyte_import::{Imported, Refused};
+pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, ir_name, is_ptx};
 pub use host::Host;
 
-use crate::{Module, Report};
+use crate::{Module, RefusedKernel, Report};
 
 /// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
 ///
@@ -39,6 +41,17 @@ pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
         Ok(kernels) => Ok(Module::from_kernels(kernels).with_text(file, text)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
+}
+
+/// The same kernel by kernel: those that are not read, or that the IR cannot say, are [`Module::refused_kernels`].
+///
+/// # Errors
+/// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
+pub fn import_each(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
+    let Imported { kernels, refused } =
+        halfbyte_import::import_each(text, shape).map_err(|errors| Report::new(file, text, errors))?;
+    let refused = refused.into_iter().map(|Refused { name, span, errors }| RefusedKernel { name, span, errors });
+    Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }
 
 /// Makes one kernel of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
@@ -58,6 +71,20 @@ pub fn import_one(
     }
 }
 
+/// Whether a kernel has an instruction that GPUs approximate, with `.approx` or `.full`: it gives the nearest number here, and on a
+/// GPU one nearby.
+pub fn is_approximate(entry: &Entry) -> bool {
+    entry.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full))
+}
+
+/// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].
+///
+/// # Errors
+/// What is wrong with it as an assembler would say.
+pub fn read_each(file: &str, text: &str) -> Result<Text, Report> {
+    halfbyte_import::read_each(text).map_err(|errors| Report::new(file, text, errors))
+}
+
 /// Reads a text in PTX.
 ///
 /// # Errors
@@ -73,5 +100,13 @@ impl Module {
     /// All that is wrong with it; kernels in PTX that the IR cannot say.
     pub fn open(file: &str, text: impl Into<String>, shape: Shape) -> Result<Module, Report> {
         if is_ptx(file) { import(file, &text.into(), shape) } else { Module::named(file, text) }
+    }
+
+    /// The same, where one kernel in PTX spoils no other: what is wrong with one is said by [`Module::refused_kernels`].
+    ///
+    /// # Errors
+    /// All that is wrong with a text in the IR; what is wrong with one in PTX as an assembler would say.
+    pub fn open_each(file: &str, text: impl Into<String>, shape: Shape) -> Result<Module, Report> {
+        if is_ptx(file) { import_each(file, &text.into(), shape) } else { Module::named(file, text) }
     }
 }

@@ -168,6 +168,9 @@ macro_rules! opcodes {
                     RCP_APPROX_F32 => m.float(Arith::Rcp);
                     SQRT_APPROX_F32 => m.float(Arith::Sqrt);
                     RSQRT_F32 => m.elementary(Function::Rsqrt);
+                    RSQRT_F64 => m.approximate_root();
+                    RCP_APPROX_F64 => m.approximate_high_word(false);
+                    RSQRT_APPROX_F64 => m.approximate_high_word(true);
                     SIN_F32 => m.elementary(Function::Sin);
                     COS_F32 => m.elementary(Function::Cos);
                     LG2_F32 => m.elementary(Function::Lg2);

@@ -28,8 +28,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     let Some(kernel) = module.ir().kernels.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
-    let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    how.note_approximate(insts.any(|&inst| kernel.insts[inst].op.is_approximate()));
+    how.note_approximate(kernel.is_approximate());
     if request.shared != 0 {
         return Err(Failure::arguments("kernels of the IR have no shared memory; `shared` is 0"));
     }

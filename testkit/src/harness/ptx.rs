@@ -4,7 +4,7 @@ use halfbyte_abi::{Shape, ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module, Variable};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
-use halfbyte_isa::ptx::types::{Space, Token};
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::TrapKind;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
@@ -12,7 +12,7 @@ use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
 use super::{Arg, How, Request, Size, Via, address, check_count, choose};
-use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one};
+use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
 /// Bytes of an address.
@@ -31,7 +31,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
-    how.note_approximate(entry.body.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full)));
+    how.note_approximate(is_approximate(entry));
     let shape = shape(request.size)?;
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {

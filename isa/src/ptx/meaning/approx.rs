@@ -1,8 +1,9 @@
 //! What machines approximate: the exact result, rounded to nearest.
 
+use super::exact::{self, Finish, Float, Number, Towards};
 use super::{Context, Reader};
 use crate::approx::Function;
-use crate::half::{Compare, Format};
+use crate::half::{Compare, Format, Rounding};
 use crate::halu::domain::Domain;
 use crate::ptx::types::Token;
 
@@ -63,5 +64,38 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             result = self.d.select(is_beyond, special, result);
         }
         self.define_float(result);
+    }
+
+    /// RSQRT of an f64.
+    pub(super) fn approximate_root(&mut self) {
+        let a = self.value(1);
+        let a = exact::unpack(self.d, Float::F64, a);
+        let root = exact::rsqrt(self.d, a);
+        let result = self.nearest(Float::F64, root, Finish::default());
+        self.define(result);
+    }
+
+    /// RCP and RSQRT of the high word of an f64.
+    pub(super) fn approximate_high_word(&mut self, root: bool) {
+        let [_, high] = self.value(1);
+        let (zero, exponents) = (self.d.word(0), self.d.word(Float::F64_HIGH_EXPONENT));
+        let exponent = self.d.and(high, exponents);
+        let is_small = self.d.equal(exponent, zero);
+        let sign = self.d.word(SIGN);
+        let sign = self.d.and(high, sign);
+        let flushed = self.d.select(is_small, sign, high);
+        let a = exact::unpack(self.d, Float::F64_HIGH, [flushed, zero]);
+        let number = if root {
+            exact::rsqrt(self.d, a)
+        } else {
+            let one = exact::one(self.d);
+            exact::div(self.d, Float::F64_HIGH, one, a)
+        };
+        let [high, _] = self.nearest(Float::F64_HIGH, number, Finish { ftz: true, ..Finish::default() });
+        self.define([zero, high]);
+    }
+
+    fn nearest(&mut self, format: Float, number: Number<D>, finish: Finish) -> [D::Word; 2] {
+        exact::round(self.d, format, number, Towards::Rounding(Rounding::Nearest), finish, None)
     }
 }

@@ -27,6 +27,10 @@ impl Float {
     pub const TF32: Float = Float::ieee(8, 10, 0x3_FFFF);
     pub const F32: Float = Float::ieee(8, 23, 0x7FFF_FFFF);
     pub const F64: Float = Float::ieee(11, 52, 0x7FF8_0000_0000_0000);
+    /// The high word of an f64.
+    pub const F64_HIGH: Float = Float::ieee(11, 20, 0x7FFF_FFFF);
+    /// The exponent in it.
+    pub const F64_HIGH_EXPONENT: u32 = 0x7FF0_0000;
     pub const E5M2: Float = Float::ieee(5, 2, 0x7F);
     pub const E4M3: Float = Float { exponent_bits: 4, fraction_bits: 3, most: 0x7E, infinity: None, nan: 0x7F };
     pub const E2M3: Float = Float::finite(2, 3);
@@ -430,6 +434,50 @@ pub(super) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
     normalised(d, Number { nan, exponent, significand, ..a })
 }
 
+/// 1 by the square root, with 53 bits and what tells on which side of them it is.
+///
+/// Digit by digit, from that of 1 down to that of 2^-54: before digit `j`, `rest` is `2^j * (1 - m * root^2)` of a radicand `m` from 1
+/// to below 4, and `product` is `m * root`. All of it is exact in units of 2^-106.
+pub(super) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
+    const DIGITS: u32 = 55;
+    let one = d.word(1);
+    let half = d.sar(a.exponent, one);
+    let odd = d.and(a.exponent, one);
+    let odd = d.equal(odd, one);
+    let even = [shl(d, a.significand, 44), shr(d, a.significand, 20)];
+    let twice = [shl(d, a.significand, 45), shr(d, a.significand, 19)];
+    let mut step = [0, 1].map(|i| wide::select(d, odd, twice[i], even[i]));
+    let none = wide::constant(d, 0);
+    let (mut root, mut product) = (none, [none; 2]);
+    let mut rest = [none, wide::constant(d, 1 << 42)];
+    for digit in 0..DIGITS {
+        let twice = shl_quad(d, product);
+        let taken = add_quad(d, twice, step);
+        let left = sub_quad(d, rest, taken);
+        let below = wide::is_negative(d, left[1][1]);
+        let kept = [0, 1].map(|i| wide::select(d, below, rest[i], left[i]));
+        rest = shl_quad(d, kept);
+        let more = add_quad(d, product, step);
+        product = [0, 1].map(|i| wide::select(d, below, product[i], more[i]));
+        let bit = wide::constant(d, 1 << (LEADING - digit));
+        let longer = wide::bitwise(d, D::or, root, bit);
+        root = wide::select(d, below, root, longer);
+        step = shr_quad(d, step);
+    }
+    let rest = wide::bitwise(d, D::or, rest[0], rest[1]);
+    let exact = is_nothing(d, rest);
+    let significand = sticky(d, root, exact);
+
+    let zero = d.word(0);
+    let exponent = d.sub(zero, half);
+    let nothing = is_nothing(d, a.significand);
+    let something = d.negate(nothing);
+    let invalid = d.both(a.negative, something);
+    let nan = d.either(a.nan, invalid);
+    let significand = wide::select(d, a.infinite, none, significand);
+    normalised(d, Number { nan, infinite: nothing, negative: a.negative, exponent, significand })
+}
+
 /// The bits of the number rounded to a format, those beyond the format zero. NaN is `nan`, or the format's own.
 pub(super) fn round<D: Domain>(
     d: &mut D,
@@ -645,6 +693,20 @@ fn add_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
     let (carry, zero) = (wide::one_if(d, carry), d.word(0));
     let high = wide::add(d, a[1], b[1]);
     [low, wide::add(d, high, [carry, zero])]
+}
+
+/// `a << 1`
+fn shl_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
+    let carried = shr(d, low, 63);
+    let high = shl(d, high, 1);
+    [shl(d, low, 1), wide::bitwise(d, D::or, high, carried)]
+}
+
+/// `a >> 1`
+fn shr_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
+    let carried = shl(d, high, 63);
+    let low = shr(d, low, 1);
+    [wide::bitwise(d, D::or, low, carried), shr(d, high, 1)]
 }
 
 fn sub_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {

@@ -12,6 +12,14 @@ const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 /// From these on there is a hyperbolic tangent, and 2 to the power of f16.
 const SM_75: Since = Since::new(7, 0, 75);
 
+macro_rules! high_word {
+    () => {
+        "Only the high word of the operand is read, as a number with 20 bits of fraction, and the low word of the result is zero. \
+         Subnormal operands and results are zeros of their sign.\n\nThe exact result, rounded to nearest even; every NaN is \
+         0x7fffffff00000000. The manual has no bound for what machines give."
+    };
+}
+
 macro_rules! nearest {
     ($what:literal) => {
         concat!($what, "\n\nThe exact result, rounded to nearest even; every NaN is 0x7fffffff, of halves 0x7fff. Machines have results ",
@@ -24,6 +32,9 @@ rows! {
     RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
     SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
     RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
+    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Since::ALWAYS, "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
+    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
+    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
     SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
     COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
     LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";

@@ -411,11 +411,7 @@ impl<'a> Parts<'a> {
             }
         }
         let unknown = || Error { at: self.at, kind: ErrorKind::Mnemonic(self.mnemonic.to_owned()) };
-        let error = best.map_or_else(unknown, |best| best.error);
-        match outside::form(self.mnemonic, &self.words, &error.kind) {
-            Some(kind) => Err(Error { kind, ..error }),
-            None => Err(error),
-        }
+        Err(best.map_or_else(unknown, |best| best.error))
     }
 
     /// The instruction that calls so.

@@ -1,7 +1,7 @@
 //! PTX that is known and outside the subset: errors name it for what it is.
 
 use super::error::ErrorKind;
-use crate::ptx::types::{self, Token};
+use crate::ptx::types::Token;
 
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
@@ -55,22 +55,6 @@ pub(super) fn directive(word: &str) -> ErrorKind {
         _ => return ErrorKind::Unsupported(format!("`.{word}`")),
     };
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
-}
-
-/// What an instruction is whose words, or number of operands, no row here has, where PTX has it.
-pub(super) fn form(mnemonic: &str, words: &[Token], wrong: &ErrorKind) -> Option<ErrorKind> {
-    use Token::{Approx, Ftz, Type};
-    use types::Type::F64;
-    let has = |token: Token| words.contains(&token);
-    let what = match (mnemonic, wrong) {
-        ("rsqrt", _) | ("rcp", ErrorKind::Word { .. })
-            if has(Approx) && has(Type(F64)) && (mnemonic == "rsqrt" || has(Ftz)) =>
-        {
-            "an approximation in double precision"
-        }
-        _ => return None,
-    };
-    Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
 }
 
 /// A special register that there is none of here.

@@ -1,0 +1,199 @@
+//! Files in PTX are read kernel by kernel: one that is refused spoils no other.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::common::{Called, halfbyte};
+use crate::json::object;
+
+const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+const TWICE: &str = ".visible .entry twice(.param .u64 x) {\n.reg .b32 %r<4>; .reg .b64 %d<3>;\nmov.u32 %r0, %tid.x;\n\
+    ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %r0, 4; add.s64 %d2, %d0, %d1;\nld.global.u32 %r1, [%d2]; add.u32 %r2, %r1, %r1;\n\
+    st.global.u32 [%d2], %r2;\nret;\n}\n";
+
+/// Its surface is on line 14 where it stands after `twice`.
+const PAINTS: &str =
+    ".visible .entry paints(.param .u64 x) {\n.reg .b32 %r<4>;\nsuld.b.1d.b32.trap {%r0}, [x, {%r1}];\nret;\n}\n";
+
+/// Read, and no kernel of the IR: one load is of a part of another's.
+const PARTS: &str = ".visible .entry parts(.param .u64 x, .param .align 8 .b8 s[16]) {\n.reg .b32 %r<4>; .reg .b64 %d<3>;\n\
+    ld.param.u64 %d0, [s];\nld.param.u32 %r0, [s+4];\nld.param.u64 %d1, [x];\nst.global.u32 [%d1], %r0;\nret;\n}\n";
+
+const RUN: &str = "// run: halu: @twice grid=1 block=2 x=[1, 2] -> x=[2, 4]\n";
+
+struct File {
+    _folder: TempDir,
+    path: String,
+}
+
+fn file(parts: &[&str]) -> File {
+    let folder = tempfile::tempdir().unwrap();
+    let path: PathBuf = folder.path().join("k.ptx");
+    std::fs::write(&path, HEAD.to_owned() + &parts.concat()).unwrap();
+    File { path: path.display().to_string(), _folder: folder }
+}
+
+impl File {
+    fn run(&self, more: &[&str]) -> Called {
+        let args = ["run", &self.path, "--grid", "1", "--block", "2", "--arg", "x=[1, 2]"];
+        halfbyte(&[&args[..], more].concat())
+    }
+
+    fn compile(&self, more: &[&str]) -> Called {
+        halfbyte(&[&["compile", &self.path, "--target", "halu"], more].concat())
+    }
+
+    fn check(&self, more: &[&str]) -> Called {
+        halfbyte(&[&["check", &self.path], more].concat())
+    }
+}
+
+#[test]
+fn a_kernel_is_run_beside_one_that_is_refused() {
+    let mixed = file(&[TWICE, PAINTS]);
+    for target in ["ptx", "ir", "halu"] {
+        let called = mixed.run(&["--target", target, "--kernel", "twice"]);
+        assert_eq!(called.output(), "x=[2, 4]\n", "{target}");
+        let called = mixed.run(&["--target", target, "--kernel", "paints"]);
+        called.fails(1, "a surface (`suld`) is not supported");
+        called.fails(1, "k.ptx:14:1");
+        mixed.run(&["--target", target]).fails(2, "k.ptx: twice; refused: paints");
+        let called = mixed.run(&["--target", target, "--kernel", "thrice"]);
+        called.fails(2, "did you mean");
+        called.fails(2, "refused: paints");
+    }
+    // A text without a kernel that can be run shows all that is wrong.
+    let called = file(&[PAINTS, &PAINTS.replace("paints", "draws")]).run(&["--target", "ptx"]);
+    called.fails(1, "k.ptx:6:1");
+    called.fails(1, "11:1");
+}
+
+#[test]
+fn a_kernel_that_is_not_imported_runs_as_it_stands() {
+    let mixed = file(&[TWICE, PARTS]);
+    let parts = ["--kernel", "parts", "--arg", "s=0"];
+    mixed.run(&[&["--target", "ir"], &parts[..]].concat()).fails(1, "k.ptx:15:1");
+    mixed.run(&["--target", "ir", "--kernel", "twice"]).output();
+    mixed.compile(&["--kernel", "parts"]).fails(1, "k.ptx:15:1");
+    mixed.compile(&["--kernel", "twice"]).output();
+}
+
+#[test]
+fn compiling_gives_all_or_the_one_that_is_named() {
+    let mixed = file(&[TWICE, PAINTS]);
+    for emit in ["ir", "lowered", "mach", "asm", "words"] {
+        let one = mixed.compile(&["--emit", emit, "--kernel", "twice"]);
+        assert_eq!(one.output(), file(&[TWICE]).compile(&["--emit", emit]).output(), "{emit}");
+        let all = mixed.compile(&["--emit", emit]);
+        all.fails(1, "a surface (`suld`) is not supported");
+        all.fails(1, "`--kernel NAME` takes one that is read: @twice");
+        assert_eq!(all.out, "", "{emit}");
+        mixed.compile(&["--emit", emit, "--kernel", "paints"]).fails(1, "k.ptx:14:1");
+    }
+    let found = object("compile", &mixed.compile(&["--json"]));
+    assert_eq!(found["diagnostics"][0]["line"], 14);
+    assert!(found.get("output").is_none(), "{found:#}");
+    mixed.compile(&["--kernel", "other"]).fails(2, "refused: paints");
+}
+
+#[test]
+fn checking_says_how_far_each_kernel_came() {
+    let wrong = "// run: halu: @twice grid=1 block=2 x=[1, 2] -> x=[2, 5]\n";
+    let copy = |name: &str| TWICE.replace("twice", name);
+    let called =
+        file(&[TWICE, PAINTS, &copy("idle"), &copy("other"), RUN, &wrong.replace("twice", "other")]).check(&[]);
+    called.fails(1, "a surface (`suld`) is not supported");
+    let lines: Vec<&str> = called.out.lines().collect();
+    assert!(
+        lines[0].starts_with("FAILED ") && lines[0].ends_with("2 errors; 2 launches on ir, halu, ptx"),
+        "{}",
+        called.out
+    );
+    assert_eq!(
+        lines[1..],
+        [
+            "       equal   @twice  1 launch",
+            "       refused @paints  14:1: a surface (`suld`) is not supported",
+            "       read    @idle  no launch",
+            "       run     @other  1 launch: 1 run, 0 equal",
+            "0 passed, 1 failed",
+        ]
+    );
+    // A launch that ends badly is none that was run.
+    let called = file(&[TWICE, "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
+    assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
+    let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
+    called.fails(1, "`@paints` is refused, so it is not run");
+    let called = file(&[TWICE, RUN]).check(&[]);
+    assert!(called.output().ends_with("       equal   @twice  1 launch\n1 passed, 0 failed\n"), "{}", called.out);
+}
+
+#[test]
+fn a_refusal_can_be_expected() {
+    let paints = PAINTS.replace("{%r1}];", "{%r1}]; // refuse: ptx: surface");
+    let called = file(&[TWICE, &paints, RUN]).check(&[]);
+    assert!(called.output().contains("refused @paints  as expected, 14:1: a surface"), "{}", called.out);
+    assert!(called.output().contains("1 launch on ir, halu, ptx; 1 refusal"), "{}", called.out);
+    let other = paints.replace("ptx: surface", "ptx: a texture");
+    file(&[TWICE, &other, RUN]).check(&[]).fails(1, "does not refuse this with `a texture`");
+    // A line on a kernel that is read is about that kernel.
+    let twice = TWICE.replace("mov.u32 %r0, %tid.x;", "mov.u32 %r0, %tid.x; // refuse: ptx: surface");
+    file(&[&paints, &twice, RUN]).check(&[]).fails(1, "does not refuse this with `surface`");
+    let parts = PARTS.replace("[s+4];", "[s+4]; // refuse: halu: s");
+    file(&[TWICE, &parts, RUN]).check(&[]).output();
+}
+
+#[test]
+fn checking_says_so_to_machines() {
+    let mixed = file(&[TWICE, PAINTS, RUN]);
+    let found = object("check", &mixed.check(&["--json"]));
+    let kernels = found["files"][0]["kernels"].as_array().unwrap();
+    let of = |kernel: &Value, member: &str| kernel[member].clone();
+    let states: Vec<Value> = kernels.iter().map(|kernel| json!([of(kernel, "kernel"), of(kernel, "state")])).collect();
+    assert_eq!(states, [json!(["twice", "equal"]), json!(["paints", "refused"])]);
+    assert_eq!((&kernels[0]["launches"], &kernels[0]["equal"]), (&json!(1), &json!(1)));
+    assert_eq!((&kernels[1]["refused"][0]["line"], &kernels[1]["as_expected"]), (&json!(14), &json!(false)));
+    let results = found["files"][0]["results"].as_array().unwrap();
+    assert!(results.iter().all(|result| result["verdict"] == "passed"), "{found:#}");
+    let report = mixed.check(&["--junit", "-"]);
+    assert_eq!(report.code, 1);
+    assert!(report.out.contains("@paints is read") && report.out.contains("errors=\"1\""), "{}", report.out);
+    assert!(report.out.contains("@twice on halu (interp)"), "{}", report.out);
+}
+
+#[test]
+fn what_no_assembler_takes_is_refused_whole() {
+    let wrong = file(&[TWICE, &TWICE.replace("twice", "wrong").replace("add.u32 %r2", "add.u32 %r9"), RUN]);
+    wrong.run(&["--target", "ptx", "--kernel", "twice"]).fails(1, "k.ptx:");
+    wrong.compile(&["--kernel", "twice"]).fails(1, "k.ptx:");
+    let called = wrong.check(&[]);
+    called.fails(1, "k.ptx:");
+    assert!(!called.out.contains("@twice"), "{}", called.out);
+}
+
+#[test]
+fn a_launch_says_that_it_approximates() {
+    let text = |inst: &str| TWICE.replace("add.u32 %r2, %r1, %r1;", inst);
+    let sine =
+        file(&[&text("sin.approx.f32 %r2, %r1;"), &RUN.replace("[1, 2] -> x=[2, 4]", "[0x00000000, 0x7f800000]")]);
+    let quotient = file(&[&text("div.full.f32 %r2, %r1, %r1;")]);
+    for target in ["ptx", "ir", "halu"] {
+        let called = sine.run(&["--target", target]);
+        assert!(called.output().starts_with("x=["), "{}", called.out);
+        assert!(called.err.starts_with("note: ") && called.err.contains("GPUs approximate"), "{}", called.err);
+        let called = quotient.run(&["--target", target, "--json"]);
+        assert_eq!(object("run", &called)["approximate"], true, "{target}");
+        let called = file(&[TWICE]).run(&["--target", target]);
+        assert_eq!(called.err, "", "{target}");
+        let called = file(&[TWICE]).run(&["--target", target, "--json"]);
+        assert!(object("run", &called).get("approximate").is_none(), "{}", called.out);
+    }
+    assert_eq!(sine.run(&["--target", "ir", "--quiet"]).err, "");
+    let called = sine.check(&[]);
+    assert!(called.output().contains("; approximate on a GPU: @twice\n"), "{}", called.out);
+    let found = object("check", &sine.check(&["--json"]));
+    assert_eq!(found["files"][0]["kernels"][0]["approximate"], true);
+}
