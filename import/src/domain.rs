@@ -10,7 +10,7 @@ use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, Value};
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{self, Compare, Format};
-use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp};
 
 /// The IR in the making, and the constants of the block at hand.
 pub(crate) struct Code {
@@ -140,6 +140,13 @@ impl Code {
         }
     }
 
+    /// An operation on floats of a type, as the type.
+    fn arithmetic(&mut self, op: &FloatOp, ty: Type, operands: &[Value]) -> Value {
+        let flags = FloatFlags { rounding: rounding(op.rounding), ..FloatFlags::default() };
+        let operands = operands.get(..op.kind.operands()).unwrap_or(operands);
+        self.builder.float(arithmetic(op.kind), ty, flags, operands)
+    }
+
     fn float(&mut self, op: Op, args: &[Value]) -> Value {
         let args: Vec<Value> = args.iter().map(|&arg| self.cast(arg, Type::F32)).collect();
         let result = self.op(op, Type::F32, &args);
@@ -205,6 +212,18 @@ pub(crate) fn elementary(function: Function) -> Op {
         Function::Sin => Op::Fsin,
         Function::Cos => Op::Fcos,
         Function::Tanh => Op::Ftanh,
+    }
+}
+
+/// The op of a kind of arithmetic.
+fn arithmetic(kind: FloatKind) -> Op {
+    match kind {
+        FloatKind::Add => Op::Fadd,
+        FloatKind::Sub => Op::Fsub,
+        FloatKind::Mul => Op::Fmul,
+        FloatKind::Fma => Op::Ffma,
+        FloatKind::Div => Op::Fdiv,
+        FloatKind::Sqrt => Op::Fsqrt,
     }
 }
 
@@ -384,6 +403,12 @@ impl Domain for Code {
 
     fn fsqrt(&mut self, a: Value) -> Value {
         self.float(Op::Fsqrt, &[a])
+    }
+
+    fn single(&mut self, op: &FloatOp, operands: [Value; 3]) -> Value {
+        let operands = operands.map(|operand| self.cast(operand, Type::F32));
+        let result = self.arithmetic(op, Type::F32, &operands);
+        self.cast(result, Type::I32)
     }
 
     fn elementary(&mut self, function: Function, a: Value) -> Value {

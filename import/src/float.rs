@@ -22,8 +22,8 @@ impl Import<'_> {
             MAX_F16 | MAX_BF16 | MAX_F32 => self.arithmetic(inst, Op::Fmax),
             NEG_F16 | NEG_BF16 | NEG_F32 => self.plain(inst, Op::Fneg),
             ABS_F16 | ABS_BF16 | ABS_F32 => self.plain(inst, Op::Fabs),
-            DIV_F32 => self.plain(inst, Op::Fdiv),
-            SQRT_F32 => self.plain(inst, Op::Fsqrt),
+            DIV_F32 => self.arithmetic(inst, Op::Fdiv),
+            SQRT_F32 => self.arithmetic(inst, Op::Fsqrt),
             SQRT_APPROX_F32 => self.plain(inst, Op::Fsqrt),
             RSQRT_F32 => self.plain(inst, elementary(Function::Rsqrt)),
             SIN_F32 => self.plain(inst, elementary(Function::Sin)),
@@ -64,15 +64,12 @@ impl Import<'_> {
             () if inst.has(Token::Relu) => Clamp::Relu,
             () => Clamp::None,
         };
-        let flags = FloatFlags { ftz: inst.has(Token::Ftz), nan: inst.has(Token::Nan), clamp, ..FloatFlags::default() };
+        let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
+        let flags = FloatFlags { rounding, ftz, clamp, nan, contract: false };
         (ty != Type::F32 || !flags.ftz && clamp == Clamp::None).then_some(flags)
     }
 
-    /// Ops round to nearest; what is rounded otherwise is left.
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
-        if Self::rounding(inst) != Rounding::Rn {
-            return None;
-        }
         let ty = of_ptx(inst.ty(0))?;
         let flags = self.flags(inst, ty)?;
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
@@ -82,7 +79,7 @@ impl Import<'_> {
     /// What takes no modifiers.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
-        (!inst.has(Token::Ftz) && Self::rounding(inst) == Rounding::Rn).then(|| self.lanewise(inst, op, ty))
+        (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
     }
 
     /// A comparison: a truth value, or one a lane.
@@ -155,13 +152,10 @@ impl Import<'_> {
         self.converted(inst, Op::Fcvt, of_ptx(inst.ty(1))?)
     }
 
-    /// Of integers of up to 32 bits, rounded by the conversion itself; single precision only to nearest.
+    /// Of integers of up to 32 bits, rounded by the conversion itself.
     fn int_to_float(&mut self, inst: &Inst) -> Option<Value> {
         let (to, from) = (inst.ty(0), inst.ty(1));
-        if from.bits() > 32 || to == PtxType::F32 && Self::rounding(inst) != Rounding::Rn {
-            return None;
-        }
-        if inst.has(Token::Sat) || inst.has(Token::Ftz) {
+        if from.bits() > 32 || inst.has(Token::Sat) || inst.has(Token::Ftz) {
             return None;
         }
         let value = self.operand(inst, 1, integer(from.bits()));

@@ -419,9 +419,9 @@ ops! {
         "Comparison, to a mask (`i1` for scalars)."; "%m = fcmp.ltu.f16x2 %a, %b";
     Fset "fset" FLOAT [same same] -> same, (FloatCC), Pure, lanewise;
         "Comparison, to 1.0 or +0."; "%r = fset.ge.ftz.f16x2 %a, %b";
-    Fdiv "fdiv" SINGLE [same same] -> same, -, Pure, lanewise;
+    Fdiv "fdiv" SINGLE [same same] -> same, ROUND, Pure, lanewise;
         "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
-    Fsqrt "fsqrt" SINGLE [same] -> same, -, Pure, lanewise;
+    Fsqrt "fsqrt" SINGLE [same] -> same, ROUND, Pure, lanewise;
         "Square root, rounded once; of a negative number NaN, of -0 -0."; "%r = fsqrt.f32 %a";
     Fexp2 "fexp2" FLOAT [same] -> same, -, Pure, lanewise;
         "2 to the power of the operand, rounded once. A GPU may differ in the last places: [approximate](#approximate)."; "%r = fexp2.f32 %a";
@@ -576,18 +576,18 @@ impl OpRow {
         Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
-    /// The modifiers that the op takes on this controlling type. Single precision rounds to nearest, keeps subnormals
-    /// and is never clamped; FP8 rounds to nearest.
+    /// The modifiers that the op takes on this controlling type. Single precision keeps subnormals and is never clamped;
+    /// FP8 rounds to nearest.
     pub const fn flags(&self, ty: Type) -> FlagSet {
-        let single = matches!(ty.elem(), Elem::F32) || ty.is_fp8();
+        let half = ty.is_half();
         match self.attr {
             AttrKind::Float(set) => FlagSet {
-                rounding: set.rounding && !single,
-                ftz: set.ftz && !single,
-                clamp: set.clamp && !single,
+                rounding: set.rounding && !ty.is_fp8(),
+                ftz: set.ftz && half,
+                clamp: set.clamp && half,
                 ..set
             },
-            AttrKind::FloatCC => FlagSet { ftz: !single, ..NO_FLAGS },
+            AttrKind::FloatCC => FlagSet { ftz: half, ..NO_FLAGS },
             _ => NO_FLAGS,
         }
     }

@@ -164,8 +164,8 @@ pub(super) fn fma(elem: Elem, flags: FloatFlags, operands: [u64; 3]) -> u64 {
     format.finish(flags, d)
 }
 
-pub(super) fn div(elem: Elem, [a, b]: [u64; 2]) -> u64 {
-    let d = in_format!(elem, 0, exact_div(a, b, Round::NearestTiesToEven));
+pub(super) fn div(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
+    let d = in_format!(elem, 0, exact_div(a, b, mode(flags.rounding)));
     Format::of(elem).canonical(d)
 }
 
@@ -223,8 +223,8 @@ pub(super) fn truth(elem: Elem, holds: bool) -> u64 {
     if holds { Format::of(elem).one } else { 0 }
 }
 
-/// The square root of an f32, to nearest even.
-pub(super) fn sqrt(a: u64) -> u64 {
+/// The square root of an f32.
+pub(super) fn sqrt(flags: FloatFlags, a: u64) -> u64 {
     let format = Format::of(Elem::F32);
     if a & !format.sign == 0 || a == format.infinity {
         return a;
@@ -243,7 +243,7 @@ pub(super) fn sqrt(a: u64) -> u64 {
     let square = significand << shift;
     let root = square.isqrt();
     let sticky = u128::from(root * root != square);
-    let rounded = Single::from_u128(root << 1 | sticky).value;
+    let rounded = Single::from_u128_r(root << 1 | sticky, mode(flags.rounding)).value;
     bits(rounded.scalbn((exponent - shift) / 2 - 1))
 }
 

@@ -60,13 +60,13 @@ macro_rules! opcodes {
                     ISETP_RR ISETP_RI ISETP_RU ISETP_RC => m.isetp();
                 }
                 float {
-                    FADD_RR FADD_RI FADD_RU FADD_RC => m.float_binary(D::fadd);
-                    FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_binary(D::fmul);
-                    FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.ffma();
+                    FADD_RR FADD_RI FADD_RU FADD_RC => m.float_arithmetic(FloatKind::Add);
+                    FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_arithmetic(FloatKind::Mul);
+                    FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.float_arithmetic(FloatKind::Fma);
                     FMNMX_RR FMNMX_RI FMNMX_RU FMNMX_RC => m.fmnmx();
                     FSETP_RR FSETP_RI FSETP_RU FSETP_RC => m.fsetp();
-                    FDIV_RR => m.float_binary(D::fdiv);
-                    FSQRT_R => m.fsqrt();
+                    FDIV_RR => m.float_arithmetic(FloatKind::Div);
+                    FSQRT_R => m.float_arithmetic(FloatKind::Sqrt);
                     MUFU_R => m.mufu();
                     I2F_R => m.i2f();
                     F2I_R => m.f2i();

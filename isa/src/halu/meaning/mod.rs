@@ -12,7 +12,7 @@ mod video;
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
-use super::domain::{Domain, Effects, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
+use super::domain::{Domain, Effects, FloatKind, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
 use super::fields::{self as f, PT, RZ, URZ};
 use super::{Inst, Opcode};
 use crate::half::Format;

@@ -535,31 +535,31 @@ impl rules::Context for Lowering<'_> {
 
     // Floats.
 
-    fn fadd(&mut self, a: Src, b: Src) -> Reg {
+    fn fadd(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(FADD, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fmul(&mut self, a: Src, b: Src) -> Reg {
+    fn fmul(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(FMUL, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
+    fn ffma(&mut self, flags: FloatFlags, a: Src, b: Src, c: Src) -> Reg {
         let inst = self.out.three(FFMA, Number::Single, a, b, c);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
+    fn fdiv(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let b = self.out.in_reg(b.folded(Number::Single));
         let forms = TwoForms { rr: Opcode::FDIV_RR, ri: Opcode::FDIV_RR, rc: Opcode::FDIV_RR };
         let inst = self.out.two(forms, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fsqrt(&mut self, a: Src) -> Reg {
+    fn fsqrt(&mut self, flags: FloatFlags, a: Src) -> Reg {
         let inst = self.out.one(Opcode::FSQRT_R, Number::Single, a);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
     fn fexp2(&mut self, a: Src) -> Reg {
@@ -600,8 +600,8 @@ impl rules::Context for Lowering<'_> {
         self.out.pred(inst, PU)
     }
 
-    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
-        let inst = self.out.one(Opcode::I2F_R, Number::Int, a);
+    fn i2f(&mut self, sign: &Sign, flags: FloatFlags, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::I2F_R, Number::Int, a).with(INT_RND, rounding(flags.rounding));
         self.out.word(inst.with(SIGN, sign_choice!(M_SIGN, *sign)))
     }
 

@@ -10,7 +10,8 @@ use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
 use halfbyte_isa::halu::domain::{
-    Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp,
+    Width,
 };
 
 use super::cells::Cell;
@@ -114,6 +115,10 @@ pub(super) enum Op {
     Fma,
     FDiv,
     FSqrt,
+    /// Of f32, not to nearest.
+    Single(FloatOp),
+    /// One word of the result.
+    Convert(Conversion, u8),
     Elementary(Function),
     HalfElementary(Function, Format),
     FCompare(Compare),
@@ -143,6 +148,8 @@ impl Op {
             Op::Access(_) | Op::Loaded(..) => 0,
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
             Op::Narrow(..) | Op::Widen(_) | Op::Elementary(_) | Op::HalfElementary(..) => 1,
+            Op::Single(op) => op.kind.operands(),
+            Op::Convert(..) => 2,
             Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar | Op::Add | Op::Sub | Op::Mul => 2,
             Op::MulHigh(_) | Op::Divide(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
             Op::FAdd | Op::FMul | Op::FDiv | Op::FCompare(_) | Op::HalfCompare(..) | Op::Bytes(_) => 2,
@@ -165,6 +172,8 @@ impl Op {
             Op::Fma if !fma => RowOp::Fma,
             Op::Narrow(format, rounding) => RowOp::Narrow(format, rounding),
             Op::Widen(format) => RowOp::Widen(format),
+            Op::Single(op) => RowOp::Single(op),
+            Op::Convert(op, part) => RowOp::Convert(op, part),
             Op::Elementary(function) => RowOp::Elementary(function),
             Op::HalfElementary(function, format) => RowOp::HalfElementary(function, format),
             Op::Half(op) => RowOp::Half(op),
@@ -530,6 +539,28 @@ impl Domain for Dataflow {
 
     fn widen(&mut self, format: Format, a: Id) -> Id {
         self.apply(Op::Widen(format), &[a])
+    }
+
+    fn single(&mut self, op: &FloatOp, [a, b, c]: [Id; 3]) -> Id {
+        if op.rounding != Rounding::Nearest {
+            return self.apply(Op::Single(*op), &[a, b, c][..op.kind.operands()]);
+        }
+        match op.kind {
+            FloatKind::Add => self.fadd(a, b),
+            FloatKind::Sub => {
+                let sign = self.word(1 << 31);
+                let b = self.xor(b, sign);
+                self.fadd(a, b)
+            }
+            FloatKind::Mul => self.fmul(a, b),
+            FloatKind::Fma => self.fma(a, b, c),
+            FloatKind::Div => self.fdiv(a, b),
+            FloatKind::Sqrt => self.fsqrt(a),
+        }
+    }
+
+    fn convert(&mut self, op: &Conversion, a: [Id; 2]) -> [Id; 2] {
+        [0, 1].map(|part| self.apply(Op::Convert(*op, part), &a))
     }
 
     fn half(&mut self, op: &HalfOp, a: Id, b: Id, c: Id) -> Id {

@@ -615,28 +615,28 @@ impl rules::Context for Lowering<'_> {
 
     // Floats.
 
-    fn fadd(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::ADD_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn fadd(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::ADD_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
     }
 
-    fn fsub(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SUB_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn fsub(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SUB_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
     }
 
-    fn fmul(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::MUL_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn fmul(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::MUL_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
     }
 
-    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::FMA_F32, &[Token::Rn, SINGLE], &[a.into(), b.into(), c.into()]))
+    fn ffma(&mut self, flags: FloatFlags, a: Src, b: Src, c: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::FMA_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into(), c.into()]))
     }
 
-    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::DIV_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn fdiv(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::DIV_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
     }
 
-    fn fsqrt(&mut self, a: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SQRT_F32, &[Token::Rn, SINGLE], &[a.into()]))
+    fn fsqrt(&mut self, flags: FloatFlags, a: Src) -> Reg {
+        Reg::new(self.out.word(Opcode::SQRT_F32, &[rounding(flags.rounding), SINGLE], &[a.into()]))
     }
 
     fn fexp2(&mut self, a: Src) -> Reg {
@@ -673,8 +673,9 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::MAX_F32, &words, &[a.into(), b.into()]))
     }
 
-    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::CVT_F32_INT, &[Token::Rn, SINGLE, word_type(*sign)], &[a.into()]))
+    fn i2f(&mut self, sign: &Sign, flags: FloatFlags, a: Src) -> Reg {
+        let words = [rounding(flags.rounding), SINGLE, word_type(*sign)];
+        Reg::new(self.out.word(Opcode::CVT_F32_INT, &words, &[a.into()]))
     }
 
     fn f2i(&mut self, sign: &Sign, a: Reg) -> Reg {
@@ -701,7 +702,7 @@ impl rules::Context for Lowering<'_> {
         if !self.has(opcode, &words) {
             // A bfloat16 is the upper half of an f32. The product with 1.0 makes NaN the one NaN.
             let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
-            return self.fmul(Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
+            return self.fmul(FloatFlags::default(), Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
         }
         let source = Operand::Register(self.out.half(0, a.word(0)));
         Reg::new(self.out.word(opcode, &words, &[source]))
