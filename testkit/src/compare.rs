@@ -108,6 +108,7 @@ pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
         Elem::F16 => 0x7c00,
         Elem::BF16 => 0x7f80,
         Elem::F32 => 0x7f80_0000,
+        Elem::F64 => 0x7ff0_0000_0000_0000,
         Elem::E4M3 => 0x7e,
         Elem::E5M2 => 0x7c,
         _ => return None,

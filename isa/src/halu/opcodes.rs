@@ -76,6 +76,23 @@ macro_rules! opcodes {
                     F2F_F32_BF16 => m.widen(Format::Bf16);
                     F2FP_RR => m.f2fp();
                 }
+                double {
+                    DADD_RR => m.double_arithmetic(FloatKind::Add);
+                    DMUL_RR => m.double_arithmetic(FloatKind::Mul);
+                    DFMA_RRR => m.double_arithmetic(FloatKind::Fma);
+                    DDIV_RR => m.double_arithmetic(FloatKind::Div);
+                    DSQRT_R => m.double_arithmetic(FloatKind::Sqrt);
+                    DMNMX_RR => m.dmnmx();
+                    DSETP_RR => m.dsetp();
+                    F2F_F64_F32 => m.widen_to_double(Form::F32);
+                    F2F_F64_F16 => m.widen_to_double(Form::F16);
+                    F2F_F32_F64 => m.narrow_double(Form::F32);
+                    F2F_F16_F64 => m.narrow_double(Form::F16);
+                    I2F_F64 => m.word_to_double();
+                    I2F_F64_WIDE => m.pair_to_double();
+                    F2I_F64 => m.double_to_word();
+                    F2I_F64_WIDE => m.double_to_pair();
+                }
                 memory {
                     LDG_U_U8 => m.load(Width::B8, false);
                     LDG_U_S8 => m.load(Width::B8, true);

@@ -55,6 +55,7 @@ pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
         Elem::F32 if !f32::from_bits(bits as u32).is_nan() && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
+        Elem::F64 if f64::from_bits(bits).is_finite() => format!("{:?}", f64::from_bits(bits)),
         elem => number_text(bits, elem),
     }
 }

@@ -39,8 +39,8 @@ pub(crate) fn rounded_single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::W
     exact::round(d, Float::F32, number, Towards::Rounding(op.rounding), finish, None)[0]
 }
 
-/// [`Domain::double`]
-pub(crate) fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wide<D> {
+/// [`Domain::double`], in steps.
+pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wide<D> {
     let number = exact(d, op, Float::F64, operands);
     let mut nan = wide::constant(d, INVALID);
     for &operand in operands.iter().take(op.kind.operands()).rev() {
@@ -207,8 +207,8 @@ impl Form {
     }
 }
 
-/// [`Domain::convert`]
-pub(crate) fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
+/// [`Domain::convert`], in steps.
+pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
     let Conversion { from, to, rounding } = *op;
     match (from, from.float(), to, to.float()) {
         (_, Some(from), _, Some(to)) => {
@@ -254,4 +254,60 @@ pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: Form, a: Wide<D>) -> Wide<
     let payload = wide::bitwise(d, D::or, payload, all);
     let nan = quieted(d, payload);
     magnitude(d, nan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{double, double_compare};
+    use crate::half::{Compare, Rounding};
+    use crate::halu::concrete::Concrete;
+    use crate::halu::domain::{Domain, FloatKind, FloatOp};
+
+    /// Numbers, and patterns that are near what they turn at.
+    const NUMBERS: [u64; 22] = [
+        0,
+        1 << 63,
+        1,
+        0x000F_FFFF_FFFF_FFFF,
+        0x8010_0000_0000_0000,
+        0x3CA0_0000_0000_0000,
+        0x3FE0_0000_0000_0000,
+        0x3FEF_FFFF_FFFF_FFFF,
+        0x3FF0_0000_0000_0000,
+        0xBFF0_0000_0000_0001,
+        0x4008_0000_0000_0000,
+        0x4340_0000_0000_0001,
+        0xC340_0000_0000_0003,
+        0x5FF0_1234_5678_9ABC,
+        0x1FF0_FEDC_BA98_7654,
+        0x7FEF_FFFF_FFFF_FFFF,
+        0xFFEF_FFFF_FFFF_FFFF,
+        0x7FF0_0000_0000_0000,
+        0xFFF0_0000_0000_0000,
+        0x7FF0_0000_0000_0001,
+        0xFFF8_0000_DEAD_BEEF,
+        0x7FFF_FFFF_FFFF_FFFF,
+    ];
+
+    fn words(bits: u64) -> [u32; 2] {
+        [bits as u32, (bits >> 32) as u32]
+    }
+
+    #[test]
+    fn steps_are_the_hosts_arithmetic() {
+        let d = &mut Concrete;
+        for (&a, &b) in NUMBERS.iter().flat_map(|a| NUMBERS.iter().map(move |b| (a, b))) {
+            for compare in Compare::ALL {
+                let steps = double_compare(d, compare, words(a), words(b));
+                assert_eq!(steps, d.double_compare(compare, words(a), words(b)), "{compare:?} {a:#x} {b:#x}");
+            }
+            for kind in FloatKind::ALL {
+                let op = FloatOp { kind, rounding: Rounding::Nearest };
+                for &c in &NUMBERS {
+                    let operands = [a, b, c].map(words);
+                    assert_eq!(double(d, &op, operands), d.double(&op, operands), "{op:?} {a:#x} {b:#x} {c:#x}");
+                }
+            }
+        }
+    }
 }

@@ -639,6 +639,84 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::SQRT_F32, &[rounding(flags.rounding), SINGLE], &[a.into()]))
     }
 
+    // f64.
+
+    fn dadd(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::ADD_F64, flags, &[a, b])
+    }
+
+    fn dsub(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::SUB_F64, flags, &[a, b])
+    }
+
+    fn dmul(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::MUL_F64, flags, &[a, b])
+    }
+
+    fn dfma(&mut self, flags: FloatFlags, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.double(Opcode::FMA_F64, flags, &[a, b, c])
+    }
+
+    fn ddiv(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::DIV_F64, flags, &[a, b])
+    }
+
+    fn dsqrt(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        self.double(Opcode::SQRT_F64, flags, &[a])
+    }
+
+    fn dmin(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Opcode::MIN_F64, &[DOUBLE], &[a, b])
+    }
+
+    fn dmax(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Opcode::MAX_F64, &[DOUBLE], &[a, b])
+    }
+
+    fn dsetp(&mut self, cond: FloatCond, a: Reg, b: Reg) -> Pred {
+        let sources = [a, b].map(|reg| Operand::Register(self.whole(reg)));
+        self.out.pred(Opcode::SETP_F64, &[float_compare(cond.0), DOUBLE], &sources)
+    }
+
+    fn single_to_double(&mut self, a: Src) -> Reg {
+        self.pair(Opcode::CVT_F64_F32, &[DOUBLE, SINGLE], &[a.into()])
+    }
+
+    fn half_to_double(&mut self, a: Reg) -> Reg {
+        let half = Operand::Register(self.out.half(0, a.word(0)));
+        self.pair(Opcode::CVT_F64_F16, &[DOUBLE, SINGLE_HALF], &[half])
+    }
+
+    fn double_to_single(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        Reg::new(self.out.word(Opcode::CVT_F32_F64, &[rounding(flags.rounding), SINGLE, DOUBLE], &[whole]))
+    }
+
+    fn double_to_half(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        let words = [rounding(flags.rounding), SINGLE_HALF, DOUBLE];
+        let half = self.out.define(RegType::B16, Opcode::CVT_F16_F64, &words, &[whole]);
+        Reg::new(self.out.pack(RegType::B32, &[half, half]))
+    }
+
+    fn word_to_double(&mut self, sign: &Sign, a: Src) -> Reg {
+        self.pair(Opcode::CVT_F64_INT, &[Token::Rn, DOUBLE, word_type(*sign)], &[a.into()])
+    }
+
+    fn pair_to_double(&mut self, sign: &Sign, flags: FloatFlags, a: Reg) -> Reg {
+        let words = [rounding(flags.rounding), DOUBLE, pair_type(*sign)];
+        self.of_pairs(Opcode::CVT_F64_INT, &words, &[a])
+    }
+
+    fn double_to_word(&mut self, sign: &Sign, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        Reg::new(self.out.word(Opcode::CVT_INT_F64, &[Token::Rzi, word_type(*sign), DOUBLE], &[whole]))
+    }
+
+    fn double_to_pair(&mut self, sign: &Sign, a: Reg) -> Reg {
+        self.of_pairs(Opcode::CVT_INT_F64, &[Token::Rzi, pair_type(*sign), DOUBLE], &[a])
+    }
+
     fn fexp2(&mut self, a: Src) -> Reg {
         Reg::new(self.out.word(Opcode::EX2_F32, &[Token::Approx, SINGLE], &[a.into()]))
     }
