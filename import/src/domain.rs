@@ -143,7 +143,7 @@ impl Code {
     }
 
     /// Two words, the low one first, as a type of 64 bits.
-    fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
+    pub fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
         if let [Some(low), Some(high)] = words.map(|word| self.known(word)) {
             return self.constant(ty, high << 32 | low);
         }

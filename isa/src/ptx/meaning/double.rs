@@ -41,7 +41,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Converts, where the words ask for no more.
     fn converted(&mut self) -> bool {
-        let plain = !self.has(Token::Ftz) && !self.has(Token::Sat);
+        // Integers are clamped anyway.
+        let clamps = self.has(Token::Sat) && self.ty(0).kind() != Kind::Integer;
+        let plain = !self.has(Token::Ftz) && !clamps;
         let (Some(from), Some(to), true) = (form_of(self.ty(1)), form_of(self.ty(0)), plain) else { return false };
         let a = self.value(1);
         let rounding = self.rounding();
