@@ -269,7 +269,7 @@ fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u
     // With an even exponent and as many bits as there is room for, the integer root has at least 63 bits; one bit below it
     // says whether anything was left, which is all that rounding can ask. A root is never subnormal.
     let room = u128::from(significand).leading_zeros() as i32;
-    let shift = room - (exponent - room & 1);
+    let shift = room - ((exponent - room) & 1);
     let square = u128::from(significand) << shift;
     let root = square.isqrt();
     let sticky = u128::from(root * root != square);

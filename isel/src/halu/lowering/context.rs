@@ -52,7 +52,7 @@ impl Lowering<'_> {
     }
 
     /// A pair of the second source.
-    fn to_pair(&mut self, inst: Word, source: Reg) -> Reg {
+    fn pair_of_one(&mut self, inst: Word, source: Reg) -> Reg {
         self.out.read(R32, source);
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
@@ -626,11 +626,11 @@ impl rules::Context for Lowering<'_> {
 
     fn single_to_double(&mut self, a: Src) -> Reg {
         let a = self.out.reg(a);
-        self.to_pair(Word::new(Opcode::F2F_F64_F32), a)
+        self.pair_of_one(Word::new(Opcode::F2F_F64_F32), a)
     }
 
     fn half_to_double(&mut self, a: Reg) -> Reg {
-        self.to_pair(Word::new(Opcode::F2F_F64_F16), a)
+        self.pair_of_one(Word::new(Opcode::F2F_F64_F16), a)
     }
 
     fn double_to_single(&mut self, flags: FloatFlags, a: Reg) -> Reg {
@@ -645,12 +645,12 @@ impl rules::Context for Lowering<'_> {
 
     fn word_to_double(&mut self, sign: &Sign, a: Src) -> Reg {
         let a = self.out.reg(a);
-        self.to_pair(Word::new(Opcode::I2F_F64).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
+        self.pair_of_one(Word::new(Opcode::I2F_F64).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
     }
 
     fn pair_to_double(&mut self, sign: &Sign, flags: FloatFlags, a: Reg) -> Reg {
         let inst = Word::new(Opcode::I2F_F64_WIDE).with(SIGN, sign_choice!(M_SIGN, *sign));
-        self.to_pair(inst.with(INT_RND, rounding(flags.rounding)), a)
+        self.pair_of_one(inst.with(INT_RND, rounding(flags.rounding)), a)
     }
 
     fn double_to_word(&mut self, sign: &Sign, a: Reg) -> Reg {
@@ -659,7 +659,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn double_to_pair(&mut self, sign: &Sign, a: Reg) -> Reg {
-        self.to_pair(Word::new(Opcode::F2I_F64_WIDE).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
+        self.pair_of_one(Word::new(Opcode::F2I_F64_WIDE).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
     }
 
     fn fexp2(&mut self, a: Src) -> Reg {

@@ -157,6 +157,20 @@ pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token
     (word_type(sign), Token::Type(narrow))
 }
 
+/// Methods of the rules' context: arithmetic on f32, rounded as the modifiers say, and on f64 in pairs.
+macro_rules! rounded_methods {
+    (single { $($single:ident $of_single:ident [$($a:ident)*];)* } double { $($double:ident $of_double:ident [$($b:ident)*];)* }) => {
+        $(fn $single(&mut self, flags: FloatFlags, $($a: Src),*) -> Reg {
+            let words = [rounding(flags.rounding), SINGLE];
+            Reg::new(self.out.word(Opcode::$of_single, &words, &[$($a.into()),*]))
+        })*
+        $(fn $double(&mut self, flags: FloatFlags, $($b: Reg),*) -> Reg {
+            self.of_pairs(Opcode::$of_double, &[rounding(flags.rounding), DOUBLE], &[$($b),*])
+        })*
+    };
+}
+pub(super) use rounded_methods;
+
 impl Lowering<'_> {
     /// Whether the SM has an instruction with these words.
     pub(in crate::ptx::lowering) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
@@ -268,11 +282,6 @@ impl Lowering<'_> {
     pub(in crate::ptx::lowering) fn of_pairs(&mut self, opcode: Opcode, words: &[Token], sources: &[Reg]) -> Reg {
         let sources: Vec<Operand> = sources.iter().map(|&reg| Operand::Register(self.whole(reg))).collect();
         self.pair(opcode, words, &sources)
-    }
-
-    /// Arithmetic on f64.
-    pub(in crate::ptx::lowering) fn double(&mut self, opcode: Opcode, flags: FloatFlags, sources: &[Reg]) -> Reg {
-        self.of_pairs(opcode, &[rounding(flags.rounding), DOUBLE], sources)
     }
 
     /// The words of an instruction's result of 64 bits.

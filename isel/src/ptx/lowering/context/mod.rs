@@ -615,54 +615,15 @@ impl rules::Context for Lowering<'_> {
 
     // Floats.
 
-    fn fadd(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::ADD_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
-    }
-
-    fn fsub(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SUB_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
-    }
-
-    fn fmul(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::MUL_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
-    }
-
-    fn ffma(&mut self, flags: FloatFlags, a: Src, b: Src, c: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::FMA_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into(), c.into()]))
-    }
-
-    fn fdiv(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::DIV_F32, &[rounding(flags.rounding), SINGLE], &[a.into(), b.into()]))
-    }
-
-    fn fsqrt(&mut self, flags: FloatFlags, a: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SQRT_F32, &[rounding(flags.rounding), SINGLE], &[a.into()]))
-    }
-
-    // f64.
-
-    fn dadd(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.double(Opcode::ADD_F64, flags, &[a, b])
-    }
-
-    fn dsub(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.double(Opcode::SUB_F64, flags, &[a, b])
-    }
-
-    fn dmul(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.double(Opcode::MUL_F64, flags, &[a, b])
-    }
-
-    fn dfma(&mut self, flags: FloatFlags, a: Reg, b: Reg, c: Reg) -> Reg {
-        self.double(Opcode::FMA_F64, flags, &[a, b, c])
-    }
-
-    fn ddiv(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
-        self.double(Opcode::DIV_F64, flags, &[a, b])
-    }
-
-    fn dsqrt(&mut self, flags: FloatFlags, a: Reg) -> Reg {
-        self.double(Opcode::SQRT_F64, flags, &[a])
+    rounded_methods! {
+        single {
+            fadd ADD_F32 [a b]; fsub SUB_F32 [a b]; fmul MUL_F32 [a b]; ffma FMA_F32 [a b c]; fdiv DIV_F32 [a b];
+            fsqrt SQRT_F32 [a];
+        }
+        double {
+            dadd ADD_F64 [a b]; dsub SUB_F64 [a b]; dmul MUL_F64 [a b]; dfma FMA_F64 [a b c]; ddiv DIV_F64 [a b];
+            dsqrt SQRT_F64 [a];
+        }
     }
 
     fn dmin(&mut self, a: Reg, b: Reg) -> Reg {
