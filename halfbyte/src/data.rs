@@ -88,6 +88,7 @@ mod tests {
         assert!(fits::<f16>(ty("f16x2")) && fits::<[f16; 2]>(ty("f16x2")) && fits::<u32>(ty("f16x2")));
         assert!(fits::<[i8; 16]>(ty("i8x16")) && fits::<u128>(ty("i8x16")) && fits::<u8>(ty("i1x4")));
         assert!(!fits::<bf16>(ty("f16x2")) && !fits::<u16>(ty("f16x2")) && !fits::<[f16; 4]>(ty("f16x2")));
+        assert!(fits::<f64>(ty("f64")) && fits::<u64>(ty("f64")) && !fits::<f64>(ty("i64")));
         assert!(!fits::<f32>(ty("i32")) && !fits::<[u8; 4]>(ty("f16x2")) && !fits::<[u32; 0]>(ty("i32")));
     }
 }

@@ -195,6 +195,8 @@ mod tests {
             (Elem::F16, 0x7c01, 0x3c00, None),
             (Elem::BF16, 0x7f80, 0xff80, Some(0xff00)),
             (Elem::F32, 0x3f80_0000, 0x3f7f_ffff, Some(1)),
+            (Elem::F64, 1, 1 << 63, Some(1)),
+            (Elem::F64, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, Some(0xffe0_0000_0000_0000)),
             (Elem::I8, 1, 2, None),
         ] {
             assert_eq!(ulps(elem, a, b), apart, "{elem:?} {a:#x} {b:#x}");

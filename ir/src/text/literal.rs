@@ -260,6 +260,28 @@ mod tests {
     }
 
     #[test]
+    fn doubles_read_back() {
+        let mut bits = 1u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            for bits in [bits, bits & 0x800f_ffff_ffff_ffff, bits | 0x7ff0_0000_0000_0000] {
+                let text = lane_text(bits, Elem::F64);
+                assert_eq!(read(&text, Elem::F64), Some(bits), "{text}");
+            }
+        }
+        for (text, bits) in [
+            ("nan", 0x7ff8_0000_0000_0000),
+            ("-inf", 0xfff0_0000_0000_0000),
+            ("0.1", 0x3fb9_9999_9999_999a),
+            ("5e-324", 1),
+            ("0xfff8000000000000", 0xfff8_0000_0000_0000),
+        ] {
+            assert_eq!((read(text, Elem::F64), lane_text(bits, Elem::F64).as_str()), (Some(bits), text));
+        }
+        assert_eq!(read("1e309", Elem::F64), None);
+    }
+
+    #[test]
     fn singles_read_back() {
         let mut bits = 1u32;
         for _ in 0..20_000 {
