@@ -79,6 +79,76 @@ fn the_baselines_compile() {
     }
 }
 
+/// Arithmetic on f64, and on f32 in other roundings than to nearest.
+const DOUBLES: &str = "
+    .version 7.8
+    .target sm_90
+    .address_size 64
+    .visible .entry d(.param .u64 x, .param .u64 y, .param .f64 s)
+    {
+      .reg .u64 %q<8>;
+      .reg .f64 %d<16>;
+      .reg .f32 %f<8>;
+      .reg .b32 %r<8>;
+      .reg .pred %p;
+      ld.param.u64 %q0, [x];
+      ld.param.u64 %q1, [y];
+      ld.param.f64 %d0, [s];
+      mov.u32 %r0, %tid.x;
+      mul.wide.u32 %q2, %r0, 8;
+      add.u64 %q3, %q0, %q2;
+      add.u64 %q4, %q1, %q2;
+      ld.global.f64 %d1, [%q3];
+      add.rz.f64 %d2, %d0, %d1;
+      mul.rp.f64 %d3, %d2, %d1;
+      fma.rm.f64 %d4, %d3, %d1, %d0;
+      div.rn.f64 %d5, %d4, %d1;
+      sqrt.rn.f64 %d6, %d5;
+      rcp.rn.f64 %d7, %d6;
+      min.f64 %d8, %d7, %d1;
+      neg.f64 %d9, %d8;
+      setp.lt.f64 %p, %d9, %d1;
+      selp.f64 %d10, %d9, %d1, %p;
+      cvt.rn.f32.f64 %f0, %d10;
+      add.rz.f32 %f1, %f0, 0f3f800000;
+      sqrt.rp.f32 %f2, %f1;
+      cvt.f64.f32 %d11, %f2;
+      cvt.rzi.s64.f64 %q5, %d11;
+      cvt.rn.f64.s64 %d12, %q5;
+      st.global.f64 [%q4], %d12;
+      ret;
+    }
+";
+
+#[test]
+fn doubles_and_roundings_become_ops() {
+    compiled("d.ptx", DOUBLES, &[halfbyte::HALU], 4);
+    let module = import("d.ptx", DOUBLES, Shape::default()).unwrap_or_else(|report| panic!("{report}"));
+    let text = module.ir().kernels[0].to_string();
+    for op in [
+        "fadd.rz.f64",
+        "fmul.rp.f64",
+        "ffma.rm.f64",
+        "fdiv.f64",
+        "fsqrt.f64",
+        "fmin.f64",
+        "fneg.f64",
+        "fcmp.lt.f64",
+        "fcvt.f32",
+        "fadd.rz.f32",
+        "fsqrt.rp.f32",
+        "fcvt.f64",
+        "fcvt_to_s.i64",
+        "fcvt_from_s.f64",
+    ] {
+        assert!(text.contains(op), "{op}\n{text}");
+    }
+    // None of it is arithmetic on integers.
+    for op in ["concat", "split", "clz", "shr_u", "mul_hi"] {
+        assert!(!text.contains(op), "{op}\n{text}");
+    }
+}
+
 /// Registers that random instructions work on: what a declaration says, and how many bytes each has in memory.
 const REGISTERS: &[(&str, PtxType, u32)] = &[
     ("%p", PtxType::Pred, 3),

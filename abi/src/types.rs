@@ -25,6 +25,8 @@ pub enum Elem {
     BF16,
     /// IEEE 754 binary32.
     F32,
+    /// IEEE 754 binary64.
+    F64,
     /// FP8 of 4 exponent and 3 mantissa bits, without infinities (OCP E4M3).
     E4M3,
     /// FP8 of 5 exponent and 2 mantissa bits: the upper half of a binary16 (OCP E5M2).
@@ -41,7 +43,7 @@ impl Elem {
             Elem::I8 | Elem::E4M3 | Elem::E5M2 => 8,
             Elem::I16 | Elem::F16 | Elem::BF16 => 16,
             Elem::I32 | Elem::F32 => 32,
-            Elem::I64 | Elem::Ptr => 64,
+            Elem::I64 | Elem::F64 | Elem::Ptr => 64,
         }
     }
 
@@ -99,6 +101,7 @@ types! {
     F16 "f16" F16 1 "An IEEE half.";
     BF16 "bf16" BF16 1 "A bfloat16.";
     F32 "f32" F32 1 "An IEEE single.";
+    F64 "f64" F64 1 "An IEEE double.";
     E4M3 "e4m3" E4M3 1 "An FP8 of the format E4M3, which is only stored and converted.";
     E5M2 "e5m2" E5M2 1 "An FP8 of the format E5M2, which is only stored and converted.";
     PTR "ptr" Ptr 1 "A 64-bit byte address.";
@@ -212,7 +215,7 @@ impl Type {
 
     /// Any floating-point element that ops compute on.
     pub const fn is_float(self) -> bool {
-        self.is_half() || matches!(self.elem, Elem::F32)
+        self.is_half() || matches!(self.elem, Elem::F32 | Elem::F64)
     }
 }
 

@@ -63,7 +63,7 @@ macro_rules! scalars {
     };
 }
 
-scalars! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 }
+scalars! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 f64 }
 
 impl<T: Data, const N: usize> From<[T; N]> for Arg<'_> {
     fn from(lanes: [T; N]) -> Self {

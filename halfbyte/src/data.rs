@@ -7,7 +7,7 @@ use halfbyte_abi::{Elem, Type};
 const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
 
 /// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`](struct@f16),
-/// [`bf16`], `f32`. Slices of these are bytes already, so that a launch borrows them as they are.
+/// [`bf16`], `f32`, `f64`. Slices of these are bytes already, so that a launch borrows them as they are.
 ///
 /// It fits a parameter if it has all lanes of an element, signed or not, or is one integer as wide as a whole element, which then is
 /// the element's bits. A slice of a buffer may be of lanes one by one, too.
@@ -38,7 +38,7 @@ macro_rules! plain {
     };
 }
 
-plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 }
+plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 f16 bf16 f32 f64 }
 
 impl<T: Plain, const N: usize> Plain for [T; N] {
     const NAME: &'static str = T::NAME;
@@ -55,6 +55,7 @@ pub(crate) fn fits<T: Data>(ty: Type) -> bool {
         Elem::F16 => &["f16"],
         Elem::BF16 => &["bf16"],
         Elem::F32 => &["f32"],
+        Elem::F64 => &["f64"],
         Elem::I1 | Elem::E4M3 | Elem::E5M2 | Elem::Ptr => &[],
     };
     let is_integer = T::NAME.starts_with(['u', 'i']);
@@ -87,6 +88,7 @@ mod tests {
         assert!(fits::<f16>(ty("f16x2")) && fits::<[f16; 2]>(ty("f16x2")) && fits::<u32>(ty("f16x2")));
         assert!(fits::<[i8; 16]>(ty("i8x16")) && fits::<u128>(ty("i8x16")) && fits::<u8>(ty("i1x4")));
         assert!(!fits::<bf16>(ty("f16x2")) && !fits::<u16>(ty("f16x2")) && !fits::<[f16; 4]>(ty("f16x2")));
+        assert!(fits::<f64>(ty("f64")) && fits::<u64>(ty("f64")) && !fits::<f64>(ty("i64")));
         assert!(!fits::<f32>(ty("i32")) && !fits::<[u8; 4]>(ty("f16x2")) && !fits::<[u32; 0]>(ty("i32")));
     }
 }

@@ -10,7 +10,9 @@ use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Attr, Clamp, FloatCC, FloatFlags, IntCC, Op, Rounding, Type, Value};
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{self, Compare, Format};
-use halfbyte_isa::halu::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use halfbyte_isa::halu::domain::{
+    Conversion, Divide, Domain, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, convert_in_steps,
+};
 
 /// The IR in the making, and the constants of the block at hand.
 pub(crate) struct Code {
@@ -140,6 +142,37 @@ impl Code {
         }
     }
 
+    /// Two words, the low one first, as a type of 64 bits.
+    pub fn whole(&mut self, words: [Value; 2], ty: Type) -> Value {
+        if let [Some(low), Some(high)] = words.map(|word| self.known(word)) {
+            return self.constant(ty, high << 32 | low);
+        }
+        // Words that a value was split into are that value.
+        let whole = |word: Value, part: u8| {
+            let kernel = self.builder.kernel();
+            let inst = kernel.def_inst(word)?;
+            let data = kernel.insts.get(inst)?;
+            let is_part = data.op == Op::Split && data.attr == Attr::Lane(part);
+            kernel.args(inst).first().copied().filter(|&whole| is_part && kernel.ty(whole).bits() == 64)
+        };
+        let of_parts = whole(words[0], 0).filter(|&of_low| whole(words[1], 1) == Some(of_low));
+        let whole = of_parts.unwrap_or_else(|| self.op(Op::Concat, Type::I64, &words));
+        self.cast(whole, ty)
+    }
+
+    /// The two words of a value of 64 bits.
+    fn words(&mut self, value: Value) -> [Value; 2] {
+        let whole = self.cast(value, Type::I64);
+        [0, 1].map(|part| self.builder.lane(Op::Split, Type::I32, &[whole], part))
+    }
+
+    /// An operation on floats of a type, as the type.
+    fn arithmetic(&mut self, op: &FloatOp, ty: Type, operands: &[Value]) -> Value {
+        let flags = FloatFlags { rounding: rounding(op.rounding), ..FloatFlags::default() };
+        let operands = operands.get(..op.kind.operands()).unwrap_or(operands);
+        self.builder.float(arithmetic(op.kind), ty, flags, operands)
+    }
+
     fn float(&mut self, op: Op, args: &[Value]) -> Value {
         let args: Vec<Value> = args.iter().map(|&arg| self.cast(arg, Type::F32)).collect();
         let result = self.op(op, Type::F32, &args);
@@ -205,6 +238,43 @@ pub(crate) fn elementary(function: Function) -> Op {
         Function::Sin => Op::Fsin,
         Function::Cos => Op::Fcos,
         Function::Tanh => Op::Ftanh,
+    }
+}
+
+/// The op of a conversion, its operand's type and its result's, where there is one.
+fn conversion(op: &Conversion) -> Option<(Op, Type, Type)> {
+    let float = |form: Form| match form {
+        Form::F16 => Some(Type::F16),
+        Form::F32 => Some(Type::F32),
+        Form::F64 => Some(Type::F64),
+        Form::Bf16 | Form::Int { .. } => None,
+    };
+    let integer = |form: Form| match form {
+        Form::Int { signed, bits: 32 } => Some((signed, Type::I32)),
+        Form::Int { signed, bits: 64 } => Some((signed, Type::I64)),
+        _ => None,
+    };
+    let found = match (float(op.from), float(op.to), integer(op.from), integer(op.to)) {
+        (Some(from), Some(to), ..) => (Op::Fcvt, from, to),
+        (_, Some(to), Some((true, from)), _) => (Op::FcvtFromS, from, to),
+        (_, Some(to), Some((false, from)), _) => (Op::FcvtFromU, from, to),
+        (Some(from), _, _, Some((signed, to))) if op.rounding == half::Rounding::Zero => {
+            (if signed { Op::FcvtToS } else { Op::FcvtToU }, from, to)
+        }
+        _ => return None,
+    };
+    found.0.row().converts(found.1, found.2).then_some(found)
+}
+
+/// The op of a kind of arithmetic.
+fn arithmetic(kind: FloatKind) -> Op {
+    match kind {
+        FloatKind::Add => Op::Fadd,
+        FloatKind::Sub => Op::Fsub,
+        FloatKind::Mul => Op::Fmul,
+        FloatKind::Fma => Op::Ffma,
+        FloatKind::Div => Op::Fdiv,
+        FloatKind::Sqrt => Op::Fsqrt,
     }
 }
 
@@ -384,6 +454,36 @@ impl Domain for Code {
 
     fn fsqrt(&mut self, a: Value) -> Value {
         self.float(Op::Fsqrt, &[a])
+    }
+
+    fn single(&mut self, op: &FloatOp, operands: [Value; 3]) -> Value {
+        let operands = operands.map(|operand| self.cast(operand, Type::F32));
+        let result = self.arithmetic(op, Type::F32, &operands);
+        self.cast(result, Type::I32)
+    }
+
+    fn double(&mut self, op: &FloatOp, operands: [[Value; 2]; 3]) -> [Value; 2] {
+        let count = op.kind.operands();
+        let operands: Vec<Value> = operands.into_iter().take(count).map(|words| self.whole(words, Type::F64)).collect();
+        let result = self.arithmetic(op, Type::F64, &operands);
+        self.words(result)
+    }
+
+    fn double_compare(&mut self, compare: Compare, a: [Value; 2], b: [Value; 2]) -> Value {
+        let Some(cc) = condition(compare) else { return self.truth(compare.code() != 0) };
+        let [a, b] = [a, b].map(|words| self.whole(words, Type::F64));
+        self.builder.fcmp(Op::Fcmp, cc, false, Type::F64, a, b)
+    }
+
+    fn convert(&mut self, op: &Conversion, a: [Value; 2]) -> [Value; 2] {
+        let Some((convert, from, to)) = conversion(op) else { return convert_in_steps(self, op, a) };
+        let a = if from.bits() == 64 { self.whole(a, from) } else { self.of_word(a[0], from) };
+        let flags = FloatFlags { rounding: rounding(op.rounding), ..FloatFlags::default() };
+        let result = match convert {
+            Op::FcvtToS | Op::FcvtToU => self.op(convert, to, &[a]),
+            _ => self.builder.float(convert, to, flags, &[a]),
+        };
+        if to.bits() == 64 { self.words(result) } else { [self.word_of(result), self.word(0)] }
     }
 
     fn elementary(&mut self, function: Function, a: Value) -> Value {

@@ -426,7 +426,7 @@ impl<'a> Import<'a> {
                 Write::Register(reg, [low, high]) => {
                     let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
                     let value = match bits {
-                        64 => self.code.op(Op::Concat, Type::I64, &[low, high]),
+                        64 => self.code.whole([low, high], Type::I64),
                         bits => self.code.of_word(low, integer(bits)),
                     };
                     self.define(reg, value);

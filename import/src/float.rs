@@ -14,16 +14,16 @@ impl Import<'_> {
     pub fn float(&mut self, inst: &Inst) -> bool {
         use Opcode::*;
         let value = match inst.opcode {
-            ADD_F16 | ADD_BF16 | ADD_F32 => self.arithmetic(inst, Op::Fadd),
-            SUB_F16 | SUB_BF16 | SUB_F32 => self.arithmetic(inst, Op::Fsub),
-            MUL_F16 | MUL_BF16 | MUL_F32 => self.arithmetic(inst, Op::Fmul),
-            FMA_F16 | FMA_BF16 | FMA_F32 | MAD_F32 => self.arithmetic(inst, Op::Ffma),
-            MIN_F16 | MIN_BF16 | MIN_F32 => self.arithmetic(inst, Op::Fmin),
-            MAX_F16 | MAX_BF16 | MAX_F32 => self.arithmetic(inst, Op::Fmax),
-            NEG_F16 | NEG_BF16 | NEG_F32 => self.plain(inst, Op::Fneg),
-            ABS_F16 | ABS_BF16 | ABS_F32 => self.plain(inst, Op::Fabs),
-            DIV_F32 => self.plain(inst, Op::Fdiv),
-            SQRT_F32 => self.plain(inst, Op::Fsqrt),
+            ADD_F16 | ADD_BF16 | ADD_F32 | ADD_F64 => self.arithmetic(inst, Op::Fadd),
+            SUB_F16 | SUB_BF16 | SUB_F32 | SUB_F64 => self.arithmetic(inst, Op::Fsub),
+            MUL_F16 | MUL_BF16 | MUL_F32 | MUL_F64 => self.arithmetic(inst, Op::Fmul),
+            FMA_F16 | FMA_BF16 | FMA_F32 | MAD_F32 | FMA_F64 | MAD_F64 => self.arithmetic(inst, Op::Ffma),
+            MIN_F16 | MIN_BF16 | MIN_F32 | MIN_F64 => self.arithmetic(inst, Op::Fmin),
+            MAX_F16 | MAX_BF16 | MAX_F32 | MAX_F64 => self.arithmetic(inst, Op::Fmax),
+            NEG_F16 | NEG_BF16 | NEG_F32 | NEG_F64 => self.plain(inst, Op::Fneg),
+            ABS_F16 | ABS_BF16 | ABS_F32 | ABS_F64 => self.plain(inst, Op::Fabs),
+            DIV_F32 | DIV_F64 => self.arithmetic(inst, Op::Fdiv),
+            SQRT_F32 | SQRT_F64 => self.arithmetic(inst, Op::Fsqrt),
             SQRT_APPROX_F32 => self.plain(inst, Op::Fsqrt),
             RSQRT_F32 => self.plain(inst, elementary(Function::Rsqrt)),
             SIN_F32 => self.plain(inst, elementary(Function::Sin)),
@@ -31,7 +31,7 @@ impl Import<'_> {
             LG2_F32 => self.plain(inst, elementary(Function::Lg2)),
             EX2_F32 | EX2_F16 => self.plain(inst, elementary(Function::Ex2)),
             TANH_F32 | TANH_F16 | TANH_BF16 => self.plain(inst, elementary(Function::Tanh)),
-            SETP_F32 | SETP_F16 | SETP_BF16 => {
+            SETP_F32 | SETP_F16 | SETP_BF16 | SETP_F64 => {
                 let Some(p) = self.float_compare(inst, inst.ty(0)) else { return false };
                 self.define_predicates(inst, p);
                 return true;
@@ -41,14 +41,15 @@ impl Import<'_> {
                 self.define_lanes(inst, mask);
                 return true;
             }
-            SET_F32 | SET_F16 | SET_BF16 => self.float_compare(inst, inst.ty(1)).map(|p| {
+            SET_F32 | SET_F16 | SET_BF16 | SET_F64 => self.float_compare(inst, inst.ty(1)).map(|p| {
                 let p = self.combined(inst, p);
                 self.truth(inst, p)
             }),
             SET_F16X2 | SET_BF16X2 => self.set_lanes(inst),
-            CVT_F16_F32 | CVT_BF16_F32 | CVT_F32_F16 | CVT_F32_BF16 => self.float_to_float(inst),
-            CVT_F32_INT | CVT_F16_INT | CVT_BF16_INT => self.int_to_float(inst),
-            CVT_INT_F32 | CVT_INT_F16 | CVT_INT_BF16 => self.float_to_int(inst),
+            CVT_F16_F32 | CVT_BF16_F32 | CVT_F32_F16 | CVT_F32_BF16 | CVT_F32_F64 | CVT_F16_F64 | CVT_F64_F32
+            | CVT_F64_F16 => self.float_to_float(inst),
+            CVT_F32_INT | CVT_F16_INT | CVT_BF16_INT | CVT_F64_INT => self.int_to_float(inst),
+            CVT_INT_F32 | CVT_INT_F16 | CVT_INT_BF16 | CVT_INT_F64 => self.float_to_int(inst),
             CVT_F16X2_F32 => self.two_halves(inst),
             _ => return false,
         };
@@ -64,15 +65,12 @@ impl Import<'_> {
             () if inst.has(Token::Relu) => Clamp::Relu,
             () => Clamp::None,
         };
-        let flags = FloatFlags { ftz: inst.has(Token::Ftz), nan: inst.has(Token::Nan), clamp, ..FloatFlags::default() };
+        let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
+        let flags = FloatFlags { rounding, ftz, clamp, nan, contract: false };
         (ty != Type::F32 || !flags.ftz && clamp == Clamp::None).then_some(flags)
     }
 
-    /// Ops round to nearest; what is rounded otherwise is left.
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
-        if Self::rounding(inst) != Rounding::Rn {
-            return None;
-        }
         let ty = of_ptx(inst.ty(0))?;
         let flags = self.flags(inst, ty)?;
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
@@ -82,7 +80,7 @@ impl Import<'_> {
     /// What takes no modifiers.
     fn plain(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
-        (!inst.has(Token::Ftz) && Self::rounding(inst) == Rounding::Rn).then(|| self.lanewise(inst, op, ty))
+        (!inst.has(Token::Ftz)).then(|| self.lanewise(inst, op, ty))
     }
 
     /// A comparison: a truth value, or one a lane.
@@ -155,25 +153,24 @@ impl Import<'_> {
         self.converted(inst, Op::Fcvt, of_ptx(inst.ty(1))?)
     }
 
-    /// Of integers of up to 32 bits, rounded by the conversion itself; single precision only to nearest.
+    /// Of integers of up to 32 bits, and to double precision of 64, rounded by the conversion itself.
     fn int_to_float(&mut self, inst: &Inst) -> Option<Value> {
         let (to, from) = (inst.ty(0), inst.ty(1));
-        if from.bits() > 32 || to == PtxType::F32 && Self::rounding(inst) != Rounding::Rn {
-            return None;
-        }
-        if inst.has(Token::Sat) || inst.has(Token::Ftz) {
+        let width = if from.bits() <= 32 { 32 } else { 64 };
+        if width > 32 && to != PtxType::F64 || inst.has(Token::Sat) || inst.has(Token::Ftz) {
             return None;
         }
         let value = self.operand(inst, 1, integer(from.bits()));
-        let value = self.extended(value, from, 32);
+        let value = self.extended(value, from, width);
         let op = if from.is_signed() { Op::FcvtFromS } else { Op::FcvtFromU };
         Some(self.round(inst, op, of_ptx(to)?, value))
     }
 
-    /// To integers of 32 bits, towards zero.
+    /// To integers of 32 bits, and from double precision of 64, towards zero.
     fn float_to_int(&mut self, inst: &Inst) -> Option<Value> {
         let to = inst.ty(0);
-        if to.bits() != 32 || !inst.has(Token::Rzi) || inst.has(Token::Ftz) {
+        let fits = to.bits() == 32 || to.bits() == 64 && inst.ty(1) == PtxType::F64;
+        if !fits || !inst.has(Token::Rzi) || inst.has(Token::Ftz) {
             return None;
         }
         let register = match inst.operands.first() {
@@ -182,7 +179,7 @@ impl Import<'_> {
         };
         let value = self.operand(inst, 1, of_ptx(inst.ty(1))?);
         let op = if to.is_signed() { Op::FcvtToS } else { Op::FcvtToU };
-        let value = self.code.op(op, Type::I32, &[value]);
+        let value = self.code.op(op, integer(to.bits()), &[value]);
         Some(self.extended(value, to, register))
     }
 

@@ -190,7 +190,7 @@ pub(crate) fn of_ptx(ty: PtxType) -> Option<Type> {
         PtxType::F32 => Type::F32,
         PtxType::U16x2 | PtxType::S16x2 => Type::I16X2,
         PtxType::U8x4 | PtxType::S8x4 => Type::I8X4,
-        PtxType::F64 => return None,
+        PtxType::F64 => Type::F64,
         ty => integer(ty.bits()),
     })
 }

@@ -145,14 +145,19 @@ const WIDENABLE: TypeSet = TypeSet {
 };
 const BITS: TypeSet = TypeSet { name: "an integer or mask type", contains: |t| t.is_int() || t.is_mask() };
 const FLOAT: TypeSet = TypeSet { name: "a floating-point type", contains: |t| t.is_float() };
+const NO_DOUBLE: TypeSet =
+    TypeSet { name: "a floating-point type but f64", contains: |t| t.is_float() && !matches!(t.elem(), Elem::F64) };
+const SINGLE_OR_DOUBLE: TypeSet =
+    TypeSet { name: "f32 or f64", contains: |t| matches!(t.elem(), Elem::F32 | Elem::F64) };
 const SINGLE: TypeSet = TypeSet { name: "f32", contains: |t| matches!(t.elem(), Elem::F32) };
-const SINGLE_OR_HALF: TypeSet =
+const FLOAT_SCALAR: TypeSet =
     TypeSet { name: "a scalar floating-point type", contains: |t| t.is_float() && t.is_scalar() };
 const SCALAR_FLOAT: TypeSet = TypeSet {
     name: "a scalar floating-point type, e4m3 or e5m2",
     contains: |t| (t.is_float() || t.is_fp8()) && t.is_scalar(),
 };
-const WORD_INT: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
+const WORD_INT: TypeSet =
+    TypeSet { name: "i32 or i64", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1)) };
 const PACKED_INT: TypeSet = TypeSet { name: "a vector of integers", contains: |t| t.is_int() && !t.is_scalar() };
 const SAD_INT: TypeSet = TypeSet {
     name: "i8x4, i16x2 or i8x16",
@@ -186,10 +191,11 @@ fn mask_to_lanes(from: Type, to: Type) -> bool {
 }
 fn float_to_float(from: Type, to: Type) -> bool {
     let one_computes = from.is_float() && (to.is_float() || to.is_fp8()) || from.is_fp8() && to.is_float();
-    one_computes && from.is_scalar() && to.is_scalar() && from != to
+    let of_double = |ty: Type, other: Type| ty != Type::F64 || matches!(other, Type::F16 | Type::F32);
+    one_computes && from.is_scalar() && to.is_scalar() && from != to && of_double(from, to) && of_double(to, from)
 }
 fn int_to_float(from: Type, to: Type) -> bool {
-    from == Type::I32 && to.is_float() && to.is_scalar()
+    (from == Type::I32 && to.is_float() || from == Type::I64 && to == Type::F64) && to.is_scalar()
 }
 fn float_to_int(from: Type, to: Type) -> bool {
     int_to_float(to, from)
@@ -412,18 +418,18 @@ ops! {
     Fabs "fabs" FLOAT [same] -> same, -, Pure, lanewise;
         "The sign bit cleared, of NaN too."; "%r = fabs.f16x2 %a";
     Fmin "fmin" FLOAT [same same] -> same, MINMAX, Pure, lanewise, commutative;
-        "The lesser; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff)."; "%r = fmin.nan.f16x2 %a, %b";
+        "The lesser; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff); of two NaN in f64 the first, quiet."; "%r = fmin.nan.f16x2 %a, %b";
     Fmax "fmax" FLOAT [same same] -> same, MINMAX, Pure, lanewise, commutative;
-        "The greater; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff)."; "%r = fmax.f16x2 %a, %b";
+        "The greater; -0 is below +0. Of one NaN and a number the number, of two NaN or with `nan` the NaN 0x7fff (0x7fffffff); of two NaN in f64 the first, quiet."; "%r = fmax.f16x2 %a, %b";
     Fcmp "fcmp" FLOAT [same same] -> mask, (FloatCC), Pure, lanewise;
         "Comparison, to a mask (`i1` for scalars)."; "%m = fcmp.ltu.f16x2 %a, %b";
-    Fset "fset" FLOAT [same same] -> same, (FloatCC), Pure, lanewise;
+    Fset "fset" NO_DOUBLE [same same] -> same, (FloatCC), Pure, lanewise;
         "Comparison, to 1.0 or +0."; "%r = fset.ge.ftz.f16x2 %a, %b";
-    Fdiv "fdiv" SINGLE [same same] -> same, -, Pure, lanewise;
+    Fdiv "fdiv" SINGLE_OR_DOUBLE [same same] -> same, ROUND, Pure, lanewise;
         "Quotient, rounded once."; "%r = fdiv.f32 %a, %b";
-    Fsqrt "fsqrt" SINGLE [same] -> same, -, Pure, lanewise;
+    Fsqrt "fsqrt" SINGLE_OR_DOUBLE [same] -> same, ROUND, Pure, lanewise;
         "Square root, rounded once; of a negative number NaN, of -0 -0."; "%r = fsqrt.f32 %a";
-    Fexp2 "fexp2" FLOAT [same] -> same, -, Pure, lanewise;
+    Fexp2 "fexp2" NO_DOUBLE [same] -> same, -, Pure, lanewise;
         "2 to the power of the operand, rounded once. A GPU may differ in the last places: [approximate](#approximate)."; "%r = fexp2.f32 %a";
     Flog2 "flog2" SINGLE [same] -> same, -, Pure, lanewise;
         "Logarithm to base 2, rounded once; of zeros -infinity, of a negative number NaN. [Approximate](#approximate) on a GPU."; "%r = flog2.f32 %a";
@@ -433,18 +439,18 @@ ops! {
         "Sine of an angle in radians, rounded once; of infinity NaN. [Approximate](#approximate) on a GPU."; "%r = fsin.f32 %a";
     Fcos "fcos" SINGLE [same] -> same, -, Pure, lanewise;
         "Cosine of an angle in radians, rounded once; of infinity NaN. [Approximate](#approximate) on a GPU."; "%r = fcos.f32 %a";
-    Ftanh "ftanh" FLOAT [same] -> same, -, Pure, lanewise;
+    Ftanh "ftanh" NO_DOUBLE [same] -> same, -, Pure, lanewise;
         "Hyperbolic tangent, rounded once. [Approximate](#approximate) on a GPU."; "%r = ftanh.f32 %a";
     Fcvt "fcvt" SCALAR_FLOAT [from] -> same, ROUND, Pure, lanewise, (float_to_float);
-        "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff). To `e4m3` and `e5m2` to nearest even; what is beyond the largest number, infinity too, becomes it, and NaN 0x7f."; "%r = fcvt.f16 %a";
-    FcvtFromS "fcvt_from_s" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
+        "Conversion to the named floating-point type, rounded once; NaN becomes 0x7fff (0x7fffffff), and in `f64` a quiet one with its payload and no sign. To `e4m3` and `e5m2` to nearest even; what is beyond the largest number, infinity too, becomes it, and NaN 0x7f."; "%r = fcvt.f16 %a";
+    FcvtFromS "fcvt_from_s" FLOAT_SCALAR [from] -> same, ROUND, Pure, lanewise, (int_to_float);
         "Signed integer to floating point, rounded once."; "%r = fcvt_from_s.f32 %a";
-    FcvtFromU "fcvt_from_u" SINGLE_OR_HALF [from] -> same, ROUND, Pure, lanewise, (int_to_float);
+    FcvtFromU "fcvt_from_u" FLOAT_SCALAR [from] -> same, ROUND, Pure, lanewise, (int_to_float);
         "Unsigned integer to floating point, rounded once."; "%r = fcvt_from_u.f32 %a";
     FcvtToS "fcvt_to_s" WORD_INT [from] -> same, -, Pure, lanewise, (float_to_int);
-        "Toward zero to a signed integer; clamps, and NaN gives 0."; "%r = fcvt_to_s.i32 %a";
+        "Toward zero to a signed integer; clamps. NaN gives 0, that of `f64` the least integer."; "%r = fcvt_to_s.i32 %a";
     FcvtToU "fcvt_to_u" WORD_INT [from] -> same, -, Pure, lanewise, (float_to_int);
-        "Toward zero to an unsigned integer; clamps, and NaN gives 0."; "%r = fcvt_to_u.i32 %a";
+        "Toward zero to an unsigned integer; clamps. NaN gives 0, that of `f64` the integer whose highest bit alone is set."; "%r = fcvt_to_u.i32 %a";
 
     // Lanes.
     Const "const" DATA [] -> same, (Const), Pure;
@@ -556,6 +562,11 @@ impl OpRow {
         }
     }
 
+    /// Whether the first two operands may be exchanged on this controlling type. Of two NaN in f64 the first is the result.
+    pub const fn commutes(&self, ty: Type) -> bool {
+        self.commutative && !(matches!(ty.elem(), Elem::F64) && matches!(self.result, ResultType::Same))
+    }
+
     /// The type of an operand by number; none where any will do.
     pub fn arg(&self, number: usize) -> Option<ArgType> {
         match (self.op, self.attr) {
@@ -576,18 +587,19 @@ impl OpRow {
         Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
-    /// The modifiers that the op takes on this controlling type. Single precision rounds to nearest, keeps subnormals
-    /// and is never clamped; FP8 rounds to nearest.
+    /// The modifiers that the op takes on this controlling type. Single and double precision keep subnormals and are never
+    /// clamped; FP8 rounds to nearest; the lesser of two f64 is never NaN where one is a number.
     pub const fn flags(&self, ty: Type) -> FlagSet {
-        let single = matches!(ty.elem(), Elem::F32) || ty.is_fp8();
+        let half = ty.is_half();
         match self.attr {
             AttrKind::Float(set) => FlagSet {
-                rounding: set.rounding && !single,
-                ftz: set.ftz && !single,
-                clamp: set.clamp && !single,
+                rounding: set.rounding && !ty.is_fp8(),
+                ftz: set.ftz && half,
+                clamp: set.clamp && half,
+                nan: set.nan && !matches!(ty.elem(), Elem::F64),
                 ..set
             },
-            AttrKind::FloatCC => FlagSet { ftz: !single, ..NO_FLAGS },
+            AttrKind::FloatCC => FlagSet { ftz: half, ..NO_FLAGS },
             _ => NO_FLAGS,
         }
     }

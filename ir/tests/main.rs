@@ -3,6 +3,7 @@
 
 mod common;
 mod eval_contract;
+mod eval_double;
 mod eval_float;
 mod eval_observe;
 mod eval_ops;

@@ -127,9 +127,9 @@ fn attributes_of_another_kind() {
         b.value(Op::Const, Type::I8X16, Attr::Bits(0), &[]);
         b.ret();
     });
-    check(&["`fdiv.f32` carries something else than its row says"], |b, a, _| {
+    check(&["`fneg.f32` carries something else than its row says"], |b, a, _| {
         let s = b.op(Op::Bitcast, Type::F32, &[a]);
-        b.float(Op::Fdiv, Type::F32, FloatFlags::default(), &[s, s]);
+        b.float(Op::Fneg, Type::F32, FloatFlags::default(), &[s]);
         b.ret();
     });
 }

@@ -189,7 +189,7 @@ fn errors_say_where_what_and_what_else() {
     refused("vadd4.u32.s16.u32 R0, R1, R2, R3;",
             "          ^^^ `s16`: vadd4 needs a modifier here: one of .u32 or .s32");
     refused("F2F.F32 R0, R1 ;",
-            "       ^ F2F needs a modifier here: one of .F16 or .BF16");
+            "       ^ F2F needs a modifier here: one of .F16, .BF16 or .F64");
     refused("LDG.32 R0, [R1.64] ;",
             "    ^^ `32`: LDG has no modifier of this name here; it takes .U8, .S8, .U16, .S16, .64 or .128");
     refused("HADD2 R0, P1, R2 ;",

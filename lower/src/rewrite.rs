@@ -309,6 +309,7 @@ fn one(elem: Elem) -> Option<u64> {
         Elem::F16 => Some(0x3c00),
         Elem::BF16 => Some(0x3f80),
         Elem::F32 => Some(0x3f80_0000),
+        Elem::F64 => Some(0x3ff0_0000_0000_0000),
         _ => None,
     }
 }
@@ -344,7 +345,8 @@ impl generated::Context for Rewriter<'_> {
 
     fn iconst(&mut self, value: Value) -> Option<i64> {
         let (elem, lane) = self.lane_of(value)?;
-        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32 | Elem::E4M3 | Elem::E5M2)).then(|| signed_lane(elem, lane))
+        (!matches!(elem, Elem::F16 | Elem::BF16 | Elem::F32 | Elem::F64 | Elem::E4M3 | Elem::E5M2))
+            .then(|| signed_lane(elem, lane))
     }
 
     fn constant(&mut self, value: Value) -> Option<()> {
@@ -409,6 +411,10 @@ impl generated::Context for Rewriter<'_> {
 
     fn half(&mut self, ty: Type) -> Option<Type> {
         ty.is_half().then_some(ty)
+    }
+
+    fn has_one_nan(&mut self, ty: Type) -> Option<()> {
+        holds(ty != Type::F64)
     }
 
     fn fp8(&mut self, ty: Type) -> Option<()> {

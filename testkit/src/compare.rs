@@ -108,6 +108,7 @@ pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
         Elem::F16 => 0x7c00,
         Elem::BF16 => 0x7f80,
         Elem::F32 => 0x7f80_0000,
+        Elem::F64 => 0x7ff0_0000_0000_0000,
         Elem::E4M3 => 0x7e,
         Elem::E5M2 => 0x7c,
         _ => return None,
@@ -194,6 +195,8 @@ mod tests {
             (Elem::F16, 0x7c01, 0x3c00, None),
             (Elem::BF16, 0x7f80, 0xff80, Some(0xff00)),
             (Elem::F32, 0x3f80_0000, 0x3f7f_ffff, Some(1)),
+            (Elem::F64, 1, 1 << 63, Some(1)),
+            (Elem::F64, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, Some(0xffe0_0000_0000_0000)),
             (Elem::I8, 1, 2, None),
         ] {
             assert_eq!(ulps(elem, a, b), apart, "{elem:?} {a:#x} {b:#x}");

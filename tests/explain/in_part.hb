@@ -26,12 +26,12 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=     lanes_shuffled (isel/rules/halu/sources.isle:64), priority 3
 ;=       line 65: wanted (first_operand_only ty map), found ty = i8x4
 ;=   by canon
-;=     shuffle_first (lower/rules/simplify.isle:410), priority 5
-;=       line 410: wanted (keeps_first ty lanes), found ty = i8x4
-;=     shuffle_second (lower/rules/simplify.isle:412), priority 4
-;=       line 412: wanted (keeps_second ty lanes), found ty = i8x4
-;=     shuffle_splat (lower/rules/simplify.isle:415), priority 3
-;=       line 415: wanted (Splat _ _), found `%a = load %x[%i]`
-;=     shuffle_self (lower/rules/simplify.isle:417), priority 2
-;=       line 417: wanted x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
+;=     shuffle_first (lower/rules/simplify.isle:415), priority 5
+;=       line 415: wanted (keeps_first ty lanes), found ty = i8x4
+;=     shuffle_second (lower/rules/simplify.isle:417), priority 4
+;=       line 417: wanted (keeps_second ty lanes), found ty = i8x4
+;=     shuffle_splat (lower/rules/simplify.isle:420), priority 3
+;=       line 420: wanted (Splat _ _), found `%a = load %x[%i]`
+;=     shuffle_self (lower/rules/simplify.isle:422), priority 2
+;=       line 422: wanted x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
 ;=     and 1 more; --all shows them

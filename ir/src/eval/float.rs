@@ -1,7 +1,7 @@
 //! Floating point, a lane at a time, on bits.
 //!
 //! Every arithmetic op goes the same way: flush subnormal operands where `ftz` asks for it, compute exactly, round once,
-//! clamp, flush the rounded result, make every NaN the one of the format.
+//! clamp, flush the rounded result, make every NaN the one of the format. In f64 a NaN operand is the result, quiet.
 
 use std::cmp::Ordering;
 
@@ -21,11 +21,28 @@ struct Format {
     one: u64,
 }
 
+const INFINITY_F64: u64 = 0x7ff0_0000_0000_0000;
+/// The bit that makes an f64 NaN quiet.
+const QUIET_F64: u64 = 0x0008_0000_0000_0000;
+/// What an invalid operation on numbers gives in f64.
+const INVALID_F64: u64 = 0xfff8_0000_0000_0000;
+
+/// A result of f64: where it is NaN the first operand that is, quiet, or of numbers the NaN of an invalid operation.
+fn settled(operands: &[u64], d: u64) -> u64 {
+    let format = Format::of(Elem::F64);
+    match operands.iter().find(|&&operand| format.is_nan(operand)) {
+        _ if !format.is_nan(d) => d,
+        Some(operand) => operand | QUIET_F64,
+        None => INVALID_F64,
+    }
+}
+
 impl Format {
     fn of(elem: Elem) -> Format {
         let (infinity, one) = match elem {
             Elem::F16 => (0x7c00, 0x3c00),
             Elem::BF16 => (0x7f80, 0x3f80),
+            Elem::F64 => (INFINITY_F64, 0x3ff0_0000_0000_0000),
             _ => (0x7f80_0000, 0x3f80_0000),
         };
         let sign = elem.mask() ^ elem.mask() >> 1;
@@ -71,6 +88,7 @@ macro_rules! in_format {
             Elem::F16 => $f::<Half>($($arg),*),
             Elem::BF16 => $f::<BFloat>($($arg),*),
             Elem::F32 => $f::<Single>($($arg),*),
+            Elem::F64 => $f::<Double>($($arg),*),
             _ => $otherwise,
         }
     };
@@ -143,30 +161,31 @@ pub(super) fn add(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_add(a, b, mode(flags.rounding)));
-    format.finish(flags, d)
+    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
 }
 
 pub(super) fn sub(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
-    add(elem, flags, [a, neg(elem, b)])
+    let d = add(elem, flags, [a, neg(elem, b)]);
+    if elem == Elem::F64 { settled(&[a, b], d) } else { d }
 }
 
 pub(super) fn mul(elem: Elem, flags: FloatFlags, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_mul(a, b, mode(flags.rounding)));
-    format.finish(flags, d)
+    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
 }
 
 pub(super) fn fma(elem: Elem, flags: FloatFlags, operands: [u64; 3]) -> u64 {
     let format = Format::of(elem);
     let [a, b, c] = operands.map(|x| format.flush(flags.ftz, x));
     let d = in_format!(elem, 0, exact_fma(a, b, c, mode(flags.rounding)));
-    format.finish(flags, d)
+    if elem == Elem::F64 { settled(&operands, d) } else { format.finish(flags, d) }
 }
 
-pub(super) fn div(elem: Elem, [a, b]: [u64; 2]) -> u64 {
-    let d = in_format!(elem, 0, exact_div(a, b, Round::NearestTiesToEven));
-    Format::of(elem).canonical(d)
+pub(super) fn div(elem: Elem, flags: FloatFlags, [a, b]: [u64; 2]) -> u64 {
+    let d = in_format!(elem, 0, exact_div(a, b, mode(flags.rounding)));
+    if elem == Elem::F64 { settled(&[a, b], d) } else { Format::of(elem).canonical(d) }
 }
 
 pub(super) fn neg(elem: Elem, a: u64) -> u64 {
@@ -182,6 +201,7 @@ pub(super) fn min_max(elem: Elem, flags: FloatFlags, greater: bool, operands: [u
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
     match (format.is_nan(a), format.is_nan(b)) {
+        (true, true) if elem == Elem::F64 => a | QUIET_F64,
         (true, true) => format.nan(),
         (true, false) | (false, true) if flags.nan => format.nan(),
         (true, false) => b,
@@ -223,27 +243,37 @@ pub(super) fn truth(elem: Elem, holds: bool) -> u64 {
     if holds { Format::of(elem).one } else { 0 }
 }
 
-/// The square root of an f32, to nearest even.
-pub(super) fn sqrt(a: u64) -> u64 {
-    let format = Format::of(Elem::F32);
+/// The square root of an f32 or f64.
+pub(super) fn sqrt(elem: Elem, flags: FloatFlags, a: u64) -> u64 {
+    let format = Format::of(elem);
     if a & !format.sign == 0 || a == format.infinity {
         return a;
     }
     if a & format.sign != 0 || format.is_nan(a) {
-        return format.nan();
+        return if elem == Elem::F64 { settled(&[a], INVALID_F64) } else { format.nan() };
     }
-    let (fraction, biased) = (u128::from(a & 0x7f_ffff), (a >> 23) as i32);
+    match elem {
+        Elem::F64 => root::<Double>(a, 52, 1023, flags),
+        _ => root::<Single>(a, 23, 127, flags),
+    }
+}
+
+/// The square root of a positive number.
+fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u64 {
+    let hidden = 1u64 << fraction_bits;
+    let (fraction, biased) = (a & (hidden - 1), (a >> fraction_bits) as i32);
     let (significand, exponent) = match biased {
-        0 => (fraction, -149),
-        _ => (fraction | 1 << 23, biased - 150),
+        0 => (fraction, 1 - bias - fraction_bits as i32),
+        _ => (fraction | hidden, biased - bias - fraction_bits as i32),
     };
-    // With an even exponent and 80 bits more the integer root has at least 40 bits; one bit below it says whether
-    // anything was left, which is all that rounding to 24 bits can ask. A root is never subnormal.
-    let shift = 80 + (exponent & 1);
-    let square = significand << shift;
+    // With an even exponent and as many bits as there is room for, the integer root has at least 63 bits; one bit below it
+    // says whether anything was left, which is all that rounding can ask. A root is never subnormal.
+    let room = u128::from(significand).leading_zeros() as i32;
+    let shift = room - ((exponent - room) & 1);
+    let square = u128::from(significand) << shift;
     let root = square.isqrt();
     let sticky = u128::from(root * root != square);
-    let rounded = Single::from_u128(root << 1 | sticky).value;
+    let rounded = F::from_u128_r(root << 1 | sticky, mode(flags.rounding)).value;
     bits(rounded.scalbn((exponent - shift) / 2 - 1))
 }
 
@@ -254,6 +284,10 @@ pub(super) fn elementary(op: Op, elem: Elem, a: u64) -> u64 {
 }
 
 pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {
+    if to == Elem::F64 && Format::of(from).is_nan(a) {
+        let (payload, unused) = if from == Elem::F16 { (a & 0x3ff, 42) } else { (a & 0x7f_ffff, 29) };
+        return INFINITY_F64 | QUIET_F64 | payload << unused;
+    }
     let wide = match from {
         Elem::E4M3 => widen::<Float8E4M3FN>(a),
         Elem::E5M2 => widen::<Float8E5M2>(a),
@@ -283,12 +317,23 @@ pub(super) fn from_int(to: Elem, rounding: Rounding, a: i128) -> u64 {
     in_format!(to, 0, from_integer(a, mode(rounding)))
 }
 
-/// Toward zero, clamped to the range of the signed integer; NaN gives 0.
-pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
-    in_format!(from, 0, to_signed(a, to.bits()))
+/// What NaN becomes as an integer.
+fn int_of_nan(from: Elem, to: Elem) -> i128 {
+    if from == Elem::F64 || to == Elem::I64 { 1 << (to.bits() - 1) } else { 0 }
 }
 
-/// Toward zero, clamped to the range of the unsigned integer; NaN gives 0.
+/// Toward zero, clamped to the range of the signed integer.
+pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
+    match Format::of(from).is_nan(a) {
+        true => int_of_nan(from, to),
+        false => in_format!(from, 0, to_signed(a, to.bits())),
+    }
+}
+
+/// Toward zero, clamped to the range of the unsigned integer.
 pub(super) fn to_int_u(from: Elem, to: Elem, a: u64) -> i128 {
-    in_format!(from, 0, to_unsigned(a, to.bits()))
+    match Format::of(from).is_nan(a) {
+        true => int_of_nan(from, to),
+        false => in_format!(from, 0, to_unsigned(a, to.bits())),
+    }
 }

@@ -144,8 +144,8 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
                 }
             });
         }
-        Op::Fdiv => f.bits(|operands| float::div(to, operands)),
-        Op::Fsqrt => f.bits(|[a]| float::sqrt(a)),
+        Op::Fdiv => f.bits(|operands| float::div(to, flags, operands)),
+        Op::Fsqrt => f.bits(|[a]| float::sqrt(to, flags, a)),
         Op::Fexp2 | Op::Flog2 | Op::Frsqrt | Op::Fsin | Op::Fcos | Op::Ftanh => {
             f.bits(|[a]| float::elementary(op, to, a));
         }

@@ -15,7 +15,7 @@ pub struct BadNumber {
 }
 
 /// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits
-/// after its point.
+/// after its point; the shortest text of any f64 has 17.
 const MAX_LENGTH: usize = 256;
 
 fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
@@ -54,6 +54,7 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
         Elem::F16 => float::<Half>(text, negative, elem),
         Elem::BF16 => float::<BFloat>(text, negative, elem),
         Elem::F32 => float::<Single>(text, negative, elem),
+        Elem::F64 => float::<Double>(text, negative, elem),
         Elem::E4M3 => float::<Float8E4M3FN>(text, negative, elem),
         Elem::E5M2 => float::<Float8E5M2>(text, negative, elem),
         _ => {
@@ -122,12 +123,17 @@ fn elem_name(elem: Elem) -> &'static str {
     halfbyte_abi::Type::new(elem, 1).map_or("", |ty| ty.name())
 }
 
+/// What `nan` stands for.
 fn canonical_nan(elem: Elem) -> u64 {
+    if elem == Elem::F64 { f64::NAN.to_bits() & magnitudes(elem) } else { magnitudes(elem) }
+}
+
+fn magnitudes(elem: Elem) -> u64 {
     elem.mask() >> 1
 }
 
 fn is_nan(bits: u64, elem: Elem) -> bool {
-    bits & canonical_nan(elem) > infinity(elem)
+    bits & magnitudes(elem) > infinity(elem)
 }
 
 /// The bits above which a magnitude is NaN: infinity, or the largest number where there is none.
@@ -137,12 +143,13 @@ fn infinity(elem: Elem) -> u64 {
         Elem::BF16 => 0x7f80,
         Elem::E4M3 => 0x7e,
         Elem::E5M2 => 0x7c,
+        Elem::F64 => 0x7ff0_0000_0000_0000,
         _ => 0x7f80_0000,
     }
 }
 
 fn sign(elem: Elem) -> u64 {
-    canonical_nan(elem) + 1
+    magnitudes(elem) + 1
 }
 
 fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
@@ -194,6 +201,7 @@ pub fn lane_text(bits: u64, elem: Elem) -> String {
         Elem::F16 => widened::<Half>(bits),
         Elem::BF16 => widened::<BFloat>(bits),
         Elem::F32 => f32::from_bits(bits as u32).into(),
+        Elem::F64 => f64::from_bits(bits),
         Elem::E4M3 => widened::<Float8E4M3FN>(bits),
         Elem::E5M2 => widened::<Float8E5M2>(bits),
         Elem::I1 => return (bits & 1).to_string(),
@@ -212,6 +220,10 @@ pub fn lane_text(bits: u64, elem: Elem) -> String {
         return if value > 0.0 { "inf".into() } else { "-inf".into() };
     }
     if value.fract() == 0.0 && value.abs() < f64::from(1 << 24) {
+        return format!("{value:?}");
+    }
+    // The standard library's shortest form.
+    if elem == Elem::F64 {
         return format!("{value:?}");
     }
     // Nine significant digits tell any two f32 apart.
@@ -245,6 +257,28 @@ mod tests {
                 assert!(is_nan(bits, elem) || !text.contains('x'), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn doubles_read_back() {
+        let mut bits = 1u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            for bits in [bits, bits & 0x800f_ffff_ffff_ffff, bits | 0x7ff0_0000_0000_0000] {
+                let text = lane_text(bits, Elem::F64);
+                assert_eq!(read(&text, Elem::F64), Some(bits), "{text}");
+            }
+        }
+        for (text, bits) in [
+            ("nan", 0x7ff8_0000_0000_0000),
+            ("-inf", 0xfff0_0000_0000_0000),
+            ("0.1", 0x3fb9_9999_9999_999a),
+            ("5e-324", 1),
+            ("0xfff8000000000000", 0xfff8_0000_0000_0000),
+        ] {
+            assert_eq!((read(text, Elem::F64), lane_text(bits, Elem::F64).as_str()), (Some(bits), text));
+        }
+        assert_eq!(read("1e309", Elem::F64), None);
     }
 
     #[test]

@@ -216,7 +216,7 @@ const TYPES: &[Advice] = &[
     ("`f16`", &["half", "__half", "float16", "fp16", "binary16"]),
     ("`bf16`", &["bfloat16", "__nv_bfloat16", "bfloat", "nv_bfloat16"]),
     ("`f32`", &["float", "float32", "fp32", "single"]),
-    ("`f32`: there is no wider float", &["double", "float64", "f64", "fp64"]),
+    ("`f64`", &["double", "float64", "fp64"]),
     ("`e4m3`", &["fp8", "float8_e4m3fn", "float8_e4m3", "e4m3fn", "__nv_fp8_e4m3", "f8e4m3fn"]),
     ("`e5m2`", &["float8_e5m2", "__nv_fp8_e5m2", "f8e5m2"]),
     ("`ptr`", &["pointer", "address"]),

@@ -1,6 +1,6 @@
 //! The interpreter's domain: a word is a `u32`, a truth value a `bool`.
 
-use super::domain::{Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+use super::domain::{Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, double_in_steps};
 use crate::approx::Function;
 use crate::half::{Compare, Format, NAN_F32, Relation, Rounding};
 
@@ -99,6 +99,27 @@ impl Domain for Concrete {
     }
     fn narrow(&mut self, format: Format, rounding: Rounding, a: u32) -> u32 { format.narrow(a, rounding).into() }
     fn widen(&mut self, format: Format, a: u32) -> u32 { format.widen(a as u16) }
+
+    fn double(&mut self, op: &FloatOp, operands: [[u32; 2]; 3]) -> [u32; 2] {
+        let [a, b, c] = operands.map(|[low, high]| f64::from_bits(u64::from(high) << 32 | u64::from(low)));
+        let result = match op.kind {
+            FloatKind::Add => a + b,
+            FloatKind::Sub => a - b,
+            FloatKind::Mul => a * b,
+            FloatKind::Fma => a.mul_add(b, c),
+            FloatKind::Div => a / b,
+            FloatKind::Sqrt => a.sqrt(),
+        };
+        // Which NaN it is, and other roundings, are not the host's affair.
+        if op.rounding != Rounding::Nearest || result.is_nan() {
+            return double_in_steps(self, op, operands);
+        }
+        [result.to_bits() as u32, (result.to_bits() >> 32) as u32]
+    }
+    fn double_compare(&mut self, compare: Compare, a: [u32; 2], b: [u32; 2]) -> bool {
+        let [a, b] = [a, b].map(|[low, high]| f64::from_bits(u64::from(high) << 32 | u64::from(low)));
+        compare.holds(Relation::from(a.partial_cmp(&b)))
+    }
 
     fn half(&mut self, op: &HalfOp, a: u32, b: u32, c: u32) -> u32 {
         lanes([a, b, c], |[a, b, c]| match op.kind {

@@ -64,6 +64,8 @@ pub const SAT: Field = field(77, 1, "sat");
 pub const MUFU: Field = field(74, 4, "mufu");
 /// Rounding.
 pub const RND: Field = field(78, 2, "rnd");
+/// Rounding of I2F, which has SIGN in the place of RND.
+pub const INT_RND: Field = field(80, 2, "rnd");
 /// Half selector of ra.
 pub const RA_HALF: Field = field(80, 2, "ra.hsel2");
 /// Half selector of the second source, wherever it stands.
@@ -170,6 +172,8 @@ pub const M_F32: Modifier = modifier(F32, &[("F32", 1)], Some(0));
 pub const M_NAN: Modifier = modifier(NAN, &[("NAN", 1)], Some(0));
 /// Rounding: to nearest even, down, up, to zero.
 pub const M_RND: Modifier = modifier(RND, &[("RN", 0), ("RM", 1), ("RP", 2), ("RZ", 3)], Some(0));
+/// The same of I2F.
+pub const M_INT_RND: Modifier = modifier(INT_RND, M_RND.choices, M_RND.default);
 /// The functions of MUFU.
 pub const M_MUFU: Modifier =
     modifier(MUFU, &[("COS", 0), ("SIN", 1), ("EX2", 2), ("LG2", 3), ("RSQ", 5), ("TANH", 9)], None);

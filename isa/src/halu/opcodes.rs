@@ -60,13 +60,13 @@ macro_rules! opcodes {
                     ISETP_RR ISETP_RI ISETP_RU ISETP_RC => m.isetp();
                 }
                 float {
-                    FADD_RR FADD_RI FADD_RU FADD_RC => m.float_binary(D::fadd);
-                    FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_binary(D::fmul);
-                    FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.ffma();
+                    FADD_RR FADD_RI FADD_RU FADD_RC => m.float_arithmetic(FloatKind::Add);
+                    FMUL_RR FMUL_RI FMUL_RU FMUL_RC => m.float_arithmetic(FloatKind::Mul);
+                    FFMA_RRR FFMA_RIR FFMA_RRI FFMA_RUR FFMA_RCR => m.float_arithmetic(FloatKind::Fma);
                     FMNMX_RR FMNMX_RI FMNMX_RU FMNMX_RC => m.fmnmx();
                     FSETP_RR FSETP_RI FSETP_RU FSETP_RC => m.fsetp();
-                    FDIV_RR => m.float_binary(D::fdiv);
-                    FSQRT_R => m.fsqrt();
+                    FDIV_RR => m.float_arithmetic(FloatKind::Div);
+                    FSQRT_R => m.float_arithmetic(FloatKind::Sqrt);
                     MUFU_R => m.mufu();
                     I2F_R => m.i2f();
                     F2I_R => m.f2i();
@@ -75,6 +75,23 @@ macro_rules! opcodes {
                     F2F_F32_F16 => m.widen(Format::F16);
                     F2F_F32_BF16 => m.widen(Format::Bf16);
                     F2FP_RR => m.f2fp();
+                }
+                double {
+                    DADD_RR => m.double_arithmetic(FloatKind::Add);
+                    DMUL_RR => m.double_arithmetic(FloatKind::Mul);
+                    DFMA_RRR => m.double_arithmetic(FloatKind::Fma);
+                    DDIV_RR => m.double_arithmetic(FloatKind::Div);
+                    DSQRT_R => m.double_arithmetic(FloatKind::Sqrt);
+                    DMNMX_RR => m.dmnmx();
+                    DSETP_RR => m.dsetp();
+                    F2F_F64_F32 => m.widen_to_double(Form::F32);
+                    F2F_F64_F16 => m.widen_to_double(Form::F16);
+                    F2F_F32_F64 => m.narrow_double(Form::F32);
+                    F2F_F16_F64 => m.narrow_double(Form::F16);
+                    I2F_F64 => m.word_to_double();
+                    I2F_F64_WIDE => m.pair_to_double();
+                    F2I_F64 => m.double_to_word();
+                    F2I_F64_WIDE => m.double_to_pair();
                 }
                 memory {
                     LDG_U_U8 => m.load(Width::B8, false);

@@ -125,20 +125,20 @@ macro_rules! opcodes {
                     ABS_BF16 => m.half_sign(false, Format::Bf16);
                 }
                 float {
-                    ADD_F32 => m.float(Arith::Add);
-                    SUB_F32 => m.float(Arith::Sub);
-                    MUL_F32 => m.float(Arith::Mul);
-                    FMA_F32 MAD_F32 => m.float(Arith::Fma);
-                    DIV_F32 => m.float(Arith::Div);
-                    RCP_F32 => m.float(Arith::Rcp);
-                    SQRT_F32 => m.float(Arith::Sqrt);
-                    ADD_F32_HALF => m.float_of_half(Arith::Add);
-                    SUB_F32_HALF => m.float_of_half(Arith::Sub);
-                    FMA_F32_HALF => m.float_of_half(Arith::Fma);
-                    ADD_F32X2 => m.float_pair(Arith::Add);
-                    SUB_F32X2 => m.float_pair(Arith::Sub);
-                    MUL_F32X2 => m.float_pair(Arith::Mul);
-                    FMA_F32X2 => m.float_pair(Arith::Fma);
+                    ADD_F32 => m.float(Arith::ADD);
+                    SUB_F32 => m.float(Arith::SUB);
+                    MUL_F32 => m.float(Arith::MUL);
+                    FMA_F32 MAD_F32 => m.float(Arith::FMA);
+                    DIV_F32 => m.float(Arith::DIV);
+                    RCP_F32 => m.float(Arith::RCP);
+                    SQRT_F32 => m.float(Arith::SQRT);
+                    ADD_F32_HALF => m.float_of_half(Arith::ADD);
+                    SUB_F32_HALF => m.float_of_half(Arith::SUB);
+                    FMA_F32_HALF => m.float_of_half(Arith::FMA);
+                    ADD_F32X2 => m.float_pair(Arith::ADD);
+                    SUB_F32X2 => m.float_pair(Arith::SUB);
+                    MUL_F32X2 => m.float_pair(Arith::MUL);
+                    FMA_F32X2 => m.float_pair(Arith::FMA);
                     MIN_F32 => m.float_minmax(true);
                     MAX_F32 => m.float_minmax(false);
                     MIN_XORSIGN_F32 => m.float_minmax_signed(true);
@@ -151,13 +151,13 @@ macro_rules! opcodes {
                     TESTP => m.test_property();
                 }
                 double {
-                    ADD_F64 => m.double(Arith::Add);
-                    SUB_F64 => m.double(Arith::Sub);
-                    MUL_F64 => m.double(Arith::Mul);
-                    FMA_F64 MAD_F64 => m.double(Arith::Fma);
-                    DIV_F64 => m.double(Arith::Div);
-                    RCP_F64 => m.double(Arith::Rcp);
-                    SQRT_F64 => m.double(Arith::Sqrt);
+                    ADD_F64 => m.double(Arith::ADD);
+                    SUB_F64 => m.double(Arith::SUB);
+                    MUL_F64 => m.double(Arith::MUL);
+                    FMA_F64 MAD_F64 => m.double(Arith::FMA);
+                    DIV_F64 => m.double(Arith::DIV);
+                    RCP_F64 => m.double(Arith::RCP);
+                    SQRT_F64 => m.double(Arith::SQRT);
                     MIN_F64 => m.double_minmax(true);
                     MAX_F64 => m.double_minmax(false);
                     NEG_F64 => m.double_sign(true);
@@ -165,8 +165,8 @@ macro_rules! opcodes {
                 }
                 approx {
                     DIV_APPROX_F32 => m.approximate_quotient();
-                    RCP_APPROX_F32 => m.float(Arith::Rcp);
-                    SQRT_APPROX_F32 => m.float(Arith::Sqrt);
+                    RCP_APPROX_F32 => m.float(Arith::RCP);
+                    SQRT_APPROX_F32 => m.float(Arith::SQRT);
                     RSQRT_F32 => m.elementary(Function::Rsqrt);
                     RSQRT_F64 => m.approximate_root();
                     RCP_APPROX_F64 => m.approximate_high_word(false);

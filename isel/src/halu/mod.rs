@@ -41,8 +41,8 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
             Some(Reason::with_help("bf16 arithmetic has no `ftz`", "leave out `ftz`: subnormals are kept"))
         }
         Attr::Float(_) if ty == Type::F32 => Some(Reason::with_help(
-            "f32 arithmetic rounds to nearest even and keeps subnormals",
-            "leave out the modifiers, or compute in f16",
+            "f32 arithmetic keeps subnormals and clamps nothing",
+            "leave out the modifiers but for the rounding, or compute in f16",
         )),
         Attr::FloatCC { ftz: true, .. } if ty == Type::F32 => {
             Some(Reason::with_help("f32 compares keep subnormals", "leave out `ftz`"))

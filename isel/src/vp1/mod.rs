@@ -74,6 +74,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
         Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
+        Op::Load | Op::Store if ty == Type::F64 => NO_FLOATS,
         Op::Load | Op::Store => NARROW_ACCESS,
         _ if ty.is_float() => NO_FLOATS,
         _ => match (ty.elem(), ty.is_scalar()) {
@@ -91,6 +92,7 @@ fn reason_for_value(ty: Type) -> Reason {
     match ty.elem() {
         Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES,
         Elem::I64 => NO_WIDE_SCALARS,
+        Elem::F64 => NO_FLOATS,
         Elem::Ptr => NO_POINTERS,
         _ => reasons::no_register(ty),
     }

@@ -126,7 +126,7 @@ fn way_on(kernel: &Kernel, block: Block) -> Option<Attr> {
 fn order(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let swapped = match data.attr {
-        attr if data.op.row().commutative => attr,
+        attr if data.op.row().commutes(data.ty) => attr,
         Attr::IntCC(cc) => Attr::IntCC(cc.swapped()),
         Attr::FloatCC { cc, ftz } => Attr::FloatCC { cc: cc.swapped(), ftz },
         _ => return false,

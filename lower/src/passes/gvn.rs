@@ -234,7 +234,7 @@ impl<'k> Numbering<'k> {
             (attr, _) => attr.hash(&mut hasher),
         }
         let number = |&value: &Value| self.numbers[value];
-        match (self.kernel.args(inst), data.op.row().commutative) {
+        match (self.kernel.args(inst), data.op.row().commutes(data.ty)) {
             ([a, b, rest @ ..], true) => {
                 let (a, b) = (number(a), number(b));
                 (a.min(b), a.max(b)).hash(&mut hasher);
@@ -262,7 +262,7 @@ impl<'k> Numbering<'k> {
         };
         (a_data.op, a_data.ty) == (b_data.op, b_data.ty)
             && carry_the_same
-            && (same(kernel.args(a), kernel.args(b)) || (a_data.op.row().commutative && swapped()))
+            && (same(kernel.args(a), kernel.args(b)) || (a_data.op.row().commutes(a_data.ty) && swapped()))
     }
 }
 

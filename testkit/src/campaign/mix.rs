@@ -68,9 +68,11 @@ impl<'t> Mix<'t> {
         let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
         let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
         let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[draw::vp1]);
+        // Ops on f64 take values that others seldom give.
+        let types = [Type::ALL, &[Type::F64; 2]].concat();
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
-            halu: Palette::new(takes(&targets.halu)).with_intrinsics(&[draw::halu]),
+            halu: Palette::new(takes(&targets.halu)).with_types(&types).with_intrinsics(&[draw::halu]),
             vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
         }
     }

@@ -1,13 +1,16 @@
 //! What is proved of the engine's operations on rows: each of them in every mode, in each variant that this computer can run,
 //! against rustc_apfloat.
 
+use halfbyte_abi::Elem;
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::half;
 use halfbyte_isa::half::Format;
-use halfbyte_isa::halu::domain::{Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind};
+use halfbyte_isa::halu::domain::{
+    Conversion, Divide, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoKind,
+};
 use halfbyte_runtime::rows::{Operand, RowOp, Variant, apply};
-use rustc_apfloat::Float;
-use rustc_apfloat::ieee::{BFloat, Half, Single};
+use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::{Float, FloatConvert, Round};
 
 use super::halves::{EDGES, operands, packed, triple};
 use super::oracle::{COMPARES, Clamp, LOGICS, Op, ROUNDINGS, Rounding, Spec, narrow, widen};
@@ -35,6 +38,8 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
         ("compares", compares()),
         ("conversions", conversions()),
         ("f32 fma", vec![(RowOp::Fma, Law::Singles)]),
+        ("f32 not to nearest", singles()),
+        ("f64 to f32 and f16, integers to f32", wide_conversions()),
         ("shifts, high products and quotients", integers()),
         ("bytes", bytes()),
     ];
@@ -63,6 +68,12 @@ enum Law {
     Widen { bf16: bool },
     /// The fma of f32s.
     Singles,
+    /// Arithmetic on f32s.
+    Single(FloatKind, Round),
+    /// The f32 or f16 of an f64.
+    OfDouble { half: bool, round: Round },
+    /// The f32 of an integer of 32 bits.
+    OfInt { signed: bool, round: Round },
     /// An operation on integers, computed without loss.
     Words(fn(u32, u32) -> i128),
 }
@@ -76,10 +87,29 @@ impl Law {
             Law::Narrow { bf16: true, rounding } => narrow::<BFloat>(a, rounding).into(),
             Law::Widen { bf16: false } => widen::<Half>(a as u16),
             Law::Widen { bf16: true } => widen::<BFloat>(a as u16),
-            Law::Singles => {
+            Law::Singles => Law::Single(FloatKind::Fma, Round::NearestTiesToEven).result([a, b, c]),
+            Law::Single(kind, round) => {
                 let [a, b, c] = [a, b, c].map(|bits| Single::from_bits(bits.into()));
-                let result = a.mul_add(b, c).value;
+                let result = match kind {
+                    FloatKind::Add => a.add_r(b, round).value,
+                    FloatKind::Sub => a.sub_r(b, round).value,
+                    FloatKind::Mul => a.mul_r(b, round).value,
+                    FloatKind::Div => a.div_r(b, round).value,
+                    FloatKind::Fma | FloatKind::Sqrt => a.mul_add_r(b, c, round).value,
+                };
                 if result.is_nan() { 0x7FFF_FFFF } else { result.to_bits() as u32 }
+            }
+            Law::OfDouble { half, round } => {
+                let a = Double::from_bits(u128::from(b) << 32 | u128::from(a));
+                match half {
+                    _ if a.is_nan() => u32::MAX >> if half { 17 } else { 1 },
+                    true => FloatConvert::<Half>::convert_r(a, round, &mut false).value.to_bits() as u32,
+                    false => FloatConvert::<Single>::convert_r(a, round, &mut false).value.to_bits() as u32,
+                }
+            }
+            Law::OfInt { signed, round } => {
+                let a = if signed { i128::from(a as i32) } else { a.into() };
+                Single::from_i128_r(a, round).value.to_bits() as u32
             }
             Law::Words(result) => result(a, b) as u32,
         }
@@ -118,6 +148,12 @@ impl Law {
                 let nearly = (f32::from_bits(a) * f32::from_bits(b)).to_bits() ^ 0x8000_0000;
                 [a, b, if c & 1 == 0 { c } else { nearly.wrapping_add(c >> 1 & 7) }]
             }
+            Law::Single(..) => [(); 3].map(|()| random.lane(Elem::F32, bits) as u32),
+            Law::OfDouble { .. } => {
+                let double = random.lane(Elem::F64, bits);
+                [double as u32, (double >> 32) as u32, 0]
+            }
+            Law::OfInt { .. } => [random.lane(Elem::I32, bits) as u32, 0, 0],
             Law::Words(_) => [bits as u32, (bits >> 32) as u32, 0],
         }
     }
@@ -285,6 +321,27 @@ fn conversions() -> Vec<(RowOp, Law)> {
         roundings().map(narrow).chain([(RowOp::Widen(format), Law::Widen { bf16 })])
     };
     Format::ALL.into_iter().flat_map(of_format).collect()
+}
+
+/// All but roots, which the oracle has not.
+fn singles() -> Vec<(RowOp, Law)> {
+    let kinds = FloatKind::ALL.into_iter().filter(|&kind| kind != FloatKind::Sqrt);
+    let of = |kind| {
+        let law =
+            move |(rounding, Rounding(_, round))| (RowOp::Single(FloatOp { kind, rounding }), Law::Single(kind, round));
+        roundings().map(law)
+    };
+    kinds.flat_map(of).collect()
+}
+
+fn wide_conversions() -> Vec<(RowOp, Law)> {
+    let of = |(rounding, Rounding(_, round))| {
+        let convert = move |from, to| RowOp::Convert(Conversion { from, to, rounding }, 0);
+        let of_double = move |to| (convert(Form::F64, to), Law::OfDouble { half: to == Form::F16, round });
+        let of_int = move |signed| (convert(Form::Int { signed, bits: 32 }, Form::F32), Law::OfInt { signed, round });
+        [of_double(Form::F32), of_double(Form::F16), of_int(false), of_int(true)]
+    };
+    roundings().flat_map(of).collect()
 }
 
 const fn divide(signed: bool, remainder: bool) -> RowOp {

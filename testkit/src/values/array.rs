@@ -66,7 +66,7 @@ impl Dtype {
     pub fn of(ty: Type, sign: Sign) -> Dtype {
         let lane = ty.lane_type().bytes() as u8;
         match ty.elem() {
-            Elem::F16 | Elem::F32 => Dtype { letter: 'f', size: lane },
+            Elem::F16 | Elem::F32 | Elem::F64 => Dtype { letter: 'f', size: lane },
             Elem::BF16 | Elem::E4M3 | Elem::E5M2 | Elem::Ptr => Dtype { letter: 'u', size: lane },
             Elem::I1 => Dtype { letter: 'u', size: ty.bytes() as u8 },
             _ => Dtype { letter: if sign.is_signed() { 'i' } else { 'u' }, size: lane },
@@ -77,7 +77,7 @@ impl Dtype {
     pub fn fitting(ty: Type) -> Vec<Dtype> {
         let letters = match ty.elem() {
             Elem::I1 => ['u', 'i', 'b'].as_slice(),
-            Elem::F16 | Elem::F32 => &['f', 'u'],
+            Elem::F16 | Elem::F32 | Elem::F64 => &['f', 'u'],
             Elem::BF16 => &['V', 'u'],
             Elem::E4M3 | Elem::E5M2 | Elem::Ptr => &['u'],
             _ => &['u', 'i'],

@@ -310,7 +310,7 @@ impl Value {
 fn integers(elem: Elem) -> Option<String> {
     let max = elem.mask();
     match elem {
-        Elem::F16 | Elem::BF16 | Elem::F32 | Elem::E4M3 | Elem::E5M2 => None,
+        Elem::F16 | Elem::BF16 | Elem::F32 | Elem::F64 | Elem::E4M3 | Elem::E5M2 => None,
         Elem::I1 | Elem::Ptr => Some(format!("0 to {max}")),
         Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 => Some(format!("-{} to {max}", max / 2 + 1)),
     }

@@ -226,6 +226,8 @@ mod tests {
         assert_eq!(read(&array(">u4", "(2,)", &bytes), Type::I8X4), Ok(vec![4, 3, 2, 1, 8, 7, 6, 5]));
         assert_eq!(read(&array(">f2", "(2, 2)", &bytes), Type::F16X2), Ok(vec![2, 1, 4, 3, 6, 5, 8, 7]));
         assert_eq!(read(&array("<f4", "()", &bytes[..4]), Type::F32), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(read(&array("<f8", "(1,)", &bytes[..8]), Type::F64), Ok(bytes[..8].to_vec()));
+        assert!(read(&array("<f4", "(2,)", &bytes[..8]), Type::F64).is_err());
         assert_eq!(read(&array("<f4", "(0, 18446744073709551615)", &[]), Type::F32), Ok(vec![]));
     }
 

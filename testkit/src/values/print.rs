@@ -55,6 +55,7 @@ pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
         Elem::F32 if !f32::from_bits(bits as u32).is_nan() && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
+        Elem::F64 if f64::from_bits(bits).is_finite() => format!("{:?}", f64::from_bits(bits)),
         elem => number_text(bits, elem),
     }
 }
@@ -115,6 +116,9 @@ mod tests {
         );
         assert_eq!(text(Type::I8X4, &[0, 127, 128, 255]), "[[0, 127, 128, 255]]");
         assert_eq!(values(Type::I8X4, &[0, 127, 128, 255], Sign::Signed), "[[0, 127, -128, -1]]");
+        let doubles = [0.1, f64::NAN, -f64::INFINITY, 5e-324]
+            .map(|x: f64| (x.to_bits() & !(u64::from(x.is_nan()) << 63)).to_le_bytes());
+        assert_eq!(text(Type::F64, &doubles.concat()), "[0.1, nan, -inf, 5e-324]");
         assert_eq!(values(Type::I64, &[255; 8], Sign::Signed), "[-1]");
         assert_eq!(text(Type::I64, &[255; 8]), "[18446744073709551615]");
         assert_eq!(text(Type::I1X4, &[5]), "[[1, 0, 1, 0]]");

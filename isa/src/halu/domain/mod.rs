@@ -5,10 +5,13 @@
 //! destination is among its sources needs no special case.
 
 mod divide;
+pub(crate) mod exact;
 pub(super) mod expand;
+pub(crate) mod float;
 pub(crate) mod wide;
 
 pub use expand::{float_minmax, permute};
+pub use float::{convert as convert_in_steps, double as double_in_steps};
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Axis;
@@ -108,6 +111,29 @@ pub trait Domain: Sized {
     /// The f32 of the half in bits 0..16, whatever the others are: [`Format::widen`].
     fn widen(&mut self, format: Format, a: Self::Word) -> Self::Word;
 
+    // f32 in any rounding, f64 as a pair of words, the low one first, and conversions.
+    /// An operation on f32s. Operands that it does not have do not count.
+    fn single(&mut self, op: &FloatOp, operands: [Self::Word; 3]) -> Self::Word {
+        float::single(self, op, operands)
+    }
+    /// An operation on f64s. Of NaN operands the first is the result, quiet; a NaN of numbers is `0xFFF8_0000_0000_0000`.
+    fn double(&mut self, op: &FloatOp, operands: [[Self::Word; 2]; 3]) -> [Self::Word; 2] {
+        float::double(self, op, operands)
+    }
+    /// `a compare b` of f64s; subnormals count as what they are.
+    fn double_compare(&mut self, compare: Compare, a: [Self::Word; 2], b: [Self::Word; 2]) -> Self::Pred {
+        float::double_compare(self, compare, a, b)
+    }
+    /// The lesser or the greater f64, -0 below +0; of a NaN and a number the number, of two NaNs the first, quiet.
+    fn double_minmax(&mut self, min: Self::Pred, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
+        float::double_minmax(self, min, a, b)
+    }
+    /// A number in another form: [`Conversion`]. What is narrower than a pair of words has zeros above it, and bits above the
+    /// operand do not matter.
+    fn convert(&mut self, op: &Conversion, a: [Self::Word; 2]) -> [Self::Word; 2] {
+        float::convert(self, op, a)
+    }
+
     // Packed halves; sources come selected, with abs and neg applied.
     /// Both lanes of [`Mode::add`], [`Mode::mul`] or [`Mode::fma`]; `c` counts for the fma only.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
@@ -158,6 +184,79 @@ pub struct Divide {
     pub signed: bool,
     /// The remainder, not the quotient.
     pub remainder: bool,
+}
+
+/// Which of the operations on f32 or f64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FloatKind {
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// `a * b`
+    Mul,
+    /// `a * b + c`
+    Fma,
+    /// `a / b`
+    Div,
+    /// The square root of `a`.
+    Sqrt,
+}
+
+impl FloatKind {
+    /// All of them.
+    pub const ALL: [FloatKind; 6] =
+        [FloatKind::Add, FloatKind::Sub, FloatKind::Mul, FloatKind::Fma, FloatKind::Div, FloatKind::Sqrt];
+
+    /// The number of operands.
+    pub const fn operands(self) -> usize {
+        match self {
+            FloatKind::Sqrt => 1,
+            FloatKind::Fma => 3,
+            _ => 2,
+        }
+    }
+}
+
+/// An operation on f32 or f64, rounded once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FloatOp {
+    /// The operation.
+    pub kind: FloatKind,
+    /// How its result is rounded.
+    pub rounding: Rounding,
+}
+
+/// What a number is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// An integer of 8 to 64 bits.
+    Int {
+        /// Whether it has a sign.
+        signed: bool,
+        /// How many.
+        bits: u32,
+    },
+    /// IEEE binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+/// A conversion, rounded once. Integers are clamped to their range; NaN gives 0, but of an f64, and in 64 bits, the integer whose
+/// highest bit alone is set. In f64 a NaN keeps its payload without its sign and is quiet; in narrower floats it is their NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Conversion {
+    /// The operand's form.
+    pub from: Form,
+    /// The result's form.
+    pub to: Form,
+    /// How it is rounded.
+    pub rounding: Rounding,
 }
 
 /// Which of the rounded half operations.

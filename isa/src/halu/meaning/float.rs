@@ -3,7 +3,7 @@
 use super::{Context, Source, f};
 use crate::approx::Function;
 use crate::half::{Compare, Format, Rounding};
-use crate::halu::domain::{Domain, Reader, float_minmax};
+use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, Form, Reader, float_minmax};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// A source taken for an f32: abs, then neg.
@@ -12,10 +12,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.signs(source, 0x8000_0000)
     }
 
-    /// FADD, FMUL, FDIV.
-    pub(super) fn float_binary(&mut self, op: fn(&mut D, D::Word, D::Word) -> D::Word) {
-        let (a, b) = (self.float(0), self.float(1));
-        let result = op(self.d, a, b);
+    /// FADD, FMUL, FFMA, FDIV, FSQRT.
+    pub(super) fn float_arithmetic(&mut self, kind: FloatKind) {
+        let zero = self.d.word(0);
+        let operands = [0, 1, 2].map(|i| if i < kind.operands() { self.float(i) } else { zero });
+        let op = FloatOp { kind, rounding: self.rounding() };
+        let result = self.d.single(&op, operands);
         self.define(f::RD, [result]);
     }
 
@@ -24,20 +26,6 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let min = self.pred(f::PP, f::PP_NOT);
         let (a, b) = (self.float(0), self.float(1));
         let result = float_minmax(self.d, min, self.flag(f::NAN), a, b);
-        self.define(f::RD, [result]);
-    }
-
-    /// FFMA.
-    pub(super) fn ffma(&mut self) {
-        let (a, b, c) = (self.float(0), self.float(1), self.float(2));
-        let result = self.d.fma(a, b, c);
-        self.define(f::RD, [result]);
-    }
-
-    /// FSQRT.
-    pub(super) fn fsqrt(&mut self) {
-        let a = self.float(0);
-        let result = self.d.fsqrt(a);
         self.define(f::RD, [result]);
     }
 
@@ -66,7 +54,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// I2F.
     pub(super) fn i2f(&mut self) {
         let a = self.word(0);
-        let result = self.d.int_to_float(self.flag(f::SIGN), a);
+        let signed = self.flag(f::SIGN);
+        let rounding = Rounding::from_code(self.get(f::INT_RND));
+        let result = if rounding == Rounding::Nearest {
+            self.d.int_to_float(signed, a)
+        } else {
+            let from = Form::Int { signed, bits: 32 };
+            let zero = self.d.word(0);
+            self.d.convert(&Conversion { from, to: Form::F32, rounding }, [a, zero])[0]
+        };
         self.define(f::RD, [result]);
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A file a group; this one dispatches, and reads operands in whatever form the row has them.
 
+mod double;
 mod float;
 mod half;
 mod integer;
@@ -12,7 +13,7 @@ mod video;
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
-use super::domain::{Domain, Effects, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
+use super::domain::{Domain, Effects, FloatKind, Form, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
 use super::fields::{self as f, PT, RZ, URZ};
 use super::{Inst, Opcode};
 use crate::half::Format;

@@ -14,8 +14,10 @@ const B_R64: Operand = gpr("rb", R64).sign(R64_NEG, R64_ABS);
 
 const FADD: Row = Row {
     mnemonic: "FADD",
-    doc: "Adds two f32: `rd = ra + b`, rounded to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
-    examples: &["FADD R0, R1, -R2 ;", "FADD R0, |R1|, 0.5 ;"],
+    modifiers: &[M_RND],
+    doc: "Adds two f32: `rd = ra + b`, rounded once, to nearest even unless a suffix says otherwise. Subnormals are kept; a NaN result is \
+          0x7fffffff.",
+    examples: &["FADD R0, R1, -R2 ;", "FADD.RZ R0, |R1|, 0.5 ;"],
     ..HALU
 };
 forms! { FADD, 0x21;
@@ -27,8 +29,9 @@ forms! { FADD, 0x21;
 
 const FMUL: Row = Row {
     mnemonic: "FMUL",
-    doc: "Multiplies two f32: `rd = ra * b`, rounded to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
-    examples: &["FMUL R0, R1, R2 ;", "FMUL R0, R1, -1 ;"],
+    modifiers: &[M_RND],
+    doc: "Multiplies two f32: `rd = ra * b`, rounded as FADD rounds. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FMUL R0, R1, R2 ;", "FMUL.RM R0, R1, -1 ;"],
     ..HALU
 };
 forms! { FMUL, 0x20;
@@ -40,8 +43,9 @@ forms! { FMUL, 0x20;
 
 const FFMA: Row = Row {
     mnemonic: "FFMA",
-    doc: "Multiplies and adds f32 with one rounding, to nearest even: `rd = ra * b + c`. Subnormals are kept; a NaN result is 0x7fffffff.",
-    examples: &["FFMA R0, R1, R2, -R3 ;", "FFMA R0, R1, 0.5, R3 ;"],
+    modifiers: &[M_RND],
+    doc: "Multiplies and adds f32 with one rounding, as FADD rounds: `rd = ra * b + c`. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FFMA R0, R1, R2, -R3 ;", "FFMA.RP R0, R1, 0.5, R3 ;"],
     ..HALU
 };
 forms! { FFMA, 0x23;
@@ -86,16 +90,18 @@ forms! { FSETP, 0x0b;
 
 const FDIV: Row = Row {
     mnemonic: "FDIV",
-    doc: "Divides two f32: `rd = ra / rb`, rounded correctly to nearest even. Subnormals are kept; a NaN result is 0x7fffffff.",
-    examples: &["FDIV R0, R1, R2 ;"],
+    modifiers: &[M_RND],
+    doc: "Divides two f32: `rd = ra / rb`, rounded correctly, as FADD rounds. Subnormals are kept; a NaN result is 0x7fffffff.",
+    examples: &["FDIV R0, R1, R2 ;", "FDIV.RZ R0, R1, R2 ;"],
     ..HALU
 };
 forms! { FDIV, 0x28; FDIV_RR R [D, A_F, B_R]; }
 
 const FSQRT: Row = Row {
     mnemonic: "FSQRT",
-    doc: "Square root of an f32, rounded correctly to nearest even. The root of -0 is -0; a NaN result is 0x7fffffff.",
-    examples: &["FSQRT R0, |R1| ;"],
+    modifiers: &[M_RND],
+    doc: "Square root of an f32, rounded correctly, as FADD rounds. The root of -0 is -0; a NaN result is 0x7fffffff.",
+    examples: &["FSQRT R0, |R1| ;", "FSQRT.RP R0, R1 ;"],
     ..HALU
 };
 forms! { FSQRT, 0x29; FSQRT_R R [D, B_R]; }
@@ -112,9 +118,9 @@ forms! { MUFU_BASE, 0x35; MUFU_R R [D, B_R]; }
 
 const I2F: Row = Row {
     mnemonic: "I2F",
-    modifiers: &[M_SIGN],
-    doc: "The f32 nearest to a 32-bit integer, ties to even.",
-    examples: &["I2F.S32 R0, R1 ;"],
+    modifiers: &[M_SIGN, M_INT_RND],
+    doc: "The f32 of a 32-bit integer, rounded as FADD rounds.",
+    examples: &["I2F.S32 R0, R1 ;", "I2F.U32.RZ R0, R1 ;"],
     ..HALU
 };
 forms! { I2F, 0x06; I2F_R R [D, gpr("rb", R32)]; }

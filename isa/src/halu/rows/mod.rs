@@ -1,6 +1,7 @@
 //! The rows of HALU, a file a family, and the operands that they share.
 
 pub mod base;
+pub mod double;
 pub mod float;
 pub mod half;
 pub mod integer;

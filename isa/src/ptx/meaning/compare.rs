@@ -125,7 +125,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn compare_double(&mut self) -> D::Pred {
         let (a, b) = (self.value(1), self.value(2));
-        self.double_compare(compare(&self.inst.words), a, b)
+        self.d.double_compare(compare(&self.inst.words), a, b)
     }
 
     fn compare_half(&mut self, format: Format) -> [D::Pred; 2] {

@@ -3,6 +3,7 @@
 use super::{Context, Reader, exact, wide};
 use crate::half::{Compare, Format, NAN_F32, Rounding};
 use crate::halu::domain::Domain;
+use crate::halu::domain::float::{Integral, clamped};
 use crate::ptx::types::{Token, Type};
 
 /// How an integer that an f32 cannot hold becomes one that it can.
@@ -12,17 +13,6 @@ enum Inexact {
     Round(Rounding),
     /// To whichever neighbour has an odd significand, so that rounding again to fewer bits rounds once.
     Odd,
-}
-
-/// A finite float or an infinity, rounded to an integer.
-pub(super) struct Integral<W, P> {
-    /// Its magnitude, where there is no overflow.
-    pub magnitude: [W; 2],
-    /// The magnitude has more than 64 bits.
-    pub overflow: P,
-    pub negative: P,
-    /// It was an integer before.
-    pub already: P,
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -264,27 +254,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let ty = self.ty(0);
         let integral = self.integral(a);
         let nan = self.d.fcompare(Compare::NAN, a, a);
-        self.define_integral(integral, nan, if ty.bits() == 64 { 1 << 63 } else { 0 });
-    }
-
-    /// Writes an integer clamped to its type, and of NaN another.
-    pub(super) fn define_integral(&mut self, integral: Integral<D::Word, D::Pred>, nan: D::Pred, of_nan: u64) {
-        let ty = self.ty(0);
-        let Integral { magnitude, overflow, negative, .. } = integral;
-        let all = wide::constant(self.d, u64::MAX);
-        let magnitude = wide::select(self.d, overflow, all, magnitude);
-        let (most, least) = match ty.is_signed() {
-            true => (ty.truncate(u64::MAX) >> 1, 1 << (ty.bits() - 1)),
-            false => (ty.truncate(u64::MAX), 0),
-        };
-        let (most, least) = (wide::constant(self.d, most), wide::constant(self.d, least));
-        let limit = wide::select(self.d, negative, least, most);
-        let above = wide::less(self.d, false, limit, magnitude);
-        let magnitude = wide::select(self.d, above, limit, magnitude);
-        let opposite = wide::neg(self.d, magnitude);
-        let number = wide::select(self.d, negative, opposite, magnitude);
-        let of_nan = wide::constant(self.d, of_nan);
-        let result = wide::select(self.d, nan, of_nan, number);
+        let of_nan = if ty.bits() == 64 { 1 << 63 } else { 0 };
+        let result = clamped(self.d, (ty.is_signed(), ty.bits()), &integral, nan, of_nan);
         self.define(result);
     }
 

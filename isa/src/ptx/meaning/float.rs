@@ -1,22 +1,31 @@
 //! f32 arithmetic.
 
-use super::exact::{self, Finish, Float, Number, Towards};
-use super::wide::{self, Wide};
-use super::{Context, Reader};
+use super::exact::Finish;
+use super::{Context, Reader, wide};
 use crate::half::{Compare, Format, Rounding};
-use crate::halu::domain::{Domain, float_minmax};
+use crate::halu::domain::float::rounded_single;
+use crate::halu::domain::{Domain, FloatKind, FloatOp, float_minmax};
 use crate::ptx::types::{Token, Type};
 
-/// Which operation.
+/// Which operation; a reciprocal is a quotient of 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arith {
-    Add,
-    Sub,
-    Mul,
-    Fma,
-    Div,
-    Rcp,
-    Sqrt,
+pub(super) struct Arith {
+    kind: FloatKind,
+    reciprocal: bool,
+}
+
+impl Arith {
+    pub(super) const ADD: Arith = Arith::new(FloatKind::Add);
+    pub(super) const SUB: Arith = Arith::new(FloatKind::Sub);
+    pub(super) const MUL: Arith = Arith::new(FloatKind::Mul);
+    pub(super) const FMA: Arith = Arith::new(FloatKind::Fma);
+    pub(super) const DIV: Arith = Arith::new(FloatKind::Div);
+    pub(super) const SQRT: Arith = Arith::new(FloatKind::Sqrt);
+    pub(super) const RCP: Arith = Arith { kind: FloatKind::Div, reciprocal: true };
+
+    const fn new(kind: FloatKind) -> Arith {
+        Arith { kind, reciprocal: false }
+    }
 }
 
 const SIGN: u32 = 0x8000_0000;
@@ -55,66 +64,23 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(positive, clamped, zero)
     }
 
+    /// The operation, rounded as the words say.
+    pub(super) fn operation(&self, arith: Arith) -> FloatOp {
+        FloatOp { kind: arith.kind, rounding: self.rounding() }
+    }
+
     /// An operation on f32 operands, rounded, flushed and clamped as the words say.
     fn single(&mut self, arith: Arith, operands: [D::Word; 3]) -> D::Word {
         let [a, b, c] = operands.map(|operand| self.flushed(operand));
-        let rounding = self.rounding();
-        let result = if rounding == Rounding::Nearest {
-            let result = match arith {
-                Arith::Add => self.d.fadd(a, b),
-                Arith::Sub => {
-                    let sign = self.d.word(SIGN);
-                    let b = self.d.xor(b, sign);
-                    self.d.fadd(a, b)
-                }
-                Arith::Mul => self.d.fmul(a, b),
-                Arith::Fma => self.d.fma(a, b, c),
-                Arith::Div => self.d.fdiv(a, b),
-                Arith::Rcp => {
-                    let one = self.d.word(ONE);
-                    self.d.fdiv(one, a)
-                }
-                Arith::Sqrt => self.d.fsqrt(a),
-            };
-            self.flushed(result)
+        let operands = if arith.reciprocal { [self.d.word(ONE), a, c] } else { [a, b, c] };
+        let op = self.operation(arith);
+        let result = if self.has(Token::Ftz) && op.rounding != Rounding::Nearest {
+            rounded_single(self.d, &op, operands, Finish { ftz: true, ..Finish::default() })
         } else {
-            let zero = self.d.word(0);
-            let number = self.exact(arith, Float::F32, [a, b, c].map(|word| [word, zero]));
-            let finish = Finish { ftz: self.has(Token::Ftz), ..Finish::default() };
-            exact::round(self.d, Float::F32, number, Towards::Rounding(rounding), finish, None)[0]
+            let result = self.d.single(&op, operands);
+            self.flushed(result)
         };
         self.saturated(result)
-    }
-
-    /// An operation on operands of a format, with all bits that rounding asks for.
-    pub(super) fn exact(&mut self, arith: Arith, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
-        let rounding = self.rounding();
-        let d = &mut *self.d;
-        let [a, b, c] = operands;
-        let a = exact::unpack(d, format, a);
-        match arith {
-            Arith::Sqrt => exact::sqrt(d, format, a),
-            Arith::Rcp => {
-                let one = exact::one(d);
-                exact::div(d, format, one, a)
-            }
-            _ => {
-                let b = exact::unpack(d, format, b);
-                match arith {
-                    Arith::Add => exact::add(d, a, b, rounding),
-                    Arith::Sub => {
-                        let b = exact::neg(d, b);
-                        exact::add(d, a, b, rounding)
-                    }
-                    Arith::Mul => exact::mul(d, format, a, b),
-                    Arith::Div => exact::div(d, format, a, b),
-                    Arith::Fma | Arith::Rcp | Arith::Sqrt => {
-                        let c = exact::unpack(d, format, c);
-                        exact::fma(d, format, [a, b, c], rounding)
-                    }
-                }
-            }
-        }
     }
 
     pub(super) fn float(&mut self, arith: Arith) {
@@ -132,7 +98,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// The same with halves for all operands but the last.
     pub(super) fn float_of_half(&mut self, arith: Arith) {
         let format = if self.ty(1) == Type::F16 { Format::F16 } else { Format::Bf16 };
-        let last = if arith == Arith::Fma { 3 } else { 2 };
+        let last = if arith == Arith::FMA { 3 } else { 2 };
         let operands = [1, 2, 3].map(|i| {
             let word = self.word(i);
             if i < last { self.d.widen(format, word) } else { word }

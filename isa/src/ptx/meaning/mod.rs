@@ -10,7 +10,6 @@ mod control;
 mod convert;
 mod double;
 mod effects;
-mod exact;
 mod float;
 mod half;
 mod integer;
@@ -34,7 +33,7 @@ use super::operand::{Operand, Reg};
 use super::types::{Token, Type};
 use crate::approx::Function;
 use crate::half::Format;
-use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, wide};
+use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, exact, wide};
 
 /// The guard of an instruction: `None` if it always acts, else the truth value under which it does. Where it is false the
 /// driver commits none of the effects and falls through.

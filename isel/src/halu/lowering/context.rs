@@ -38,6 +38,25 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
 
+    /// An instruction on pairs in the places of the first, second and third source.
+    fn of_pairs(&mut self, inst: Word, sources: &[Reg]) -> Reg {
+        for (&source, field) in sources.iter().zip([RA, R32, R64]) {
+            self.out.read(field, source);
+        }
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
+    /// Arithmetic on f64.
+    fn double(&mut self, opcode: Opcode, flags: FloatFlags, sources: &[Reg]) -> Reg {
+        self.of_pairs(Word::new(opcode).with(RND, rounding(flags.rounding)), sources)
+    }
+
+    /// A pair of the second source.
+    fn pair_of_one(&mut self, inst: Word, source: Reg) -> Reg {
+        self.out.read(R32, source);
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
     /// Folds an operand's operand, as long as that is not too deep for the stack.
     fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
         if self.depth == MAX_DEPTH {
@@ -535,31 +554,112 @@ impl rules::Context for Lowering<'_> {
 
     // Floats.
 
-    fn fadd(&mut self, a: Src, b: Src) -> Reg {
+    fn fadd(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(FADD, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fmul(&mut self, a: Src, b: Src) -> Reg {
+    fn fmul(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let inst = self.out.two_commuting(FMUL, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
+    fn ffma(&mut self, flags: FloatFlags, a: Src, b: Src, c: Src) -> Reg {
         let inst = self.out.three(FFMA, Number::Single, a, b, c);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
+    fn fdiv(&mut self, flags: FloatFlags, a: Src, b: Src) -> Reg {
         let b = self.out.in_reg(b.folded(Number::Single));
         let forms = TwoForms { rr: Opcode::FDIV_RR, ri: Opcode::FDIV_RR, rc: Opcode::FDIV_RR };
         let inst = self.out.two(forms, Number::Single, a, b);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
     }
 
-    fn fsqrt(&mut self, a: Src) -> Reg {
+    fn fsqrt(&mut self, flags: FloatFlags, a: Src) -> Reg {
         let inst = self.out.one(Opcode::FSQRT_R, Number::Single, a);
-        self.out.word(inst)
+        self.out.word(inst.with(RND, rounding(flags.rounding)))
+    }
+
+    // f64.
+
+    fn dadd(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::DADD_RR, flags, &[a, b])
+    }
+
+    fn dsub(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        let inst = Word::new(Opcode::DADD_RR).with(SLOT_NEG, 1).with(RND, rounding(flags.rounding));
+        self.of_pairs(inst, &[a, b])
+    }
+
+    fn dmul(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::DMUL_RR, flags, &[a, b])
+    }
+
+    fn dfma(&mut self, flags: FloatFlags, a: Reg, b: Reg, c: Reg) -> Reg {
+        self.double(Opcode::DFMA_RRR, flags, &[a, b, c])
+    }
+
+    fn ddiv(&mut self, flags: FloatFlags, a: Reg, b: Reg) -> Reg {
+        self.double(Opcode::DDIV_RR, flags, &[a, b])
+    }
+
+    fn dsqrt(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        self.out.read(R32, a);
+        let inst = Word::new(Opcode::DSQRT_R).with(RND, rounding(flags.rounding));
+        Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+    }
+
+    fn dmin(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Word::new(Opcode::DMNMX_RR), &[a, b])
+    }
+
+    fn dmax(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Word::new(Opcode::DMNMX_RR).with(PP_NOT, 1), &[a, b])
+    }
+
+    fn dsetp(&mut self, cond: FloatCond, a: Reg, b: Reg) -> Pred {
+        self.out.read(RA, a);
+        self.out.read(R32, b);
+        self.out.pred(Word::new(Opcode::DSETP_RR).with(CMP, float_condition(cond.0)), PU)
+    }
+
+    fn single_to_double(&mut self, a: Src) -> Reg {
+        let a = self.out.reg(a);
+        self.pair_of_one(Word::new(Opcode::F2F_F64_F32), a)
+    }
+
+    fn half_to_double(&mut self, a: Reg) -> Reg {
+        self.pair_of_one(Word::new(Opcode::F2F_F64_F16), a)
+    }
+
+    fn double_to_single(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        self.out.read(R32, a);
+        self.out.word(Word::new(Opcode::F2F_F32_F64).with(RND, rounding(flags.rounding)))
+    }
+
+    fn double_to_half(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        self.out.read(R32, a);
+        self.out.word(Word::new(Opcode::F2F_F16_F64).with(RND, rounding(flags.rounding)))
+    }
+
+    fn word_to_double(&mut self, sign: &Sign, a: Src) -> Reg {
+        let a = self.out.reg(a);
+        self.pair_of_one(Word::new(Opcode::I2F_F64).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
+    }
+
+    fn pair_to_double(&mut self, sign: &Sign, flags: FloatFlags, a: Reg) -> Reg {
+        let inst = Word::new(Opcode::I2F_F64_WIDE).with(SIGN, sign_choice!(M_SIGN, *sign));
+        self.pair_of_one(inst.with(INT_RND, rounding(flags.rounding)), a)
+    }
+
+    fn double_to_word(&mut self, sign: &Sign, a: Reg) -> Reg {
+        self.out.read(R32, a);
+        self.out.word(Word::new(Opcode::F2I_F64).with(SIGN, sign_choice!(M_SIGN, *sign)))
+    }
+
+    fn double_to_pair(&mut self, sign: &Sign, a: Reg) -> Reg {
+        self.pair_of_one(Word::new(Opcode::F2I_F64_WIDE).with(SIGN, sign_choice!(M_SIGN, *sign)), a)
     }
 
     fn fexp2(&mut self, a: Src) -> Reg {
@@ -600,8 +700,8 @@ impl rules::Context for Lowering<'_> {
         self.out.pred(inst, PU)
     }
 
-    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
-        let inst = self.out.one(Opcode::I2F_R, Number::Int, a);
+    fn i2f(&mut self, sign: &Sign, flags: FloatFlags, a: Src) -> Reg {
+        let inst = self.out.one(Opcode::I2F_R, Number::Int, a).with(INT_RND, rounding(flags.rounding));
         self.out.word(inst.with(SIGN, sign_choice!(M_SIGN, *sign)))
     }
 

@@ -10,7 +10,8 @@ use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
 use halfbyte_isa::halu::domain::{
-    Divide, Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width,
+    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp,
+    Width,
 };
 
 use super::cells::Cell;
@@ -63,12 +64,15 @@ impl Shape {
     }
 }
 
+/// The most operands that an operation has: the words of three f64s.
+pub(super) const MOST: usize = 6;
+
 /// An operation of a dataflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     pub op: Op,
     /// As many count as the operation takes.
-    pub args: [Id; 3],
+    pub args: [Id; MOST],
     pub shape: Shape,
 }
 
@@ -114,6 +118,12 @@ pub(super) enum Op {
     Fma,
     FDiv,
     FSqrt,
+    /// Of f32, not to nearest.
+    Single(FloatOp),
+    /// One word of an operation on f64s.
+    Double(FloatOp, u8),
+    /// One word of the result.
+    Convert(Conversion, u8),
     Elementary(Function),
     HalfElementary(Function, Format),
     FCompare(Compare),
@@ -143,6 +153,9 @@ impl Op {
             Op::Access(_) | Op::Loaded(..) => 0,
             Op::Not | Op::Negate | Op::FSqrt | Op::IntToFloat(_) | Op::FloatToInt(_) => 1,
             Op::Narrow(..) | Op::Widen(_) | Op::Elementary(_) | Op::HalfElementary(..) => 1,
+            Op::Single(op) => op.kind.operands(),
+            Op::Double(op, _) => 2 * op.kind.operands(),
+            Op::Convert(..) => 2,
             Op::And | Op::Or | Op::Xor | Op::Shl | Op::Shr | Op::Sar | Op::Add | Op::Sub | Op::Mul => 2,
             Op::MulHigh(_) | Op::Divide(_) | Op::Equal | Op::Less(_) | Op::Both | Op::Either | Op::Differ => 2,
             Op::FAdd | Op::FMul | Op::FDiv | Op::FCompare(_) | Op::HalfCompare(..) | Op::Bytes(_) => 2,
@@ -153,7 +166,7 @@ impl Op {
 
     /// The operation on rows that is called for it where its result varies, its operands having these shapes: what has no short
     /// form in instructions of the host.
-    pub fn row_op(self, shapes: [Shape; 3], fma: bool) -> Option<RowOp> {
+    pub fn row_op(self, shapes: [Shape; MOST], fma: bool) -> Option<RowOp> {
         // Instructions shift all words by the same.
         let by_item = shapes[1] != Shape::Uniform;
         Some(match self {
@@ -165,6 +178,8 @@ impl Op {
             Op::Fma if !fma => RowOp::Fma,
             Op::Narrow(format, rounding) => RowOp::Narrow(format, rounding),
             Op::Widen(format) => RowOp::Widen(format),
+            Op::Single(op) => RowOp::Single(op),
+            Op::Convert(op, part) => RowOp::Convert(op, part),
             Op::Elementary(function) => RowOp::Elementary(function),
             Op::HalfElementary(function, format) => RowOp::HalfElementary(function, format),
             Op::Half(op) => RowOp::Half(op),
@@ -259,13 +274,13 @@ impl Dataflow {
     }
 
     /// The operands of an operation.
-    pub fn args(&self, id: Id) -> ArrayVec<Id, 3> {
+    pub fn args(&self, id: Id) -> ArrayVec<Id, MOST> {
         let node = self.node(id);
         node.args.into_iter().take(node.op.arity()).collect()
     }
 
     pub fn push(&mut self, op: Op, args: &[Id], shape: Shape) -> Id {
-        let mut all = [Id(0); 3];
+        let mut all = [Id(0); MOST];
         all.iter_mut().zip(args).for_each(|(place, arg)| *place = *arg);
         self.nodes.push(Node { op, args: all, shape });
         Id(self.nodes.len() as u32 - 1)
@@ -530,6 +545,36 @@ impl Domain for Dataflow {
 
     fn widen(&mut self, format: Format, a: Id) -> Id {
         self.apply(Op::Widen(format), &[a])
+    }
+
+    fn single(&mut self, op: &FloatOp, [a, b, c]: [Id; 3]) -> Id {
+        if op.rounding != Rounding::Nearest {
+            return self.apply(Op::Single(*op), &[a, b, c][..op.kind.operands()]);
+        }
+        match op.kind {
+            FloatKind::Add => self.fadd(a, b),
+            FloatKind::Sub => {
+                let sign = self.word(1 << 31);
+                let b = self.xor(b, sign);
+                self.fadd(a, b)
+            }
+            FloatKind::Mul => self.fmul(a, b),
+            FloatKind::Fma => self.fma(a, b, c),
+            FloatKind::Div => self.fdiv(a, b),
+            FloatKind::Sqrt => self.fsqrt(a),
+        }
+    }
+
+    fn double(&mut self, op: &FloatOp, [a, b, c]: [[Id; 2]; 3]) -> [Id; 2] {
+        let words = [a[0], a[1], b[0], b[1], c[0], c[1]];
+        [0, 1].map(|part| {
+            let op = Op::Double(*op, part);
+            self.apply(op, &words[..op.arity()])
+        })
+    }
+
+    fn convert(&mut self, op: &Conversion, a: [Id; 2]) -> [Id; 2] {
+        [0, 1].map(|part| self.apply(Op::Convert(*op, part), &a))
     }
 
     fn half(&mut self, op: &HalfOp, a: Id, b: Id, c: Id) -> Id {

@@ -7,12 +7,13 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use halfbyte_isa::halu::domain::{Lanes, VideoOp, Width};
+use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
 use super::context::{CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
-use super::dataflow::{Action, Dataflow, Id, Location, Op, Shape};
+use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Shape};
+use super::doubles::{self, DoubleWord};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
 use super::unit::Unit;
 use super::vector::{self, constant};
@@ -26,6 +27,8 @@ pub(super) struct Constants {
     sites: Vec<Box<Site>>,
     #[expect(clippy::vec_box, reason = "code has the addresses")]
     ops: Vec<Box<RowOp>>,
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    doubles: Vec<Box<DoubleWord>>,
 }
 
 /// A function on its way.
@@ -367,6 +370,9 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Op::Access(_) | Op::Mask => return self.e.b.ins().iconst(I32, 0),
             _ => {}
         }
+        if let Op::Double(op, part) = op {
+            return self.scalar_double(id, op, part);
+        }
         let [x, y, z] = self.scalar_args(id);
         let b = &mut self.e.b;
         match op {
@@ -387,7 +393,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Op::Select | Op::Choose => b.ins().select(x, y, z),
             op => {
                 let args: Vec<Value> = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();
-                let word = if let Some(op) = op.row_op([Shape::Uniform; 3], self.plan.fma) {
+                let word = if let Some(op) = op.row_op([Shape::Uniform; MOST], self.plan.fma) {
                     for (&words, row) in args.iter().zip(SCRATCH) {
                         let row = self.e.row_address(row);
                         self.store_chunk(words, row);
@@ -570,6 +576,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
         let result = self.row(id);
         let args = self.dataflow.args(id);
+        if let Op::Double(op, part) = self.dataflow.op(id) {
+            self.call_double(result, &args, op, part);
+            return;
+        }
         let mut rows = [result; 3];
         let mut steps = 0;
         for (k, (place, &arg)) in rows.iter_mut().zip(&args).enumerate() {
@@ -583,6 +593,44 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         if let Some(op) = op.row_op(shapes, self.plan.fma).or_else(|| op.wide_row_op()) {
             self.call_row(op, result, rows, span);
         }
+    }
+
+    /// Calls an operation on f64s, whose words have too many rows for the arguments of a call.
+    fn call_double(&mut self, result: Value, args: &[Id], op: FloatOp, part: u8) {
+        let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
+        let table = self.e.b.create_sized_stack_slot(table);
+        let mut steps = 0;
+        for (k, &arg) in args.iter().enumerate() {
+            let row = self.row(arg);
+            self.e.b.ins().stack_store(I64, row, table, 8 * k as i32);
+            steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
+        }
+        let table = self.e.b.ins().stack_addr(I64, table, 0);
+        let bytes = self.e.field(I64, Field::Bytes);
+        let span = self.e.b.ins().bor_imm_s(bytes, steps);
+        let op = self.double_op(op, part);
+        self.e.call(doubles::row as *const () as usize, &[result, table, span, op], None);
+    }
+
+    /// A word of an operation on f64s that is the same for all items.
+    fn scalar_double(&mut self, id: Id, op: FloatOp, part: u8) -> Value {
+        let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 4 * MOST as u32, 3);
+        let table = self.e.b.create_sized_stack_slot(table);
+        for (k, arg) in self.dataflow.args(id).into_iter().enumerate() {
+            let word = self.scalar(arg);
+            self.e.b.ins().stack_store(I64, word, table, 4 * k as i32);
+        }
+        let words = self.e.b.ins().stack_addr(I64, table, 0);
+        let op = self.double_op(op, part);
+        let word = self.e.call(doubles::word as *const () as usize, &[words, op], Some(I32));
+        word.unwrap_or(words)
+    }
+
+    fn double_op(&mut self, op: FloatOp, part: u8) -> Value {
+        let op = Box::new(DoubleWord { op, part });
+        let address = std::ptr::from_ref(&*op) as usize;
+        self.e.constants.doubles.push(op);
+        self.e.b.ins().iconst(I64, address as i64)
     }
 
     fn end_store(&mut self, number: u32) {

@@ -9,6 +9,7 @@ mod cells;
 mod compile;
 mod context;
 mod dataflow;
+mod doubles;
 mod emit;
 mod flow;
 mod graph;

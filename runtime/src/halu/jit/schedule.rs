@@ -202,6 +202,7 @@ fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
         (_, Shape::Affine(_)) => Class::Affine,
         (Op::Input(_) | Op::Mask, Shape::Varying) => Class::Leaf,
         (Op::Loaded(..), Shape::Varying) => Class::Loaded,
+        (Op::Double(..), Shape::Varying) => Class::Call,
         (op, Shape::Varying) if op.row_op(node.args.map(|arg| dataflow.shape(arg)), fma).is_some() => Class::Call,
         (_, Shape::Varying) => Class::Inline,
     }

@@ -26,7 +26,7 @@ use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{
-    Divide, Domain, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+    Conversion, Divide, Domain, FloatOp, HalfCompare, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
 };
 use thiserror::Error;
 
@@ -48,6 +48,10 @@ pub enum RowOp {
     Divide(Divide),
     /// [`Domain::fma`], of f32s.
     Fma,
+    /// [`Domain::single`]
+    Single(FloatOp),
+    /// The low or the high word of [`Domain::convert`].
+    Convert(Conversion, u8),
     /// [`Domain::narrow`]
     Narrow(Format, Rounding),
     /// [`Domain::widen`]
@@ -101,6 +105,8 @@ impl RowOp {
             RowOp::MulHigh(signed) => d.mul_high(*signed, a, b),
             RowOp::Divide(op) => d.divide(*op, a, b),
             RowOp::Fma => d.fma(a, b, c),
+            RowOp::Single(op) => d.single(op, [a, b, c]),
+            RowOp::Convert(op, part) => d.convert(op, [a, b])[usize::from(*part & 1)],
             RowOp::Narrow(format, rounding) => d.narrow(*format, *rounding, a),
             RowOp::Widen(format) => d.widen(*format, a),
             RowOp::Elementary(function) => d.elementary(*function, a),

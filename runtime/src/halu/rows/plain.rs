@@ -79,6 +79,7 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) | RowOp::Elementary(_) | RowOp::HalfElementary(..) => {
             each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k])))
         }
+        RowOp::Single(_) | RowOp::Convert(..) => each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k]))),
     }
 }
 

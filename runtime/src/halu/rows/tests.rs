@@ -3,7 +3,8 @@
 
 use halfbyte_isa::half::{Clamp, Compare, Format, Mode, Rounding};
 use halfbyte_isa::halu::domain::{
-    Divide, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind, VideoMerge, VideoOp,
+    Conversion, Divide, FloatKind, FloatOp, Form, HalfCompare, HalfKind, HalfMinMax, HalfOp, Lanes, VideoKind,
+    VideoMerge, VideoOp,
 };
 
 use super::{LOT, Operand, RowError, RowOp, Variant, apply};
@@ -135,6 +136,16 @@ fn everything_else() {
     }
     for op in [RowOp::Shl, RowOp::Shr, RowOp::Sar, RowOp::MulHigh(false), RowOp::MulHigh(true), RowOp::Fma] {
         check(op, random, 100);
+    }
+    for rounding in Rounding::ALL {
+        for kind in FloatKind::ALL {
+            check(RowOp::Single(FloatOp { kind, rounding }), random, 50);
+        }
+        let to = Form::Int { signed: true, bits: 64 };
+        for (from, to) in [(Form::F64, Form::F32), (Form::F32, Form::F64), (Form::F64, to), (to, Form::F64)] {
+            let op = Conversion { from, to, rounding };
+            [0, 1].into_iter().for_each(|part| check(RowOp::Convert(op, part), random, 50));
+        }
     }
     for (signed, remainder) in [(false, false), (false, true), (true, false), (true, true)] {
         check(RowOp::Divide(Divide { signed, remainder }), random, 100);

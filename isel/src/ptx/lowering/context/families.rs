@@ -12,6 +12,7 @@ pub(in crate::ptx::lowering) const U32: Token = Token::Type(RegType::U32);
 pub(in crate::ptx::lowering) const S32: Token = Token::Type(RegType::S32);
 pub(in crate::ptx::lowering) const B32: Token = Token::Type(RegType::B32);
 pub(in crate::ptx::lowering) const SINGLE: Token = Token::Type(RegType::F32);
+pub(in crate::ptx::lowering) const DOUBLE: Token = Token::Type(RegType::F64);
 pub(in crate::ptx::lowering) const SINGLE_HALF: Token = Token::Type(RegType::F16);
 pub(in crate::ptx::lowering) const PRED: Token = Token::Type(RegType::Pred);
 
@@ -66,6 +67,13 @@ pub(in crate::ptx::lowering) const fn word_type(sign: Sign) -> Token {
     match sign {
         Sign::U => U32,
         Sign::S => S32,
+    }
+}
+
+pub(in crate::ptx::lowering) const fn pair_type(sign: Sign) -> Token {
+    match sign {
+        Sign::U => Token::Type(RegType::U64),
+        Sign::S => Token::Type(RegType::S64),
     }
 }
 
@@ -148,6 +156,20 @@ pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token
     };
     (word_type(sign), Token::Type(narrow))
 }
+
+/// Methods of the rules' context: arithmetic on f32, rounded as the modifiers say, and on f64 in pairs.
+macro_rules! rounded_methods {
+    (single { $($single:ident $of_single:ident [$($a:ident)*];)* } double { $($double:ident $of_double:ident [$($b:ident)*];)* }) => {
+        $(fn $single(&mut self, flags: FloatFlags, $($a: Src),*) -> Reg {
+            let words = [rounding(flags.rounding), SINGLE];
+            Reg::new(self.out.word(Opcode::$of_single, &words, &[$($a.into()),*]))
+        })*
+        $(fn $double(&mut self, flags: FloatFlags, $($b: Reg),*) -> Reg {
+            self.of_pairs(Opcode::$of_double, &[rounding(flags.rounding), DOUBLE], &[$($b),*])
+        })*
+    };
+}
+pub(super) use rounded_methods;
 
 impl Lowering<'_> {
     /// Whether the SM has an instruction with these words.
@@ -254,6 +276,12 @@ impl Lowering<'_> {
     pub(in crate::ptx::lowering) fn pair_arithmetic(&mut self, opcode: Opcode, a: Reg, b: Reg) -> Reg {
         let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
         self.pair(opcode, &[Token::Type(RegType::U64)], &sources)
+    }
+
+    /// An instruction on 64 bits that gives as many.
+    pub(in crate::ptx::lowering) fn of_pairs(&mut self, opcode: Opcode, words: &[Token], sources: &[Reg]) -> Reg {
+        let sources: Vec<Operand> = sources.iter().map(|&reg| Operand::Register(self.whole(reg))).collect();
+        self.pair(opcode, words, &sources)
     }
 
     /// The words of an instruction's result of 64 bits.

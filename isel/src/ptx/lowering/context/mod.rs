@@ -615,28 +615,67 @@ impl rules::Context for Lowering<'_> {
 
     // Floats.
 
-    fn fadd(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::ADD_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    rounded_methods! {
+        single {
+            fadd ADD_F32 [a b]; fsub SUB_F32 [a b]; fmul MUL_F32 [a b]; ffma FMA_F32 [a b c]; fdiv DIV_F32 [a b];
+            fsqrt SQRT_F32 [a];
+        }
+        double {
+            dadd ADD_F64 [a b]; dsub SUB_F64 [a b]; dmul MUL_F64 [a b]; dfma FMA_F64 [a b c]; ddiv DIV_F64 [a b];
+            dsqrt SQRT_F64 [a];
+        }
     }
 
-    fn fsub(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SUB_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn dmin(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Opcode::MIN_F64, &[DOUBLE], &[a, b])
     }
 
-    fn fmul(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::MUL_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn dmax(&mut self, a: Reg, b: Reg) -> Reg {
+        self.of_pairs(Opcode::MAX_F64, &[DOUBLE], &[a, b])
     }
 
-    fn ffma(&mut self, a: Src, b: Src, c: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::FMA_F32, &[Token::Rn, SINGLE], &[a.into(), b.into(), c.into()]))
+    fn dsetp(&mut self, cond: FloatCond, a: Reg, b: Reg) -> Pred {
+        let sources = [a, b].map(|reg| Operand::Register(self.whole(reg)));
+        self.out.pred(Opcode::SETP_F64, &[float_compare(cond.0), DOUBLE], &sources)
     }
 
-    fn fdiv(&mut self, a: Src, b: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::DIV_F32, &[Token::Rn, SINGLE], &[a.into(), b.into()]))
+    fn single_to_double(&mut self, a: Src) -> Reg {
+        self.pair(Opcode::CVT_F64_F32, &[DOUBLE, SINGLE], &[a.into()])
     }
 
-    fn fsqrt(&mut self, a: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::SQRT_F32, &[Token::Rn, SINGLE], &[a.into()]))
+    fn half_to_double(&mut self, a: Reg) -> Reg {
+        let half = Operand::Register(self.out.half(0, a.word(0)));
+        self.pair(Opcode::CVT_F64_F16, &[DOUBLE, SINGLE_HALF], &[half])
+    }
+
+    fn double_to_single(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        Reg::new(self.out.word(Opcode::CVT_F32_F64, &[rounding(flags.rounding), SINGLE, DOUBLE], &[whole]))
+    }
+
+    fn double_to_half(&mut self, flags: FloatFlags, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        let words = [rounding(flags.rounding), SINGLE_HALF, DOUBLE];
+        let half = self.out.define(RegType::B16, Opcode::CVT_F16_F64, &words, &[whole]);
+        Reg::new(self.out.pack(RegType::B32, &[half, half]))
+    }
+
+    fn word_to_double(&mut self, sign: &Sign, a: Src) -> Reg {
+        self.pair(Opcode::CVT_F64_INT, &[Token::Rn, DOUBLE, word_type(*sign)], &[a.into()])
+    }
+
+    fn pair_to_double(&mut self, sign: &Sign, flags: FloatFlags, a: Reg) -> Reg {
+        let words = [rounding(flags.rounding), DOUBLE, pair_type(*sign)];
+        self.of_pairs(Opcode::CVT_F64_INT, &words, &[a])
+    }
+
+    fn double_to_word(&mut self, sign: &Sign, a: Reg) -> Reg {
+        let whole = Operand::Register(self.whole(a));
+        Reg::new(self.out.word(Opcode::CVT_INT_F64, &[Token::Rzi, word_type(*sign), DOUBLE], &[whole]))
+    }
+
+    fn double_to_pair(&mut self, sign: &Sign, a: Reg) -> Reg {
+        self.of_pairs(Opcode::CVT_INT_F64, &[Token::Rzi, pair_type(*sign), DOUBLE], &[a])
     }
 
     fn fexp2(&mut self, a: Src) -> Reg {
@@ -673,8 +712,9 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.word(Opcode::MAX_F32, &words, &[a.into(), b.into()]))
     }
 
-    fn i2f(&mut self, sign: &Sign, a: Src) -> Reg {
-        Reg::new(self.out.word(Opcode::CVT_F32_INT, &[Token::Rn, SINGLE, word_type(*sign)], &[a.into()]))
+    fn i2f(&mut self, sign: &Sign, flags: FloatFlags, a: Src) -> Reg {
+        let words = [rounding(flags.rounding), SINGLE, word_type(*sign)];
+        Reg::new(self.out.word(Opcode::CVT_F32_INT, &words, &[a.into()]))
     }
 
     fn f2i(&mut self, sign: &Sign, a: Reg) -> Reg {
@@ -701,7 +741,7 @@ impl rules::Context for Lowering<'_> {
         if !self.has(opcode, &words) {
             // A bfloat16 is the upper half of an f32. The product with 1.0 makes NaN the one NaN.
             let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
-            return self.fmul(Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
+            return self.fmul(FloatFlags::default(), Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
         }
         let source = Operand::Register(self.out.half(0, a.word(0)));
         Reg::new(self.out.word(opcode, &words, &[source]))

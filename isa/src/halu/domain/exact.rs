@@ -9,7 +9,7 @@ use crate::halu::domain::Domain;
 
 /// A format: a sign, an exponent, a fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Float {
+pub(crate) struct Float {
     exponent_bits: u32,
     fraction_bits: u32,
     /// The greatest finite pattern.
@@ -75,7 +75,7 @@ impl Float {
 ///
 /// Bit 62 of the significand is its leading one. Zero has no bits and an exponent below all others; an infinity has one above
 /// all others.
-pub(super) struct Number<D: Domain> {
+pub(crate) struct Number<D: Domain> {
     pub nan: D::Pred,
     pub infinite: D::Pred,
     pub negative: D::Pred,
@@ -98,7 +98,7 @@ const LEADING: u32 = 62;
 
 /// How a number becomes one of a format.
 #[derive(Clone, Copy)]
-pub(super) enum Towards<W> {
+pub(crate) enum Towards<W> {
     /// As the rounding says.
     Rounding(Rounding),
     /// To nearest, ties away from zero.
@@ -109,7 +109,7 @@ pub(super) enum Towards<W> {
 
 /// What is done besides rounding.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Finish {
+pub(crate) struct Finish {
     /// A result that is subnormal before it is rounded becomes the zero of its sign.
     pub ftz: bool,
     /// Into +0 to 1; NaN becomes +0.
@@ -121,7 +121,7 @@ pub(super) struct Finish {
 }
 
 /// The number that bits of a format stand for; bits beyond the format do not matter.
-pub(super) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Number<D> {
+pub(crate) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Number<D> {
     let negative = bit(d, bits, format.bits() - 1);
     let mask = wide::constant(d, format.magnitudes());
     let magnitude = wide::bitwise(d, D::and, bits, mask);
@@ -156,25 +156,18 @@ pub(super) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Numb
 }
 
 /// The number of an integer, whose sign is given by itself.
-pub(super) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand: Wide<D>) -> Number<D> {
+pub(crate) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand: Wide<D>) -> Number<D> {
     let (no, exponent) = (d.truth(false), d.word(LEADING));
     normalised(d, Number { nan: no, infinite: no, negative, exponent, significand })
 }
 
-/// 1.
-pub(super) fn one<D: Domain>(d: &mut D) -> Number<D> {
-    let (no, exponent) = (d.truth(false), d.word(0));
-    let significand = wide::constant(d, 1 << LEADING);
-    Number { nan: no, infinite: no, negative: no, exponent, significand }
-}
-
 /// The opposite.
-pub(super) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
+pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     Number { negative: d.negate(a.negative), ..a }
 }
 
 /// `a + b`. The one whose bits are cut off is much smaller than the other, so that no cancellation brings the cut up.
-pub(super) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
+pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
     let (high, low) = ordered(d, a, b);
     let distance = d.sub(high.exponent, low.exponent);
     let low_significand = jammed(d, low.significand, distance);
@@ -239,7 +232,7 @@ fn specials_of_sum<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, differ: D::
 }
 
 /// `a * b`, exact where the format is narrow.
-pub(super) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
+pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
     let high = if format.is_narrow() {
         wide::product(d, false, a.significand[1], b.significand[1])
     } else {
@@ -269,7 +262,7 @@ fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Numbe
 }
 
 /// `a * b + c`, with nothing cut off before the sum.
-pub(super) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3], towards: Rounding) -> Number<D> {
+pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3], towards: Rounding) -> Number<D> {
     if format.is_narrow() {
         let product = mul(d, format, a, b);
         return add(d, product, c, towards);
@@ -332,7 +325,7 @@ pub(super) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
 }
 
 /// `a / b`, with as many bits as the format rounds by.
-pub(super) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
+pub(crate) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
     let digits = format.fraction_bits + 4;
     let (quotient, exact) = if format.is_narrow() {
         let (divisor, mut rest) = (b.significand[1], a.significand[1]);
@@ -382,7 +375,7 @@ pub(super) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
 }
 
 /// The square root, with as many bits as the format rounds by.
-pub(super) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<D> {
+pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<D> {
     let one = d.word(1);
     let exponent = d.sar(a.exponent, one);
     let odd = d.and(a.exponent, one);
@@ -479,7 +472,7 @@ pub(super) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
 }
 
 /// The bits of the number rounded to a format, those beyond the format zero. NaN is `nan`, or the format's own.
-pub(super) fn round<D: Domain>(
+pub(crate) fn round<D: Domain>(
     d: &mut D,
     format: Float,
     a: Number<D>,
@@ -565,7 +558,7 @@ pub(super) fn round<D: Domain>(
 }
 
 /// A number that is neither NaN nor infinite as an integer: its magnitude below 2^64, and a fraction of 2^32.
-pub(super) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
+pub(crate) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
     let (point, zero) = (d.word(LEADING), d.word(0));
     let is_large = d.less(true, point, a.exponent);
     let left = d.sub(a.exponent, point);
@@ -584,7 +577,7 @@ pub(super) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
 }
 
 /// 1 where a magnitude, of which `rest` (a fraction of 2^32) is cut off, is rounded away from zero; else 0.
-pub(super) fn rounds_up<D: Domain>(
+pub(crate) fn rounds_up<D: Domain>(
     d: &mut D,
     rounding: Rounding,
     negative: D::Pred,
@@ -722,7 +715,7 @@ fn product<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Quad<D> {
 }
 
 /// `a << count`, of a count below 64.
-pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
+pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
     let by = d.word(count % 32);
     let zero = d.word(0);
     match count {
@@ -737,7 +730,7 @@ pub(super) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
 }
 
 /// `a >> count` bringing in zeros, of a count below 64.
-pub(super) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
+pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
     let by = d.word(count % 32);
     let zero = d.word(0);
     match count {

@@ -1,0 +1,313 @@
+//! f32 in any rounding, f64, and conversions, in steps on words.
+
+use super::exact::{self, Finish, Float, Number, Towards};
+use super::wide::{self, Wide};
+use super::{Conversion, Domain, FloatKind, FloatOp, Form};
+use crate::half::{Compare, Relation, Rounding};
+
+const SIGN: u32 = 0x8000_0000;
+/// The bit of the high word of an f64 that makes a NaN quiet.
+const QUIET: u32 = 0x0008_0000;
+const INFINITY: u64 = 0x7FF0_0000_0000_0000;
+/// The NaN that an invalid operation on numbers gives in f64.
+const INVALID: u64 = 0xFFF8_0000_0000_0000;
+
+/// [`Domain::single`]: to nearest by what the domain has, else exact and rounded once.
+pub(crate) fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::Word {
+    if op.rounding != Rounding::Nearest {
+        return rounded_single(d, op, operands, Finish::default());
+    }
+    let [a, b, c] = operands;
+    match op.kind {
+        FloatKind::Add => d.fadd(a, b),
+        FloatKind::Sub => {
+            let sign = d.word(SIGN);
+            let b = d.xor(b, sign);
+            d.fadd(a, b)
+        }
+        FloatKind::Mul => d.fmul(a, b),
+        FloatKind::Fma => d.fma(a, b, c),
+        FloatKind::Div => d.fdiv(a, b),
+        FloatKind::Sqrt => d.fsqrt(a),
+    }
+}
+
+/// An f32 operation in any rounding, and what is done besides.
+pub(crate) fn rounded_single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3], finish: Finish) -> D::Word {
+    let zero = d.word(0);
+    let number = exact(d, op, Float::F32, operands.map(|word| [word, zero]));
+    exact::round(d, Float::F32, number, Towards::Rounding(op.rounding), finish, None)[0]
+}
+
+/// [`Domain::double`], in steps.
+pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wide<D> {
+    let number = exact(d, op, Float::F64, operands);
+    let mut nan = wide::constant(d, INVALID);
+    for &operand in operands.iter().take(op.kind.operands()).rev() {
+        let is_nan = is_nan(d, operand);
+        let quiet = quieted(d, operand);
+        nan = wide::select(d, is_nan, quiet, nan);
+    }
+    exact::round(d, Float::F64, number, Towards::Rounding(op.rounding), Finish::default(), Some(nan))
+}
+
+/// An operation on operands of a format, with all bits that rounding asks for.
+fn exact<D: Domain>(d: &mut D, op: &FloatOp, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
+    let [a, b, c] = operands;
+    let a = exact::unpack(d, format, a);
+    if op.kind == FloatKind::Sqrt {
+        return exact::sqrt(d, format, a);
+    }
+    let b = exact::unpack(d, format, b);
+    match op.kind {
+        FloatKind::Add => exact::add(d, a, b, op.rounding),
+        FloatKind::Sub => {
+            let b = exact::neg(d, b);
+            exact::add(d, a, b, op.rounding)
+        }
+        FloatKind::Mul => exact::mul(d, format, a, b),
+        FloatKind::Div => exact::div(d, format, a, b),
+        FloatKind::Fma | FloatKind::Sqrt => {
+            let c = exact::unpack(d, format, c);
+            exact::fma(d, format, [a, b, c], op.rounding)
+        }
+    }
+}
+
+/// Whether an f64 is NaN.
+pub(crate) fn is_nan<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
+    let magnitude = magnitude(d, a);
+    let infinity = wide::constant(d, INFINITY);
+    wide::less(d, false, infinity, magnitude)
+}
+
+/// An f64 without its sign.
+pub(crate) fn magnitude<D: Domain>(d: &mut D, [low, high]: Wide<D>) -> Wide<D> {
+    let magnitudes = d.word(!SIGN);
+    [low, d.and(high, magnitudes)]
+}
+
+/// The NaN of an f64 that is one, quiet.
+pub(crate) fn quieted<D: Domain>(d: &mut D, [low, high]: Wide<D>) -> Wide<D> {
+    let quiet = d.word(QUIET);
+    [low, d.or(high, quiet)]
+}
+
+/// Integers in the order of numbers, -0 below +0.
+fn order_key<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
+    let negative = wide::is_negative(d, a[1]);
+    let turned = wide::constant(d, u64::MAX >> 1);
+    let turned = wide::bitwise(d, D::xor, a, turned);
+    wide::select(d, negative, turned, a)
+}
+
+/// [`Domain::double_compare`]
+pub(super) fn double_compare<D: Domain>(d: &mut D, compare: Compare, a: Wide<D>, b: Wide<D>) -> D::Pred {
+    let (a_nan, b_nan) = (is_nan(d, a), is_nan(d, b));
+    let unordered = d.either(a_nan, b_nan);
+    let ordered = d.negate(unordered);
+    let (a_key, b_key) = (order_key(d, a), order_key(d, b));
+    let (a, b) = (magnitude(d, a), magnitude(d, b));
+    let either = wide::bitwise(d, D::or, a, b);
+    let none = wide::constant(d, 0);
+    let zeros = wide::equal(d, either, none);
+    let same = wide::equal(d, a_key, b_key);
+    let equal = d.either(zeros, same);
+    let less = wide::less(d, true, a_key, b_key);
+    let mut result = if compare.holds(Relation::Unordered) { unordered } else { d.truth(false) };
+    let other = d.negate(equal);
+    let lower = d.both(other, less);
+    let reached = d.either(equal, less);
+    let greater = d.negate(reached);
+    for (relation, holds) in [(Relation::Less, lower), (Relation::Equal, equal), (Relation::Greater, greater)] {
+        if compare.holds(relation) {
+            let holds = d.both(ordered, holds);
+            result = d.either(result, holds);
+        }
+    }
+    result
+}
+
+/// [`Domain::double_minmax`]
+pub(super) fn double_minmax<D: Domain>(d: &mut D, min: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
+    let (a_nan, b_nan) = (is_nan(d, a), is_nan(d, b));
+    let (a_key, b_key) = (order_key(d, a), order_key(d, b));
+    let less = wide::less(d, true, a_key, b_key);
+    let differ = d.differ(less, min);
+    let first = d.negate(differ);
+    let chosen = wide::select(d, first, a, b);
+    let quiet = quieted(d, a);
+    let chosen = wide::select(d, b_nan, a, chosen);
+    let of_a_nan = wide::select(d, b_nan, quiet, b);
+    wide::select(d, a_nan, of_a_nan, chosen)
+}
+
+/// An f64 or f32 rounded to an integer.
+pub(crate) struct Integral<W, P> {
+    /// Its magnitude, where there is no overflow.
+    pub magnitude: [W; 2],
+    /// The magnitude has more than 64 bits.
+    pub overflow: P,
+    pub negative: P,
+    /// It was an integer before.
+    pub already: P,
+}
+
+/// A float that is no NaN, rounded to an integer.
+pub(crate) fn integral<D: Domain>(
+    d: &mut D,
+    format: Float,
+    rounding: Rounding,
+    a: Wide<D>,
+) -> Integral<D::Word, D::Pred> {
+    let number = exact::unpack(d, format, a);
+    let (kept, rest) = exact::split(d, number);
+    let up = exact::rounds_up(d, rounding, number.negative, kept[0], rest);
+    let zero = d.word(0);
+    let magnitude = wide::add(d, kept, [up, zero]);
+    let (last, whole) = (d.word(63), d.word(51));
+    let overflow = d.less(true, last, number.exponent);
+    let already = d.less(true, whole, number.exponent);
+    Integral { magnitude, overflow, negative: number.negative, already }
+}
+
+/// An integer clamped to so many bits, and of NaN another.
+pub(crate) fn clamped<D: Domain>(
+    d: &mut D,
+    (signed, bits): (bool, u32),
+    integral: &Integral<D::Word, D::Pred>,
+    nan: D::Pred,
+    of_nan: u64,
+) -> Wide<D> {
+    let Integral { magnitude, overflow, negative, .. } = *integral;
+    let all = wide::constant(d, u64::MAX);
+    let magnitude = wide::select(d, overflow, all, magnitude);
+    let most = u64::MAX >> (64 - bits);
+    let (most, least) = if signed { (most >> 1, 1 << (bits - 1)) } else { (most, 0) };
+    let (most, least) = (wide::constant(d, most), wide::constant(d, least));
+    let limit = wide::select(d, negative, least, most);
+    let above = wide::less(d, false, limit, magnitude);
+    let magnitude = wide::select(d, above, limit, magnitude);
+    let opposite = wide::neg(d, magnitude);
+    let number = wide::select(d, negative, opposite, magnitude);
+    let of_nan = wide::constant(d, of_nan);
+    wide::select(d, nan, of_nan, number)
+}
+
+impl Form {
+    /// The format of a float.
+    const fn float(self) -> Option<Float> {
+        Some(match self {
+            Form::F16 => Float::F16,
+            Form::Bf16 => Float::BF16,
+            Form::F32 => Float::F32,
+            Form::F64 => Float::F64,
+            Form::Int { .. } => return None,
+        })
+    }
+}
+
+/// [`Domain::convert`], in steps.
+pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
+    let Conversion { from, to, rounding } = *op;
+    match (from, from.float(), to, to.float()) {
+        (_, Some(from), _, Some(to)) => {
+            let number = exact::unpack(d, from, a);
+            let nan = (to == Float::F64).then(|| widened_nan(d, op.from, a));
+            exact::round(d, to, number, Towards::Rounding(rounding), Finish::default(), nan)
+        }
+        (Form::Int { signed, bits }, _, _, Some(to)) => {
+            let a = wide::extend(d, bits, signed, a);
+            let number = of_integer(d, signed, a);
+            exact::round(d, to, number, Towards::Rounding(rounding), Finish::default(), None)
+        }
+        (_, Some(format), Form::Int { signed, bits }, _) => {
+            let integral = integral(d, format, rounding, a);
+            let nan = exact::unpack(d, format, a).nan;
+            let of_nan = if format == Float::F64 || bits == 64 { 1 << (bits - 1) } else { 0 };
+            clamped(d, (signed, bits), &integral, nan, of_nan)
+        }
+        (Form::Int { signed, bits }, _, _, _) => wide::extend(d, bits, signed, a),
+        _ => a,
+    }
+}
+
+/// The number of an integer of 64 bits.
+pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Number<D> {
+    let negative = if signed { wide::is_negative(d, a[1]) } else { d.truth(false) };
+    let opposite = wide::neg(d, a);
+    let magnitude = wide::select(d, negative, opposite, a);
+    exact::of_magnitude(d, negative, magnitude)
+}
+
+/// The f64 of the payload of a NaN of a narrower format.
+pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: Form, a: Wide<D>) -> Wide<D> {
+    // A half is the f32 that it widens to.
+    let word = match from {
+        Form::F16 => exact::shl(d, a, 13)[0],
+        Form::Bf16 => exact::shl(d, a, 16)[0],
+        _ => a[0],
+    };
+    let zero = d.word(0);
+    let payload = exact::shl(d, [word, zero], 29);
+    let all = wide::constant(d, INFINITY);
+    let payload = wide::bitwise(d, D::or, payload, all);
+    let nan = quieted(d, payload);
+    magnitude(d, nan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{double, double_compare};
+    use crate::half::{Compare, Rounding};
+    use crate::halu::concrete::Concrete;
+    use crate::halu::domain::{Domain, FloatKind, FloatOp};
+
+    /// Numbers, and patterns that are near what they turn at.
+    const NUMBERS: [u64; 22] = [
+        0,
+        1 << 63,
+        1,
+        0x000F_FFFF_FFFF_FFFF,
+        0x8010_0000_0000_0000,
+        0x3CA0_0000_0000_0000,
+        0x3FE0_0000_0000_0000,
+        0x3FEF_FFFF_FFFF_FFFF,
+        0x3FF0_0000_0000_0000,
+        0xBFF0_0000_0000_0001,
+        0x4008_0000_0000_0000,
+        0x4340_0000_0000_0001,
+        0xC340_0000_0000_0003,
+        0x5FF0_1234_5678_9ABC,
+        0x1FF0_FEDC_BA98_7654,
+        0x7FEF_FFFF_FFFF_FFFF,
+        0xFFEF_FFFF_FFFF_FFFF,
+        0x7FF0_0000_0000_0000,
+        0xFFF0_0000_0000_0000,
+        0x7FF0_0000_0000_0001,
+        0xFFF8_0000_DEAD_BEEF,
+        0x7FFF_FFFF_FFFF_FFFF,
+    ];
+
+    fn words(bits: u64) -> [u32; 2] {
+        [bits as u32, (bits >> 32) as u32]
+    }
+
+    #[test]
+    fn steps_are_the_hosts_arithmetic() {
+        let d = &mut Concrete;
+        for (&a, &b) in NUMBERS.iter().flat_map(|a| NUMBERS.iter().map(move |b| (a, b))) {
+            for compare in Compare::ALL {
+                let steps = double_compare(d, compare, words(a), words(b));
+                assert_eq!(steps, d.double_compare(compare, words(a), words(b)), "{compare:?} {a:#x} {b:#x}");
+            }
+            for kind in FloatKind::ALL {
+                let op = FloatOp { kind, rounding: Rounding::Nearest };
+                for &c in &NUMBERS {
+                    let operands = [a, b, c].map(words);
+                    assert_eq!(double(d, &op, operands), d.double(&op, operands), "{op:?} {a:#x} {b:#x} {c:#x}");
+                }
+            }
+        }
+    }
+}
