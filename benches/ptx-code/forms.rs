@@ -108,7 +108,7 @@ fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
     });
     let (version, suffix) = if sm == 120 { ((9, 2), Some(Suffix::Family)) } else { ((8, 8), None) };
     let (target, variables) = (TargetName { sm, suffix }, Variables::default());
-    Module { version, target, variables, entries: entries.collect() }.to_string()
+    Module { version, target, variables, functions: Default::default(), entries: entries.collect() }.to_string()
 }
 
 fn kernel(number: usize, form: Form) -> Entry {

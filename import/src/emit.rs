@@ -82,14 +82,16 @@ pub(crate) fn parameters(
     })
 }
 
-/// Stores of a kernel into variables.
-pub(crate) fn written(entry: &Entry, locs: &[Loc], places: &Places<'_>) -> Vec<Diagnostic> {
-    let mut wrong = Vec::new();
-    if !entry.used_variables().is_empty() {
-        Parameters::new(&Function::new(entry), &mut wrong);
-    }
-    let written = wrong.iter().filter(|wrong| matches!(wrong, Wrong::Written { .. }));
-    written.map(|wrong| diagnostic(wrong, entry, locs, places)).collect()
+/// The same of a kernel that runs as it stands: where an address comes from then does not matter.
+pub(crate) fn standing(
+    entry: &Entry,
+    locs: &[Loc],
+    places: &Places<'_>,
+) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
+    let is_of_parameters = |wrong: &Wrong| matches!(wrong, Wrong::Overlap { .. } | Wrong::Outside { .. });
+    with_those(is_of_parameters, entry, locs, places, Shape::default(), |import| {
+        Ok((import.code.builder.finish(), import.parameters.places.clone()))
+    })
 }
 
 /// Does something with a kernel that has its parameters.
@@ -100,9 +102,22 @@ fn with_parameters<T>(
     shape: Shape,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
+    with_those(|_| true, entry, locs, places, shape, then)
+}
+
+/// The same where only some of what is wrong matters.
+fn with_those<T>(
+    matters: impl Fn(&Wrong) -> bool,
+    entry: &Entry,
+    locs: &[Loc],
+    places: &Places<'_>,
+    shape: Shape,
+    then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, Vec<Diagnostic>> {
     let function = Function::new(entry);
     let mut wrong = Vec::new();
     let parameters = Parameters::new(&function, &mut wrong);
+    wrong.retain(matters);
     if !wrong.is_empty() {
         return Err(wrong.iter().map(|wrong| diagnostic(wrong, entry, locs, places)).collect());
     }

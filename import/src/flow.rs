@@ -8,7 +8,7 @@ use std::ops::Range;
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Lists, Node as GraphNode, reverse_postorder};
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand};
+use halfbyte_isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
 
 /// A block.
@@ -202,5 +202,6 @@ pub(crate) fn order(nodes: &[Node]) -> Vec<usize> {
 
 /// Whether an instruction loads from a parameter.
 pub(crate) fn loads_parameter(inst: &Inst) -> bool {
-    inst.opcode == Opcode::LD_PARAM
+    let reads = |operand: &Operand| matches!(operand, Operand::Memory(Address { base: Base::Parameter(_), .. }));
+    inst.opcode == Opcode::LD_PARAM && inst.operands.iter().any(reads)
 }

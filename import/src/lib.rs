@@ -38,6 +38,7 @@ mod domain;
 mod emit;
 mod float;
 mod flow;
+mod inline;
 mod integer;
 mod memory;
 mod sources;
@@ -51,7 +52,7 @@ use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::docs;
-use halfbyte_isa::ptx::module::Entry;
+use inline::{Inlined, inline};
 use halfbyte_isa::ptx::text::{self, Text};
 
 /// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
@@ -89,8 +90,8 @@ pub fn import(text: &str, shape: Shape) -> Result<Vec<Kernel>, Vec<Diagnostic>> 
     let read = read(text)?;
     let places = Places::new(text);
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
-    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
-        match emit::kernel(entry, locs, &places, shape) {
+    for Inlined { entry, locs } in inlined(&read) {
+        match emit::kernel(&entry, &locs, &places, shape) {
             Ok(kernel) => kernels.push(kernel),
             Err(wrong) => errors.extend(wrong),
         }
@@ -103,6 +104,12 @@ pub fn import(text: &str, shape: Shape) -> Result<Vec<Kernel>, Vec<Diagnostic>> 
     }
     errors.sort_by_key(|error| error.span.start);
     Err(errors)
+}
+
+/// The kernels of a text without their calls.
+fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
+    let entries = read.module.entries.iter().zip(&read.locs);
+    entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs))
 }
 
 /// What a text in PTX is imported to, kernel by kernel.
@@ -141,8 +148,8 @@ pub fn import_each(text: &str, shape: Shape) -> Result<Imported, Vec<Diagnostic>
         errors: diagnostics(&places, &refused.errors),
     };
     let mut imported = Imported { kernels: Vec::new(), refused: read.refused.iter().map(refused).collect() };
-    for (entry, locs) in read.module.entries.iter().zip(&read.locs) {
-        let kernel = emit::kernel(entry, locs, &places, shape).and_then(|kernel| {
+    for Inlined { entry, locs } in inlined(&read) {
+        let kernel = emit::kernel(&entry, &locs, &places, shape).and_then(|kernel| {
             let errors = defects(&kernel);
             if errors.is_empty() { Ok(kernel) } else { Err(errors) }
         });
@@ -182,19 +189,22 @@ fn parts(places: &[sources::Parameter]) -> Vec<Part> {
     places.iter().filter_map(part).collect()
 }
 
-/// Makes one kernel of a text that was read a kernel of the IR, and says for each parameter that launches give what it is in the
+/// Makes the kernel of that number of a text that was read a kernel of the IR, and says for each parameter that launches give what it is in the
 /// text.
 ///
 /// # Errors
 /// What no kernel of the IR can say.
 pub fn import_one(
     text: &str,
-    (entry, locs): (&Entry, &[Loc]),
+    read: &Text,
+    number: usize,
     shape: Shape,
 ) -> Result<(Kernel, Vec<Part>), Vec<Diagnostic>> {
     let places = Places::new(text);
-    let (_, found) = emit::parameters(entry, locs, &places)?;
-    let kernel = emit::kernel(entry, locs, &places, shape)?;
+    let none = || vec![Diagnostic::new(Span::default(), format!("there is no kernel of number {number}"))];
+    let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
+    let kernel = emit::kernel(&entry, &locs, &places, shape)?;
+    let (_, found) = emit::parameters(&entry, &locs, &places)?;
     let errors = defects(&kernel);
     if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }
 }
@@ -220,22 +230,15 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
     if let Some(refused) = read.refused.iter().find(|refused| ir_name(&refused.name) == ir_name(name)) {
         return Err(diagnostics(&places, &refused.errors));
     }
-    let mut entries = read.module.entries.iter().zip(&read.locs);
-    let found = entries.find(|(entry, _)| ir_name(&entry.name) == ir_name(name));
-    let (entry, locs) = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
-    let (kernel, found) = emit::parameters(entry, locs, &places)?;
+    let found = inlined(read).find(|inlined| ir_name(&inlined.entry.name) == ir_name(name));
+    let Inlined { entry, locs } = found.ok_or_else(|| wrong(format!("there is no kernel `{name}`")))?;
+    let (kernel, found) = emit::standing(&entry, &locs, &places)?;
     // A variable is no parameter.
     let is_whole =
-        |place: &sources::Parameter| place.of.param(entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
+        |place: &sources::Parameter| place.of.param(&entry).is_none_or(|param| param.bytes() == u64::from(place.bytes));
     if let Some(place) = found.iter().find(|place| place.is_buffer && !is_whole(place)) {
         let message = format!("`{}` is an address within a structure, which a launch cannot give", place.name);
         return Err(wrong(message));
-    }
-    // What a kernel of the file writes is not what its text says.
-    let all = read.module.entries.iter().zip(&read.locs);
-    let written: Vec<Diagnostic> = all.flat_map(|(entry, locs)| emit::written(entry, locs, &places)).collect();
-    if !written.is_empty() {
-        return Err(written);
     }
     Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })
 }

@@ -21,7 +21,6 @@
 
 mod host;
 
-use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::Text;
 use halfbyte_isa::ptx::types::Token;
@@ -54,7 +53,7 @@ pub fn import_each(file: &str, text: &str, shape: Shape) -> Result<Module, Repor
     Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }
 
-/// Makes one kernel of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
+/// Makes the kernel of that number of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
 /// what it is in the text.
 ///
 /// # Errors
@@ -62,10 +61,11 @@ pub fn import_each(file: &str, text: &str, shape: Shape) -> Result<Module, Repor
 pub fn import_one(
     file: &str,
     text: &str,
-    entry: (&Entry, &[Loc]),
+    read: &Text,
+    number: usize,
     shape: Shape,
 ) -> Result<(Module, Vec<Part>), Report> {
-    match halfbyte_import::import_one(text, entry, shape) {
+    match halfbyte_import::import_one(text, read, number, shape) {
         Ok((kernel, parts)) => Ok((Module::from_kernels([kernel]).with_text(file, text), parts)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
@@ -74,7 +74,7 @@ pub fn import_one(
 /// Whether a kernel has an instruction that GPUs approximate, with `.approx` or `.full`: it gives the nearest number here, and on a
 /// GPU one nearby.
 pub fn is_approximate(entry: &Entry) -> bool {
-    entry.insts.iter().any(|inst| inst.has(Token::Approx) || inst.has(Token::Full))
+    entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.has(Token::Approx) || inst.has(Token::Full))
 }
 
 /// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].

@@ -498,13 +498,17 @@ impl Entry {
         (0..).zip(found).filter(|(_, is_found)| *is_found).map(|(number, _)| number).collect()
     }
 
-    /// The variables that its instructions, or those of functions that it calls, name, in the order of the file.
-    pub fn used_variables(&self) -> Vec<u32> {
-        let bodies = std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
+    /// What it does, and what the functions do that it reaches.
+    pub fn reached_bodies(&self) -> impl Iterator<Item = &Body> {
+        std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
             let function = self.functions.get(number as usize)?;
             Some(&function.code.as_ref()?.body)
-        }));
-        let operands = bodies.flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
+        }))
+    }
+
+    /// The variables that its instructions, or those of functions that it calls, name, in the order of the file.
+    pub fn used_variables(&self) -> Vec<u32> {
+        let operands = self.reached_bodies().flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
         let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
         // And those whose addresses they hold.
         let mut seen = 0;

@@ -175,6 +175,10 @@ impl Run<'_> {
                 };
                 return Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec());
             }
+            // Null is the address of a buffer without bytes.
+            (ParamKind::Buffer { .. }, Given::Value(bytes)) if self.is_imported && bytes.iter().all(|&byte| byte == 0) => {
+                return Ok(Vec::new());
+            }
             (ParamKind::Buffer { .. }, Given::Value(_)) => {
                 // Of a text in PTX an address may be a value too, such as null or within a structure.
                 let kind = if self.is_imported { Kind::Unsupported } else { Kind::Arguments };

@@ -27,7 +27,6 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
         return Err(of_errors(&refused.errors));
     }
-    let locs = read.locs.get(number).map(Vec::as_slice).unwrap_or_default();
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
@@ -36,7 +35,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     check_count(entry.params.len(), request.args.len())?;
     match how.via.unwrap_or(Via::Ptx) {
         Via::Ptx => as_it_stands(request, how, &read, entry, shape),
-        via => imported(request, how, via, (entry, locs), shape),
+        via => imported(request, how, via, (&read, number), shape),
     }
 }
 
@@ -166,16 +165,17 @@ fn imported(
     request: &mut Request,
     how: &How<'_>,
     via: Via,
-    (entry, locs): (&Entry, &[Loc]),
+    (read, number): (&Text, usize),
     shape: Shape,
 ) -> Result<(), Failure> {
+    let Some(entry) = read.module.entries.get(number) else { return Ok(()) };
     let items = shape.items().map_err(|error| Failure::arguments(error.to_string()))?;
     if items > MAX_ITEMS {
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
         return Err(Failure::new(Kind::Limit, message));
     }
     let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
-    let (module, parts) = import_one(&request.file, &request.text, (entry, locs), known)
+    let (module, parts) = import_one(&request.file, &request.text, read, number, known)
         .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
         let found = match arg {

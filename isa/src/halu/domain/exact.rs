@@ -161,6 +161,13 @@ pub(crate) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand:
     normalised(d, Number { nan: no, infinite: no, negative, exponent, significand })
 }
 
+/// 1.
+pub(crate) fn one<D: Domain>(d: &mut D) -> Number<D> {
+    let (no, exponent) = (d.truth(false), d.word(0));
+    let significand = wide::constant(d, 1 << LEADING);
+    Number { nan: no, infinite: no, negative: no, exponent, significand }
+}
+
 /// The opposite.
 pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     Number { negative: d.negate(a.negative), ..a }
@@ -431,7 +438,7 @@ pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
 ///
 /// Digit by digit, from that of 1 down to that of 2^-54: before digit `j`, `rest` is `2^j * (1 - m * root^2)` of a radicand `m` from 1
 /// to below 4, and `product` is `m * root`. All of it is exact in units of 2^-106.
-pub(super) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
+pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     const DIGITS: u32 = 55;
     let one = d.word(1);
     let half = d.sar(a.exponent, one);

@@ -1,7 +1,6 @@
 //! PTX that is known and outside the subset: errors name it for what it is.
 
 use super::error::ErrorKind;
-use crate::ptx::types::Token;
 
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {

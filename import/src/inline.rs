@@ -1,0 +1,459 @@
+//! Puts functions in the place of their calls, and what they pass and keep in memory into registers.
+//!
+//! What is left is a kernel without calls, which all else here is about. One that calls itself, or what is known only when it runs,
+//! stays as it is.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Body, Entry, FrameVariable, FunctionCode, LabelName, Passed, Table, Targets};
+use halfbyte_isa::ptx::row::{self, Shape};
+use halfbyte_isa::ptx::types::{Kind, Space, Token, Type};
+use halfbyte_isa::ptx::{Address, Base, Callee, FrameVar, Guard, Inst, Label, Opcode, Operand, Reg};
+use smallvec::SmallVec;
+
+/// Instructions that a kernel grows to at most.
+const MOST_INSTS: usize = 1 << 16;
+
+/// Calls within calls.
+const MOST_DEPTH: usize = 64;
+
+/// A kernel with the places of its instructions.
+pub(crate) struct Inlined<'e> {
+    pub entry: Cow<'e, Entry>,
+    pub locs: Cow<'e, [Loc]>,
+}
+
+/// The kernel without its calls; as it is where it has none, or where one cannot be replaced.
+pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
+    let has_calls = entry.body.insts.iter().any(|inst| matches!(inst.operands.first(), Some(Operand::Call { .. })));
+    if !has_calls && entry.body.frame.is_empty() {
+        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
+    }
+    let mut inliner = Inliner { entry, function_locs, body: Body::default(), locs: Vec::new(), active: Vec::new() };
+    if inliner.kernel(locs).is_none() {
+        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
+    }
+    let Inliner { mut body, mut locs, .. } = inliner;
+    into_registers(&mut body, &mut locs);
+    Inlined { entry: Cow::Owned(Entry { body, ..entry.clone() }), locs: Cow::Owned(locs) }
+}
+
+/// A body on its way.
+struct Inliner<'e> {
+    entry: &'e Entry,
+    function_locs: &'e [Vec<Loc>],
+    body: Body,
+    locs: Vec<Loc>,
+    /// The functions that are being put in, outermost first.
+    active: Vec<u32>,
+}
+
+/// Where what a body numbers is in the body that is made.
+struct Instance {
+    registers: u32,
+    labels: u32,
+    tables: u32,
+    frame: Vec<u32>,
+    /// Behind it, where it is a function.
+    end: Option<Label>,
+}
+
+impl Inliner<'_> {
+    fn kernel(&mut self, locs: &[Loc]) -> Option<()> {
+        let entry = self.entry;
+        let frame = self.declare_frame(&entry.body, &[]);
+        let instance = self.instance(&entry.body, frame, None)?;
+        self.insts(&entry.body, locs, &instance)
+    }
+
+    /// Declares what a body has but for its frame.
+    fn instance(&mut self, body: &Body, frame: Vec<u32>, end: Option<Label>) -> Option<Instance> {
+        let registers = self.body.registers.count();
+        for family in body.registers.families() {
+            self.body.registers.declare(family.name.clone(), family.ty, family.count)?;
+        }
+        let (labels, tables) = (self.body.labels.len() as u32, self.body.tables.len() as u32);
+        let number = self.active.len();
+        let name = |name: &str| if number == 0 { name.to_owned() } else { format!("{name}_{labels}") };
+        self.body.labels.extend(body.labels.iter().map(|label| LabelName { name: name(&label.name), at: u32::MAX }));
+        let table = |table: &Table| {
+            let of = match &table.of {
+                Targets::Labels(all) => Targets::Labels(all.iter().map(|label| Label(label.0 + labels)).collect()),
+                of => of.clone(),
+            };
+            Table { name: name(&table.name), of }
+        };
+        self.body.tables.extend(body.tables.iter().map(table));
+        Some(Instance { registers, labels, tables, frame, end })
+    }
+
+    /// The numbers of a body's variables; those that are given are what the caller has.
+    fn declare_frame(&mut self, body: &Body, given: &[(u32, u32)]) -> Vec<u32> {
+        let number = |(number, variable): (u32, &FrameVariable)| {
+            if let Some((_, outer)) = given.iter().find(|(inner, _)| *inner == number) {
+                return *outer;
+            }
+            self.body.frame.push(variable.clone());
+            self.body.frame.len() as u32 - 1
+        };
+        (0..).zip(&body.frame).map(number).collect()
+    }
+
+    fn push(&mut self, inst: Inst, loc: Loc) {
+        self.body.insts.push(inst);
+        self.locs.push(loc);
+    }
+
+    fn label(&mut self, name: &str) -> Label {
+        let number = self.body.labels.len() as u32;
+        self.body.labels.push(LabelName { name: format!("{name}_{number}"), at: u32::MAX });
+        Label(number)
+    }
+
+    fn place(&mut self, label: Label) {
+        let at = self.body.insts.len() as u32;
+        if let Some(label) = self.body.labels.get_mut(label.0 as usize) {
+            label.at = at;
+        }
+    }
+
+    fn insts(&mut self, body: &Body, locs: &[Loc], instance: &Instance) -> Option<()> {
+        let mut labels: Vec<(u32, Label)> =
+            (0..).zip(&body.labels).map(|(number, label)| (label.at, Label(number + instance.labels))).collect();
+        labels.sort_by_key(|(at, _)| *at);
+        let mut labels = labels.into_iter().peekable();
+        for (number, inst) in (0u32..).zip(&body.insts) {
+            while let Some((_, label)) = labels.next_if(|(at, _)| *at <= number) {
+                self.place(label);
+            }
+            if self.body.insts.len() > MOST_INSTS {
+                return None;
+            }
+            let loc = locs.get(number as usize).copied().unwrap_or_default();
+            let inst = moved(inst, instance);
+            match (inst.operands.first(), instance.end) {
+                (Some(&Operand::Call { callee: Callee::Function(function), .. }), _) => {
+                    self.call(&inst, function, loc)?;
+                }
+                (Some(Operand::Call { .. }), _) => return None,
+                (_, Some(end)) if inst.opcode == Opcode::RET => {
+                    self.push(branch(inst.guard, end), loc);
+                }
+                _ => self.push(inst, loc),
+            }
+        }
+        labels.for_each(|(_, label)| self.place(label));
+        Some(())
+    }
+
+    /// Puts a function in the place of a call, whose operands are those of the body that is made.
+    fn call(&mut self, inst: &Inst, function: u32, loc: Loc) -> Option<()> {
+        if self.active.contains(&function) || self.active.len() == MOST_DEPTH {
+            return None;
+        }
+        let entry = self.entry;
+        let code = entry.functions.get(function as usize)?.code.as_ref()?;
+        let locs = self.function_locs.get(function as usize).map_or(&[][..], Vec::as_slice);
+        let end = self.label("return");
+        if let Some(guard) = inst.guard {
+            self.push(branch(Some(Guard { not: !guard.not, ..guard }), end), loc);
+        }
+        self.active.push(function);
+        let of = |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| *operand);
+        let (arguments, results): (Vec<Operand>, Vec<Operand>) =
+            (of(Shape::Arguments).collect(), of(Shape::Results).collect());
+        // What lies in memory on both sides lies in one place.
+        let in_memory = |(passed, operand): (&Passed, &Operand)| match (passed, operand) {
+            (Passed::Frame(inner), Operand::Frame { var, .. }) => Some((*inner, var.number)),
+            _ => None,
+        };
+        let passed = code.params.iter().zip(&arguments).chain(code.results.iter().zip(&results));
+        let given: Vec<(u32, u32)> = passed.filter_map(in_memory).collect();
+        let frame = self.declare_frame(&code.body, &given);
+        let instance = self.instance(&code.body, frame, Some(end))?;
+        self.begin(code, &instance, &given, loc);
+        for (&to, &from) in code.params.iter().zip(&arguments) {
+            self.pass(to, from, &instance, loc);
+        }
+        self.insts(&code.body, locs, &instance)?;
+        self.place(end);
+        for (&from, &to) in code.results.iter().zip(&results) {
+            self.give(from, to, &instance, inst.guard, loc);
+        }
+        self.active.pop();
+        Some(())
+    }
+
+    /// Registers and variables of a call hold zeros before it.
+    fn begin(&mut self, code: &FunctionCode, instance: &Instance, given: &[(u32, u32)], loc: Loc) {
+        for family in code.body.registers.families() {
+            for number in 0..family.count.unwrap_or(1) {
+                let reg = Reg(family.first.0 + number + instance.registers);
+                let ty = if family.ty == Type::Pred { Type::Pred } else { bits(family.ty.bits()) };
+                if family.ty.bits() != 8 {
+                    self.push(mov(reg, Operand::Number(0), ty, None), loc);
+                }
+            }
+        }
+        for (var, cells) in cells(&code.body) {
+            if given.iter().any(|(inner, _)| *inner == var.number) {
+                continue;
+            }
+            let Some(&number) = instance.frame.get(var.number as usize) else { continue };
+            for (offset, size) in cells {
+                let var = FrameVar { number, space: var.space };
+                self.push(access(true, var, offset, size, Operand::Number(0), None), loc);
+            }
+        }
+    }
+
+    /// Gives an argument to where a function has it.
+    fn pass(&mut self, to: Passed, from: Operand, instance: &Instance, loc: Loc) {
+        match to {
+            Passed::Register(reg) => {
+                let to = Reg(reg.0 + instance.registers);
+                let ty = self.body.registers.ty(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                match from {
+                    Operand::Frame { var, .. } => self.push(access(false, var, 0, ty.bits() / 8, Operand::Register(to), None), loc),
+                    from => self.push(mov(to, from, ty, None), loc),
+                }
+            }
+            Passed::Frame(number) => {
+                let Some(&number) = instance.frame.get(number as usize) else { return };
+                let size = self.body.frame.get(number as usize).map_or(4, |variable| variable.ty.bits() / 8);
+                if !matches!(from, Operand::Frame { .. }) {
+                    self.push(access(true, FrameVar { number, space: Space::Param }, 0, size, from, None), loc);
+                }
+            }
+        }
+    }
+
+    /// Gives a result to where the caller has it.
+    fn give(&mut self, from: Passed, to: Operand, instance: &Instance, guard: Option<Guard>, loc: Loc) {
+        let from = match from {
+            Passed::Register(reg) => Operand::Register(Reg(reg.0 + instance.registers)),
+            Passed::Frame(number) => {
+                let Some(&number) = instance.frame.get(number as usize) else { return };
+                Operand::Frame { var: FrameVar { number, space: Space::Param }, offset: 0 }
+            }
+        };
+        match (from, to) {
+            (Operand::Register(_), Operand::Register(to)) => {
+                let ty = self.body.registers.ty(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                self.push(mov(to, from, ty, guard), loc);
+            }
+            (Operand::Register(_), Operand::Frame { var, .. }) => {
+                let size = self.body.frame.get(var.number as usize).map_or(4, |variable| variable.ty.bits() / 8);
+                self.push(access(true, var, 0, size, from, guard), loc);
+            }
+            (Operand::Frame { var, .. }, Operand::Register(reg)) => {
+                let size = self.body.registers.ty(reg).map_or(4, |ty| ty.bits() / 8);
+                self.push(access(false, var, 0, size, to, guard), loc);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An instruction of a body as one of the body that is made.
+fn moved(inst: &Inst, instance: &Instance) -> Inst {
+    let mut inst = inst.clone();
+    inst.rename(|_, reg| if reg == Reg::CARRY { reg } else { Reg(reg.0 + instance.registers) });
+    let frame = |number: u32| instance.frame.get(number as usize).copied().unwrap_or(number);
+    for operand in &mut inst.operands {
+        match operand {
+            Operand::Label(label) => label.0 += instance.labels,
+            Operand::Table(table) => *table += instance.tables,
+            Operand::Frame { var, .. } | Operand::Memory(Address { base: Base::Frame(var), .. }) => {
+                var.number = frame(var.number);
+            }
+            _ => {}
+        }
+    }
+    inst
+}
+
+fn branch(guard: Option<Guard>, to: Label) -> Inst {
+    let operands = SmallVec::from_iter([Operand::Label(to)]);
+    Inst { opcode: Opcode::BRA, words: [].into_iter().collect(), guard, operands }
+}
+
+fn mov(to: Reg, from: Operand, ty: Type, guard: Option<Guard>) -> Inst {
+    let from = match from {
+        Operand::Number(bits) => Operand::Number(ty.truncate(bits)),
+        from => from,
+    };
+    let operands = SmallVec::from_iter([Operand::Register(to), from]);
+    Inst { opcode: Opcode::MOV, words: [Token::Type(ty)].into_iter().collect(), guard, operands }
+}
+
+/// A store to a variable of the frame, or a load.
+fn access(stores: bool, var: FrameVar, offset: u32, size: u32, value: Operand, guard: Option<Guard>) -> Inst {
+    let ty = bits(8 * size);
+    let value = match value {
+        Operand::Number(bits) => Operand::Number(ty.truncate(bits)),
+        value => value,
+    };
+    let place = Operand::Memory(Address { base: Base::Frame(var), offset: offset as i32 });
+    let (opcode, space) = match (stores, var.space) {
+        (true, Space::Param) => (Opcode::ST_PARAM, Token::Param),
+        (true, _) => (Opcode::ST, Token::Local),
+        (false, Space::Param) => (Opcode::LD_PARAM, Token::Param),
+        (false, _) => (Opcode::LD, Token::Local),
+    };
+    let operands = SmallVec::from_iter(if stores { [place, value] } else { [value, place] });
+    Inst { opcode, words: [space, Token::Type(ty)].into_iter().collect(), guard, operands }
+}
+
+fn bits(width: u32) -> Type {
+    match width {
+        8 => Type::B8,
+        16 => Type::B16,
+        64 => Type::B64,
+        _ => Type::B32,
+    }
+}
+
+/// The variables of a frame that are only accessed at fixed places, each of which is always accessed as a whole: where these
+/// are, and their sizes in bytes.
+fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
+    let mut found: Vec<Option<BTreeMap<u32, u32>>> = body.frame.iter().map(|_| Some(BTreeMap::new())).collect();
+    for inst in &body.insts {
+        for operand in &inst.operands {
+            match operand {
+                Operand::Memory(Address { base: Base::Frame(var), offset }) => {
+                    let Some(of) = found.get_mut(var.number as usize) else { continue };
+                    let size = inst.ty(0).bits() / 8;
+                    for element in 0..row::elements(&inst.words) as u32 {
+                        let at = offset.cast_unsigned().wrapping_add(element * size);
+                        if of.as_mut().is_some_and(|cells| *cells.entry(at).or_insert(size) != size) {
+                            *of = None;
+                        }
+                    }
+                }
+                // Its address is taken.
+                Operand::Frame { var, .. } if !matches!(inst.operands.first(), Some(Operand::Call { .. })) => {
+                    if let Some(of) = found.get_mut(var.number as usize) {
+                        *of = None;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let apart = |cells: &BTreeMap<u32, u32>| {
+        cells.iter().zip(cells.keys().skip(1)).all(|((at, size), next)| at.saturating_add(*size) <= *next)
+    };
+    let all = (0..).zip(&body.frame).zip(found);
+    let all = all.filter_map(|((number, variable), cells)| {
+        let cells = cells.filter(apart)?;
+        let within = |(at, size): (&u32, &u32)| at.saturating_add(*size) <= variable.bytes();
+        let var = FrameVar { number, space: variable.space };
+        cells.iter().all(within).then(|| (var, cells.into_iter().collect()))
+    });
+    all.collect()
+}
+
+/// Puts variables of the frame into registers, where all of their accesses can be.
+fn into_registers(body: &mut Body, locs: &mut Vec<Loc>) {
+    let mut of_cell: BTreeMap<(u32, u32), Reg> = BTreeMap::new();
+    for (var, cells) in cells(body) {
+        for (offset, size) in cells {
+            if let Some(reg) = body.registers.declare("%cell", bits(8 * size.max(2)), None) {
+                of_cell.insert((var.number, offset), reg);
+            }
+        }
+    }
+    // One access that stays in memory keeps all of the variable there.
+    let stays = |inst: &Inst| {
+        let accessed = inst.operands.iter().find_map(|operand| match operand {
+            Operand::Memory(Address { base: Base::Frame(var), .. }) => Some(var.number),
+            _ => None,
+        });
+        accessed.filter(|_| moves(inst, &of_cell, body).is_none())
+    };
+    let staying: BTreeSet<u32> = body.insts.iter().filter_map(stays).collect();
+    of_cell.retain(|(number, _), _| !staying.contains(number));
+    let mut starts = Vec::with_capacity(body.insts.len() + 1);
+    let (mut insts, mut places) = (Vec::with_capacity(body.insts.len()), Vec::with_capacity(locs.len()));
+    for (inst, loc) in std::mem::take(&mut body.insts).into_iter().zip(locs.drain(..)) {
+        starts.push(insts.len() as u32);
+        let before = insts.len();
+        match moves(&inst, &of_cell, body) {
+            Some(moves) => insts.extend(moves),
+            None => insts.push(inst),
+        }
+        places.extend(std::iter::repeat_n(loc, insts.len() - before));
+    }
+    starts.push(insts.len() as u32);
+    for label in &mut body.labels {
+        label.at = starts.get(label.at as usize).copied().unwrap_or(insts.len() as u32);
+    }
+    (body.insts, *locs) = (insts, places);
+}
+
+/// What an access to a variable of the frame is where that lies in registers.
+fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Option<Vec<Inst>> {
+    let address = inst.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(Address { base: Base::Frame(var), offset }) => Some((var.number, offset.cast_unsigned())),
+        _ => None,
+    })?;
+    let element = inst.ty(0);
+    let size = element.bits() / 8;
+    let stores = inst.row().mnemonic == "st";
+    let values: Vec<Option<Operand>> = match inst.operands.get(usize::from(stores))? {
+        Operand::Vector(regs) => regs.iter().map(|reg| reg.map(Operand::Register)).collect(),
+        value => vec![Some(*value)],
+    };
+    let one = |(value, number): (Option<Operand>, u32)| {
+        let &cell = of_cell.get(&(address.0, address.1.wrapping_add(number * size)))?;
+        let Some(value) = value else { return Some(None) };
+        let cell_bits = 8 * size.max(2);
+        let register = match value {
+            Operand::Register(reg) => Some(body.registers.ty(reg)?),
+            _ => None,
+        };
+        let width = register.map_or(cell_bits, Type::bits);
+        let is_whole = width == cell_bits && size >= 2;
+        if is_whole || register.is_none() {
+            let (to, from) = match (stores, value) {
+                (true, value) => (cell, value),
+                (false, Operand::Register(to)) => (to, Operand::Register(cell)),
+                _ => return None,
+            };
+            return Some(Some(mov(to, from, bits(cell_bits), inst.guard)));
+        }
+        // Only integers are cut off or extended.
+        if register.is_some_and(|ty| ty.kind() == Kind::Float) {
+            return None;
+        }
+        let integer = |width: u32, signed: bool| match (width, signed) {
+            (8, true) => Type::S8,
+            (8, false) => Type::U8,
+            (16, true) => Type::S16,
+            (16, false) => Type::U16,
+            (64, true) => Type::S64,
+            (64, false) => Type::U64,
+            (_, true) => Type::S32,
+            (_, false) => Type::U32,
+        };
+        let (to, from, types) = match (stores, value) {
+            (true, Operand::Register(from)) => (cell, from, [integer(cell_bits, false), integer(width, false)]),
+            (false, Operand::Register(to)) => {
+                let signed = element.is_signed();
+                (to, cell, [integer(width, signed), integer(element.bits(), signed)])
+            }
+            _ => return None,
+        };
+        if types[0] == types[1] {
+            return Some(Some(mov(to, Operand::Register(from), bits(width), inst.guard)));
+        }
+        let words = types.map(Token::Type).into_iter().collect();
+        let operands = SmallVec::from_iter([Operand::Register(to), Operand::Register(from)]);
+        Some(Some(Inst { opcode: Opcode::CVT_INT, words, guard: inst.guard, operands }))
+    };
+    let all: Option<Vec<Option<Inst>>> = values.into_iter().zip(0..).map(one).collect();
+    Some(all?.into_iter().flatten().collect())
+}
