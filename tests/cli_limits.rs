@@ -92,7 +92,9 @@ fn a_run_ends_at_the_limits_that_it_is_given() {
     ended.fails(1, "help: --max-work N sets this limit");
     assert_eq!(ended.out, "");
     run(&["--timeout", "0.1"]).fails(1, "not done after 0.1 s");
-    run(&["--max-memory", "100k"]).fails(2, "1000000 elements of i32 are too many");
+    // More than the program itself takes, of which a watch would tell first.
+    let args = ["run", "-", "--items", "1", "--target", "halu", "--arg", "y=zeros(1000000000)", "--max-memory", "1G"];
+    halfbyte_on(&args, LONG.as_bytes()).fails(2, "1000000000 elements of i32 are too many");
     run(&["--max-memory", "2x"]).fails(2, "expected bytes, such as 512M or 2G");
     run(&["--timeout=-1"]).fails(2, "--timeout");
 }

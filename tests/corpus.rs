@@ -159,3 +159,32 @@ fn a_file_without_launches_is_told_of() {
     assert!(called.err.contains("warning: -: there is no launch here"), "{}", called.err);
     assert_eq!(halfbyte(&["corpus", "no/such.jsonl"]).code, 2);
 }
+
+/// The launches of `tests/vectors`: every kind of instruction that computes, converts, compares or steers, with what it must
+/// leave in memory, and texts that must be refused. Of 128 bits there is nothing here; import takes of programs what has a
+/// counterpart in the IR.
+#[test]
+fn launches_of_every_instruction_come_as_expected() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let files = [
+        ("approx", 32, [32, 32]),
+        ("cvt", 266, [266, 266]),
+        ("cvt-small", 54, [54, 54]),
+        ("errors", 138, [137, 137]),
+        ("float", 142, [142, 142]),
+        ("int", 101, [101, 101]),
+        ("program", 72, [71, 48]),
+        ("select", 87, [87, 87]),
+    ];
+    let ways: [(&[&str], usize); 4] =
+        [(&["ptx"], 0), (&["ir"], 1), (&["halu"], 1), (&["halu", "--engine", "jit"], 1)];
+    for (name, launches, equal) in files {
+        let file = folder.join(format!("ptx-{name}.jsonl.gz")).display().to_string();
+        for (via, way) in ways {
+            let called = halfbyte(&[&["corpus", &file, "--via"], via].concat());
+            let equal = equal[way];
+            let expected = format!("{launches} launches of {launches} kernels: {equal} read, {equal} run, {equal} equal");
+            assert!(called.out.lines().next().is_some_and(|line| line.ends_with(&expected)), "{via:?}: {}", called.out);
+        }
+    }
+}

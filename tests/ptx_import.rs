@@ -173,6 +173,7 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         name: "k".into(),
         linkage: Linkage::Visible,
         params: Vec::new(),
+        blocks: Default::default(),
         body: Body { registers, ..Body::default() },
         variables: Default::default(),
         functions: Default::default(),

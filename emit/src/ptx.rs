@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
-use halfbyte_isa::ptx::module::{Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
@@ -82,6 +82,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         name: identifier(signature.name()).into_owned(),
         linkage: Linkage::Visible,
         params: signature.given().iter().map(param).collect(),
+        blocks: Blocks::Any,
         body: Body { registers, insts, labels, ..Body::default() },
         variables: variables_of(&signature),
         functions: Functions::default(),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Body, Entry, Functions, LabelName, Linkage, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, LabelName, Linkage, Param, Registers, variables_of};
 use halfbyte_isa::ptx::names::register_prefix;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::Type;
@@ -263,6 +263,7 @@ fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry 
         name: signature.name().to_owned(),
         linkage: Linkage::Plain,
         params: signature.given().iter().map(param).collect(),
+        blocks: Blocks::Any,
         body: Body {
             registers: declared,
             labels: (0..blocks as u32).map(|at| LabelName { name: format!("b{at}"), at }).collect(),

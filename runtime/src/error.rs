@@ -92,6 +92,16 @@ pub enum LaunchError {
         /// What is wrong with it.
         error: ShapeError,
     },
+    /// Blocks that the kernel says it is not launched with.
+    #[error("kernel `{kernel}` is for blocks of `{expected}`; {} x {} x {} were given", found[0], found[1], found[2])]
+    Blocks {
+        /// The kernel.
+        kernel: String,
+        /// What it says of them.
+        expected: String,
+        /// The threads of a block along each axis.
+        found: [u32; 3],
+    },
     /// Not even the smallest tile fits the data store of VP1.
     #[error(transparent)]
     Tile(#[from] Box<TooLarge>),

@@ -8,6 +8,7 @@ mod jit_launch;
 mod jit_random;
 mod programs;
 mod ptx;
+mod ptx_calls;
 mod ptx_objects;
 mod traps;
 mod vp1_hostile;

@@ -260,12 +260,49 @@ pub struct Entry {
     pub linkage: Linkage,
     /// Its parameters, in order.
     pub params: Vec<Param>,
+    /// The blocks that it may be launched with.
+    pub blocks: Blocks,
     /// What it does.
     pub body: Body,
     /// The variables of its file.
     pub variables: Variables,
     /// The functions of its file.
     pub functions: Functions,
+}
+
+/// The blocks of threads that a kernel may be launched with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Blocks {
+    /// Nothing is said.
+    #[default]
+    Any,
+    /// `.maxntid`: of as many threads in all as these at most.
+    AtMost([u32; 3]),
+    /// `.reqntid`: of so many threads along each axis.
+    Exactly([u32; 3]),
+}
+
+impl Blocks {
+    /// Whether a block may be one of them.
+    pub fn admits(self, block: [u32; 3]) -> bool {
+        let threads = |of: [u32; 3]| of.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+        match self {
+            Blocks::Any => true,
+            Blocks::AtMost(most) => threads(block) <= threads(most),
+            Blocks::Exactly(all) => block == all,
+        }
+    }
+}
+
+impl fmt::Display for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, [x, y, z]) = match self {
+            Blocks::Any => return Ok(()),
+            Blocks::AtMost(counts) => (".maxntid", counts),
+            Blocks::Exactly(counts) => (".reqntid", counts),
+        };
+        write!(f, "{word} {x}, {y}, {z}")
+    }
 }
 
 /// What the numbers in an instruction stand for.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{
-    Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param, Passed,
+    Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param, Passed,
     Prototype, Registers, Table, TargetName, Targets, Variable, Variables,
 };
 use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
@@ -118,6 +118,7 @@ pub fn empty_entry() -> Entry {
         name: "k".into(),
         linkage: Linkage::Visible,
         params: vec![Param { name: "p".into(), ty: Type::B8, count: Some(1 << 10), align: Some(8), pointer: None }],
+        blocks: Blocks::Any,
         body: Body {
             registers,
             frame: frame(),

@@ -314,6 +314,10 @@ impl Kernel {
         let kernel = || self.entry().name.clone();
         let items = shape.items().and_then(|items| shape.check_gpu().map(|()| items));
         let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
+        let (blocks, found) = (self.entry().blocks, shape.block);
+        if !blocks.admits(found) {
+            return Err(LaunchError::Blocks { kernel: kernel(), expected: blocks.to_string(), found });
+        }
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
             let bytes = args.iter().map(|arg| match arg {

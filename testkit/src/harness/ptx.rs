@@ -154,6 +154,7 @@ fn of_launch(error: &LaunchError, entry: &Entry) -> Failure {
         LaunchError::Count { .. }
         | LaunchError::Bytes { .. }
         | LaunchError::Shape { .. }
+        | LaunchError::Blocks { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
         // What else fails lacks items, memory, time or a device.
         _ => Failure::new(Kind::Limit, error.to_string()),

@@ -7,7 +7,7 @@ use super::reader::{MAX_PARAM_ALIGN, Reader};
 use super::{Refused, Source, Text};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables};
+use crate::ptx::module::{Blocks, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables};
 use crate::ptx::types::{Space, Type};
 
 /// What was read between braces.
@@ -77,22 +77,41 @@ impl<'a> Reader<'a> {
             }
             self.expect(')', "`,` or `)`")?;
         }
+        let mut blocks = Blocks::Any;
         while let Token::Dotted(word) = self.ahead.token {
             match word {
-                // What it says is for the assembler and for whoever launches.
-                "maxntid" | "reqntid" | "minnctapersm" | "maxnctapersm" | "maxnreg" => {
+                "maxntid" | "reqntid" => {
+                    let second = self.error(ErrorKind::Duplicate("the size of a block".to_owned()));
+                    self.bump()?;
+                    let counts = self.axes()?;
+                    if blocks != Blocks::Any {
+                        self.keep(second)?;
+                    }
+                    blocks = if word == "reqntid" { Blocks::Exactly(counts) } else { Blocks::AtMost(counts) };
+                }
+                // What it says is for the assembler.
+                "minnctapersm" | "maxnctapersm" | "maxnreg" => {
                     self.bump()?;
                     self.count()?;
-                    while self.accept(',')? {
-                        self.count()?;
-                    }
                 }
                 _ => self.about_debugging(word)?,
             }
         }
         let Code { body, locs, sources } = self.code(names)?;
-        let (variables, functions) = (Variables::default(), Functions::default());
-        Ok((Entry { name: name.to_owned(), linkage, params, body, variables, functions }, locs, sources))
+        let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
+        Ok((Entry { name, linkage, params, blocks, body, variables, functions }, locs, sources))
+    }
+
+    /// `128`, `16, 8`, `4, 4, 4`
+    fn axes(&mut self) -> Result<[u32; 3], Error> {
+        let mut counts = [self.count()?, 1, 1];
+        for count in counts.iter_mut().skip(1) {
+            if !self.accept(',')? {
+                break;
+            }
+            *count = self.count()?;
+        }
+        Ok(counts)
     }
 
     /// Declarations and instructions in braces.

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
-    AddressIn, AddressOf, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module, Param,
+    AddressIn, AddressOf, Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module, Param,
     Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
 };
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var};
@@ -250,6 +250,9 @@ impl Printer {
             self.param(param);
         }
         self.out.push_str(")\n");
+        if entry.blocks != Blocks::Any {
+            self.out.push_str(&format!("{}\n", entry.blocks));
+        }
         self.body(entry.scope(), None, locs);
     }
 

@@ -1,0 +1,197 @@
+//! Functions, local memory, addresses without a space, and variables that kernels write.
+
+use halfbyte_isa::ptx::text::read;
+use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
+use halfbyte_runtime::{LaunchError, TrapKind};
+
+/// The kernel `k` of a body, which has registers, the address of `y` in `%d0` and what is declared before it. The body's first
+/// line is line 6.
+fn load(declared: &str, body: &str) -> Kernel {
+    let registers = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
+    let head = format!(".version 8.8\n.target sm_90\n.address_size 64 {}", declared.replace('\n', " "));
+    let text = format!(
+        "{head}\n.visible .entry k(.param .u64 y)\n{{ {registers} ld.param.u64 %d0, [y];\n{body}\nret; }}\n"
+    );
+    let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
+    Kernel::load(&text, "k", "k.ptx").unwrap()
+}
+
+fn run_on(kernel: &Kernel, y: &mut [u8]) -> Result<u32, LaunchError> {
+    kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(y)]))?;
+    Ok(u32::from_le_bytes(y[..4].try_into().unwrap()))
+}
+
+/// The word that one item leaves in `y`, which holds 7 before.
+fn result(declared: &str, body: &str) -> Result<u32, LaunchError> {
+    run_on(&load(declared, body), &mut 7u64.to_le_bytes())
+}
+
+/// What stops the item, and the line.
+#[track_caller]
+fn trap(declared: &str, body: &str) -> (TrapKind, u32) {
+    match result(declared, body) {
+        Err(LaunchError::Trap(trap)) => (trap.kind, trap.loc.line),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The sum of all numbers up to one, by itself.
+const SUM: &str = ".func (.param .b32 s) sum (.param .b32 n) {
+    .reg .b32 %a<4>; .reg .pred %q; ld.param.b32 %a0, [n]; mov.b32 %a1, 0; setp.eq.s32 %q, %a0, 0; @%q bra done;
+    sub.s32 %a2, %a0, 1; { .param .b32 m; .param .b32 t; st.param.b32 [m], %a2; call.uni (t), sum, (m);
+    ld.param.b32 %a1, [t]; } add.s32 %a1, %a1, %a0; done: st.param.b32 [s], %a1; ret; }";
+
+#[test]
+fn functions_call_themselves() {
+    assert_eq!(result(SUM, "call (%r0), sum, (100); st.global.b32 [%d0], %r0;").unwrap(), 5050);
+    assert_eq!(trap(SUM, "call (%r0), sum, (-1);"), (TrapKind::StackOverflow { limit: 1 << 19 }, 3));
+}
+
+#[test]
+fn a_call_counts_as_a_branch() {
+    let kernel = load(SUM, "call (%r0), sum, (9); st.global.b32 [%d0], %r0;");
+    let mut y = [0; 8];
+    let mut args = [Arg::Buffer(&mut y)];
+    let stats = kernel.launch(Launch { budget: 10, ..Launch::new((1, 1), &mut args) }).unwrap();
+    assert_eq!(stats.backward_branches, 10);
+    let error = kernel.launch(Launch { budget: 9, ..Launch::new((1, 1), &mut args) }).unwrap_err();
+    let LaunchError::Trap(trap) = error else { panic!("{error}") };
+    assert_eq!((trap.kind, trap.loc.line), (TrapKind::Budget { limit: 9 }, 3));
+}
+
+#[test]
+fn what_is_passed_is_passed_by_value() {
+    let add = ".func (.reg .b32 %s) f (.param .align 8 .b8 p[16], .reg .b32 %k) { .reg .b32 %a; .reg .b64 %b;
+        mov.u64 %b, p; ld.param.b32 %a, [p+8]; st.local.b32 [%b+8], 1000; add.s32 %s, %a, %k; ret; }";
+    let body = ".param .align 8 .b8 p[16]; st.param.b32 [p+8], 40; call (%r0), f, (p, 2);
+        call (%r1), f, (p, 2); sub.s32 %r1, %r1, %r0; add.s32 %r0, %r0, %r1; st.global.b32 [%d0], %r0;";
+    assert_eq!(result(add, body).unwrap(), 42);
+}
+
+#[test]
+fn functions_are_called_by_their_addresses() {
+    let two = ".func (.reg .b32 %s) one (.reg .b32 %k) { add.s32 %s, %k, 1; ret; }
+        .func (.reg .b32 %s) two (.reg .b32 %k) { add.s32 %s, %k, 2; ret; }
+        .func none (.reg .b32 %k) { ret; }
+        .global .u64 table[2] = {one, two};";
+    let like = "like: .callprototype (.reg .b32 _) _ (.reg .b32 _);";
+    let call = "call (%r0), %d1, (40), like; st.global.b32 [%d0], %r0;";
+    assert_eq!(result(two, &format!("{like} ld.global.u64 %d1, [table+8]; {call}")).unwrap(), 42);
+    assert_eq!(result(two, &format!("{like} mov.u64 %d1, one; {call}")).unwrap(), 41);
+    for address in ["mov.u64 %d1, none;", "mov.u64 %d1, 0;", "mov.u64 %d1, one; add.u64 %d1, %d1, 1;"] {
+        assert_eq!(trap(two, &format!("{like} {address}\n{call}")), (TrapKind::NoFunction, 7), "{address}");
+    }
+    let listed = "only: .calltargets two; mov.u64 %d1, one;\ncall (%r0), %d1, (40), only;";
+    assert_eq!(trap(two, listed), (TrapKind::NoFunction, 7));
+}
+
+#[test]
+fn indirect_branches_stay_within_their_lists() {
+    let body = |index: u32| {
+        format!(
+            "t: .branchtargets a, b; mov.u32 %r0, {index}; brx.idx %r0, t; a: mov.u32 %r1, 10; bra e; b: mov.u32 %r1, 20;
+             e: st.global.b32 [%d0], %r1;"
+        )
+    };
+    assert_eq!((result("", &body(0)).unwrap(), result("", &body(1)).unwrap()), (10, 20));
+    assert_eq!(trap("", &body(2)), (TrapKind::NoTarget { index: 2, targets: 2 }, 6));
+}
+
+#[test]
+fn one_set_of_addresses() {
+    // The address of a local array lies in a buffer, and is read from there; both are written without naming a space.
+    let body = ".local .align 8 .b8 a[16]; mov.u64 %d1, a; cvta.local.u64 %d2, %d1; st.b64 [%d0], %d2; ld.b64 %d3, [%d0];
+        st.b32 [%d3+12], 5; ld.local.b32 %r0, [a+12]; ld.local.b32 %r1, [a+8]; add.s32 %r0, %r0, %r1;
+        mov.u64 %d4, y; cvta.param.u64 %d5, %d4; ld.u64 %d6, [%d5]; setp.eq.u64 %p0, %d6, %d0; @%p0 add.s32 %r0, %r0, 10;
+        isspacep.local %p1, %d2; @%p1 add.s32 %r0, %r0, 100; isspacep.global %p2, %d0; @%p2 add.s32 %r0, %r0, 1000;
+        isspacep.param %p3, %d2; @%p3 add.s32 %r0, %r0, 1; st.global.b32 [%d0], %r0;";
+    assert_eq!(result("", body).unwrap(), 1115);
+    for (body, expected) in [
+        (".local .b32 a; ld.local.b32 %r0, [%d0];", "load of 4 bytes at local address 0x10000000000 is out of bounds"),
+        (".local .b32 a; mov.u64 %d1, a; st.local.b32 [%d1+4], %r0;", "store of 4 bytes at local address 0x1004 is out of bounds"),
+        ("mov.u64 %d1, 0; st.local.b8 [%d1], %r0;", "store of 1 bytes at local address 0x0 is out of bounds"),
+        ("mov.u64 %d1, 0; ld.b8 %r0, [%d1];", "load of 1 bytes at global address 0x0 is out of bounds"),
+        (".local .align 8 .b8 a[8]; mov.u64 %d1, a; ld.local.b32 %r0, [%d1+2];", "load of 4 bytes at local address 0x1002 is misaligned"),
+        ("mov.u64 %d1, y; ld.param.b64 %d2, [%d1+8];", "load of 8 bytes at c[0x0] address 0x8 is out of bounds"),
+    ] {
+        let (kind, _) = trap("", body);
+        assert_eq!(kind.to_string(), expected, "{body}");
+    }
+}
+
+#[test]
+fn the_stack_is_given_back() {
+    let body = "stacksave.u64 %d1; alloca.u64 %d2, 24, 16; alloca.u64 %d3, 8; sub.u64 %d4, %d3, %d2; st.local.b32 [%d3], 9;
+        stackrestore.u64 %d1; alloca.u64 %d5, 8; sub.u64 %d5, %d5, %d1; cvt.u32.u64 %r0, %d4; cvt.u32.u64 %r1, %d5;
+        shl.b32 %r1, %r1, 8; or.b32 %r0, %r0, %r1; st.global.b32 [%d0], %r0;";
+    assert_eq!(result("", body).unwrap(), 24);
+    assert_eq!(trap("", "alloca.u64 %d1, 524289;"), (TrapKind::StackOverflow { limit: 1 << 19 }, 6));
+    assert_eq!(trap("", "alloca.u64 %d1, -8;"), (TrapKind::StackOverflow { limit: 1 << 19 }, 6));
+    assert_eq!(trap("", "mov.u64 %d1, 64; stackrestore.u64 %d1;"), (TrapKind::StackRestored { to: 64 }, 6));
+}
+
+#[test]
+fn variables_keep_what_is_written() {
+    let declared = ".global .u32 count = 5; .global .u64 at = generic(count);";
+    let body = "ld.global.u64 %d1, [at]; ld.u32 %r0, [%d1]; add.u32 %r0, %r0, 1; st.global.u32 [count], %r0; st.global.b32 [%d0], %r0;";
+    let kernel = load(declared, body);
+    let mut y = [0; 8];
+    assert_eq!([(); 3].map(|()| run_on(&kernel, &mut y).unwrap()), [6, 7, 8]);
+    // Another one that is loaded has variables of its own.
+    assert_eq!(result(declared, body).unwrap(), 6);
+}
+
+#[test]
+fn a_kernel_may_ask_for_a_trap() {
+    assert_eq!(trap("", "mov.u32 %r0, 1;\n\ntrap;"), (TrapKind::Asked, 8));
+    assert_eq!(result("", "setp.ne.u64 %p0, %d0, %d0; @%p0 trap; @%p0 brkpt; st.global.b32 [%d0], 3;").unwrap(), 3);
+    let declared = ".extern .func __assertfail (.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s) .noreturn;
+        .global .align 1 .b8 what[4] = {105, 62, 48}; .global .align 1 .b8 file[5] = {107, 46, 99, 117};
+        .global .align 1 .b8 name[2] = {107};";
+    let body = ".param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;
+        mov.u64 %d1, what; st.param.b64 [a], %d1; mov.u64 %d1, file; st.param.b64 [b], %d1; st.param.b32 [c], 12;
+        mov.u64 %d1, name; st.param.b64 [d], %d1; call.uni __assertfail, (a, b, c, d, e);";
+    let (kind, line) = trap(declared, body);
+    assert_eq!((kind.to_string().as_str(), line), ("k.cu:12: k: assertion `i>0` failed", 8));
+}
+
+#[test]
+fn calls_are_as_they_are_declared() {
+    let refused = |declared: &str, body: &str| {
+        let text = format!(
+            ".version 8.8 .target sm_90 .address_size 64 {declared} .entry k() {{ .reg .b32 %r<4>; .reg .b64 %d<4>; {body} ret; }}"
+        );
+        read(&text).unwrap_err().iter().map(|error| error.kind.to_string()).collect::<Vec<_>>().join("; ")
+    };
+    let f = ".func (.reg .b32 %s) f (.reg .b32 %k) { ret; }";
+    assert_eq!(refused(f, "call (%r0), f;"), "`f` is not called as it is declared: it has 1 argument, not 0");
+    assert_eq!(refused(f, "call f, (%r0);"), "`f` is not called as it is declared: it has 1 result, not 0");
+    assert_eq!(refused(f, "call (%r0), f, (%d0);"), "`f` is not called as it is declared: argument 1 has 4 bytes of type .b32");
+    assert_eq!(refused(f, "call (%r0), %d0, (%r1);"), "expected `,` and what may be called; found `;`");
+    assert_eq!(refused(f, "call (%r0), g, (%r1);"), "unknown name `g`");
+    assert_eq!(refused(f, "brx.idx %r0, nowhere;"), "label `nowhere` is not defined");
+    assert_eq!(refused(&format!("{f} .func f (.reg .b32 k);"), ""), "`f` is not as it was declared before");
+    assert_eq!(refused(&format!("{f} {f}"), ""), "`f` is already defined");
+    assert_eq!(refused(".func g ();", "call g;"), "what another file defines (`g`) is not supported");
+    assert!(refused(".func g () { bar.sync 0; ret; }", "call g;").contains("a barrier (`bar`) is not supported"));
+}
+
+#[test]
+fn blocks_are_what_the_kernel_says() {
+    let launch = |directive: &str, block: [u32; 3]| {
+        let text = format!(".version 8.8 .target sm_90 .address_size 64 .entry k() {directive} {{ ret; }}");
+        let read = read(&text).unwrap();
+        assert_eq!(halfbyte_isa::ptx::text::read(&read.module.to_string()).unwrap().module, read.module);
+        let kernel = Kernel::load(&read, "k", "k.ptx").unwrap();
+        kernel.launch(Launch::new(([1, 1, 1], block), &mut [])).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(launch(".reqntid 32, 4", [32, 4, 1]), Ok(()));
+    let error = "kernel `k` is for blocks of `.reqntid 32, 4, 1`; 128 x 1 x 1 were given";
+    assert_eq!(launch(".reqntid 32, 4", [128, 1, 1]), Err(error.to_owned()));
+    assert_eq!(launch(".maxntid 32, 4 .minnctapersm 2", [64, 1, 2]), Ok(()));
+    let error = "kernel `k` is for blocks of `.maxntid 32, 4, 1`; 129 x 1 x 1 were given";
+    assert_eq!(launch(".maxntid 32, 4", [129, 1, 1]), Err(error.to_owned()));
+    for directives in [".maxntid 32 .reqntid 32", ".reqntid 1, 2, 3, 4", ".maxntid 8, 0"] {
+        read(&format!(".version 8.8 .target sm_90 .entry k() {directives} {{ ret; }}")).unwrap_err();
+    }
+}
