@@ -123,12 +123,15 @@ fn checking_says_how_far_each_kernel_came() {
         ]
     );
     // A launch that ends badly is none that was run.
-    let called = file(&[TWICE, "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
+    let called = file(&[TWICE, &copy("idle"), "// run: halu: @twice grid=1 block=3 x=[1, 2]\n"]).check(&[]);
     assert!(called.out.contains("read    @twice  1 launch: 0 run, 0 equal"), "{}", called.out);
     let called = file(&[TWICE, PAINTS, "// run: ptx: @paints grid=1 block=1 x=[1]\n"]).check(&[]);
     called.fails(1, "`@paints` is refused, so it is not run");
+    // Of one kernel the line of the file says all, unless it is refused.
     let called = file(&[TWICE, RUN]).check(&[]);
-    assert!(called.output().ends_with("       equal   @twice  1 launch\n1 passed, 0 failed\n"), "{}", called.out);
+    assert!(called.output().ends_with("1 launch on ir, halu, ptx\n1 passed, 0 failed\n"), "{}", called.out);
+    let called = file(&[PAINTS]).check(&[]);
+    assert!(called.out.contains("       refused @paints  6:1: a surface"), "{}", called.out);
 }
 
 #[test]

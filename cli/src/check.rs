@@ -21,8 +21,8 @@ use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
-/// Of a file in PTX each kernel has a line of its own: `refused`, with the place and the reason, `read`, `run` where its launches were
-/// made, `equal` where they left the same bits everywhere. One that is refused is no reason not to run the others; the file fails,
+/// Of a file in PTX with several kernels each has a line of its own: `refused`, with the place and the reason, `read`, `run` where its
+/// launches were made, `equal` where they left the same bits everywhere. One that is refused is no reason not to run the others; the file fails,
 /// unless a line `// refuse: ptx: TEXT` expects each reason.
 ///
 /// A file that has no run lines has nothing to pass or fail, and is counted apart. Where engine `cuda` finds no GPU, all is
@@ -209,7 +209,9 @@ impl Checked {
         match &self.what {
             What::Checked(outcome) => {
                 let mut line = format!("{verdict:<6} {name:<width$}  {}\n", summary(outcome));
-                if is_ptx(name) {
+                // What the line says of a file is all there is to say of its only kernel.
+                if is_ptx(name) && (outcome.kernels.len() > 1 || outcome.kernels.iter().any(|k| !k.refused.is_empty()))
+                {
                     let lines = Lines::new(&outcome.text);
                     line.extend(outcome.kernels.iter().map(|kernel| kernel_line(kernel, &lines)));
                 }
