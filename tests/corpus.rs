@@ -176,14 +176,14 @@ fn launches_of_every_instruction_come_as_expected() {
         ("program", 72, [71, 48]),
         ("select", 87, [87, 87]),
     ];
-    let ways: [(&[&str], usize); 4] =
-        [(&["ptx"], 0), (&["ir"], 1), (&["halu"], 1), (&["halu", "--engine", "jit"], 1)];
+    let ways: [(&[&str], usize); 4] = [(&["ptx"], 0), (&["ir"], 1), (&["halu"], 1), (&["halu", "--engine", "jit"], 1)];
     for (name, launches, equal) in files {
         let file = folder.join(format!("ptx-{name}.jsonl.gz")).display().to_string();
         for (via, way) in ways {
             let called = halfbyte(&[&["corpus", &file, "--via"], via].concat());
             let equal = equal[way];
-            let expected = format!("{launches} launches of {launches} kernels: {equal} read, {equal} run, {equal} equal");
+            let expected =
+                format!("{launches} launches of {launches} kernels: {equal} read, {equal} run, {equal} equal");
             assert!(called.out.lines().next().is_some_and(|line| line.ends_with(&expected)), "{via:?}: {}", called.out);
         }
     }

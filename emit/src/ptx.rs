@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
-use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{
+    Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of,
+};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;

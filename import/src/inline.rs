@@ -216,7 +216,9 @@ impl Inliner<'_> {
                 let to = Reg(reg.0 + instance.registers);
                 let ty = self.body.registers.ty(to).map_or(Type::B32, |ty| bits(ty.bits()));
                 match from {
-                    Operand::Frame { var, .. } => self.push(access(false, var, 0, ty.bits() / 8, Operand::Register(to), None), loc),
+                    Operand::Frame { var, .. } => {
+                        self.push(access(false, var, 0, ty.bits() / 8, Operand::Register(to), None), loc)
+                    }
                     from => self.push(mov(to, from, ty, None), loc),
                 }
             }

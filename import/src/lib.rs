@@ -52,8 +52,8 @@ use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::docs;
-use inline::{Inlined, inline};
 use halfbyte_isa::ptx::text::{self, Text};
+use inline::{Inlined, inline};
 
 /// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
 pub const MAX_ITEMS: u32 = 1 << 26;

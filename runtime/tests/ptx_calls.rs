@@ -9,9 +9,8 @@ use halfbyte_runtime::{LaunchError, TrapKind};
 fn load(declared: &str, body: &str) -> Kernel {
     let registers = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
     let head = format!(".version 8.8\n.target sm_90\n.address_size 64 {}", declared.replace('\n', " "));
-    let text = format!(
-        "{head}\n.visible .entry k(.param .u64 y)\n{{ {registers} ld.param.u64 %d0, [y];\n{body}\nret; }}\n"
-    );
+    let text =
+        format!("{head}\n.visible .entry k(.param .u64 y)\n{{ {registers} ld.param.u64 %d0, [y];\n{body}\nret; }}\n");
     let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     Kernel::load(&text, "k", "k.ptx").unwrap()
 }
@@ -108,10 +107,16 @@ fn one_set_of_addresses() {
     assert_eq!(result("", body).unwrap(), 1115);
     for (body, expected) in [
         (".local .b32 a; ld.local.b32 %r0, [%d0];", "load of 4 bytes at local address 0x10000000000 is out of bounds"),
-        (".local .b32 a; mov.u64 %d1, a; st.local.b32 [%d1+4], %r0;", "store of 4 bytes at local address 0x1004 is out of bounds"),
+        (
+            ".local .b32 a; mov.u64 %d1, a; st.local.b32 [%d1+4], %r0;",
+            "store of 4 bytes at local address 0x1004 is out of bounds",
+        ),
         ("mov.u64 %d1, 0; st.local.b8 [%d1], %r0;", "store of 1 bytes at local address 0x0 is out of bounds"),
         ("mov.u64 %d1, 0; ld.b8 %r0, [%d1];", "load of 1 bytes at global address 0x0 is out of bounds"),
-        (".local .align 8 .b8 a[8]; mov.u64 %d1, a; ld.local.b32 %r0, [%d1+2];", "load of 4 bytes at local address 0x1002 is misaligned"),
+        (
+            ".local .align 8 .b8 a[8]; mov.u64 %d1, a; ld.local.b32 %r0, [%d1+2];",
+            "load of 4 bytes at local address 0x1002 is misaligned",
+        ),
         ("mov.u64 %d1, y; ld.param.b64 %d2, [%d1+8];", "load of 8 bytes at c[0x0] address 0x8 is out of bounds"),
     ] {
         let (kind, _) = trap("", body);
@@ -121,7 +126,8 @@ fn one_set_of_addresses() {
 
 #[test]
 fn the_stack_is_given_back() {
-    let body = "stacksave.u64 %d1; alloca.u64 %d2, 24, 16; alloca.u64 %d3, 8; sub.u64 %d4, %d3, %d2; st.local.b32 [%d3], 9;
+    let body =
+        "stacksave.u64 %d1; alloca.u64 %d2, 24, 16; alloca.u64 %d3, 8; sub.u64 %d4, %d3, %d2; st.local.b32 [%d3], 9;
         stackrestore.u64 %d1; alloca.u64 %d5, 8; sub.u64 %d5, %d5, %d1; cvt.u32.u64 %r0, %d4; cvt.u32.u64 %r1, %d5;
         shl.b32 %r1, %r1, 8; or.b32 %r0, %r0, %r1; st.global.b32 [%d0], %r0;";
     assert_eq!(result("", body).unwrap(), 24);
@@ -166,7 +172,10 @@ fn calls_are_as_they_are_declared() {
     let f = ".func (.reg .b32 %s) f (.reg .b32 %k) { ret; }";
     assert_eq!(refused(f, "call (%r0), f;"), "`f` is not called as it is declared: it has 1 argument, not 0");
     assert_eq!(refused(f, "call f, (%r0);"), "`f` is not called as it is declared: it has 1 result, not 0");
-    assert_eq!(refused(f, "call (%r0), f, (%d0);"), "`f` is not called as it is declared: argument 1 has 4 bytes of type .b32");
+    assert_eq!(
+        refused(f, "call (%r0), f, (%d0);"),
+        "`f` is not called as it is declared: argument 1 has 4 bytes of type .b32"
+    );
     assert_eq!(refused(f, "call (%r0), %d0, (%r1);"), "expected `,` and what may be called; found `;`");
     assert_eq!(refused(f, "call (%r0), g, (%r1);"), "unknown name `g`");
     assert_eq!(refused(f, "brx.idx %r0, nowhere;"), "label `nowhere` is not defined");

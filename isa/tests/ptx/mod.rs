@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use halfbyte_isa::ptx::Opcode;
 use halfbyte_isa::ptx::inst::Inst;
 use halfbyte_isa::ptx::module::{
-    Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param, Passed,
-    Prototype, Registers, Table, TargetName, Targets, Variable, Variables,
+    Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Functions, LabelName, Linkage, Module, Param,
+    Passed, Prototype, Registers, Table, TargetName, Targets, Variable, Variables,
 };
 use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
 use halfbyte_isa::ptx::row;

@@ -176,7 +176,9 @@ impl Run<'_> {
                 return Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec());
             }
             // Null is the address of a buffer without bytes.
-            (ParamKind::Buffer { .. }, Given::Value(bytes)) if self.is_imported && bytes.iter().all(|&byte| byte == 0) => {
+            (ParamKind::Buffer { .. }, Given::Value(bytes))
+                if self.is_imported && bytes.iter().all(|&byte| byte == 0) =>
+            {
                 return Ok(Vec::new());
             }
             (ParamKind::Buffer { .. }, Given::Value(_)) => {

@@ -7,7 +7,9 @@ use super::reader::{MAX_PARAM_ALIGN, Reader};
 use super::{Refused, Source, Text};
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Blocks, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables};
+use crate::ptx::module::{
+    Blocks, Body, Entry, FrameVariable, Functions, Linkage, MAX_ALIGN, Param, Targets, Variables,
+};
 use crate::ptx::types::{Space, Type};
 
 /// What was read between braces.

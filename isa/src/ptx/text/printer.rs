@@ -5,8 +5,8 @@ use std::fmt;
 use crate::object::Loc;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{
-    AddressIn, AddressOf, Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module, Param,
-    Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
+    AddressIn, AddressOf, Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module,
+    Param, Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
 };
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var};
 use crate::ptx::row::{Lanes, Shape};
