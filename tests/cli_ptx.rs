@@ -112,7 +112,7 @@ st.global.u32 [%d2], %r4; ret; }}\n"
         }
         // Without a word on the launch all registers are asked of the machine, and come out as they went in.
         let again = halfbyte(&["compile", &path, "--target", "ptx"]);
-        assert!(again.output().contains(&special.to_string()), "{}", again.out);
+        assert!(!special.is_along_axes() || again.output().contains(&special.to_string()), "{}", again.out);
     }
     assert_eq!(run, 3 * Special::all().filter(|special| special.is_of_place()).count());
 }

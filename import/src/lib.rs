@@ -31,7 +31,8 @@
 //! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
 //! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
 //! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
-//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
+//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`). Before all
+//! that functions are put in the place of their calls (`inline`); what has no counterpart in the IR runs as it stands (`stands`).
 
 mod address;
 mod domain;

@@ -328,6 +328,7 @@ end:
 .address_size 64
 
 .weak .entry _Z1kPf(.param .u64 .ptr .global .align 4 _Z1kPf_param_0, .param .align 8 .b8 _Z1kPf_param_1[24])
+.maxntid 128, 1, 1
 {
     .reg .pred %p<2>;
     .reg .b32 %r<3>;

@@ -61,7 +61,7 @@ fn variables_lie_behind_the_parameters() {
     );
     assert_eq!(ok("ld.global.nc.b32 %r0, [g]; ld.b32 %r1, [g]; st.global.v2.b32 [%d1], {%r1, %r0};"), [5, 5]);
     // Those that the kernel does not name have no addresses.
-    assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), [0, 0x400]);
+    assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), [0, 0x4300]);
     assert_eq!(
         ok("mov.u64 %d2, g; cvta.global.u64 %d3, g+4; sub.u64 %d2, %d3, %d2; st.global.b64 [%d1], %d2;"),
         [4, 0]
@@ -71,15 +71,15 @@ fn variables_lie_behind_the_parameters() {
     for (body, expected) in [
         ("ld.const.b32 %r0, [c+8];", "out of bounds: byte 8 of buffer `c`, which has 8"),
         ("ld.const.b32 %r0, [c+2];", "is misaligned"),
-        ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8000030000000000 is out of bounds"),
-        ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0x30000000000 is out of bounds"),
+        ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8000410000000000 is out of bounds"),
+        ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0x410000000000 is out of bounds"),
         (
             "mov.u64 %d2, g; cvta.to.const.u64 %d2, %d2; ld.const.b32 %r0, [%d2];",
-            "c[0x0] address 0x8000030000000000 is out of bounds",
+            "c[0x0] address 0x8000430000000000 is out of bounds",
         ),
         (
-            "mov.u64 %d2, g; st.global.b32 [%d2], %r0;",
-            "store of 4 bytes at global address 0x30000000000 into `in` buffer `g`",
+            "cvta.const.u64 %d2, c; st.b32 [%d2], %r0;",
+            "store of 4 bytes at global address 0x410000000000 into `in` buffer `c`",
         ),
     ] {
         let found = message(body);
@@ -129,7 +129,7 @@ fn bytes_of_parameters() {
     assert_eq!(word(&y, 0), 0xFFFF_FFFE);
     for read in ["b32 %r0, [s+4]", "b32 %r0, [s+2]", "b8 %r0, [s+6]", "b8 %r0, [s+-1]"] {
         let error = load(".param .u64 y, .param .align 4 .b8 s[6]", &format!("ld.param.{read};")).unwrap_err();
-        let expected = format!("6:1: `ld.param.{read};` does not read within `s`, which has 6 bytes");
+        let expected = format!("6:1: `ld.param.{read};` does not stay within `s`, which has 6 bytes");
         assert_eq!(error.to_string(), expected);
     }
     let text = read(".version 8.8 .target sm_90 .address_size 64 .entry k() { ret; }").unwrap();

@@ -90,7 +90,7 @@ fn what_does_not_agree_is_refused() {
     assert_eq!(refused(&other), "section `.text.k`: the kernel has not the parameters and variables of its signature");
     assert_eq!(
         refused(&code(&TEXT.replace("ld.param.b32 %r0, [a]", "ld.param.b32 %r0, [a+4]"))),
-        "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` does not read within `a`, which has 4 bytes"
+        "section `.text.k`: 1:1: `ld.param.b32 %r0, [a+4];` does not stay within `a`, which has 4 bytes"
     );
     let changed = |from: &str, to: &str| {
         let mut bytes = object(&code(TEXT));

@@ -5,7 +5,7 @@ use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::Stats;
-use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
+use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
 
 use super::is_approximate;
 use crate::Report;
@@ -25,10 +25,18 @@ impl Host {
     /// # Errors
     /// What is wrong with the text as an assembler would say, or with the kernel; a parameter of which it is not known what it is.
     pub fn load(file: &str, text: &str, name: &str) -> Result<Host, Report> {
+        Host::load_with(file, text, name, &Globals::default())
+    }
+
+    /// The same with variables that other kernels of the text have, too: what one launch writes to them the next one finds.
+    ///
+    /// # Errors
+    /// All that is wrong with the text; a parameter of which it is not known what it is.
+    pub fn load_with(file: &str, text: &str, name: &str, globals: &Globals) -> Result<Host, Report> {
         let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
         let read = halfbyte_import::read_each(text).map_err(report)?;
         let Signature { name, kernel: declared, parts } = signature(text, &read, name).map_err(report)?;
-        let kernel = Kernel::load(&read, &name, file).map_err(|error| {
+        let kernel = Kernel::load_with(&read, &name, file, globals).map_err(|error| {
             let span = match &error {
                 LoadError::Parameter { loc, .. } => span(text, *loc),
                 LoadError::Name(_) | LoadError::Signature => Span::default(),

@@ -27,6 +27,7 @@ use halfbyte_isa::ptx::types::Token;
 
 use halfbyte_import::{Imported, Refused};
 pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, ir_name, is_ptx};
+pub use halfbyte_runtime::ptx::Globals;
 pub use host::Host;
 
 use crate::{Module, RefusedKernel, Report};

@@ -16,6 +16,7 @@ mod stack;
 mod variables;
 mod watch;
 
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -43,6 +44,7 @@ use interp::{Item, Registers};
 use memory::{Memory, param_places};
 use program::Program;
 use stack::Stack;
+pub use variables::Globals;
 use variables::Variables;
 use watch::Watch;
 
@@ -273,6 +275,19 @@ impl Kernel {
     /// # Errors
     /// There is no such kernel, or it reads beyond a parameter.
     pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
+        Kernel::load_with(text, name, source, &Globals::default())
+    }
+
+    /// The same with variables that other kernels of the text have, too.
+    ///
+    /// # Errors
+    /// There is no such kernel, or it reads beyond a parameter.
+    pub fn load_with(
+        text: &Text,
+        name: &str,
+        source: impl Into<String>,
+        globals: &Globals,
+    ) -> Result<Kernel, LoadError> {
         let entries = text.module.entries.iter().zip(&text.locs);
         let found = entries.into_iter().find(|(entry, _)| entry.name == name);
         let (entry, locs) = found.ok_or_else(|| LoadError::Name(name.to_owned()))?;
@@ -283,7 +298,7 @@ impl Kernel {
         }
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
-        let (variables, source) = (Arc::new(Variables::new(entry)), source.into());
+        let (variables, source) = (Arc::new(Variables::new(&text.module, entry, globals)), source.into());
         Ok(Kernel { code, locs: locs.clone(), function_locs: text.function_locs.clone(), source, variables })
     }
 
@@ -376,7 +391,7 @@ impl Kernel {
         params.iter().zip(args).enumerate().map(bytes).collect()
     }
 
-    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: &'a mut [Vec<u8>]) -> Buffers<'a> {
+    fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: &'a mut BTreeMap<u32, Vec<u8>>) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let (direction, bytes) = match arg {
                 Arg::Value(_) => return None,
@@ -386,7 +401,7 @@ impl Kernel {
             Some(Buffer { name: &param.name, direction, bytes })
         };
         let mut buffers: Vec<Option<Buffer<'a>>> = self.entry().params.iter().zip(args).map(buffer).collect();
-        for (number, bytes) in self.variables.numbers().zip(held) {
+        for (&number, bytes) in held {
             let (Some(of), Some(place)) = (self.entry().variables.get(number as usize), self.variables.buffer(number))
             else {
                 continue;

@@ -1,10 +1,11 @@
 //! The variables of a kernel's file: where they lie, and what they hold from launch to launch.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, function_address};
-use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry};
+use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Module};
 use halfbyte_isa::ptx::types::Space;
 
 use super::memory::Bound;
@@ -12,6 +13,13 @@ use super::memory::Bound;
 /// The buffers before those of variables: as many parameters as nearly all kernels have, so that a variable lies at one address
 /// for all kernels of a file.
 const BEFORE: usize = 64;
+
+/// What the variables of one text hold, by number: for all kernels that are loaded with it, from launch to launch.
+#[derive(Clone, Debug, Default)]
+pub struct Globals(Arc<Mutex<Held>>);
+
+/// What variables hold, by number.
+type Held = BTreeMap<u32, Vec<u8>>;
 
 /// The variables that a kernel names.
 #[derive(Debug)]
@@ -21,15 +29,16 @@ pub(super) struct Variables {
     /// The buffer of the variable of number 0.
     first: usize,
     /// What they hold.
-    held: Mutex<Vec<Vec<u8>>>,
+    globals: Globals,
 }
 
 impl Variables {
-    /// Those of a kernel, which hold what its file says.
-    pub fn new(entry: &Entry) -> Variables {
-        let (numbers, first) = (entry.used_variables(), entry.params.len().max(BEFORE));
-        let contents = |number: &u32| {
-            let Some(variable) = entry.variables.get(*number as usize) else { return Vec::new() };
+    /// Those of a kernel of a file, which hold what that says where nothing has written to them.
+    pub fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
+        let most = module.entries.iter().map(|entry| entry.params.len()).max();
+        let (numbers, first) = (entry.used_variables(), most.unwrap_or(0).max(BEFORE));
+        let contents = |number: u32| {
+            let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
             let mut bytes = variable.bytes.to_vec();
             for address in &variable.addresses {
                 let at = address.at as usize;
@@ -39,13 +48,13 @@ impl Variables {
             }
             bytes
         };
-        let held = Mutex::new(numbers.iter().map(contents).collect());
-        Variables { numbers, first, held }
-    }
-
-    /// Their numbers.
-    pub fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.numbers.iter().copied()
+        let variables = Variables { numbers, first, globals: globals.clone() };
+        let mut held = variables.held();
+        for &number in &variables.numbers {
+            held.entry(number).or_insert_with(|| contents(number));
+        }
+        drop(held);
+        variables
     }
 
     /// The buffer that a variable is, where the kernel names it.
@@ -53,9 +62,9 @@ impl Variables {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
-    /// What they hold, for one launch at a time.
-    pub fn held(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What they hold, they and others of the text, for one launch at a time.
+    pub fn held(&self) -> MutexGuard<'_, Held> {
+        self.globals.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -20,6 +20,7 @@ pub use failure::{Failure, Item, Kind};
 pub use then::{Then, ThenArg, launch_all};
 
 use halfbyte::launch::Engine;
+use halfbyte_runtime::ptx::Globals;
 
 /// Bytes that the buffers of a launch have at most, all of them together.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 30;
@@ -113,7 +114,7 @@ pub struct Pointer {
 }
 
 /// A launch.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Request {
     /// What the text is in.
     pub language: Language,
@@ -133,6 +134,8 @@ pub struct Request {
     pub budget: u64,
     /// The machine that is to run it; what is for other machines is refused.
     pub machine: Option<TargetName>,
+    /// What the variables of a text in PTX hold, from launch to launch.
+    pub globals: Globals,
 }
 
 impl Request {
@@ -149,6 +152,7 @@ impl Request {
             args: Vec::new(),
             budget: DEFAULT_BUDGET,
             machine: None,
+            globals: Globals::default(),
         }
     }
 }

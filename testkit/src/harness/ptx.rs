@@ -2,11 +2,9 @@
 
 use halfbyte_abi::{Shape, ShapeError, buffer_base};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Module, Variable};
+use halfbyte_isa::ptx::module::{Entry, Module};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
-use halfbyte_isa::ptx::types::Space;
 use halfbyte_runtime::LaunchError;
-use halfbyte_runtime::TrapKind;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
 use super::failure::{Failure, Kind};
@@ -92,7 +90,8 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
         );
         return Err(Failure::new(Kind::Unsupported, message));
     }
-    let kernel = Kernel::load(read, &entry.name, &*request.file).map_err(|error| of_load(&error))?;
+    let kernel =
+        Kernel::load_with(read, &entry.name, &*request.file, &request.globals).map_err(|error| of_load(&error))?;
     let mut values = Vec::new();
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
         let bytes = match arg {
@@ -113,7 +112,7 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
     let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(shape, &mut args) };
-    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error, entry))
+    kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }
 
 /// Refuses an argument that has not as many bytes as its parameter.
@@ -136,19 +135,9 @@ fn of_load(error: &LoadError) -> Failure {
     Failure::new(kind, error.to_string()).at(loc)
 }
 
-fn of_launch(error: &LaunchError, entry: &Entry) -> Failure {
+fn of_launch(error: &LaunchError) -> Failure {
     match error {
-        LaunchError::Trap(trap) => {
-            let failure = Failure::of_trap(trap);
-            let TrapKind::ReadOnly { buffer, .. } = &trap.kind else { return failure };
-            // Constants are never written; other variables may be, and that is not done here.
-            let is_global = |variable: &Variable| variable.space == Space::Global && variable.name == *buffer;
-            if !entry.variables.iter().any(is_global) {
-                return failure;
-            }
-            let message = format!("written data of a module (`{buffer}`) is not supported");
-            Failure { kind: Kind::Unsupported, message, ..failure }
-        }
+        LaunchError::Trap(trap) => Failure::of_trap(trap),
         LaunchError::Engine { .. } => Failure::new(Kind::Unsupported, error.to_string()),
         LaunchError::Shape { error: ShapeError::Items(_), .. } => Failure::new(Kind::Limit, error.to_string()),
         LaunchError::Count { .. }

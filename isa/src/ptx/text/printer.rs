@@ -207,7 +207,7 @@ impl Printer {
         let values = values.map(|bytes| bytes.iter().rev().fold(0, |all: u64, &b| all << 8 | u64::from(b)));
         let address = |place: usize| variable.addresses.iter().find(|address| address.at as usize == place * size);
         let said = values.clone().enumerate().filter(|(place, value)| *value != 0 || address(*place).is_some());
-        let said = said.last().map_or(0, |(place, _)| place + 1);
+        let said = said.max_by_key(|(place, _)| *place).map_or(0, |(place, _)| place + 1);
         for (i, value) in values.take(said).enumerate() {
             self.out.push_str(match (i, variable.count) {
                 (0, None) => " = ",
