@@ -281,6 +281,8 @@ impl Corpus {
             races: self.races,
             watchdog: Some(watchdog),
             approximate: None,
+            // Only what is left in memory counts.
+            print: None,
         };
         let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
         match (harness::launch(request, &how), wanted) {

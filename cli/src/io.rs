@@ -165,3 +165,8 @@ pub(super) fn unwritten(error: std::io::Error) -> Failure {
         _ => Failure::Call(format!("standard output: {error}")),
     }
 }
+
+/// Writes what a kernel prints to standard error; who has closed that does not want it.
+pub(super) fn print_of_kernel(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use halfbyte::abi::Limits;
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
-use halfbyte::launch::Engine;
+use halfbyte::launch::{Engine, Print};
 use halfbyte_testkit::harness::{
     self, Arg, Failure, How, Kind, Language, MAX_BUFFER_BYTES, MAX_TEXT_BYTES, Pointer, Request, Size, Then, ThenArg,
     Via,
@@ -112,7 +112,8 @@ impl Launch {
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let approximate = AtomicBool::new(false);
-            let how = How { engine, via, races, watchdog: Some(watchdog), approximate: Some(&approximate) };
+            let print = Some(Print(&super::io::print_of_kernel));
+            let how = How { engine, via, races, watchdog: Some(watchdog), approximate: Some(&approximate), print };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");

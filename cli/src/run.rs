@@ -16,7 +16,7 @@ use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::launch::{Engine, How, Print, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
@@ -315,7 +315,8 @@ impl Run {
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;
         let start = Instant::now();
         self.describe(within, name, engine, shape.items().unwrap_or(0));
-        let how = How { watchdog: Some(within.watchdog), ..How::from(engine) };
+        let print = Some(Print(&super::io::print_of_kernel));
+        let how = How { watchdog: Some(within.watchdog), print, ..How::from(engine) };
         let stats = host.launch_on(how, shape, &mut bound.args).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);

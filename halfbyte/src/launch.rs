@@ -8,6 +8,7 @@ use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Op, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
+pub use halfbyte_runtime::ptx::Print;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
 
 use crate::targets::Meanings;
@@ -27,11 +28,13 @@ pub struct How<'a> {
     pub done: Option<&'a AtomicU32>,
     /// What ends the launch early.
     pub watchdog: Option<&'a Watchdog>,
+    /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
+    pub print: Option<Print<'a>>,
 }
 
 impl From<Engine> for How<'_> {
     fn from(engine: Engine) -> Self {
-        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None }
+        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None }
     }
 }
 
@@ -128,7 +131,7 @@ pub fn execute<'a>(
             ParamKind::Buffer { .. } => Arg::Buffer(bytes),
         })
         .collect();
-    let How { engine, budget, done, watchdog } = how.into();
+    let How { engine, budget, done, watchdog, .. } = how.into();
     kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) })
 }
 

@@ -1,7 +1,7 @@
 //! Functions, local memory, addresses without a space, and variables that kernels write.
 
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
+use halfbyte_runtime::ptx::{Arg, Kernel, Launch, Print};
 use halfbyte_runtime::{LaunchError, TrapKind};
 
 /// The kernel `k` of a body, which has registers, the address of `y` in `%d0` and what is declared before it. The body's first
@@ -203,4 +203,27 @@ fn blocks_are_what_the_kernel_says() {
     for directives in [".maxntid 32 .reqntid 32", ".reqntid 1, 2, 3, 4", ".maxntid 8, 0"] {
         read(&format!(".version 8.8 .target sm_90 .entry k() {directives} {{ ret; }}")).unwrap_err();
     }
+}
+
+#[test]
+fn printf_writes_in_the_order_of_the_items() {
+    let text = ".version 8.8 .target sm_90 .address_size 64
+        .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);
+        .global .align 1 .b8 format[19] = {105, 116, 101, 109, 32, 37, 100, 58, 32, 37, 46, 50, 102, 32, 37, 115, 10};
+        .global .align 1 .b8 word[3] = {104, 105};
+        .entry k(.param .u64 y) { .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f64 %f; .local .align 8 .b8 values[24];
+        mov.u32 %r0, %tid.x; st.local.u32 [values], %r0; cvt.rn.f64.u32 %f, %r0; mul.rn.f64 %f, %f, 0d3fd0000000000000; st.local.f64 [values+8], %f;
+        mov.u64 %d0, word; cvta.global.u64 %d0, %d0; st.local.u64 [values+16], %d0;
+        { .param .b64 a; .param .b64 b; .param .b32 c; mov.u64 %d1, format; cvta.global.u64 %d1, %d1; st.param.b64 [a], %d1;
+        mov.u64 %d2, values; cvta.local.u64 %d2, %d2; st.param.b64 [b], %d2; call.uni (c), vprintf, (a, b); ld.param.b32 %r1, [c]; }
+        ld.param.u64 %d3, [y]; st.global.u32 [%d3], %r1; ret; }";
+    let kernel = Kernel::load(&read(text).unwrap(), "k", "k.ptx").unwrap();
+    let (mut y, written) = ([0; 4], std::sync::Mutex::new(String::new()));
+    let print = |text: &str| written.lock().unwrap().push_str(text);
+    let mut args = [Arg::Buffer(&mut y)];
+    kernel.launch(Launch { print: Some(Print(&print)), ..Launch::new((1, 3), &mut args) }).unwrap();
+    assert_eq!(*written.lock().unwrap(), "item 0: 0.00 hi\nitem 1: 0.25 hi\nitem 2: 0.50 hi\n");
+    assert_eq!(y, [3, 0, 0, 0]);
+    // Without anyone to take it, it is written nowhere.
+    kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y)])).unwrap();
 }

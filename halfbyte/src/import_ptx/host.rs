@@ -97,7 +97,7 @@ impl Host {
                 None => Arg::Value(value),
             })
             .collect();
-        let How { engine, budget, watchdog, .. } = how.into();
-        self.kernel.launch(Launch { budget, engine, watchdog, ..Launch::new(shape, &mut args) })
+        let How { engine, budget, watchdog, print, .. } = how.into();
+        self.kernel.launch(Launch { budget, engine, watchdog, print, ..Launch::new(shape, &mut args) })
     }
 }

@@ -12,6 +12,7 @@ use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
 use smallvec::SmallVec;
 
 use super::memory::Memory;
+use super::print::{self, Print, Values};
 use super::program::{Callable, Code, Program};
 use crate::launch::Work;
 use crate::trap::{Fault, Halt, TrapKind};
@@ -224,7 +225,8 @@ pub(super) fn run_item(
                 match program.function(number) {
                     Callable::None => return Err(fault(TrapKind::NoFunction).into()),
                     Callable::Builtin(builtin) => {
-                        do_builtin(*builtin, &values, &frame, memory).map_err(fault)?;
+                        let result = do_builtin(*builtin, &values, &frame, memory).map_err(fault)?;
+                        give_result(result, &mut frame, memory);
                         frame.next += 1;
                     }
                     Callable::Code(code, passed) => {
@@ -350,13 +352,43 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
     }
 }
 
-/// Does what a function that the driver brings does.
+/// Gives the only result of a function, if it has one, to who has called it.
+fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
+    let Some(call) = outer.code.body.insts.get(outer.next) else { return };
+    let operand = call.places().find(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| *operand);
+    match operand {
+        Some(Operand::Register(reg)) => put(&result.to_le_bytes(), Passed::Register(reg), outer, memory),
+        Some(Operand::Frame { var, .. }) => put(&result.to_le_bytes(), Passed::Frame(var.number), outer, memory),
+        _ => {}
+    }
+}
+
+/// Values that lie behind each other in memory, from an address without a space on.
+struct Listed<'m, 'a> {
+    memory: &'m mut Memory<'a>,
+    address: u64,
+}
+
+impl Values for Listed<'_, '_> {
+    fn next(&mut self, bytes: u32) -> u64 {
+        let base = self.address.next_multiple_of(bytes.into());
+        self.address = base.wrapping_add(bytes.into());
+        let held = self.memory.load(Location::Flat { base: words(base), offset: 0 }, bytes as usize);
+        held.unwrap_or_default().iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+
+    fn text(&mut self, address: u64) -> String {
+        self.memory.string(address)
+    }
+}
+
+/// Does what a function that the driver brings does, and gives its result.
 fn do_builtin(
     builtin: Builtin,
     values: &[Value<u32>],
     frame: &Frame<'_>,
     memory: &mut Memory<'_>,
-) -> Result<(), TrapKind> {
+) -> Result<u32, TrapKind> {
     let number = |place: usize| -> u64 {
         match values.get(place) {
             Some(&Value::Bits(bits)) => whole(bits),
@@ -368,8 +400,15 @@ fn do_builtin(
         }
     };
     match builtin {
-        // What it writes is not kept.
-        Builtin::Print => Ok(()),
+        Builtin::Print => {
+            let [template, address] = [number(0), number(1)];
+            let template = memory.string(template);
+            let (text, shown) = print::format(&template, &mut Listed { memory, address });
+            if let Some(Print(print)) = memory.print {
+                print(&text);
+            }
+            Ok(shown)
+        }
         Builtin::AssertFail => {
             let [what, file, line, function] = [number(0), number(1), number(2), number(3)];
             let [what, file, function] = [what, file, function].map(|address| memory.string(address));

@@ -4,6 +4,7 @@ use halfbyte_abi::buffer_of;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
+use super::print::Print;
 use super::stack::Stack;
 use super::watch::Watch;
 use crate::buffers::{Buffers, range};
@@ -23,6 +24,8 @@ pub(super) struct Memory<'a> {
     pub stack: Stack,
     /// Looks for races, where the launch asks for that.
     pub watch: Option<Watch>,
+    /// Takes what kernels write.
+    pub print: Option<Print<'a>>,
 }
 
 /// A variable in a launch.

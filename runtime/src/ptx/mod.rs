@@ -11,6 +11,7 @@
 mod cuda;
 mod interp;
 mod memory;
+mod print;
 mod program;
 mod stack;
 mod variables;
@@ -42,6 +43,7 @@ use crate::trap::{Fault, Halt, Trap};
 pub use cuda::device;
 use interp::{Item, Registers};
 use memory::{Memory, param_places};
+pub use print::Print;
 use program::Program;
 use stack::Stack;
 pub use variables::Globals;
@@ -122,13 +124,15 @@ pub struct Launch<'a, 'b> {
     pub watchdog: Option<&'a Watchdog>,
     /// Whether the interpreter looks for races; it then takes eight more bytes of memory for each byte accessed.
     pub races: bool,
+    /// Takes what kernels write with `vprintf`.
+    pub print: Option<Print<'a>>,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
-        Launch { shape, args, budget, engine: Engine::Interp, watchdog: None, races: false }
+        Launch { shape, args, budget, engine: Engine::Interp, watchdog: None, races: false, print: None }
     }
 }
 
@@ -212,7 +216,7 @@ impl Executable for isa::Code {
         let variables = variables::bind(entry, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
         let (buffers, stack) = (take(&mut args.buffers), Stack::default());
-        let mut memory = Memory { params, param_places, buffers, variables, stack, watch: None };
+        let mut memory = Memory { params, param_places, buffers, variables, stack, watch: None, print: None };
         let done = launch(kernel, &self.kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
@@ -325,7 +329,7 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { shape, args, budget, engine, watchdog, races } = launch;
+        let Launch { shape, args, budget, engine, watchdog, races, print } = launch;
         let kernel = || self.entry().name.clone();
         let items = shape.items().and_then(|items| shape.check_gpu().map(|()| items));
         let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
@@ -351,7 +355,7 @@ impl Kernel {
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
         let (param_places, stack) = (places_of(&self.entry().params), Stack::default());
-        let mut memory = Memory { params, param_places, buffers, variables, stack, watch };
+        let mut memory = Memory { params, param_places, buffers, variables, stack, watch, print };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {

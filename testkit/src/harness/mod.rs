@@ -20,7 +20,7 @@ pub use failure::{Failure, Item, Kind};
 pub use then::{Then, ThenArg, launch_all};
 
 use halfbyte::launch::Engine;
-use halfbyte_runtime::ptx::Globals;
+use halfbyte_runtime::ptx::{Globals, Print};
 
 /// Bytes that the buffers of a launch have at most, all of them together.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 30;
@@ -171,6 +171,8 @@ pub struct How<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// Is set where a launch is of a kernel with an instruction that GPUs approximate: their results differ in the last places.
     pub approximate: Option<&'a AtomicBool>,
+    /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
+    pub print: Option<Print<'a>>,
 }
 
 impl How<'_> {

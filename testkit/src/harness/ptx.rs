@@ -111,7 +111,8 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
         })
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
-    let launch = ptx::Launch { budget, races, watchdog, ..ptx::Launch::new(shape, &mut args) };
+    let print = how.print;
+    let launch = ptx::Launch { budget, races, watchdog, print, ..ptx::Launch::new(shape, &mut args) };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }
 
