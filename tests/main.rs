@@ -36,6 +36,7 @@ mod prove;
 mod prove_cli;
 mod ptx_assembler;
 mod ptx_bf16;
+mod ptx_calls;
 mod ptx_compilers;
 mod ptx_data;
 mod ptx_each;

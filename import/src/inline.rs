@@ -4,14 +4,17 @@
 //! stays as it is.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Body, Entry, FrameVariable, FunctionCode, LabelName, Passed, Table, Targets};
 use halfbyte_isa::ptx::row::{self, Shape};
 use halfbyte_isa::ptx::types::{Kind, Space, Token, Type};
 use halfbyte_isa::ptx::{Address, Base, Callee, FrameVar, Guard, Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isa::row::Role;
 use smallvec::SmallVec;
+
+use crate::fixed;
 
 /// Instructions that a kernel grows to at most.
 const MOST_INSTS: usize = 1 << 16;
@@ -27,8 +30,10 @@ pub(crate) struct Inlined<'e> {
 
 /// The kernel without its calls; as it is where it has none, or where one cannot be replaced.
 pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
-    let has_calls = entry.body.insts.iter().any(|inst| matches!(inst.operands.first(), Some(Operand::Call { .. })));
-    if !has_calls && entry.body.frame.is_empty() {
+    let is_of_these =
+        |operand: &Operand| matches!(operand, Operand::Call { .. } | Operand::Parameter { .. } | Operand::Frame { .. });
+    let has_these = entry.body.insts.iter().flat_map(|inst| &inst.operands).any(is_of_these);
+    if !has_these && entry.body.frame.is_empty() {
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
     }
     let mut inliner = Inliner { entry, function_locs, body: Body::default(), locs: Vec::new(), active: Vec::new() };
@@ -36,6 +41,7 @@ pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
+    fixed::resolve(&mut body, &mut locs);
     into_registers(&mut body, &mut locs);
     Inlined { entry: Cow::Owned(Entry { body, ..entry.clone() }), locs: Cow::Owned(locs) }
 }
@@ -188,9 +194,14 @@ impl Inliner<'_> {
 
     /// Registers and variables of a call hold zeros before it.
     fn begin(&mut self, code: &FunctionCode, instance: &Instance, given: &[(u32, u32)], loc: Loc) {
+        let written = written_first(code);
         for family in code.body.registers.families() {
             for number in 0..family.count.unwrap_or(1) {
-                let reg = Reg(family.first.0 + number + instance.registers);
+                let reg = Reg(family.first.0 + number);
+                if written.contains(&reg) {
+                    continue;
+                }
+                let reg = Reg(reg.0 + instance.registers);
                 let ty = if family.ty == Type::Pred { Type::Pred } else { bits(family.ty.bits()) };
                 if family.ty.bits() != 8 {
                     self.push(mov(reg, Operand::Number(0), ty, None), loc);
@@ -257,6 +268,31 @@ impl Inliner<'_> {
             _ => {}
         }
     }
+}
+
+/// The registers of a function that are written before anything can have read them: its parameters, and what is written before
+/// the first branch.
+fn written_first(code: &FunctionCode) -> HashSet<Reg> {
+    let mut written: HashSet<Reg> = HashSet::new();
+    written.extend(code.params.iter().filter_map(|passed| match passed {
+        Passed::Register(reg) => Some(*reg),
+        Passed::Frame(_) => None,
+    }));
+    let end = code.body.labels.iter().map(|label| label.at as usize).min().unwrap_or(usize::MAX);
+    let mut read: HashSet<Reg> = HashSet::new();
+    for inst in code.body.insts.iter().take(end) {
+        let is_certain = inst.guard.is_none();
+        // It reads all that it reads before it writes.
+        read.extend(
+            inst.registers().filter(|(role, reg)| *role != Role::Def && !written.contains(reg)).map(|(_, reg)| reg),
+        );
+        let defs = inst.registers().filter(|(role, reg)| *role == Role::Def && is_certain && !read.contains(reg));
+        written.extend(defs.map(|(_, reg)| reg).collect::<Vec<_>>());
+        if matches!(inst.opcode, Opcode::BRA | Opcode::BRX | Opcode::RET | Opcode::EXIT) {
+            break;
+        }
+    }
+    written
 }
 
 /// An instruction of a body as one of the body that is made.

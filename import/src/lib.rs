@@ -37,6 +37,7 @@
 mod address;
 mod domain;
 mod emit;
+mod fixed;
 mod float;
 mod flow;
 mod inline;

@@ -1,0 +1,254 @@
+//! Accesses whose place is known before the kernel runs: through the address of a parameter or of a variable of the frame, and a
+//! number added to it. They become accesses of that parameter or variable by its name.
+
+use std::collections::HashMap;
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Body, FrameVariable, LabelName, Targets};
+use halfbyte_isa::ptx::types::{Space, Token};
+use halfbyte_isa::ptx::{Address, Base, FrameVar, Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isa::row::Role;
+
+/// A register that always holds one address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Known {
+    of: Of,
+    /// It is an address without a space.
+    is_flat: bool,
+    /// Bytes behind the start.
+    offset: i64,
+}
+
+/// What an address is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Frame(FrameVar),
+    Param(u32),
+}
+
+/// Names what such accesses reach, and takes out what then only makes addresses that nobody uses.
+pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
+    let known = known(body);
+    if known.is_empty() {
+        return;
+    }
+    let frame = std::mem::take(&mut body.frame);
+    body.insts.iter_mut().for_each(|inst| name(inst, &known, &frame));
+    body.frame = frame;
+    drop_unused(body, locs, &known);
+}
+
+/// The registers that hold one address wherever they are read: they are written once, without a guard, and no way leads around
+/// that to where they are read.
+fn known(body: &Body) -> HashMap<Reg, Known> {
+    let mut writes: HashMap<Reg, u32> = HashMap::new();
+    let mut last_read: HashMap<Reg, usize> = HashMap::new();
+    for (place, inst) in body.insts.iter().enumerate() {
+        inst.visit_registers(|role, reg| {
+            if role != Role::Use {
+                *writes.entry(reg).or_default() += 1;
+            }
+            if role != Role::Def {
+                last_read.insert(reg, place);
+            }
+        });
+    }
+    let entered = Entered::new(body);
+    let mut known = HashMap::new();
+    // What is computed of an address stands behind it, but for where a loop leads back.
+    for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
+        let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
+        let last = last_read.get(&to).copied().unwrap_or(place);
+        if writes.get(&to) == Some(&1)
+            && entered.only_from(place, last)
+            && let Some(of) = value(inst, &known)
+        {
+            known.insert(to, of);
+        }
+    }
+    known
+}
+
+/// Where labels stand, and the first and the last branch that leads to each.
+struct Entered {
+    /// Ascending.
+    at: Vec<(usize, usize, usize)>,
+}
+
+impl Entered {
+    fn new(body: &Body) -> Entered {
+        let mut sources: Vec<Option<(usize, usize)>> = vec![None; body.labels.len()];
+        let mut note = |label: Label, place: usize| {
+            if let Some(of) = sources.get_mut(label.0 as usize) {
+                let (first, last) = of.unwrap_or((place, place));
+                *of = Some((first.min(place), last.max(place)));
+            }
+        };
+        for (place, inst) in body.insts.iter().enumerate() {
+            for operand in &inst.operands {
+                match operand {
+                    Operand::Label(label) => note(*label, place),
+                    Operand::Table(number) => match body.tables.get(*number as usize).map(|table| &table.of) {
+                        Some(Targets::Labels(labels)) => labels.iter().for_each(|label| note(*label, place)),
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
+        let of = |(label, sources): (&LabelName, Option<(usize, usize)>)| {
+            sources.map(|(first, last)| (label.at as usize, first, last))
+        };
+        let mut at: Vec<_> = body.labels.iter().zip(sources).filter_map(of).collect();
+        at.sort_unstable();
+        Entered { at }
+    }
+
+    /// Whether what stands behind one instruction, up to another, is only reached through that one.
+    fn only_from(&self, first: usize, last: usize) -> bool {
+        if last < first {
+            return false;
+        }
+        let start = self.at.partition_point(|(at, ..)| *at <= first);
+        let within = self.at.get(start..).unwrap_or_default().iter().take_while(|(at, ..)| *at <= last);
+        within.into_iter().all(|(_, from, to)| *from > first && *to <= last)
+    }
+}
+
+/// The address that an instruction makes.
+fn value(inst: &Inst, known: &HashMap<Reg, Known>) -> Option<Known> {
+    let register = |i: usize| match inst.operands.get(i) {
+        Some(Operand::Register(reg)) => known.get(reg).copied(),
+        _ => None,
+    };
+    let number = |i: usize| match inst.operands.get(i) {
+        Some(&Operand::Number(bits)) => Some(bits.cast_signed()),
+        _ => None,
+    };
+    let named = |is_flat: bool| match inst.operands.get(1) {
+        Some(&Operand::Frame { var, offset }) => Some(Known { of: Of::Frame(var), is_flat, offset: offset.into() }),
+        Some(&Operand::Parameter { number, offset }) => {
+            Some(Known { of: Of::Param(number), is_flat, offset: offset.into() })
+        }
+        _ => None,
+    };
+    let behind = |of: Known, bytes: i64| Some(Known { offset: of.offset.checked_add(bytes)?, ..of });
+    match inst.opcode {
+        Opcode::MOV_ADDRESS => named(false),
+        Opcode::CVTA_ADDRESS => named(true),
+        Opcode::MOV if inst.ty(0).bits() == 64 => register(1),
+        Opcode::CVTA => {
+            let (of, to_space) = (register(1)?, inst.has(Token::To));
+            let is_of_space = match of.of {
+                Of::Frame(_) => inst.has(Token::Local),
+                Of::Param(_) => inst.has(Token::Param),
+            };
+            (is_of_space && of.is_flat == to_space).then_some(Known { is_flat: !to_space, ..of })
+        }
+        Opcode::ADD if inst.ty(0).bits() == 64 => match (register(1), number(2), number(1), register(2)) {
+            (Some(of), Some(bytes), ..) | (.., Some(bytes), Some(of)) => behind(of, bytes),
+            _ => None,
+        },
+        Opcode::SUB if inst.ty(0).bits() == 64 => behind(register(1)?, number(2)?.checked_neg()?),
+        _ => None,
+    }
+}
+
+/// Names what an access reaches, where that is known and within what has the name.
+fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
+    let found = inst.operands.iter().position(|operand| matches!(operand, Operand::Memory(_)));
+    let Some((place, &Operand::Memory(address))) = found.and_then(|place| Some((place, inst.operands.get(place)?)))
+    else {
+        return;
+    };
+    let Base::Register(reg) = address.base else { return };
+    let Some(&of) = known.get(&reg) else { return };
+    let is_parameters = inst.has(Token::Param);
+    let says = if inst.has(Token::Local) { Some(Space::Local) } else { is_parameters.then_some(Space::Param) };
+    let agrees = match (says, of.of) {
+        (None, _) => of.is_flat && !inst.has(Token::Global) && !inst.has(Token::Const),
+        (Some(Space::Local), Of::Frame(_)) | (Some(Space::Param), Of::Param(_)) => !of.is_flat,
+        _ => false,
+    };
+    let stores = inst.row().mnemonic == "st";
+    let opcode = match (inst.opcode, of.of) {
+        (Opcode::LD | Opcode::LD_PARAM, Of::Param(_)) => Opcode::LD_PARAM,
+        (Opcode::LD, Of::Frame(FrameVar { space: Space::Param, .. })) => Opcode::LD_PARAM,
+        (Opcode::ST, Of::Frame(FrameVar { space: Space::Param, .. })) => Opcode::ST_PARAM,
+        (Opcode::LD, Of::Frame(_)) => Opcode::LD,
+        (Opcode::ST, Of::Frame(_)) => Opcode::ST,
+        _ => return,
+    };
+    let offset = of.offset.checked_add(address.offset.into()).and_then(|offset| i32::try_from(offset).ok());
+    let (Some(offset), true) = (offset.filter(|&offset| offset >= 0), agrees) else { return };
+    let base = match of.of {
+        Of::Param(_) if stores => return,
+        Of::Param(number) => Base::Parameter(number),
+        Of::Frame(var) => {
+            let size = inst.ty(0).bits() / 8 * halfbyte_isa::ptx::row::elements(&inst.words) as u32;
+            let bytes = frame.get(var.number as usize).map_or(0, FrameVariable::bytes);
+            if !offset.cast_unsigned().is_multiple_of(size) || offset.cast_unsigned() + size > bytes {
+                return;
+            }
+            Base::Frame(var)
+        }
+    };
+    let space = match of.of {
+        Of::Frame(FrameVar { space: Space::Local, .. }) => Token::Local,
+        _ => Token::Param,
+    };
+    // What is said of order and caches does not change what is accessed.
+    let kept = inst.words.iter().filter(|word| matches!(word, Token::Type(_) | Token::V2 | Token::V4));
+    let words = std::iter::once(space).chain(kept.copied()).collect();
+    inst.operands.truncate(2);
+    if let Some(operand) = inst.operands.get_mut(place) {
+        *operand = Operand::Memory(Address { base, offset });
+    }
+    (inst.opcode, inst.words) = (opcode, words);
+}
+
+/// Takes out what makes addresses that nobody uses any more.
+fn drop_unused(body: &mut Body, locs: &mut Vec<Loc>, known: &HashMap<Reg, Known>) {
+    let mut uses: HashMap<Reg, u32> = HashMap::new();
+    for inst in &body.insts {
+        inst.visit_registers(|role, reg| {
+            if role != Role::Def {
+                *uses.entry(reg).or_default() += 1;
+            }
+        });
+    }
+    let makes_address = |inst: &Inst| match inst.operands.first() {
+        Some(Operand::Register(to)) if inst.guard.is_none() => value(inst, known).and(Some(*to)),
+        _ => None,
+    };
+    let mut is_dropped = vec![false; body.insts.len()];
+    // From the last to the first, so that what only a dropped one uses is dropped too.
+    for (inst, is_dropped) in body.insts.iter().zip(&mut is_dropped).rev() {
+        if makes_address(inst).is_some_and(|to| uses.get(&to).copied().unwrap_or(0) == 0 && known.contains_key(&to)) {
+            *is_dropped = true;
+            inst.visit_registers(|role, reg| {
+                if role != Role::Def
+                    && let Some(count) = uses.get_mut(&reg)
+                {
+                    *count -= 1;
+                }
+            });
+        }
+    }
+    let starts: Vec<u32> = is_dropped
+        .iter()
+        .scan(0, |kept, is_dropped| {
+            let start = *kept;
+            *kept += u32::from(!is_dropped);
+            Some(start)
+        })
+        .collect();
+    let mut keep = is_dropped.iter().map(|is_dropped| !is_dropped);
+    body.insts.retain(|_| keep.next().unwrap_or(true));
+    let mut keep = is_dropped.iter().map(|is_dropped| !is_dropped);
+    locs.retain(|_| keep.next().unwrap_or(true));
+    let end = body.insts.len() as u32;
+    for label in &mut body.labels {
+        label.at = starts.get(label.at as usize).copied().unwrap_or(end);
+    }
+}

@@ -1,0 +1,111 @@
+//! Kernels in PTX with functions and memory of their own: what is imported gives what the text gives.
+
+use halfbyte::import_ptx::{Host, Shape, import};
+use halfbyte::launch::evaluate;
+
+const ITEMS: u32 = 8;
+
+/// A kernel that leaves a word of each item in `y`: `%r0` is the item, `%r9` what it leaves.
+fn text(functions: &str, body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n{functions}\n.visible .entry k(.param .u64 y, .param .align 8 .b8 s[16])\n{{
+.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .b64 %d<10>;
+mov.u32 %r0, %tid.x; ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.s64 %d0, %d0, %d1;
+{body}
+st.global.b32 [%d0], %r9; ret; }}\n"
+    )
+}
+
+/// The words that the text leaves, and what it is imported to.
+#[track_caller]
+fn both(text: &str) -> (Vec<u8>, Vec<u8>) {
+    let module = import("k.ptx", text, Shape::default()).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    let host = Host::load("k.ptx", text, "k").unwrap_or_else(|report| panic!("{report}\n{text}"));
+    let words: Vec<Vec<u8>> = host.params().iter().map(|param| vec![7; param.kind.bytes() as usize]).collect();
+    let args = || {
+        let mut args = words.clone();
+        args[0] = vec![0; 4 * ITEMS as usize];
+        args
+    };
+    let (mut stands, mut imported) = (args(), args());
+    host.launch((1, ITEMS), &mut stands).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let kernel = &module.ir().kernels[0];
+    evaluate(kernel, ITEMS, &mut imported).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    (stands.swap_remove(0), imported.swap_remove(0))
+}
+
+#[test]
+fn what_is_imported_gives_what_the_text_gives() {
+    let functions = ".func (.reg .b32 %s) twice (.reg .b32 %k) { add.s32 %s, %k, %k; ret; }
+.func (.param .b32 s) fewer (.param .b32 n) { .reg .b32 %a<3>; .reg .pred %q; ld.param.b32 %a0, [n]; setp.gt.u32 %q, %a0, 4;
+@%q ret; add.s32 %a1, %a1, 1; add.s32 %a2, %a0, %a1; st.param.b32 [s], %a2; ret; }
+.func (.param .align 8 .b8 s[16]) swaps (.param .align 8 .b8 p[16]) { .reg .b32 %a<3>; .reg .b64 %b; mov.u64 %b, p;
+ld.param.b32 %a0, [p+8]; ld.local.b32 %a1, [%b]; st.param.b32 [s], %a0; st.param.b32 [s+8], %a1; ret; }
+.func (.reg .b32 %s) counts (.reg .b32 %k) { .local .b32 c; .reg .b32 %a; .reg .pred %q; mov.b32 %s, 0;
+again: setp.eq.s32 %q, %k, 0; @%q bra done; ld.local.b32 %a, [c]; add.s32 %a, %a, %k; st.local.b32 [c], %a; sub.s32 %k, %k, 1; bra again;
+done: ld.local.b32 %s, [c]; ret; }
+.func leaves (.reg .b32 %k) { .reg .pred %q; setp.gt.u32 %q, %k, 5; @%q exit; ret; }";
+    for body in [
+        "call (%r9), twice, (%r0);",
+        "setp.lt.u32 %p0, %r0, 3; mov.b32 %r9, 100; @%p0 call (%r9), twice, (%r0);",
+        "call (%r1), twice, (%r0); call (%r2), twice, (%r1); call (%r9), twice, (%r2);",
+        "call (%r9), fewer, (%r0);",
+        "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; call.uni (b), fewer, (a); ld.param.b32 %r9, [b]; }",
+        // What a function has begins at zero in each call.
+        "mov.b32 %r2, 0; more: call (%r3), fewer, (%r0); call (%r4), counts, (%r0); add.s32 %r9, %r9, %r3; add.s32 %r9, %r9, %r4;
+         add.s32 %r2, %r2, 1; setp.lt.u32 %p0, %r2, 3; @%p0 bra more;",
+        ".param .align 8 .b8 a[16]; .param .align 8 .b8 b[16]; st.param.b32 [a], %r0; st.param.b32 [a+8], 50;
+         call (b), swaps, (a); ld.param.b32 %r1, [b]; ld.param.b32 %r2, [b+8]; mad.lo.s32 %r9, %r1, 1000, %r2;",
+        "mov.b32 %r9, 3; call leaves, (%r0);",
+        // Local variables at fixed places, of several widths, with and without a space.
+        ".local .align 8 .b8 l[16]; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; add.u64 %d4, %d3, 8; st.u32 [%d3+4], %r0; st.u8 [%d4], -5;
+         ld.local.u32 %r1, [l+4]; ld.s8 %r2, [%d4]; ld.local.u8 %r3, [%d2+8]; add.s32 %r9, %r1, %r2; add.s32 %r9, %r9, %r3;",
+        ".local .align 8 .b8 l[8]; mov.u64 %d2, l; cvt.rn.f32.u32 %f1, %r0; st.local.f32 [%d2], %f1; ld.local.b32 %r9, [%d2];",
+        ".local .align 4 .b8 l[8]; mov.u64 %d2, l; cvt.u16.u32 %h1, %r0; st.local.v2.u16 [%d2+4], {%h1, 9}; ld.local.v2.u16 {%h2, %h3}, [l+4];
+         mov.b32 %r9, {%h3, %h2};",
+        // Parameters by their addresses.
+        "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
+        "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",
+    ] {
+        let text = text(functions, body);
+        let (stands, imported) = both(&text);
+        assert_eq!(stands, imported, "{body}");
+    }
+}
+
+#[test]
+fn what_is_known_only_when_it_runs_is_not_imported() {
+    let recursive = ".func (.reg .b32 %s) f (.reg .b32 %k) { call (%s), f, (%k); ret; }";
+    for (functions, body, expected) in [
+        (recursive, "call (%r9), f, (%r0);", "a call has no counterpart in the IR"),
+        (
+            ".func g () { ret; }",
+            "like: .callprototype _ (); mov.u64 %d2, g; call %d2, like;",
+            "the address of a function has no counterpart in the IR",
+        ),
+        ("", "t: .branchtargets a, b; brx.idx %r0, t; a: b: mov.b32 %r9, 1;", "an indirect branch has no counterpart"),
+        (
+            "",
+            ".local .b32 l[8]; mov.u64 %d2, l; mul.wide.u32 %d3, %r0, 4; add.u64 %d2, %d2, %d3; ld.local.b32 %r9, [%d2];",
+            "the address of a local variable has no counterpart",
+        ),
+        // There is a way around the move that makes the address.
+        (
+            "",
+            ".local .b32 l; setp.eq.u32 %p0, %r0, 9; @%p0 bra there; mov.u64 %d2, l; there: ld.local.b32 %r9, [%d2];",
+            "the address of a local variable has no counterpart",
+        ),
+        (
+            "",
+            ".local .align 4 .b8 l[8]; ld.local.b32 %r9, [l]; ld.local.u16 %r1, [l+2];",
+            "a local variable has no counterpart",
+        ),
+        ("", "trap;", "a trap has no counterpart in the IR"),
+        ("", "mov.u32 %r9, %clock;", "what a machine says of itself has no counterpart"),
+        ("", "ld.volatile.global.u32 %r9, [%d0];", "a load that other threads order has no counterpart"),
+    ] {
+        let error = import("k.ptx", &text(functions, body), Shape::default()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{body}: {error}");
+        assert!(error.contains("--target ptx"), "{error}");
+    }
+}
