@@ -173,7 +173,7 @@ fn launches_of_every_instruction_come_as_expected() {
         ("errors", 138, [137, 137]),
         ("float", 142, [142, 142]),
         ("int", 101, [101, 101]),
-        ("program", 72, [71, 48]),
+        ("program", 72, [71, 49]),
         ("select", 87, [87, 87]),
     ];
     let ways: [(&[&str], usize); 4] = [(&["ptx"], 0), (&["ir"], 1), (&["halu"], 1), (&["halu", "--engine", "jit"], 1)];

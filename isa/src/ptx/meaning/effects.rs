@@ -216,7 +216,7 @@ pub enum Next<W: Copy> {
         /// The number.
         index: W,
     },
-    /// To a function, with what [`passed`](super::passed) says.
+    /// To a function, with what [`arguments`](super::arguments) says.
     Call(Called<W>),
     /// Behind the call; of a kernel, the item is done.
     Return,
