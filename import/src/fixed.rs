@@ -88,10 +88,12 @@ impl Entered {
             for operand in &inst.operands {
                 match operand {
                     Operand::Label(label) => note(*label, place),
-                    Operand::Table(number) => match body.tables.get(*number as usize).map(|table| &table.of) {
-                        Some(Targets::Labels(labels)) => labels.iter().for_each(|label| note(*label, place)),
-                        _ => {}
-                    },
+                    Operand::Table(number) => {
+                        if let Some(Targets::Labels(labels)) = body.tables.get(*number as usize).map(|table| &table.of)
+                        {
+                            labels.iter().for_each(|label| note(*label, place));
+                        }
+                    }
                     _ => {}
                 }
             }
