@@ -44,6 +44,9 @@ ld.param.b32 %a0, [p+8]; ld.local.b32 %a1, [%b]; st.param.b32 [s], %a0; st.param
 .func (.reg .b32 %s) counts (.reg .b32 %k) { .local .b32 c; .reg .b32 %a; .reg .pred %q; mov.b32 %s, 0;
 again: setp.eq.s32 %q, %k, 0; @%q bra done; ld.local.b32 %a, [c]; add.s32 %a, %a, %k; st.local.b32 [c], %a; sub.s32 %k, %k, 1; bra again;
 done: ld.local.b32 %s, [c]; ret; }
+.func inner (.param .b64 p) { .reg .b64 %b<2>; .reg .b32 %a; ld.param.b64 %b0, [p]; cvta.to.local.u64 %b1, %b0; ld.local.b32 %a, [%b1];
+add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
+.func outer (.param .b64 p) { .reg .b64 %b; ld.param.b64 %b, [p]; { .param .b64 q; st.param.b64 [q], %b; call.uni inner, (q); } ret; }
 .func leaves (.reg .b32 %k) { .reg .pred %q; setp.gt.u32 %q, %k, 5; @%q exit; ret; }";
     for body in [
         "call (%r9), twice, (%r0);",
@@ -63,6 +66,9 @@ done: ld.local.b32 %s, [c]; ret; }
         ".local .align 8 .b8 l[8]; mov.u64 %d2, l; cvt.rn.f32.u32 %f1, %r0; st.local.f32 [%d2], %f1; ld.local.b32 %r9, [%d2];",
         ".local .align 4 .b8 l[8]; mov.u64 %d2, l; cvt.u16.u32 %h1, %r0; st.local.v2.u16 [%d2+4], {%h1, 9}; ld.local.v2.u16 {%h2, %h3}, [l+4];
          mov.b32 %r9, {%h3, %h2};",
+        // The address of a local variable is passed on, through two functions.
+        ".local .b32 l; st.local.b32 [l], %r0; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; { .param .b64 a; st.param.b64 [a], %d3;
+         call.uni outer, (a); } ld.local.b32 %r9, [l];",
         // Parameters by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",

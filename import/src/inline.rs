@@ -19,6 +19,9 @@ use crate::fixed;
 /// Instructions that a kernel grows to at most.
 const MOST_INSTS: usize = 1 << 16;
 
+/// How often an address is passed on in memory, for what it leads to still to be known.
+const MOST_ROUNDS: usize = 4;
+
 /// Calls within calls.
 const MOST_DEPTH: usize = 64;
 
@@ -41,8 +44,11 @@ pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec
         return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
-    fixed::resolve(&mut body, &mut locs);
-    into_registers(&mut body, &mut locs);
+    // An address that was passed in memory is known once that is a register.
+    for _ in 0..MOST_ROUNDS {
+        fixed::resolve(&mut body, &mut locs);
+        into_registers(&mut body, &mut locs);
+    }
     Inlined { entry: Cow::Owned(Entry { body, ..entry.clone() }), locs: Cow::Owned(locs) }
 }
 
@@ -213,7 +219,8 @@ impl Inliner<'_> {
                 continue;
             }
             let Some(&number) = instance.frame.get(var.number as usize) else { continue };
-            for (offset, size) in cells {
+            let stored = stored_first(&code.body, var);
+            for (offset, size) in cells.into_iter().filter(|cell| !stored.contains(cell)) {
                 let var = FrameVar { number, space: var.space };
                 self.push(access(true, var, offset, size, Operand::Number(0), None), loc);
             }
@@ -278,9 +285,8 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
         Passed::Register(reg) => Some(*reg),
         Passed::Frame(_) => None,
     }));
-    let end = code.body.labels.iter().map(|label| label.at as usize).min().unwrap_or(usize::MAX);
     let mut read: HashSet<Reg> = HashSet::new();
-    for inst in code.body.insts.iter().take(end) {
+    for inst in before_branches(&code.body) {
         let is_certain = inst.guard.is_none();
         // It reads all that it reads before it writes.
         read.extend(
@@ -288,11 +294,37 @@ fn written_first(code: &FunctionCode) -> HashSet<Reg> {
         );
         let defs = inst.registers().filter(|(role, reg)| *role == Role::Def && is_certain && !read.contains(reg));
         written.extend(defs.map(|(_, reg)| reg).collect::<Vec<_>>());
-        if matches!(inst.opcode, Opcode::BRA | Opcode::BRX | Opcode::RET | Opcode::EXIT) {
-            break;
-        }
     }
     written
+}
+
+/// The places of a variable that are stored to before anything can have read them, and their sizes.
+fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
+    let mut stored = HashSet::new();
+    for inst in before_branches(body) {
+        let names = |operand: &Operand| match operand {
+            Operand::Frame { var, .. } => *var == of,
+            Operand::Memory(Address { base: Base::Frame(var), .. }) => *var == of,
+            _ => false,
+        };
+        let Some(operand) = inst.operands.iter().find(|operand| names(operand)) else { continue };
+        match operand {
+            Operand::Memory(address) if inst.row().mnemonic == "st" && inst.guard.is_none() => {
+                let size = inst.ty(0).bits() / 8;
+                let places = (0..row::elements(&inst.words) as u32).map(|element| element * size);
+                stored.extend(places.map(|place| (address.offset.cast_unsigned().wrapping_add(place), size)));
+            }
+            _ => break,
+        }
+    }
+    stored
+}
+
+/// The instructions of a body up to the first branch, or to where one leads.
+fn before_branches(body: &Body) -> impl Iterator<Item = &Inst> {
+    let end = body.labels.iter().map(|label| label.at as usize).min().unwrap_or(usize::MAX);
+    let is_branch = |inst: &&Inst| matches!(inst.opcode, Opcode::BRA | Opcode::BRX | Opcode::RET | Opcode::EXIT);
+    body.insts.iter().take(end).take_while(move |inst| !is_branch(inst))
 }
 
 /// An instruction of a body as one of the body that is made.

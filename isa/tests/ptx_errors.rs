@@ -255,6 +255,10 @@ fn errors_outside_kernels() {
         (".version 8.8 .target sm_90b", "1:22: expected a target such as `sm_90`; found `sm_90b`"),
         (".version 8.8 .target sm_90 .address_size 32", "1:42: expected `64`; found `32`"),
         ("{head}.global .b32 x", "4:15: expected `,` or `;`; found the end of the text"),
+        (
+            ".version 8.2 .target sm_80 .entry k() { .reg .b128 %x; }",
+            "1:46: `.b128` needs PTX 8.3; the text is for 8.2",
+        ),
         ("{head}.visible x;", "4:10: expected `.entry`, `.global` or `.const`; found `x`"),
         ("{head}.extern .const .b32 x = 3;", "4:23: expected `,` or `;`; found `=`"),
         ("{head}.extern .local .b32 x;", "4:9: expected `.func`, `.global`, `.const` or `.shared`; found `.local`"),

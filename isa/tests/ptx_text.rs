@@ -444,7 +444,7 @@ fn what_another_file_defines_matters_where_it_is_named() {
 
 #[test]
 fn a_kernel_that_is_not_taken_spoils_no_other() {
-    let text = ".version 8.0 .target sm_90 .address_size 64
+    let text = ".version 8.3 .target sm_90 .address_size 64
 .visible .func (.param .b32 r) double(.param .b32 a) { .reg .b32 %x; { ld.param.b32 %x, [a]; } ret; }
 .func declared (.param .b32 a);
 .shared .align 4 .b8 pool[64];

@@ -114,6 +114,16 @@ pub enum ErrorKind {
     /// A name that something else has already.
     #[error("`{0}` is already defined")]
     Duplicate(String),
+    /// What PTX has from a later version on.
+    #[error("`.{what}` needs PTX {}.{}; the text is for {}.{}", needs.0, needs.1, version.0, version.1)]
+    Version {
+        /// The word.
+        what: String,
+        /// The first version that has it.
+        needs: (u8, u8),
+        /// The version of the text.
+        version: (u8, u8),
+    },
     /// A label that stands nowhere.
     #[error("label `{0}` is not defined")]
     Label(String),

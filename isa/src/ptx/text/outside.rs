@@ -36,6 +36,11 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
 }
 
+/// The version of PTX from which on there is a type that is none here.
+pub(super) fn ty_since(word: &str) -> Option<(u8, u8)> {
+    (word == "b128").then_some((8, 3))
+}
+
 /// A type that registers, parameters and variables have, and none here.
 pub(super) fn ty(word: &str) -> Option<ErrorKind> {
     let is_newer = word == "b128";

@@ -24,6 +24,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         ahead: Spanned { token: Token::End, at: Loc::default() },
         errors: Vec::new(),
         source: Source::default(),
+        version: (0, 0),
         files: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
@@ -52,6 +53,8 @@ pub(super) struct Reader<'a> {
     /// The token that comes next.
     pub ahead: Spanned<'a>,
     pub(super) errors: Vec<Error>,
+    /// The version of PTX that the text is for.
+    version: (u8, u8),
     /// What the last `.loc` says.
     pub(super) source: Source,
     files: Vec<(u32, String)>,
@@ -141,6 +144,9 @@ impl<'a> Reader<'a> {
     pub(super) fn ty(&mut self) -> Result<Type, Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
         let Some(ty) = Type::from_name(word) else {
+            if let Some(needs) = outside::ty_since(word).filter(|needs| self.version < *needs) {
+                return Err(self.error(ErrorKind::Version { what: word.to_owned(), needs, version: self.version }));
+            }
             return Err(outside::ty(word).map_or_else(|| self.expected("a type"), |kind| self.error(kind)));
         };
         self.bump()?;
@@ -284,6 +290,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let version = version.ok_or_else(|| self.expected("a version such as `8.8`"))?;
+        self.version = version;
         self.bump()?;
         self.directive("target", "`.target`")?;
         let target = match self.ahead.token {
