@@ -15,7 +15,7 @@ struct Known {
     of: Of,
     /// It is an address without a space.
     is_flat: bool,
-    /// Bytes behind the start.
+    /// Bytes from the start.
     offset: i64,
 }
 

@@ -152,7 +152,7 @@ impl Import<'_> {
                 let bit = shifted(self, 1);
                 self.code.op(Op::Sub, Type::I32, &[bit, one])
             }
-            // The bit of the next lane is none behind the last one: all bits are then below it.
+            // Above the last lane there is no bit: all bits are then up to it.
             SpecialGroup::LanesUpTo => {
                 let above = shifted(self, u32::MAX - 1);
                 self.code.op(Op::Not, Type::I32, &[above])

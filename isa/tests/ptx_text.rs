@@ -140,7 +140,7 @@ fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
     entry
 }
 
-/// What the header of a text says: the version, and the letter behind the SM.
+/// What the header of a text says: the version, and the suffix of the SM.
 type Header = ((u8, u8), Option<Suffix>);
 
 /// Every instruction with every choice of words, on every SM that has it, in a text of just the version that it needs there:

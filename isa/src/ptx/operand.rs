@@ -74,7 +74,7 @@ pub enum Operand {
     Call {
         /// The function.
         callee: Callee,
-        /// How many of the operands behind it are results.
+        /// How many of the operands that follow are results.
         results: u8,
     },
     /// What an indirect branch or call may lead to, by the number of its table.

@@ -15,7 +15,7 @@ impl fmt::Debug for Print<'_> {
 /// Characters that a value is padded to at most, and digits that it has.
 const MOST: usize = 1 << 12;
 
-/// Digits behind the point where nothing is said of them.
+/// Digits of the fraction where no precision is given.
 const DIGITS: usize = 6;
 
 /// Where the values come from.

@@ -218,7 +218,7 @@ pub enum Next<W: Copy> {
     },
     /// To a function, with what [`arguments`](super::arguments) says.
     Call(Called<W>),
-    /// Behind the call; of a kernel, the item is done.
+    /// To the instruction that follows the call; of a kernel, the item is done.
     Return,
     /// The item is done.
     Exit,

@@ -34,22 +34,7 @@ impl<'a> Reader<'a> {
         }
         self.noted.clear();
         let read = self.body(name, linkage);
-        self.forget_noted();
-        let mut errors = self.errors.split_off(before);
-        let body = match read {
-            Ok(body) => Some(body),
-            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
-                self.pass_over(&error.kind, false);
-                self.forget_noted();
-                errors.push(error);
-                None
-            }
-            Err(error) => {
-                self.errors.extend(errors);
-                return Err(error);
-            }
-        };
-        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        let (body, errors) = self.settle(read, before)?;
         match (errors.first().map(|first| first.kind.verdict()), body) {
             (None, Some((entry, locs, sources))) => {
                 text.module.entries.push(entry);
@@ -62,6 +47,35 @@ impl<'a> Reader<'a> {
             _ => self.errors.extend(errors),
         }
         Ok(())
+    }
+
+    /// What was read of a kernel or a function, and what is wrong with it: the errors from that number on, in the order of the text.
+    /// Where it begins with what is not supported, reading goes on after it.
+    ///
+    /// # Errors
+    /// What ends the reading of the file.
+    pub(super) fn settle<T>(
+        &mut self,
+        read: Result<T, Error>,
+        before: usize,
+    ) -> Result<(Option<T>, Vec<Error>), Error> {
+        self.forget_noted();
+        let mut errors = self.errors.split_off(before);
+        let read = match read {
+            Ok(read) => Some(read),
+            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
+                self.pass_over(&error.kind, false);
+                self.forget_noted();
+                errors.push(error);
+                None
+            }
+            Err(error) => {
+                self.errors.extend(errors);
+                return Err(error);
+            }
+        };
+        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        Ok((read, errors))
     }
 
     /// A kernel from its parameters on.

@@ -114,22 +114,7 @@ impl<'a> Reader<'a> {
         self.noted.clear();
         let Head { names, results, params, .. } = head;
         let read = self.code(names);
-        self.forget_noted();
-        let mut errors = self.errors.split_off(before);
-        let code = match read {
-            Ok(code) => Some(code),
-            Err(error) if error.kind.verdict() == Verdict::Unsupported => {
-                self.pass_over(&error.kind, false);
-                self.forget_noted();
-                errors.push(error);
-                None
-            }
-            Err(error) => {
-                self.errors.extend(errors);
-                return Err(error);
-            }
-        };
-        errors.sort_by_key(|error| (error.at.line, error.at.column));
+        let (code, errors) = self.settle(read, before)?;
         match (errors.first().map(|first| &first.kind), code) {
             (None, Some(Code { body, locs, sources })) => {
                 let place = number as usize;

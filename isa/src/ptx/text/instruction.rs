@@ -557,7 +557,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The address so many bytes behind the start of what has a name.
+/// The address so many bytes from the start of what has a name.
 fn address_of(base: Base, offset: i32) -> Operand {
     match base {
         Base::Variable(var) => Operand::Variable { var, offset },

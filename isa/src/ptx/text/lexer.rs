@@ -87,7 +87,7 @@ impl<'a> Lexer<'a> {
         Ok(Spanned { token, at })
     }
 
-    /// The byte that stands right behind the last token.
+    /// The byte that directly follows the last token.
     pub(super) fn next_byte(&self) -> Option<u8> {
         self.rest.as_bytes().first().copied()
     }
