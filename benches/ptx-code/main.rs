@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx::Shape;
+use halfbyte::import_ptx;
 use halfbyte::pipeline::{Options, compile_kernels, compile_ptx};
 use halfbyte::{Module, Sm};
 use sass::{Sass, Tools};
@@ -123,7 +123,8 @@ fn ours(text: &str, sm: Sm) -> Result<String, String> {
 
 /// The same of a text in PTX that is read in.
 fn read_in(text: &str, sm: Sm) -> Result<String, String> {
-    let module = Module::open("k.ptx", text, Shape::default()).map_err(|report| report.to_string())?;
+    let module = Module::open("k.ptx", text, import_ptx::Options { keep: true, ..Default::default() })
+        .map_err(|report| report.to_string())?;
     let options = Options::new(halfbyte::ptx(sm));
     let compiled = compile_kernels(&module, &module.ir().kernels, &options, &mut |_| {});
     let compiled = compiled.map_err(|error| error.to_string())?;

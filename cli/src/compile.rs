@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use halfbyte::abi::Form;
 use halfbyte::emit::{BlockStats, Code, ptx_text};
-use halfbyte::import_ptx::is_ptx;
+use halfbyte::import_ptx::{self, is_ptx};
 use halfbyte::ir::{Diagnostic, Kernel, Span};
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{
@@ -218,7 +218,8 @@ impl Compile {
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
         let text = input.into_text()?;
-        let shape = self.shape.known(&name)?;
+        // What no op stands for is not lost where the kernel becomes PTX again.
+        let imported = import_ptx::Options { shape: self.shape.known(&name)?, keep: to_ptx };
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {
@@ -239,14 +240,14 @@ impl Compile {
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name);
         match self.emit {
             Kind::Ir => {
-                let module = Module::open_each(&name, text.as_str(), shape)?;
+                let module = Module::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
-                let module = Module::open_each(&name, text.as_str(), shape)?;
+                let module = Module::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -277,7 +278,7 @@ impl Compile {
                 out = object.map_err(|error| Failure::compile(&name, &*text, [error]))?;
             }
             Kind::Asm | Kind::Words | Kind::Listing | Kind::Obj | Kind::Ptx => {
-                let compiled = self.words(&name, &text, &options, &mut watch)?;
+                let compiled = self.words(&name, &text, imported, &options, &mut watch)?;
                 counted = self.stats.then(|| compiled.clone());
                 match (self.emit, target.sm().filter(|_| to_ptx)) {
                     (Kind::Asm | Kind::Ptx, Some(sm)) => {
@@ -313,11 +314,18 @@ impl Compile {
         Ok(Product { bytes: out, compiled: counted, times: times.into_values().collect() })
     }
 
-    fn words(&self, name: &str, text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, Failure> {
+    fn words(
+        &self,
+        name: &str,
+        text: &str,
+        imported: import_ptx::Options,
+        options: &Options,
+        watch: &mut Watch<'_>,
+    ) -> Result<Compiled, Failure> {
         let compiled = if self.kernel.is_none() && !is_ptx(name) {
             pipeline::compile_text(text, options, watch)
         } else {
-            let module = Module::open_each(name, text, self.shape.known(name)?)?;
+            let module = Module::open_each(name, text, imported)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         compiled.map_err(|error| Failure::compile(name, text, [error]))

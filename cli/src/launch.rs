@@ -85,6 +85,8 @@ pub(super) enum ViaArg {
     Ir,
     /// HALU's machine code, likewise
     Halu,
+    /// The PTX that PTX is compiled to
+    Recompiled,
 }
 
 impl EngineArg {
@@ -102,6 +104,7 @@ impl ViaArg {
             ViaArg::Ptx => Via::Ptx,
             ViaArg::Ir => Via::Ir,
             ViaArg::Halu => Via::Halu,
+            ViaArg::Recompiled => Via::Recompiled,
         }
     }
 }

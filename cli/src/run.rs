@@ -228,7 +228,7 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = Module::open_each(&input.name, text, known)?;
+        let module = Module::open_each(&input.name, text, known.into())?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
         if let Some(report) =

@@ -41,7 +41,7 @@ pub const BUILT_IN: &[Support] = &[
     #[cfg(feature = "vp1")]
     Support { isa: &halfbyte_isa::vp1::Vp1,   isel: &halfbyte_isel::Vp1,  emit: &halfbyte_isel::Vp1,  runtime: &halfbyte_runtime::Vp1,  intrinsics: Some(intrinsics::vp1::resolve) },
     #[cfg(feature = "ptx")]
-    Support { isa: &halfbyte_isa::ptx::Ptx,   isel: &halfbyte_isel::Ptx,  emit: &halfbyte_isel::Ptx,  runtime: &halfbyte_runtime::Ptx,  intrinsics: None },
+    Support { isa: &halfbyte_isa::ptx::Ptx,   isel: &halfbyte_isel::Ptx,  emit: &halfbyte_isel::Ptx,  runtime: &halfbyte_runtime::Ptx,  intrinsics: Some(intrinsics::ptx::resolve) },
 ];
 
 /// The targets that are meant where nothing else is said.
@@ -252,6 +252,29 @@ mod intrinsics_in_kernels {
         assert!(
             run("MOV $d, $0", &[(Type::I16X16, &[0; 16])], Type::I32).unwrap_err().contains("no register holds i16x16")
         );
+    }
+
+    #[test]
+    #[cfg(feature = "ptx")]
+    fn instructions_of_ptx_compute() {
+        let word: (Type, &[u64]) = (Type::F32, &[0xbfc0_0000]);
+        assert_eq!(run_on("ptx", "cvt.rmi.f32.f32 $d, $0", &[word], Type::F32), Ok(vec![0xc000_0000]));
+        let lanes: (Type, &[u64]) = (Type::I16X2, &[7, 0xffff]);
+        assert_eq!(run_on("ptx", "prmt.b32 $d, $0, $0, 0x1032", &[lanes], Type::I16X2), Ok(vec![0xffff, 7]));
+        let (truth, wide): ((Type, &[u64]), (Type, &[u64])) = ((Type::I1, &[1]), (Type::I64, &[1 << 40]));
+        assert_eq!(run_on("ptx", "selp.b64 $d, $1, 0, $0", &[truth, wide], Type::I64), Ok(vec![1 << 40]));
+        let half: (Type, &[u64]) = (Type::F16, &[0x3c00]);
+        assert_eq!(run_on("ptx", "setp.gt.f16 $d, $0, $0", &[half], Type::I1), Ok(vec![0]));
+        for (text, result, reason) in [
+            ("ex2.approx.f32 $d, $1", Type::F32, "$1"),
+            ("cvt.rmi.f32.f32 $d, $0", Type::I8, "no register holds i8"),
+            ("cvt.rmi.f32.f32 $d, $0", Type::I1X2, "no register holds i1x2"),
+            ("bar.sync 0", Type::F32, "bar"),
+            ("@$0 mov.b32 $d, 1", Type::F32, "$0"),
+        ] {
+            let error = run_on("ptx", text, &[word], result).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(crate) struct Address {
     pub index: Option<Value>,
     /// Bytes that a step of the index is worth.
     pub scale: u32,
+    /// Whether the index is scaled in 64 bits: it is the same, and what PTX does in one instruction.
+    pub wide: bool,
     /// Bytes beyond it.
     pub offset: i32,
     /// The greatest power of two that it is known to be a multiple of.
@@ -52,7 +54,7 @@ impl Address {
     /// So many bytes on, for an access of this alignment.
     pub fn mem(&self, bytes: u32, align: u32) -> Option<MemAttr> {
         let offset = self.offset.checked_add_unsigned(bytes)?;
-        Some(MemAttr { scale: self.scale, offset, align, wide: false })
+        Some(MemAttr { scale: self.scale, offset, align, wide: self.wide })
     }
 }
 
@@ -63,7 +65,7 @@ impl Import<'_> {
             let value = self.value(val);
             let base = self.code.cast(value, Type::PTR);
             let scale = step(bytes, [offset.unsigned_abs().into(), bytes.into()]);
-            Address { base, index: None, scale, offset, known_align: 1 }
+            Address { base, index: None, scale, wide: false, offset, known_align: 1 }
         })
     }
 
@@ -110,7 +112,8 @@ impl Import<'_> {
         if let (Some(key), Some(index)) = (key, index) {
             self.indices.insert(key, index);
         }
-        Some(Address { base, index, scale, offset: constant, known_align })
+        let wide = self.keep && index.is_some();
+        Some(Address { base, index, scale, wide, offset: constant, known_align })
     }
 
     /// The sum of terms, in steps of this size.

@@ -11,14 +11,15 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
-use halfbyte_isa::ptx::{Inst, Operand, Reg, Var};
+use halfbyte_isa::ptx::{Inst, NAME, Operand, Reg, Var, template};
+use halfbyte_isa::row::Role;
 
 use crate::domain::Code;
 use crate::flow::End;
 use crate::sources::{Parameter, Parameters, Wrong};
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
-use crate::{Places, Shape, stands};
+use crate::{Options, Places, Shape, stands};
 
 /// A kernel on its way.
 pub(crate) struct Import<'a> {
@@ -26,6 +27,8 @@ pub(crate) struct Import<'a> {
     pub parameters: &'a Parameters,
     pub types: &'a Types,
     pub shape: Shape,
+    /// Whether what no op stands for stays an instruction of PTX.
+    pub keep: bool,
     pub code: Code,
     /// The parameters of the IR, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
@@ -50,13 +53,13 @@ pub(crate) fn kernel(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
-    shape: Shape,
+    options: Options,
 ) -> Result<Kernel, Vec<Diagnostic>> {
     let standing: Vec<Diagnostic> = stands::wrong(entry, locs, places).collect();
     if !standing.is_empty() {
         return Err(standing);
     }
-    with_parameters(entry, locs, places, shape, |mut import| {
+    with_parameters(entry, locs, places, options, |mut import| {
         import.blocks();
         if !import.errors.is_empty() {
             return Err(import.errors);
@@ -77,7 +80,7 @@ pub(crate) fn parameters(
     locs: &[Loc],
     places: &Places<'_>,
 ) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
-    with_parameters(entry, locs, places, Shape::default(), |import| {
+    with_parameters(entry, locs, places, Options::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
     })
 }
@@ -89,7 +92,7 @@ pub(crate) fn standing(
     places: &Places<'_>,
 ) -> Result<(Kernel, Vec<Parameter>), Vec<Diagnostic>> {
     let is_of_parameters = |wrong: &Wrong| matches!(wrong, Wrong::Overlap { .. } | Wrong::Outside { .. });
-    with_those(is_of_parameters, entry, locs, places, Shape::default(), |import| {
+    with_those(is_of_parameters, entry, locs, places, Options::default(), |import| {
         Ok((import.code.builder.finish(), import.parameters.places.clone()))
     })
 }
@@ -99,10 +102,10 @@ fn with_parameters<T>(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
-    shape: Shape,
+    options: Options,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
-    with_those(|_| true, entry, locs, places, shape, then)
+    with_those(|_| true, entry, locs, places, options, then)
 }
 
 /// The same where only some of what is wrong matters.
@@ -111,7 +114,7 @@ fn with_those<T>(
     entry: &Entry,
     locs: &[Loc],
     places: &Places<'_>,
-    shape: Shape,
+    options: Options,
     then: impl FnOnce(Import<'_>) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
     let function = Function::new(entry);
@@ -126,7 +129,8 @@ fn with_those<T>(
         function: &function,
         parameters: &parameters,
         types: &types,
-        shape,
+        shape: options.shape,
+        keep: options.keep,
         code: Code::new(Builder::new(crate::ir_name(&entry.name))),
         params: Vec::new(),
         indices: HashMap::new(),
@@ -412,11 +416,44 @@ impl<'a> Import<'a> {
     }
 
     fn inst(&mut self, inst: &Inst) {
-        let done =
-            self.memory(inst) || self.special_inst(inst) || self.integer(inst) || self.float(inst) || self.video(inst);
+        let done = self.memory(inst)
+            || self.special_inst(inst)
+            || self.integer(inst)
+            || self.float(inst)
+            || self.video(inst)
+            || self.keep && self.kept(inst);
         if !done {
             self.written_out(inst);
         }
+    }
+
+    /// Imports an instruction that only computes as itself.
+    fn kept(&mut self, inst: &Inst) -> bool {
+        let registers = &self.function.entry.body.registers;
+        let Some((text, read)) = template::of(inst, |reg| registers.ty(reg)) else { return false };
+        let types = read.iter().map(|&reg| registers.ty(reg).and_then(of_register)).collect::<Option<Vec<Type>>>();
+        let written = inst.registers().find(|(role, _)| *role == Role::Def).map(|(_, reg)| reg);
+        let result = written.and_then(|reg| registers.ty(reg)).and_then(of_register);
+        let (Some(types), Some(written), Some(result)) = (types, written, result) else { return false };
+        let args: Vec<Value> = read
+            .into_iter()
+            .zip(types)
+            .map(|(reg, ty)| {
+                let value = self.register(reg);
+                // As which type the bits come does not matter.
+                let fits = self.code.ty(value).bits() == ty.bits() && self.code.ty(value) != Type::PTR;
+                if fits { value } else { self.convert(value, ty) }
+            })
+            .collect();
+        let result = match self.function.writes(self.number).find(|(reg, _)| *reg == written) {
+            Some((_, val)) if self.types.get(val).bits() == result.bits() && self.types.get(val) != Type::PTR => {
+                self.types.get(val)
+            }
+            _ => result,
+        };
+        let value = self.code.builder.intrinsic(result, NAME, &text, &args);
+        self.define(written, value);
+        true
     }
 
     /// Imports an instruction by its meaning.
@@ -449,6 +486,15 @@ impl<'a> Import<'a> {
                 Write::Predicate(reg, p) => self.define(reg, p),
             }
         }
+    }
+}
+
+/// The type of what a register of PTX holds; an intrinsic has no others.
+fn of_register(ty: PtxType) -> Option<Type> {
+    match ty {
+        PtxType::Pred => Some(Type::I1),
+        ty if matches!(ty.bits(), 16 | 32 | 64) => Some(integer(ty.bits())),
+        _ => None,
     }
 }
 

@@ -72,6 +72,22 @@ pub struct Shape {
     pub block: Option<[u32; 3]>,
 }
 
+/// How a text is imported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// How its kernels are launched.
+    pub shape: Shape,
+    /// Whether an instruction that computes, and that no op stands for, stays what it is: an intrinsic of PTX, which other targets
+    /// refuse. Else it is written out in ops.
+    pub keep: bool,
+}
+
+impl From<Shape> for Options {
+    fn from(shape: Shape) -> Options {
+        Options { shape, keep: false }
+    }
+}
+
 impl Shape {
     /// Whether it is known that all items are along x.
     fn is_along_x(self) -> bool {
@@ -88,12 +104,12 @@ pub fn is_ptx(file: &str) -> bool {
 ///
 /// # Errors
 /// All that is wrong with the text, and what no kernel of the IR can say.
-pub fn import(text: &str, shape: Shape) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
+pub fn import(text: &str, options: Options) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
     let read = read(text)?;
     let places = Places::new(text);
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
     for Inlined { entry, locs } in inlined(&read) {
-        match emit::kernel(&entry, &locs, &places, shape) {
+        match emit::kernel(&entry, &locs, &places, options) {
             Ok(kernel) => kernels.push(kernel),
             Err(wrong) => errors.extend(wrong),
         }
@@ -138,7 +154,7 @@ pub struct Refused {
 ///
 /// # Errors
 /// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
-pub fn import_each(text: &str, shape: Shape) -> Result<Imported, Vec<Diagnostic>> {
+pub fn import_each(text: &str, options: Options) -> Result<Imported, Vec<Diagnostic>> {
     let read = read_each(text)?;
     let places = Places::new(text);
     if read.module.entries.is_empty() && read.refused.is_empty() && !read.outside.is_empty() {
@@ -151,7 +167,7 @@ pub fn import_each(text: &str, shape: Shape) -> Result<Imported, Vec<Diagnostic>
     };
     let mut imported = Imported { kernels: Vec::new(), refused: read.refused.iter().map(refused).collect() };
     for Inlined { entry, locs } in inlined(&read) {
-        let kernel = emit::kernel(&entry, &locs, &places, shape).and_then(|kernel| {
+        let kernel = emit::kernel(&entry, &locs, &places, options).and_then(|kernel| {
             let errors = defects(&kernel);
             if errors.is_empty() { Ok(kernel) } else { Err(errors) }
         });
@@ -200,12 +216,12 @@ pub fn import_one(
     text: &str,
     read: &Text,
     number: usize,
-    shape: Shape,
+    options: Options,
 ) -> Result<(Kernel, Vec<Part>), Vec<Diagnostic>> {
     let places = Places::new(text);
     let none = || vec![Diagnostic::new(Span::default(), format!("there is no kernel of number {number}"))];
     let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
-    let kernel = emit::kernel(&entry, &locs, &places, shape)?;
+    let kernel = emit::kernel(&entry, &locs, &places, options)?;
     let (_, found) = emit::parameters(&entry, &locs, &places)?;
     let errors = defects(&kernel);
     if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }

@@ -1,10 +1,15 @@
 //! Random instructions of targets, as intrinsics for the generator of kernels.
 
+use std::sync::LazyLock;
+
 use halfbyte_ir::generate::Drawn;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{IntrinsicData, Type};
 use halfbyte_isa::halu::fields::{GUARD, GUARD_NOT, PT, RZ, URZ};
 use halfbyte_isa::halu::{Inst, Opcode};
+use halfbyte_isa::ptx::module::{Body, Entry};
+use halfbyte_isa::ptx::types::Type as PtxType;
+use halfbyte_isa::ptx::{self, template};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1;
 
@@ -54,6 +59,33 @@ pub fn halu(random: &mut Random) -> Option<Drawn> {
     let registers = places.iter().fold(registers.to_string(), |text, (register, place)| text.replace(register, place));
     let text = format!("{mnemonic} {registers}");
     Some(Drawn { data: IntrinsicData { target: halfbyte::HALU.name().to_string(), text }, result: result?, operands })
+}
+
+/// Registers that a random instruction of PTX is drawn on: as many of each kind as an instruction reads, so that most are its own.
+static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
+    let mut body = Body::default();
+    for (name, ty) in [("p", PtxType::Pred), ("h", PtxType::B16), ("r", PtxType::B32), ("d", PtxType::B64)] {
+        body.registers.declare(name, ty, Some(8));
+    }
+    Entry { body, ..Entry::default() }
+});
+
+/// A random instruction of PTX that computes one value.
+pub fn ptx(random: &mut Random) -> Option<Drawn> {
+    let &opcode = ptx::Opcode::ALL.get(random.below(ptx::Opcode::ALL.len()))?;
+    let inst = ptx::Inst::random(opcode, &REGISTERS, &mut || random.bits())?;
+    let registers = &REGISTERS.body.registers;
+    let (text, read) = template::of(&inst, |reg| registers.ty(reg))?;
+    let (_, written) = inst.registers().find(|(role, _)| *role == Role::Def)?;
+    let mut value = |reg| match registers.ty(reg)? {
+        PtxType::Pred => Some(Type::I1),
+        PtxType::B16 => [Type::F16, Type::BF16, Type::I16].get(random.below(3)).copied(),
+        PtxType::B64 => [Type::F64, Type::I64].get(random.below(2)).copied(),
+        _ => WORDS.iter().copied().filter(|ty| ty.bits() == 32).nth(random.below(6)),
+    };
+    let result = value(written)?;
+    let operands = read.into_iter().map(value).collect::<Option<Vec<Type>>>()?;
+    Some(Drawn { data: IntrinsicData { target: ptx::NAME.to_string(), text }, result, operands })
 }
 
 /// A random instruction of VP1's scalar or vector unit with every register position a value.

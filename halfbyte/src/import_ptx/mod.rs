@@ -26,7 +26,7 @@ use halfbyte_isa::ptx::text::Text;
 use halfbyte_isa::ptx::types::Token;
 
 use halfbyte_import::{Imported, Refused};
-pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Part, Shape, ir_name, is_ptx};
+pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, ir_name, is_ptx};
 pub use halfbyte_runtime::ptx::Globals;
 pub use host::Host;
 
@@ -36,8 +36,8 @@ use crate::{Module, RefusedKernel, Report};
 ///
 /// # Errors
 /// All that is wrong with the text, and what no kernel of the IR can say.
-pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
-    match halfbyte_import::import(text, shape) {
+pub fn import(file: &str, text: &str, options: Options) -> Result<Module, Report> {
+    match halfbyte_import::import(text, options) {
         Ok(kernels) => Ok(Module::from_kernels(kernels).with_text(file, text)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
@@ -47,9 +47,9 @@ pub fn import(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
 ///
 /// # Errors
 /// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
-pub fn import_each(file: &str, text: &str, shape: Shape) -> Result<Module, Report> {
+pub fn import_each(file: &str, text: &str, options: Options) -> Result<Module, Report> {
     let Imported { kernels, refused } =
-        halfbyte_import::import_each(text, shape).map_err(|errors| Report::new(file, text, errors))?;
+        halfbyte_import::import_each(text, options).map_err(|errors| Report::new(file, text, errors))?;
     let refused = refused.into_iter().map(|Refused { name, span, errors }| RefusedKernel { name, span, errors });
     Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }
@@ -64,9 +64,9 @@ pub fn import_one(
     text: &str,
     read: &Text,
     number: usize,
-    shape: Shape,
+    options: Options,
 ) -> Result<(Module, Vec<Part>), Report> {
-    match halfbyte_import::import_one(text, read, number, shape) {
+    match halfbyte_import::import_one(text, read, number, options) {
         Ok((kernel, parts)) => Ok((Module::from_kernels([kernel]).with_text(file, text), parts)),
         Err(errors) => Err(Report::new(file, text, errors)),
     }
@@ -99,15 +99,15 @@ impl Module {
     ///
     /// # Errors
     /// All that is wrong with it; kernels in PTX that the IR cannot say.
-    pub fn open(file: &str, text: impl Into<String>, shape: Shape) -> Result<Module, Report> {
-        if is_ptx(file) { import(file, &text.into(), shape) } else { Module::named(file, text) }
+    pub fn open(file: &str, text: impl Into<String>, options: Options) -> Result<Module, Report> {
+        if is_ptx(file) { import(file, &text.into(), options) } else { Module::named(file, text) }
     }
 
     /// The same, where one kernel in PTX spoils no other: what is wrong with one is said by [`Module::refused_kernels`].
     ///
     /// # Errors
     /// All that is wrong with a text in the IR; what is wrong with one in PTX as an assembler would say.
-    pub fn open_each(file: &str, text: impl Into<String>, shape: Shape) -> Result<Module, Report> {
-        if is_ptx(file) { import_each(file, &text.into(), shape) } else { Module::named(file, text) }
+    pub fn open_each(file: &str, text: impl Into<String>, options: Options) -> Result<Module, Report> {
+        if is_ptx(file) { import_each(file, &text.into(), options) } else { Module::named(file, text) }
     }
 }

@@ -2,5 +2,7 @@
 
 #[cfg(feature = "halu")]
 pub(crate) mod halu;
+#[cfg(feature = "ptx")]
+pub(crate) mod ptx;
 #[cfg(feature = "vp1")]
 pub(crate) mod vp1;

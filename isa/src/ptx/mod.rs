@@ -14,6 +14,7 @@ pub mod operand;
 mod random;
 pub mod row;
 mod rows;
+pub mod template;
 pub mod text;
 pub mod types;
 

@@ -239,9 +239,10 @@ impl fmt::Display for TargetName {
 }
 
 /// Whether others see a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Linkage {
     /// Nothing is said.
+    #[default]
     Plain,
     /// `.visible`
     Visible,
@@ -252,7 +253,7 @@ pub enum Linkage {
 }
 
 /// A kernel.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Entry {
     /// Its name.
     pub name: String,

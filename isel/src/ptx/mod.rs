@@ -57,29 +57,6 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
     }
 }
 
-/// The intrinsics, used or not: there are none of PTX.
-fn check_intrinsics(kernel: &Kernel) -> Vec<Refusal> {
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    let refused = insts.filter_map(|&inst| {
-        let data = &kernel.insts[inst];
-        let Attr::Intrinsic(text) = data.attr else { return None };
-        let of = &kernel.intrinsics[text].target;
-        Some(Refusal {
-            op: Some((data.op, data.ty)),
-            span: data.span,
-            target: NAME,
-            reason: Some(match of.as_str() {
-                "ptx" => Reason::with_help(
-                    "instructions of PTX cannot be named yet; write the ops that they stand for",
-                    "write the ops that the instruction stands for",
-                ),
-                other => reasons::of_another(other),
-            }),
-        })
-    });
-    refused.collect()
-}
-
 impl Backend for Ptx {
     fn legality(&self, target: Target) -> Legality {
         let legality = Legality::new(NAME, PTX_NATIVE.iter().copied(), reason_for_type)
@@ -97,7 +74,7 @@ impl Backend for Ptx {
     }
 
     fn check_intrinsics(&self, kernel: &Kernel, _: Target) -> Vec<Refusal> {
-        check_intrinsics(kernel)
+        lowering::intrinsic::check(kernel)
     }
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {

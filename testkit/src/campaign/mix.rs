@@ -1,5 +1,6 @@
 //! Which kernels a campaign is made of.
 
+use halfbyte_abi::Sm;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, Type};
 
@@ -34,6 +35,7 @@ pub struct Targets {
     module: Module,
     halu: Options,
     vp1: Options,
+    ptx: Options,
 }
 
 impl Default for Targets {
@@ -43,19 +45,25 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// The two machines, with all passes.
+    /// Each target, with all passes.
     pub fn new() -> Targets {
         let module = Module::from_kernels([]);
         let options = |target| Options { verify: false, ..Options::new(target) };
-        Targets { module, halu: options(halfbyte::HALU), vp1: options(halfbyte::VP1) }
+        Targets {
+            module,
+            halu: options(halfbyte::HALU),
+            vp1: options(halfbyte::VP1),
+            ptx: options(halfbyte::ptx(Sm::DEFAULT)),
+        }
     }
 }
 
-/// Draws kernels of which some are for both machines and some for one of them.
+/// Draws kernels of which some are for both machines and some for one target.
 pub struct Mix<'t> {
     both: Palette<'t>,
     halu: Palette<'t>,
     vp1: Palette<'t>,
+    ptx: Palette<'t>,
 }
 
 impl<'t> Mix<'t> {
@@ -73,6 +81,7 @@ impl<'t> Mix<'t> {
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
             halu: Palette::new(takes(&targets.halu)).with_types(&types).with_intrinsics(&[draw::halu]),
+            ptx: Palette::new(takes(&targets.ptx)).with_types(&types).with_intrinsics(&[draw::ptx]),
             vp1: vp1.with_types(&BYTES).with_addresses(Addresses::Affine),
         }
     }
@@ -84,7 +93,8 @@ impl<'t> Mix<'t> {
         let mut shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
         let palette = match random.below(20) {
             0..=10 => &mut self.both,
-            11..=18 => &mut self.halu,
+            11..=15 => &mut self.halu,
+            16..=18 => &mut self.ptx,
             _ => &mut self.vp1,
         };
         if palette.addresses() == Addresses::Affine {

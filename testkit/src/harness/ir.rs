@@ -16,6 +16,7 @@ impl Via {
             Via::Ptx => "ptx",
             Via::Ir => "ir",
             Via::Halu => "halu",
+            Via::Recompiled => "recompiled",
         }
     }
 }
@@ -125,7 +126,7 @@ impl Run<'_> {
         match self.via {
             Via::Ir => Ok(None),
             Via::Halu => Ok(Some(halfbyte::HALU)),
-            Via::Ptx => {
+            Via::Ptx | Via::Recompiled => {
                 let number = request.machine.map_or(Sm::DEFAULT.number(), |machine| machine.sm);
                 if let Some(sm) = Sm::new(number) {
                     return Ok(Some(halfbyte::ptx(sm)));

@@ -55,6 +55,8 @@ pub enum Via {
     Ir,
     /// HALU's words.
     Halu,
+    /// The PTX that PTX, imported, is compiled to; of kernels of the IR, the same as [`Via::Ptx`].
+    Recompiled,
 }
 
 /// How many work items there are.

@@ -2,6 +2,7 @@
 //! it.
 
 pub(crate) mod context;
+pub(crate) mod intrinsic;
 pub(crate) mod memory;
 
 use std::collections::BTreeMap;
@@ -195,13 +196,6 @@ impl Lowering<'_> {
     /// Whether all values of an instruction have registers to be in, and the machine is new enough.
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
-        let data = &kernel.insts[inst];
-        if let Attr::Intrinsic(_) = data.attr {
-            return Err(Some(Reason::with_help(
-                "it has no intrinsics",
-                "write the ops that the instruction stands for",
-            )));
-        }
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
         for ty in values.map(|value| kernel.ty(value)) {
             if registers_of(ty).is_none() {
@@ -324,7 +318,10 @@ impl<'k> Selector<'k> for Lowering<'k> {
         if wanted.is_some() || !data.op.is_pure() {
             self.begin(inst);
             self.out.take_since();
-            let reg = self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None));
+            let reg = match data.attr {
+                Attr::Intrinsic(text) => intrinsic::lower(self, inst, &kernel.intrinsics[text]),
+                _ => self.checked(inst).and_then(|()| context::lower(self, inst).ok_or(None)),
+            };
             let since = self.out.take_since();
             let reg = reg.and_then(|reg| match since.is_met_by(self.sm) {
                 true => Ok(reg),

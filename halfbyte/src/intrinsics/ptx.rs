@@ -1,0 +1,72 @@
+//! PTX's instructions: the meaning of the one instruction, on registers that hold the operands.
+//!
+//! An operand or result has a register of as many bits as its type, an `i1` a predicate.
+
+use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
+use halfbyte_ir::{Elem, Type};
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
+use halfbyte_isa::ptx::template::{self, MAX_OPERANDS, RESULT};
+use halfbyte_isa::ptx::types::{Special, Type as PtxType};
+use halfbyte_isa::ptx::{Reg, Var};
+
+/// The meaning of a text on operands of these types, or why it has none.
+pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
+    let operands = args.iter().map(|&ty| register(ty)).collect::<Result<Vec<_>, _>>()?;
+    let inst = template::parse(text, register(result)?, &operands).map_err(|error| error.to_string())?;
+    Ok(Box::new(move |operands, out| {
+        let mut registers = Registers([0; MAX_OPERANDS]);
+        for (register, operand) in registers.0.iter_mut().zip(operands) {
+            *register = bits(operand);
+        }
+        let written = meaning(&inst, &mut Concrete, &mut registers).writes.into_iter().find_map(|write| match write {
+            Write::Register(RESULT, [low, high]) => Some(u64::from(high) << 32 | u64::from(low)),
+            Write::Predicate(RESULT, truth) => Some(truth.into()),
+            _ => None,
+        });
+        unpack(result, &[written.unwrap_or_default(), 0, 0, 0, 0, 0, 0, 0], out);
+    }))
+}
+
+/// The register that a value of a type has.
+fn register(ty: Type) -> Result<PtxType, String> {
+    match (ty, ty.bits()) {
+        (Type::I1, _) => Ok(PtxType::Pred),
+        (ty, 16) if ty.elem() != Elem::I1 => Ok(PtxType::B16),
+        (ty, 32) if ty.elem() != Elem::I1 => Ok(PtxType::B32),
+        (ty, 64) if ty.elem() != Elem::I1 => Ok(PtxType::B64),
+        _ => Err(format!("no register holds {ty}")),
+    }
+}
+
+fn bits(operand: &Operand<'_>) -> u64 {
+    let [bits, ..] = pack(operand.ty, operand.lanes);
+    bits
+}
+
+/// What the operands' registers hold.
+struct Registers([u64; MAX_OPERANDS]);
+
+impl Registers {
+    fn get(&self, reg: Reg) -> u64 {
+        let number = reg.0.checked_sub(1).map(|number| number as usize);
+        number.and_then(|number| self.0.get(number)).copied().unwrap_or_default()
+    }
+}
+
+impl Reader<Concrete> for Registers {
+    fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+        let bits = self.get(reg);
+        [bits as u32, (bits >> 32) as u32]
+    }
+    fn predicate(&mut self, _: &mut Concrete, reg: Reg) -> bool {
+        self.get(reg) & 1 != 0
+    }
+    // What a template cannot have is never asked for.
+    fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {
+        [0; 2]
+    }
+    fn variable(&mut self, _: &mut Concrete, _: Var) -> [u32; 2] {
+        [0; 2]
+    }
+}

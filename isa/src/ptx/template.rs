@@ -1,0 +1,234 @@
+//! Instructions with places for values: how the IR's intrinsics name any instruction of PTX that computes.
+//!
+//! A template is an instruction in which `$d` is the result's register and `$0`, `$1`, ... are those of the operands. PTX lets
+//! names begin with `$`, so that its own reader reads a template where such registers are declared. Memory, control, the carry
+//! flag and special registers cannot be had.
+
+use thiserror::Error;
+
+use super::inst::Inst;
+use super::module::{Body, Registers, Scope};
+use super::operand::{Operand, Reg};
+use super::row::{Class, Role};
+use super::text::{self, inst_text_in};
+use super::types::Type;
+
+/// The register that a template calls `$d`.
+pub const RESULT: Reg = Reg(0);
+
+/// Operands that a template has at most.
+pub const MAX_OPERANDS: usize = 6;
+
+/// The register that a template calls `$0`, `$1`, ...
+pub const fn operand(number: u8) -> Reg {
+    Reg(1 + number as u32)
+}
+
+/// Why a text is no template for these values.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum TemplateError {
+    /// More operands than there are registers to read them by.
+    #[error("an instruction takes no {0} operands")]
+    TooMany(usize),
+    /// The text is no instruction.
+    #[error("{0}")]
+    Text(text::ErrorKind),
+    /// More than an instruction, or none.
+    #[error("this is not one instruction; it stands without `;`")]
+    NotOne,
+    /// An instruction that does more than compute.
+    #[error("`{0}` reads or writes memory, or steers; an intrinsic only computes")]
+    Class(&'static str),
+    /// An instruction with a state that outlives it.
+    #[error("`{0}` has to do with the carry flag; an intrinsic only computes")]
+    Carry(&'static str),
+    /// An instruction that may not act.
+    #[error("an intrinsic has no guard: where it does not act, there would be no result")]
+    Guarded,
+    /// An operand that is not the same everywhere.
+    #[error("only `$d`, `$0`, `$1`, ... and numbers can stand in an intrinsic")]
+    Operand,
+    /// A register that is not used as it must be.
+    #[error("{0}")]
+    Unused(String),
+}
+
+/// The name of a register of a template.
+fn name(reg: Reg) -> String {
+    match reg.0.checked_sub(1) {
+        None => "$d".to_owned(),
+        Some(number) => format!("${number}"),
+    }
+}
+
+/// The registers of a template: the result, then the operands.
+fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError> {
+    if operands.len() > MAX_OPERANDS {
+        return Err(TemplateError::TooMany(operands.len()));
+    }
+    let mut registers = Registers::default();
+    for (number, &ty) in (0..).zip([&[result], operands].concat().iter()) {
+        registers.declare(name(Reg(number)), ty, None);
+    }
+    Ok(registers)
+}
+
+/// Reads a template, for a result and operands in registers of these types: `.pred`, `.b16`, `.b32` or `.b64`. The registers of
+/// the instruction are [`RESULT`] and those of [`operand`].
+///
+/// # Errors
+/// Text that is no instruction, does more than compute, or does not fit the values.
+pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, TemplateError> {
+    use std::fmt::Write;
+
+    let registers = registers(result, operands)?;
+    let mut whole = String::from(".version 9.3\n.target sm_90\n.address_size 64\n.entry k()\n{\n");
+    for family in registers.families() {
+        let _ = writeln!(whole, ".reg .{} {};", family.ty.name(), family.name);
+    }
+    let _ = write!(whole, "{line};\n}}\n");
+    let read = text::read(&whole).map_err(|errors| match errors.into_iter().next() {
+        Some(error) => TemplateError::Text(error.kind),
+        None => TemplateError::NotOne,
+    })?;
+    let [entry] = read.module.entries.as_slice() else { return Err(TemplateError::NotOne) };
+    let body = &entry.body;
+    let [inst] = body.insts.as_slice() else { return Err(TemplateError::NotOne) };
+    let alone = body.registers == registers
+        && (body.labels.is_empty() && body.tables.is_empty() && body.frame.is_empty())
+        && (read.module.functions.is_empty() && read.module.variables.is_empty() && entry.params.is_empty());
+    if !alone {
+        return Err(TemplateError::NotOne);
+    }
+    check(inst, operands.len())?;
+    Ok(inst.clone())
+}
+
+/// What may not stand in a template.
+fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
+    let mnemonic = inst.row().mnemonic;
+    if inst.guard.is_some() {
+        return Err(TemplateError::Guarded);
+    }
+    if !matches!(inst.row().class, Class::Compute | Class::Move | Class::Address) {
+        return Err(TemplateError::Class(mnemonic));
+    }
+    if inst.reads_carry() || inst.writes_carry() {
+        return Err(TemplateError::Carry(mnemonic));
+    }
+    let values = |operand: &Operand| {
+        matches!(
+            operand,
+            Operand::Register(_)
+                | Operand::Not(_)
+                | Operand::Pair(_)
+                | Operand::Number(_)
+                | Operand::Vector(_)
+                | Operand::Lanes { .. }
+        )
+    };
+    if !inst.operands.iter().all(values) {
+        return Err(TemplateError::Operand);
+    }
+    let mut written = 0;
+    let mut used = vec![false; operands];
+    for (role, reg) in inst.registers() {
+        let number = reg.0.checked_sub(1).map(|number| number as usize);
+        match (number, role) {
+            (None, Role::Def) => written += 1,
+            (None, _) => return Err(TemplateError::Unused("the result `$d` is read".into())),
+            (Some(_), Role::Def) => return Err(TemplateError::Unused(format!("operand `{}` is written", name(reg)))),
+            (Some(number), _) => used.get_mut(number).into_iter().for_each(|used| *used = true),
+        }
+    }
+    if written != 1 {
+        return Err(TemplateError::Unused("the result `$d` is to be written once".into()));
+    }
+    match used.iter().position(|used| !used) {
+        Some(number) => Err(TemplateError::Unused(format!("operand `${number}` is not used"))),
+        None => Ok(()),
+    }
+}
+
+/// The template of an instruction, and the registers that its operands stand for, in order; `types` gives the type of a register.
+/// `None` where it can be no template: an intrinsic only computes, and one value.
+pub fn of(inst: &Inst, types: impl Fn(Reg) -> Option<Type>) -> Option<(String, Vec<Reg>)> {
+    let mut inst = Inst { guard: None, ..inst.clone() };
+    let (mut result, mut operands) = (Vec::new(), Vec::new());
+    inst.rename(|role, reg| match role {
+        Role::Def => {
+            result.push(reg);
+            RESULT
+        }
+        _ => {
+            let known = operands.iter().position(|&of| of == reg);
+            let number = known.unwrap_or_else(|| {
+                operands.push(reg);
+                operands.len() - 1
+            });
+            operand(u8::try_from(number).unwrap_or(u8::MAX))
+        }
+    });
+    let &[result] = result.as_slice() else { return None };
+    let read = operands.iter().map(|&reg| types(reg)).collect::<Option<Vec<Type>>>()?;
+    let body = Body { registers: registers(types(result)?, &read).ok()?, ..Default::default() };
+    check(&inst, operands.len()).ok()?;
+    let line = inst_text_in(&inst, Scope { params: &[], body: &body, variables: &[], functions: &[] });
+    Some((line.trim_end_matches(';').to_owned(), operands))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::super::Opcode;
+    use super::*;
+
+    fn error(line: &str, operands: &[Type]) -> String {
+        parse(line, Type::B32, operands).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_instruction_is_read_and_printed() {
+        for (line, result, operands) in [
+            ("cvt.rmi.f32.f32 $d, $0", Type::B32, &[Type::B32][..]),
+            ("lop3.b32 $d, $0, $1, $0, 30", Type::B32, &[Type::B32, Type::B32]),
+            ("shl.b64 $d, $0, $1", Type::B64, &[Type::B64, Type::B32]),
+            ("setp.lt.and.f32 $d, $0, 0f3f800000, $1", Type::Pred, &[Type::B32, Type::Pred]),
+            ("vadd4.u32.u32.u32.sat $d.b10, $0, $1.b0000, $2", Type::B32, &[Type::B32; 3]),
+        ] {
+            let inst = parse(line, result, operands).unwrap();
+            let types = [&[result], operands].concat();
+            let (printed, regs) = of(&inst, |reg| types.get(reg.0 as usize).copied()).unwrap();
+            assert_eq!(parse(&printed, result, operands).unwrap(), inst, "{printed}");
+            assert_eq!(regs.len(), operands.len());
+        }
+        assert_eq!(parse("ex2.approx.f32 $d, $0", Type::B32, &[Type::B32]).unwrap().opcode, Opcode::EX2_F32);
+    }
+
+    #[test]
+    fn what_is_no_template_says_why() {
+        let word = [Type::B32];
+        for (line, reason) in [
+            ("frob.b32 $d, $0", "unknown instruction"),
+            ("not.b32 $d, $1", "$1"),
+            ("not.b32 $d, %r1", "%r1"),
+            ("not.b32 $d, $0; not.b32 $d, $0", "not one instruction"),
+            ("} .entry l() { ret", "not one instruction"),
+            ("", "not one instruction"),
+            ("ret", "an intrinsic only computes"),
+            ("ld.global.b32 $d, [$0]", "64"),
+            ("add.cc.u32 $d, $0, $0", "carry flag"),
+            ("mov.u32 $d, %tid.x", "only `$d`, `$0`"),
+            ("mov.b32 $d, 1", "`$0` is not used"),
+            ("not.b32 $0, $0", "operand `$0` is written"),
+            ("add.u32 $d, $d, $0", "`$d` is read"),
+            ("not.b64 $d, $0", "64"),
+        ] {
+            let error = error(line, &word);
+            assert!(error.contains(reason), "{line}: {error}");
+        }
+        assert!(error("mov.b32 $d, $0", &[Type::B32; 7]).contains("7 operands"));
+    }
+}

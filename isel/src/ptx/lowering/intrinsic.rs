@@ -1,0 +1,80 @@
+//! Intrinsics: an instruction of PTX on values in registers of their widths.
+
+use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type};
+use halfbyte_isa::ptx;
+use halfbyte_isa::ptx::types::Type as RegType;
+use halfbyte_isa::ptx::{NAME, template};
+use smallvec::SmallVec;
+
+use super::Lowering;
+use crate::ptx::operands::Reg;
+use crate::{Refusal, reasons};
+
+const TEXTS: &str =
+    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
+
+/// The register that an instruction takes a value of a type in.
+fn register(ty: Type) -> Result<RegType, Reason> {
+    match (ty, ty.bits()) {
+        (Type::I1, _) => Ok(RegType::Pred),
+        (ty, _) if ty.is_mask() => Err(reasons::no_register(ty)),
+        (_, 16) => Ok(RegType::B16),
+        (_, 32) => Ok(RegType::B32),
+        (_, 64) => Ok(RegType::B64),
+        _ => Err(reasons::no_register(ty)),
+    }
+}
+
+/// An intrinsic's instruction on the registers of a template, and the types of these; or why there is none.
+fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::Inst, Vec<RegType>), Reason> {
+    if data.target != NAME {
+        return Err(reasons::of_another(&data.target));
+    }
+    let result = register(kernel.insts[inst].ty)?;
+    let args = kernel.args(inst).iter();
+    let operands = args.map(|&arg| register(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
+    let inst =
+        template::parse(&data.text, result, &operands).map_err(|error| Reason::from(error.to_string()).help(TEXTS))?;
+    Ok((inst, [&[result], operands.as_slice()].concat()))
+}
+
+/// The intrinsics that are no instructions of PTX, used or not.
+pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
+    if kernel.intrinsics.is_empty() {
+        return Vec::new();
+    }
+    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    let refused = insts.filter_map(|&inst| {
+        let data = &kernel.insts[inst];
+        let Attr::Intrinsic(text) = data.attr else { return None };
+        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
+        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: NAME, reason: Some(reason) })
+    });
+    refused.collect()
+}
+
+/// The instruction of an intrinsic, or why there is none.
+pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
+    let kernel = lowering.kernel;
+    let (mut made, types) = template(kernel, inst, data)?;
+    let mut registers: SmallVec<[ptx::Reg; 8]> = SmallVec::new();
+    let result = types.first().copied().unwrap_or(RegType::B32);
+    registers.push(lowering.out.reg(result));
+    for (&arg, &ty) in kernel.args(inst).iter().zip(types.iter().skip(1)) {
+        let value = lowering.value_reg(arg);
+        registers.push(match ty {
+            RegType::B16 => lowering.out.half(0, value.word(0)),
+            RegType::B64 => lowering.out.pair(value.word(0), value.word(1)),
+            _ => value.word(0),
+        });
+    }
+    made.rename(|_, reg| registers.get(reg.0 as usize).copied().unwrap_or(reg));
+    lowering.out.push(made.opcode, &made.words, &made.operands);
+    let defined = made.registers().find(|(role, _)| *role == halfbyte_isa::row::Role::Def).map(|(_, reg)| reg);
+    let Some(defined) = defined else { return Err(None) };
+    Ok(match result {
+        RegType::B16 => Reg::new(lowering.out.pack(RegType::B32, &[defined, defined])),
+        RegType::B64 => Reg::of_words(&lowering.out.unpack(RegType::B64, [true; 2], defined)),
+        _ => Reg::new(defined),
+    })
+}
