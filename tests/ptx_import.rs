@@ -174,6 +174,7 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         linkage: Linkage::Visible,
         params: Vec::new(),
         blocks: Default::default(),
+        hints: Vec::new(),
         body: Body { registers, ..Body::default() },
         variables: Default::default(),
         functions: Default::default(),

@@ -21,6 +21,7 @@ use halfbyte::{Module, RefusedKernel, TARGETS, Target};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
+use super::from_ptx::{given_back, mention_free_sums};
 use super::io::{Input, to_stdout, write};
 use super::names::{among, did_you_mean};
 use super::output::{refuse_terminal, say};
@@ -51,6 +52,9 @@ pub(super) struct Compile {
     /// Where to; - is standard output
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// In PTX that is read, fuse a product and a sum where the text leaves it to the assembler to do so; else each is rounded
+    #[arg(long)]
+    contract: bool,
     /// Show each kernel after this step, on standard error
     #[arg(long, value_name = "STEP")]
     print_after: Vec<String>,
@@ -219,7 +223,8 @@ impl Compile {
         let name = input.name.clone();
         let text = input.into_text()?;
         // What no op stands for is not lost where the kernel becomes PTX again.
-        let imported = import_ptx::Options { shape: self.shape.known(&name)?, keep: to_ptx };
+        let (shape, contract) = (self.shape.known(&name)?, self.contract);
+        let imported = import_ptx::Options { shape, keep: to_ptx, contract };
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {
@@ -283,7 +288,11 @@ impl Compile {
                 match (self.emit, target.sm().filter(|_| to_ptx)) {
                     (Kind::Asm | Kind::Ptx, Some(sm)) => {
                         let source = self.line_info.then_some(name.as_str());
-                        out = ptx_text(compiled.code, sm, source).into_bytes();
+                        let code = match is_ptx(&name) && !self.contract && self.passes.is_none() {
+                            true => given_back(&name, &text, compiled)?,
+                            false => compiled.code,
+                        };
+                        out = ptx_text(code, sm, source).into_bytes();
                     }
                     (Kind::Obj, _) => {
                         let object = compiled.object(&name, &options);
@@ -310,6 +319,9 @@ impl Compile {
         }
         if is_empty {
             return Err(no_kernels(&name, &text));
+        }
+        if is_ptx(&name) && !self.contract && !to_ptx {
+            mention_free_sums(&name, &text, self.kernel.as_deref())?;
         }
         Ok(Product { bytes: out, compiled: counted, times: times.into_values().collect() })
     }

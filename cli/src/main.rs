@@ -9,6 +9,7 @@ mod completions;
 mod corpus;
 mod disasm;
 mod explain;
+mod from_ptx;
 mod interrupt;
 mod io;
 mod isa;

@@ -34,6 +34,7 @@ use serde_json::json;
 use self::results::{Form, Out, results_json, write_results};
 use super::answer::Answer;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
+use super::from_ptx::mention_free_sums;
 use super::io::Input;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
@@ -70,6 +71,9 @@ pub(super) struct Run {
     items: Option<u32>,
     #[command(flatten)]
     shape: ShapeArgs,
+    /// In PTX that is translated, fuse a product and a sum where the text leaves it to the assembler to do so; else each is rounded
+    #[arg(long)]
+    contract: bool,
     /// Host threads at most; the interpreter takes one
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZero<u16>,
@@ -202,6 +206,10 @@ impl Run {
         let known = self.shape.known(&input.name)?;
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
+        if self.contract && (!is_ptx(&input.name) || self.on.is_text()) {
+            let message = "--contract is for PTX that is translated: as it stands each product and sum is rounded";
+            return Err(Failure::Call(format!("{message}; --target ir, halu or vp1")));
+        }
         if is_ptx(&input.name) && self.on.is_text() {
             return self.run_text(&input, shape, engine, within);
         }
@@ -228,7 +236,8 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = Module::open_each(&input.name, text, known.into())?;
+        let imported = import_ptx::Options { shape: known, keep: false, contract: self.contract };
+        let module = Module::open_each(&input.name, text, imported)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
         if let Some(report) =
@@ -244,6 +253,9 @@ impl Run {
             return Err(no_kernel(&module, name));
         };
         let params = given(kernel);
+        if is_ptx(&input.name) && !self.contract {
+            mention_free_sums(&input.name, text, Some(name))?;
+        }
         within.approximate.set(approximate_kernels(&module).contains(name));
         let On::Words(target) = on else {
             let ready = Ready::Ir(kernel);

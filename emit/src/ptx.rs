@@ -85,6 +85,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         linkage: Linkage::Visible,
         params: signature.given().iter().map(param).collect(),
         blocks: Blocks::Any,
+        hints: Vec::new(),
         body: Body { registers, insts, labels, ..Body::default() },
         variables: variables_of(&signature),
         functions: Functions::default(),

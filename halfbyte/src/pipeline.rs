@@ -168,6 +168,8 @@ pub struct Stats {
     pub ops: usize,
     /// Its ops after the passes.
     pub lowered: usize,
+    /// Whether some of these work on several lanes.
+    pub is_packed: bool,
     /// Its words.
     pub words: usize,
     /// The general registers that it uses.
@@ -287,11 +289,12 @@ impl<'a> Compiler<'a> {
         })?;
         self.poll(kernel)?;
         watch(&step("layout", kernel, start, Product::Words(&code)));
-        let lowered = ops(kernel);
+        let (lowered, is_packed) = (ops(kernel), is_packed(kernel));
         let stats = Stats {
             kernel: kernel.name.clone(),
             ops: written,
             lowered,
+            is_packed,
             words: code.words.len(),
             registers: code.info.registers,
             local_bytes: code.info.local_bytes,
@@ -444,6 +447,18 @@ pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> 
         }
     }
     rules.iter().zip(counts).filter(|&(_, count)| count > 0).map(|(rule, count)| (rule.name, count)).collect()
+}
+
+/// Whether an op works on several lanes.
+fn is_packed(kernel: &Kernel) -> bool {
+    use halfbyte_ir::Op::{Dot2S, Dot2SU, Dot2U, Dot4S, Dot4SU, Dot4U, SadS, SadU};
+    let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    insts.any(|&inst| {
+        let data = &kernel.insts[inst];
+        let works =
+            data.op.row().lanewise || matches!(data.op, SadS | SadU | Dot4S | Dot4U | Dot4SU | Dot2S | Dot2U | Dot2SU);
+        works && data.ty.lanes() > 1
+    })
 }
 
 fn ops(kernel: &Kernel) -> usize {

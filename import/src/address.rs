@@ -217,6 +217,9 @@ impl Import<'_> {
                     constant: 0,
                 })
             }
+            _ if self.range(val, depth).1 <= u32::MAX.into() => {
+                Some(Offset { terms: vec![Term { val, signed: false, scale: 1 }], constant: 0 })
+            }
             _ => None,
         }
     }
@@ -338,8 +341,9 @@ impl Import<'_> {
     }
 
     fn find_range(&self, val: Val, depth: u32) -> (u64, u64) {
-        let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits).min(63);
-        let all = (0, (1 << bits) - 1);
+        let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits);
+        let of_bits = |bits: u32| (0, u64::MAX >> (64 - bits.clamp(1, 64)));
+        let all = of_bits(bits);
         let Some(depth) = depth.checked_sub(1) else { return all };
         let &Def::Inst(number, None) = self.function.def(val) else { return all };
         let Some(inst) = self.function.inst(number) else { return all };
@@ -350,7 +354,8 @@ impl Import<'_> {
             Some(known) => (known, known),
             None => self.read_of(number, inst, i).map_or(all, |val| self.range(val, depth)),
         };
-        let within = |(low, high): (u64, u64)| if high <= all.1 { (low, high) } else { all };
+        // A number that saturates may have wrapped.
+        let within = |(low, high): (u64, u64)| if high <= all.1 && high < u64::MAX { (low, high) } else { all };
         let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_mul(c), b.saturating_mul(d));
         let sum = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
         match inst.opcode {
@@ -387,12 +392,10 @@ impl Import<'_> {
             Opcode::MIN if !inst.ty(0).is_signed() => (0, operand(1).1.min(operand(2).1)),
             Opcode::CVT_INT if !inst.ty(1).is_signed() && inst.ty(0).bits() >= inst.ty(1).bits() => {
                 let (low, high) = operand(1);
-                let most = (1 << inst.ty(1).bits().min(63)) - 1;
+                let (_, most) = of_bits(inst.ty(1).bits());
                 if high <= most { (low, high) } else { (0, most) }
             }
-            _ if inst.row().class == Class::Memory && !inst.ty(0).is_signed() => {
-                within((0, (1 << inst.ty(0).bits().min(63)) - 1))
-            }
+            _ if inst.row().class == Class::Memory && !inst.ty(0).is_signed() => within(of_bits(inst.ty(0).bits())),
             _ => all,
         }
     }

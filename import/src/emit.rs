@@ -16,6 +16,7 @@ use halfbyte_isa::row::Role;
 
 use crate::domain::Code;
 use crate::flow::End;
+use crate::fuse::fusable;
 use crate::sources::{Parameter, Parameters, Wrong};
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
@@ -29,6 +30,10 @@ pub(crate) struct Import<'a> {
     pub shape: Shape,
     /// Whether what no op stands for stays an instruction of PTX.
     pub keep: bool,
+    /// Whether what may be fused is.
+    pub contract: bool,
+    /// The products and sums that the text leaves to the assembler to fuse, by number.
+    pub fusable: HashSet<usize>,
     pub code: Code,
     /// The parameters of the IR, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
@@ -131,6 +136,8 @@ fn with_those<T>(
         types: &types,
         shape: options.shape,
         keep: options.keep,
+        contract: options.contract,
+        fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },
         code: Code::new(Builder::new(crate::ir_name(&entry.name))),
         params: Vec::new(),
         indices: HashMap::new(),

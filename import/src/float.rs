@@ -72,7 +72,13 @@ impl Import<'_> {
 
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
-        let flags = self.flags(inst, ty)?;
+        let mut flags = self.flags(inst, ty)?;
+        if self.fusable.contains(&self.number) {
+            flags.contract = self.contract;
+            if self.keep && !self.contract {
+                return None;
+            }
+        }
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
         Some(self.code.builder.float(op, ty, flags, &args))
     }

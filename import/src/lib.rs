@@ -14,7 +14,7 @@
 //!   st.global.b32 [%d3], %r5;
 //!   ret;
 //! }";
-//! let kernels = halfbyte_import::import(text, Default::default())?;
+//! let kernels = halfbyte_import::import(text, halfbyte_import::Shape::default())?;
 //! assert_eq!(kernels[0].to_string(), "\
 //! kernel @twice(%x: inout f16x2) {
 //! ^entry:
@@ -40,6 +40,7 @@ mod emit;
 mod fixed;
 mod float;
 mod flow;
+mod fuse;
 mod inline;
 mod integer;
 mod memory;
@@ -54,6 +55,7 @@ use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::docs;
+use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Text};
 use inline::{Inlined, inline};
 
@@ -80,11 +82,14 @@ pub struct Options {
     /// Whether an instruction that computes, and that no op stands for, stays what it is: an intrinsic of PTX, which other targets
     /// refuse. Else it is written out in ops.
     pub keep: bool,
+    /// Whether a product and a sum that the text leaves to the assembler to fuse are fused. Else each is rounded, as where the text
+    /// runs as it stands; what is to become PTX again leaves it to the assembler as well.
+    pub contract: bool,
 }
 
 impl From<Shape> for Options {
     fn from(shape: Shape) -> Options {
-        Options { shape, keep: false }
+        Options { shape, ..Options::default() }
     }
 }
 
@@ -104,7 +109,8 @@ pub fn is_ptx(file: &str) -> bool {
 ///
 /// # Errors
 /// All that is wrong with the text, and what no kernel of the IR can say.
-pub fn import(text: &str, options: Options) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
+pub fn import(text: &str, options: impl Into<Options>) -> Result<Vec<Kernel>, Vec<Diagnostic>> {
+    let options = options.into();
     let read = read(text)?;
     let places = Places::new(text);
     let (mut kernels, mut errors) = (Vec::new(), Vec::new());
@@ -122,6 +128,12 @@ pub fn import(text: &str, options: Options) -> Result<Vec<Kernel>, Vec<Diagnosti
     }
     errors.sort_by_key(|error| error.span.start);
     Err(errors)
+}
+
+/// How many sums and differences of a kernel have an operand that is a product, where the text leaves it to the assembler to make one
+/// instruction of both, rounded once: a GPU may give other bits there. [`Options::contract`] says which are wanted.
+pub fn free_sums(entry: &Entry) -> usize {
+    fuse::count(&ssa::Function::new(entry))
 }
 
 /// The kernels of a text without their calls.
@@ -154,7 +166,8 @@ pub struct Refused {
 ///
 /// # Errors
 /// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
-pub fn import_each(text: &str, options: Options) -> Result<Imported, Vec<Diagnostic>> {
+pub fn import_each(text: &str, options: impl Into<Options>) -> Result<Imported, Vec<Diagnostic>> {
+    let options = options.into();
     let read = read_each(text)?;
     let places = Places::new(text);
     if read.module.entries.is_empty() && read.refused.is_empty() && !read.outside.is_empty() {
@@ -216,12 +229,12 @@ pub fn import_one(
     text: &str,
     read: &Text,
     number: usize,
-    options: Options,
+    options: impl Into<Options>,
 ) -> Result<(Kernel, Vec<Part>), Vec<Diagnostic>> {
     let places = Places::new(text);
     let none = || vec![Diagnostic::new(Span::default(), format!("there is no kernel of number {number}"))];
     let Inlined { entry, locs } = inlined(read).nth(number).ok_or_else(none)?;
-    let kernel = emit::kernel(&entry, &locs, &places, options)?;
+    let kernel = emit::kernel(&entry, &locs, &places, options.into())?;
     let (_, found) = emit::parameters(&entry, &locs, &places)?;
     let errors = defects(&kernel);
     if errors.is_empty() { Ok((kernel, parts(&found))) } else { Err(errors) }

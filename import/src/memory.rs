@@ -6,6 +6,7 @@ use halfbyte_isa::ptx::{Base, Inst, Operand, Reg, row};
 use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
+use crate::domain::Code;
 use crate::emit::Import;
 use crate::flow::loads_parameter;
 use crate::sources::{Of, Parameter, is_store, loaded, reached};
@@ -211,10 +212,7 @@ impl Import<'_> {
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, values.len() as u32);
         if self.is_whole(&address, bytes * count) {
-            let parts: Vec<Value> =
-                values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
-            let ty = wide(bytes * count);
-            values = vec![self.code.op(Op::Concat, ty, &parts)];
+            values = vec![self.whole_of(&values, wide(bytes * count))];
         }
         for (i, value) in (0..).zip(values) {
             let ty = self.code.ty(value);
@@ -224,9 +222,42 @@ impl Import<'_> {
         }
     }
 
+    /// Elements side by side. Two halves are a pair of halves, for which there are instructions that make both.
+    fn whole_of(&mut self, values: &[Value], ty: Type) -> Value {
+        let pair = values.first().and_then(|&first| match self.code.ty(first) {
+            Type::F16 => Some(Type::F16X2),
+            Type::BF16 => Some(Type::BF16X2),
+            _ => None,
+        });
+        let alike = |code: &Code, pair: Type| values.iter().all(|&value| code.ty(value) == pair.lane_type());
+        let parts: Vec<Value> = match pair.filter(|&pair| alike(&self.code, pair)) {
+            Some(pair) => values
+                .chunks(2)
+                .map(|two| {
+                    let both = self.code.op(Op::Concat, pair, two);
+                    self.code.cast(both, Type::I32)
+                })
+                .collect(),
+            None => values
+                .iter()
+                .map(|&value| {
+                    let bits = self.code.ty(value).bits();
+                    self.code.cast(value, integer(bits))
+                })
+                .collect(),
+        };
+        match parts.as_slice() {
+            &[only] => only,
+            parts => self.code.op(Op::Concat, ty, parts),
+        }
+    }
+
     /// Whether elements are accessed together: all of them are aligned to their size, which those alone do not show to be so.
     fn is_whole(&self, address: &Address, bytes: u32) -> bool {
-        address.known_align < bytes && self.function.inst(self.number).is_some_and(|inst| count(inst) > 1)
+        // Parts of a word cost PTX nothing, and other targets more than a load.
+        let narrow = |inst: &Inst| self.keep && inst.ty(0).bits() < 32;
+        let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
+        inst.is_some_and(|inst| address.known_align < bytes || narrow(inst))
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {

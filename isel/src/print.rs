@@ -264,6 +264,7 @@ fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry 
         linkage: Linkage::Plain,
         params: signature.given().iter().map(param).collect(),
         blocks: Blocks::Any,
+        hints: Vec::new(),
         body: Body {
             registers: declared,
             labels: (0..blocks as u32).map(|at| LabelName { name: format!("b{at}"), at }).collect(),

@@ -14,19 +14,21 @@
 //!   st.global.b32 [%d3], %r5;
 //!   ret;
 //! }";
-//! let module = halfbyte::import_ptx::import("twice.ptx", text, Default::default())?;
+//! let module = halfbyte::import_ptx::import("twice.ptx", text, halfbyte::import_ptx::Shape::default())?;
 //! assert_eq!(module.ir().kernels[0].name, "twice");
 //! # Ok::<(), halfbyte::Report>(())
 //! ```
 
+mod back;
 mod host;
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::Text;
 use halfbyte_isa::ptx::types::Token;
 
+pub use back::{GivenBack, give_back};
 use halfbyte_import::{Imported, Refused};
-pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, ir_name, is_ptx};
+pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, free_sums, ir_name, is_ptx};
 pub use halfbyte_runtime::ptx::Globals;
 pub use host::Host;
 
@@ -36,7 +38,7 @@ use crate::{Module, RefusedKernel, Report};
 ///
 /// # Errors
 /// All that is wrong with the text, and what no kernel of the IR can say.
-pub fn import(file: &str, text: &str, options: Options) -> Result<Module, Report> {
+pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
     match halfbyte_import::import(text, options) {
         Ok(kernels) => Ok(Module::from_kernels(kernels).with_text(file, text)),
         Err(errors) => Err(Report::new(file, text, errors)),
@@ -47,7 +49,7 @@ pub fn import(file: &str, text: &str, options: Options) -> Result<Module, Report
 ///
 /// # Errors
 /// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
-pub fn import_each(file: &str, text: &str, options: Options) -> Result<Module, Report> {
+pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
     let Imported { kernels, refused } =
         halfbyte_import::import_each(text, options).map_err(|errors| Report::new(file, text, errors))?;
     let refused = refused.into_iter().map(|Refused { name, span, errors }| RefusedKernel { name, span, errors });
@@ -64,7 +66,7 @@ pub fn import_one(
     text: &str,
     read: &Text,
     number: usize,
-    options: Options,
+    options: impl Into<Options>,
 ) -> Result<(Module, Vec<Part>), Report> {
     match halfbyte_import::import_one(text, read, number, options) {
         Ok((kernel, parts)) => Ok((Module::from_kernels([kernel]).with_text(file, text), parts)),
@@ -99,7 +101,7 @@ impl Module {
     ///
     /// # Errors
     /// All that is wrong with it; kernels in PTX that the IR cannot say.
-    pub fn open(file: &str, text: impl Into<String>, options: Options) -> Result<Module, Report> {
+    pub fn open(file: &str, text: impl Into<String>, options: impl Into<Options>) -> Result<Module, Report> {
         if is_ptx(file) { import(file, &text.into(), options) } else { Module::named(file, text) }
     }
 
@@ -107,7 +109,7 @@ impl Module {
     ///
     /// # Errors
     /// All that is wrong with a text in the IR; what is wrong with one in PTX as an assembler would say.
-    pub fn open_each(file: &str, text: impl Into<String>, options: Options) -> Result<Module, Report> {
+    pub fn open_each(file: &str, text: impl Into<String>, options: impl Into<Options>) -> Result<Module, Report> {
         if is_ptx(file) { import_each(file, &text.into(), options) } else { Module::named(file, text) }
     }
 }

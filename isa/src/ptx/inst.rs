@@ -60,6 +60,16 @@ impl Inst {
         }
     }
 
+    /// Whether it works on several numbers in a register: halves, bytes or half-words side by side.
+    pub fn is_packed(&self) -> bool {
+        let lanes = |o: &OperandRow| matches!(o.shape, Shape::Masked(_) | Shape::Selected(..));
+        // `f16x2`, `u8x4`: no other type has such a name.
+        let packed = |word: &Token| matches!(word, Token::Type(ty) if ty.name().contains('x'));
+        matches!(self.opcode, Opcode::DP4A | Opcode::DP2A)
+            || self.row().operands.iter().any(lanes)
+            || self.words.iter().any(packed)
+    }
+
     /// Shows each register that the instruction reads or writes, its guard first and the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {

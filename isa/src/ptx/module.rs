@@ -263,6 +263,8 @@ pub struct Entry {
     pub params: Vec<Param>,
     /// The blocks that it may be launched with.
     pub blocks: Blocks,
+    /// What it says to the assembler alone, as `.maxnreg 32` and `.pragma "nounroll";`.
+    pub hints: Vec<String>,
     /// What it does.
     pub body: Body,
     /// The variables of its file.
@@ -332,6 +334,17 @@ pub struct Body {
     pub labels: Vec<LabelName>,
     /// What its indirect branches and calls may lead to.
     pub tables: Vec<Table>,
+    /// What it says to the assembler of a place, such as that a loop is not to be unrolled, in order.
+    pub pragmas: Vec<Pragma>,
+}
+
+/// A `.pragma` of a body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pragma {
+    /// What stands between the word and the `;`, such as `"nounroll"`.
+    pub text: String,
+    /// The instruction it stands before; their number if it stands at the end.
+    pub at: u32,
 }
 
 impl Body {

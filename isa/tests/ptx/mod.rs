@@ -119,6 +119,7 @@ pub fn empty_entry() -> Entry {
         linkage: Linkage::Visible,
         params: vec![Param { name: "p".into(), ty: Type::B8, count: Some(1 << 10), align: Some(8), pointer: None }],
         blocks: Blocks::Any,
+        hints: Vec::new(),
         body: Body {
             registers,
             frame: frame(),

@@ -166,7 +166,7 @@ fn imported(
         return Err(Failure::new(Kind::Limit, message));
     }
     let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
-    let known = import_ptx::Options { shape: known, keep: via == Via::Recompiled };
+    let known = import_ptx::Options { shape: known, keep: via == Via::Recompiled, contract: false };
     let (module, parts) = import_one(&request.file, &request.text, read, number, known)
         .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {

@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
             }
             self.expect(')', "`,` or `)`")?;
         }
-        let mut blocks = Blocks::Any;
+        let (mut blocks, mut hints) = (Blocks::Any, Vec::new());
         while let Token::Dotted(word) = self.ahead.token {
             match word {
                 "maxntid" | "reqntid" => {
@@ -108,14 +108,15 @@ impl<'a> Reader<'a> {
                 // What it says is for the assembler.
                 "minnctapersm" | "maxnctapersm" | "maxnreg" => {
                     self.bump()?;
-                    self.count()?;
+                    hints.push(format!(".{word} {}", self.count()?));
                 }
+                "pragma" => hints.push(format!(".pragma {};", self.pragma()?)),
                 _ => self.about_debugging(word)?,
             }
         }
         let Code { body, locs, sources } = self.code(names)?;
         let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
-        Ok((Entry { name, linkage, params, blocks, body, variables, functions }, locs, sources))
+        Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
     }
 
     /// `128`, `16, 8`, `4, 4, 4`
@@ -217,6 +218,11 @@ impl<'a> Reader<'a> {
             Token::Dotted("reg") => self.registers(names).map(|()| None),
             Token::Dotted("local") => self.frame_variables(Space::Local, names).map(|()| None),
             Token::Dotted("param") => self.frame_variables(Space::Param, names).map(|()| None),
+            Token::Dotted("pragma") => {
+                let text = self.pragma()?;
+                names.pragma(place, text);
+                Ok(None)
+            }
             Token::Dotted(word) => self.about_debugging(word).map(|()| None),
             Token::Punct(';') => self.bump().map(|()| None),
             Token::Punct('{') => {

@@ -9,7 +9,7 @@ use super::error::{Error, ErrorKind};
 use crate::object::Loc;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Body, FrameVariable, LabelName, Registers, Table, Targets};
+use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Table, Targets};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::{Token, Type};
 
@@ -43,6 +43,7 @@ pub(super) struct Names<'a> {
     numbers: Vec<(Reg, Type, u64)>,
     /// The variables of the frame that were, by number.
     nested_frame: Vec<usize>,
+    pragmas: Vec<Pragma>,
 }
 
 #[derive(Clone, Copy)]
@@ -248,6 +249,11 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// What stands before the instruction of that number, for the assembler.
+    pub(super) fn pragma(&mut self, at: u32, text: String) {
+        self.pragmas.push(Pragma { text, at });
+    }
+
     /// What of the kernel or the function at hand has a name and an address: a variable of its frame, or a parameter.
     pub(super) fn base(&self, name: &str) -> Option<Base> {
         let of_frame = self.frame_variable(name).map(Base::Frame);
@@ -336,7 +342,9 @@ impl<'a> Names<'a> {
             Table { name: taken.unused(list.name), of }
         };
         let tables = self.lists.into_iter().map(table).collect();
-        Body { registers: self.registers, frame: self.frame, insts, labels, tables }
+        let mut pragmas = self.pragmas;
+        pragmas.iter_mut().for_each(|pragma| pragma.at += before);
+        Body { registers: self.registers, frame: self.frame, insts, labels, tables, pragmas }
     }
 
     /// Gives the registers of blocks names that no others have.

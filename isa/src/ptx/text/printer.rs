@@ -253,13 +253,14 @@ impl Printer {
         if entry.blocks != Blocks::Any {
             self.out.push_str(&format!("{}\n", entry.blocks));
         }
+        entry.hints.iter().for_each(|hint| self.all(&[hint, "\n"]));
         self.body(entry.scope(), None, locs);
     }
 
     /// Declarations and instructions in braces, with `.loc` before each instruction whose place is another one than before. What a
     /// function is called with has been declared.
     fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
-        let Body { registers, frame, insts, labels, tables } = scope.body;
+        let Body { registers, frame, insts, labels, tables, pragmas } = scope.body;
         let passed = |of: Passed| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
         self.out.push_str("{\n");
         for family in registers.families().iter().filter(|family| !passed(Passed::Register(family.first))) {
@@ -276,10 +277,14 @@ impl Printer {
         }
         tables.iter().for_each(|table| self.table(table, scope));
         let mut labels = labels.iter().peekable();
+        let mut pragmas = pragmas.iter().peekable();
         let mut told = Loc::default();
         for (place, inst) in insts.iter().enumerate() {
             while let Some(label) = labels.next_if(|label| label.at as usize <= place) {
                 self.all(&[&label.name, ":\n"]);
+            }
+            while let Some(pragma) = pragmas.next_if(|pragma| pragma.at as usize <= place) {
+                self.all(&["    .pragma ", &pragma.text, ";\n"]);
             }
             let loc = locs.get(place).copied().unwrap_or_default();
             if loc.is_known() && loc != told {

@@ -425,6 +425,21 @@ impl<'a> Reader<'a> {
         self.outside.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
 
+    /// `.pragma "nounroll";`: what stands between the word and the `;`.
+    pub(super) fn pragma(&mut self) -> Result<String, Error> {
+        self.bump()?;
+        let mut texts = Vec::new();
+        while let Token::String(text) = self.ahead.token {
+            texts.push(format!("\"{text}\""));
+            self.bump()?;
+            if !self.accept(',')? {
+                break;
+            }
+        }
+        self.expect(';', "`;`")?;
+        Ok(texts.join(", "))
+    }
+
     /// A directive that says nothing about what the program does.
     pub(super) fn about_debugging(&mut self, word: &str) -> Result<(), Error> {
         match word {
@@ -446,13 +461,7 @@ impl<'a> Reader<'a> {
                 self.lexer.skip_line();
                 self.bump()
             }
-            "pragma" => {
-                self.bump()?;
-                while matches!(self.ahead.token, Token::String(_) | Token::Punct(',')) {
-                    self.bump()?;
-                }
-                self.expect(';', "`;`")
-            }
+            "pragma" => self.pragma().map(drop),
             "section" => {
                 while !matches!(self.ahead.token, Token::Punct('{') | Token::End) {
                     self.bump()?;

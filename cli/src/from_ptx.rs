@@ -1,0 +1,39 @@
+//! What commands do with texts in PTX beside running them.
+
+use halfbyte::emit::Code;
+use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name};
+use halfbyte::pipeline::Compiled;
+
+use super::Failure;
+use super::output::mention;
+
+/// The kernels that a text was compiled to, those without packed work as they stood in it.
+pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<Code>, Failure> {
+    let read = import_ptx::read_each(name, text)?;
+    let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
+        let GivenBack { code, is_own } = give_back(&read, code, stats.is_packed);
+        if is_own {
+            let kernel = code.info.signature.name();
+            mention(&format!("note: @{kernel} has no packed work, and is given back as it was"));
+        }
+        code
+    });
+    Ok(code.collect())
+}
+
+/// Says of the kernels, or the one of that name, how many sums a GPU may fuse with a product, where they are rounded each here.
+pub(super) fn mention_free_sums(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
+    let read = import_ptx::read_each(name, text)?;
+    for entry in &read.module.entries {
+        let of = ir_name(&entry.name);
+        let count = free_sums(entry);
+        if count == 0 || kernel.is_some_and(|kernel| ir_name(kernel) != of) {
+            continue;
+        }
+        let sums = if count == 1 { "a sum".to_owned() } else { format!("{count} sums") };
+        mention(&format!(
+            "note: @{of} leaves it to the assembler to fuse {sums} with products; each is rounded here, and --contract fuses them"
+        ));
+    }
+    Ok(())
+}
