@@ -90,6 +90,9 @@ impl Import<'_> {
             }
             let stored = is_store(inst);
             let bytes = element.bits() / 8 * count(inst);
+            if self.is_narrow(inst) {
+                types = vec![wide(bytes)];
+            }
             for source in reached {
                 if let Some(of) = accesses.get_mut(source as usize) {
                     of.types.extend(&types);
@@ -254,10 +257,14 @@ impl Import<'_> {
 
     /// Whether elements are accessed together: all of them are aligned to their size, which those alone do not show to be so.
     fn is_whole(&self, address: &Address, bytes: u32) -> bool {
-        // Parts of a word cost PTX nothing, and other targets more than a load.
-        let narrow = |inst: &Inst| self.keep && inst.ty(0).bits() < 32;
         let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
-        inst.is_some_and(|inst| address.known_align < bytes || narrow(inst))
+        inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst))
+    }
+
+    /// Whether an access is of parts of words that are better loaded and stored together: they cost PTX nothing, and other targets
+    /// more than a load.
+    fn is_narrow(&self, inst: &Inst) -> bool {
+        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
@@ -280,7 +287,7 @@ impl Import<'_> {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
-        let bytes = inst.ty(0).bits() / 8;
+        let bytes = inst.ty(0).bits() / 8 * if self.is_narrow(inst) { count(inst) } else { 1 };
         if let Base::Variable(var) = operand.base {
             let source = self.parameters.variable(var)?;
             return self.in_buffer(source, operand.offset, bytes);

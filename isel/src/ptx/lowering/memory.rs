@@ -15,6 +15,7 @@ use super::Lowering;
 const U64: Token = Token::Type(RegType::U64);
 const U32: Token = Token::Type(RegType::U32);
 const B32: Token = Token::Type(RegType::B32);
+const B64: Token = Token::Type(RegType::B64);
 
 /// Launches of fewer items than this are never ruled out: where so few could make an address wrap, it is computed so that it may.
 const ALWAYS: u64 = 1 << 20;
@@ -227,6 +228,11 @@ impl Lowering<'_> {
             let words = [space, &[narrow(ty)]].concat();
             return Reg::new(self.out.word(opcode, &words, &[at]));
         }
+        if is_pair(ty, mem) {
+            let at = self.operand(address, 0);
+            let whole = self.out.define(RegType::B64, opcode, &[space, &[B64]].concat(), &[at]);
+            return Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], whole));
+        }
         let mut loaded: ArrayVec<ptx::Reg, { Reg::MOST }> = ArrayVec::new();
         let pieces = pieces(ty, mem);
         for plus in (0..i64::from(ty.bytes())).step_by(4 * pieces) {
@@ -252,6 +258,12 @@ impl Lowering<'_> {
             return Reg::NONE;
         }
         let data = self.value_reg(value);
+        if is_pair(ty, mem) {
+            let whole = self.out.pair(data.word(0), data.word(1));
+            let at = self.operand(address, 0);
+            self.out.push(Opcode::ST, &[Token::Global, B64], &[at, Operand::Register(whole)]);
+            return Reg::NONE;
+        }
         let pieces = pieces(ty, mem);
         for plus in (0..ty.bytes()).step_by(4 * pieces) {
             let at = self.operand(address, plus.into());
@@ -261,6 +273,11 @@ impl Lowering<'_> {
         }
         Reg::NONE
     }
+}
+
+/// Whether an access is of a number of 64 bits, which the assembler then keeps in registers side by side.
+fn is_pair(ty: Type, mem: MemAttr) -> bool {
+    matches!(ty, Type::I64 | Type::F64) && mem.align >= 8
 }
 
 /// Words of a piece of an access that is wider than one: as many as its alignment allows, so that pieces trap where the whole
