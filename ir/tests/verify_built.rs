@@ -275,7 +275,7 @@ fn packed_kernels() {
         "6 streams of @k, which has 5 parameters; expected a parameter a stream"
     );
     let what = "`%v` is no stream; expected an `in` or `out` buffer aligned to 16";
-    let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align };
+    let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align, may_alias: false };
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::InOut, 16)), [what]);
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::In, 32)), [what]);
     assert_eq!(packed(|kernel| kernel.params[3].kind = ParamKind::Scalar(Type::I32)), [what]);

@@ -26,7 +26,7 @@ pub fn params(text: &str) -> Vec<Param> {
                     "inout" => Direction::InOut,
                     other => panic!("{other} is no direction"),
                 };
-                ParamKind::Buffer { direction, elem, align: elem.bytes() }
+                ParamKind::Buffer { direction, elem, align: elem.bytes(), may_alias: false }
             }
         };
         Param { name: name.into(), kind }
@@ -78,6 +78,7 @@ pub fn launch(kernel: &Kernel, budget: u64, items: u32, args: &mut [Arg<'_>]) ->
             (Some(copy), _) => Arg::Buffer(copy),
             (None, Arg::In(bytes)) => Arg::In(bytes),
             (None, Arg::Scalar(bits)) => Arg::Scalar(*bits),
+            (None, &Arg::Alias { of, offset }) => Arg::Alias { of, offset },
             (None, Arg::Buffer(_)) => unreachable!("it was copied"),
         })
         .collect();

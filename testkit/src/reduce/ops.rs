@@ -110,7 +110,7 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let observed = observed(draft, inst, ty, watchdog)?;
     let item = draft.item_id()?;
     let kernel = &mut draft.kernel;
-    let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes() };
+    let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes(), may_alias: false };
     let buffer = add_buffer(kernel, fresh(kernel), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let mut args = ValueList::from_slice(&[buffer, item], &mut kernel.pool);
@@ -130,7 +130,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     let mut watched = Draft { kernel: draft.kernel.clone(), launch: draft.launch.clone() };
     let item = watched.item_id()?;
     let kernel = &mut watched.kernel;
-    let elem = ParamKind::Buffer { direction: Direction::Out, elem: ty, align: ty.bytes() };
+    let elem = ParamKind::Buffer { direction: Direction::Out, elem: ty, align: ty.bytes(), may_alias: false };
     let buffer = add_buffer(kernel, "observed".to_owned(), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let value = kernel.result(inst)?;

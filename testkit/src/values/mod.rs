@@ -370,7 +370,7 @@ mod tests {
     use halfbyte_ir::Direction;
 
     fn buffer(elem: Type) -> ParamKind {
-        ParamKind::Buffer { direction: Direction::In, elem, align: 1 }
+        ParamKind::Buffer { direction: Direction::In, elem, align: 1, may_alias: false }
     }
 
     fn read(text: &str, kind: ParamKind) -> Result<Vec<u8>, String> {
