@@ -216,7 +216,12 @@ mod tests {
     fn buffer(name: &str, align: u32) -> Param {
         Param {
             name: name.into(),
-            kind: ParamKind::Buffer { direction: Direction::In, elem: Type::from_name("f16x2").unwrap(), align, may_alias: false },
+            kind: ParamKind::Buffer {
+                direction: Direction::In,
+                elem: Type::from_name("f16x2").unwrap(),
+                align,
+                may_alias: false,
+            },
         }
     }
 

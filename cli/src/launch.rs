@@ -15,9 +15,9 @@ use halfbyte_testkit::harness::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Done;
 use super::json::{self, Members};
 use super::limits::LimitArgs;
+use super::{AliasArgs, Done};
 
 /// Makes whole launches, for test harnesses in any language
 ///
@@ -55,6 +55,8 @@ pub(super) struct Launch {
     /// Look for races, whatever runs the text
     #[arg(long)]
     races: bool,
+    #[command(flatten)]
+    alias: AliasArgs,
     #[command(flatten)]
     limits: LimitArgs,
     /// The lines; - is standard input
@@ -113,7 +115,9 @@ impl Launch {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let approximate = AtomicBool::new(false);
             let print = Some(Print(&super::io::print_of_kernel));
-            let how = How { engine, via, races, watchdog: Some(watchdog), approximate: Some(&approximate), print };
+            let may_alias = self.alias.alias;
+            let how =
+                How { engine, via, races, may_alias, watchdog: Some(watchdog), approximate: Some(&approximate), print };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");

@@ -254,7 +254,10 @@ fn spans_are_of_the_text() {
     assert_eq!(kernel.params[1].name, "x");
     assert_eq!(text::print_inst(kernel, kernel.insts.keys().next().unwrap()), "%r = neg.i32 %a");
     let direction = kernel.params[1].kind;
-    assert_eq!(direction, halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4, may_alias: false });
+    assert_eq!(
+        direction,
+        halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4, may_alias: false }
+    );
 }
 
 #[test]

@@ -173,7 +173,8 @@ fn check_unique(signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchEr
     for (at, alias) in aliases.iter().enumerate() {
         let before = aliases.iter().take(at).filter(|other| other.of == alias.of).map(|other| other.param);
         for other in before.chain([alias.of]) {
-            let unique = [alias.param, other].into_iter().find(|&number| kind(number).is_some_and(ParamKind::is_unique));
+            let unique =
+                [alias.param, other].into_iter().find(|&number| kind(number).is_some_and(ParamKind::is_unique));
             if let Some(unique) = unique {
                 let (kernel, unique) = (signature.name().to_owned(), name(unique));
                 let [first, second] = [alias.param.min(other), alias.param.max(other)].map(name);

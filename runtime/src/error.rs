@@ -85,7 +85,9 @@ pub enum LaunchError {
         second: String,
     },
     /// Parameters with one memory, of which one is written and does not say `may_alias`.
-    #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`")]
+    #[error(
+        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`"
+    )]
     Unique {
         /// The kernel.
         kernel: String,

@@ -10,9 +10,9 @@ use super::names::{Named, Names};
 use crate::diag::{Diagnostic, Note};
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
-use crate::text::{MAY_ALIAS, VERSION};
 use crate::text::suggest::closest;
 use crate::text::words;
+use crate::text::{MAY_ALIAS, VERSION};
 use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
 /// Says that something was wrong and has been reported.
@@ -512,7 +512,9 @@ impl<'s> Reader<'s> {
         let directions = [Direction::In, Direction::Out, Direction::InOut];
         let kind = match directions.into_iter().find(|direction| self.eat_word(direction.name())) {
             None => {
-                let ty = self.type_name("a type, or `in`, `out` or `inout` and a type").inspect_err(|_| self.misplaced(name))?;
+                let ty = self
+                    .type_name("a type, or `in`, `out` or `inout` and a type")
+                    .inspect_err(|_| self.misplaced(name))?;
                 match self.tok() {
                     Tok::Mark(b'*' | b'[') => self.pointer(name, ty)?,
                     _ => ParamKind::Scalar(ty),

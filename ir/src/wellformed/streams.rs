@@ -73,7 +73,12 @@ impl Verifier<'_> {
             self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
         }
         match param.kind {
-            ParamKind::Buffer { direction: Direction::In | Direction::Out, elem, align: STREAM_ALIGN, may_alias: false } => {
+            ParamKind::Buffer {
+                direction: Direction::In | Direction::Out,
+                elem,
+                align: STREAM_ALIGN,
+                may_alias: false,
+            } => {
                 let items = if stream.uniform { 1 } else { packing.items };
                 let group = u64::from(stream.bytes) * u64::from(items);
                 if has_size && group % u64::from(elem.bytes()) != 0 {

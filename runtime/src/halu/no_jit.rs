@@ -6,8 +6,8 @@ use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Effects, Reader, SpecialReg};
 
-use super::{Pointer, Word};
 use super::memory::Memory;
+use super::{Pointer, Word};
 use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Fault;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use halfbyte_abi::Watchdog;
-use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::{Attr, Direction, Inst, Kernel, Op, ParamKind, Span, Type, Value, ValueDef, ValueList};
 
 use super::Reducer;
 use super::draft::{Draft, Replaced, straight};
-use halfbyte::launch::evaluate_watched;
+use crate::trial::Launch;
+use halfbyte::launch::{Evaluation, evaluate};
 
 /// Values elsewhere in the kernel that an op's result is replaced with, at most.
 const OTHERS: usize = 8;
@@ -140,8 +140,9 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     let place = insts.iter().position(|&other| other == inst)?;
     insts.insert(place + 1, store);
     watched.launch.args.push(vec![0; size as usize]);
-    let args = &mut watched.launch.args;
-    evaluate_watched(kernel, watched.launch.shape, DEFAULT_BUDGET, Some(watchdog), args).ok()?;
+    let Launch { shape, args, aliases } = &mut watched.launch;
+    let how = Evaluation { watchdog: Some(watchdog), aliases, ..Evaluation::from(*shape) };
+    evaluate(kernel, how, args).ok()?;
     args.pop()
 }
 

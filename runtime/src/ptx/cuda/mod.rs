@@ -92,7 +92,8 @@ pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Re
     for (number, (buffer, param)) in buffers.0.iter_mut().zip(&kernel.entry.params).enumerate() {
         let Some(buffer) = buffer else { continue };
         // What points into it may promise more of its start.
-        let inside = aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
+        let inside =
+            aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
         let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
         let on_device = Placed::new(device, buffer.bytes(), align)?;
         let address = on_device.address();
