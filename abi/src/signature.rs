@@ -255,6 +255,22 @@ mod tests {
     }
 
     #[test]
+    fn only_what_keeps_its_contents_may_alias() {
+        let elem = Type::from_name("i32").unwrap();
+        let param = |direction| Param {
+            name: "x".into(),
+            kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: true },
+        };
+        let error = SignatureError::Alias { kernel: "k".into(), param: "x".into() };
+        assert_eq!(Signature::new("k", vec![param(Direction::Out)]), Err(error.clone()));
+        for direction in [Direction::In, Direction::InOut] {
+            assert!(Signature::new("k", vec![param(direction)]).is_ok());
+        }
+        let signature = Signature::new("k", vec![param(Direction::In)]).unwrap();
+        assert_eq!(signature.with_contents(vec![[0; 4].into()]), Err(error));
+    }
+
+    #[test]
     fn bad_names_and_alignments_are_refused() {
         for name in ["", "a\0b", "a\nb"] {
             let error = Signature::new(name, vec![]).unwrap_err();

@@ -364,11 +364,14 @@ mod tests {
         let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
         let buffer = |direction, ty, align| ParamKind::Buffer { direction, elem: elem(ty), align, may_alias: false };
+        let alias = |direction| ParamKind::Buffer { direction, elem: elem("i8"), align: 2, may_alias: true };
         let params = vec![
             param("a", ParamKind::Scalar(elem("f16x2"))),
             param("x", buffer(Direction::In, "i8x16", 16)),
             param("größe", buffer(Direction::Out, "i8", 1)),
             param("z", buffer(Direction::InOut, "bf16x2", 4)),
+            param("v", alias(Direction::In)),
+            param("w", alias(Direction::InOut)),
             param("t", buffer(Direction::In, "i16", 8)),
             param("u", buffer(Direction::In, "i8", 1)),
         ];

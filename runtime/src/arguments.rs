@@ -172,7 +172,7 @@ fn check_unique(signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchEr
     let name = |number: usize| signature.given().get(number).map_or(String::new(), |param| param.name.clone());
     for (at, alias) in aliases.iter().enumerate() {
         let before = aliases.iter().take(at).filter(|other| other.of == alias.of).map(|other| other.param);
-        for other in before.chain([alias.of]) {
+        for other in [alias.of].into_iter().chain(before) {
             let unique =
                 [alias.param, other].into_iter().find(|&number| kind(number).is_some_and(ParamKind::is_unique));
             if let Some(unique) = unique {
