@@ -25,7 +25,7 @@ use super::{AliasArgs, Done};
 /// the only one, or the first); "grid" and "block", [x, y, z], or for kernels of the IR "items"; "shared", bytes of
 /// shared memory; "budget", backward branches that an item may take; "sm", the machine; and "args", for each parameter in
 /// order {"buffer": HEX}, {"zeros": BYTES}, {"value": HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a
-/// pointer into the buffer of another argument. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
+/// pointer into the buffer of another argument, with which it is one memory. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
 /// bytes at AT are the address of byte OFFSET of that argument. Other members are passed over.
 ///
 /// "then": [{..}, ..] has launches that follow on the same text: each has its own "entry", "grid" and "block" or "items",

@@ -46,7 +46,8 @@ use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 ///
 /// VALUE is a number, a [list], @FILE.npy, @FILE.png, @FILE:DTYPE:SHAPE (a file without a header), @FILE (its bytes),
 /// zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED). A number in 0x hexadecimal is the bits of a whole element; any other is
-/// the value of every lane. What --out does not name is printed, as a value that can be given again.
+/// the value of every lane. &NAME or &NAME+BYTES is an address in the buffer of another parameter, where the two may overlap.
+/// What --out does not name is printed, as a value that can be given again.
 ///
 /// An `out` buffer without a value has the elements up to the last one that the launch reads or writes, all zero before it.
 ///

@@ -207,7 +207,7 @@ impl Run<'_> {
         let help = if self.is_imported { "import it with `--alias`" } else { "say `may_alias` in its parameter" };
         let name = &unique.name;
         Err(Failure::arguments(format!(
-            "argument {arg} is the memory of several parameters, and the kernel writes it as `{name}`, which via {via} overlaps no other; {help}"
+            "argument {arg} is the memory of several parameters, which the kernel writes as `{name}`; via {via} that overlaps no other: {help}"
         )))
     }
 

@@ -72,8 +72,10 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use halfbyte_abi::Shape;
+    use halfbyte_abi::{Alias, Shape};
 
     #[test]
     fn a_launch_is_written_as_a_run_line() {
@@ -85,6 +87,15 @@ mod tests {
         };
         let file = Case::read(text.to_owned(), launch).map(|case| (case.ops(), case.file("halu")));
         assert_eq!(file, Some((2, format!("{text}; run: halu: @k items=1 a=0x01010101 x=[0x40003c00] b=zeros(2)\n"))));
+    }
+
+    #[test]
+    fn an_argument_in_the_buffer_of_another_is_its_address() {
+        let text = "kernel @k(%x: in i32, %y: inout may_alias i32) {\n^entry:\n  ret\n}\n";
+        let args = vec![Vec::new(), vec![0; 8]];
+        let launch = Launch { shape: Shape::from(1), args, aliases: vec![Alias { param: 0, of: 1, offset: 4 }] };
+        let file = Case::read(text.to_owned(), launch).unwrap().file("halu");
+        assert_eq!(file, format!("{text}; run: halu: @k items=1 x=&y+4 y=zeros(2)\n"));
     }
 
     #[test]

@@ -440,7 +440,7 @@ mod tests {
             (
                 "",
                 x,
-                "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+                "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
             ("5", x, "0..1: one number is given for a buffer; expected a list such as [1, 2]"),
             ("[1.0, [2.0]]", x, "6..11: a list of 1 is given for one f16x2; expected a number, or a list of 2 lanes"),
