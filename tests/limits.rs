@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use halfbyte::abi::{CancelToken, Exceeded, Limits, Watchdog};
 use halfbyte::ir::eval::Fault;
-use halfbyte::launch::{Engine, How, evaluate_watched, execute};
+use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::runtime::{LaunchError, Program, Stats};
 use halfbyte::{Module, TARGETS, Target};
@@ -112,7 +112,8 @@ fn a_launch_ends_at_its_work_and_time_and_when_it_is_cancelled() {
     for m in [0, 7] {
         for (watchdog, expected) in watchdogs() {
             let mut args = arguments(u32::MAX, m, items);
-            let ended = evaluate_watched(kernel, items, u32::MAX, Some(&watchdog), &mut args);
+            let how = Evaluation { budget: u32::MAX, watchdog: Some(&watchdog), ..Evaluation::from(items) };
+            let ended = evaluate(kernel, how, &mut args);
             assert_eq!(ended.err(), Some(Fault::Exceeded(expected)));
         }
         for (target, engine) in routes() {
@@ -160,7 +161,8 @@ fn launches_that_are_too_large_do_not_begin() {
             assert_eq!(exceeded(ended), expected, "{target} {engine}");
         }
         let watchdog = Watchdog::new(Limits { buffer_bytes: limits.buffer_bytes.saturating_add(8), ..limits });
-        let ended = evaluate_watched(&module.ir().kernels[0], 10, 10, Some(&watchdog), &mut arguments(1, 0, 10));
+        let how = Evaluation { budget: 10, watchdog: Some(&watchdog), ..Evaluation::from(10) };
+        let ended = evaluate(&module.ir().kernels[0], how, &mut arguments(1, 0, 10));
         assert!(matches!(ended.err(), Some(Fault::Exceeded(_))));
     }
 }

@@ -2,6 +2,7 @@
 //! does Cargo say where the program lies.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod aliases;
 mod allocator;
 mod axes;
 mod check_examples;

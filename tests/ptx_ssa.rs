@@ -135,7 +135,7 @@ impl Builder {
 
 fn signature() -> Signature {
     let elem = halfbyte::ir::Type::I32;
-    let kind = ParamKind::Buffer { direction: Direction::Out, elem, align: 4 };
+    let kind = ParamKind::Buffer { direction: Direction::Out, elem, align: 4, may_alias: false };
     Signature::new("k", vec![Param { name: "0y".to_owned(), kind }]).unwrap()
 }
 

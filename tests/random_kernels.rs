@@ -217,7 +217,7 @@ fn what_stands_behind_a_loop_without_end_is_not_accessed() {
             for (x, y) in [(0, 20), (4, 20), (20, 20), (20, 0), (20, 4), (0, 0)] {
                 let bytes = |elements: usize| vec![1; elements * if elem == "i8" { 1 } else { 4 }];
                 let args = vec![bytes(x), bytes(y), vec![n, 0, 0, 0], bytes(20)];
-                let tally = trial.run(&module, &[Launch { shape: 20.into(), args }]).unwrap();
+                let tally = trial.run(&module, &[Launch { shape: 20.into(), args, aliases: Vec::new() }]).unwrap();
                 assert_eq!(tally.accepted, [true, true]);
                 assert_eq!(tally.traps, n == 0 || x < 20 || y < 20);
             }

@@ -112,7 +112,7 @@ fn case(ops: usize) -> Case {
         ops - 1
     );
     let args = vec![(0..64).map(|n| n as u8).collect(), vec![0; 64]];
-    Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args }).unwrap()
+    Case::read(text, halfbyte_testkit::trial::Launch { shape: 16.into(), args, aliases: Vec::new() }).unwrap()
 }
 
 /// Where everything fails, nothing is left; where nothing but the case itself does, all of it is.
@@ -211,7 +211,8 @@ fn left_over(run: fn(&mut Kernel, &mut Context<'_>) -> bool, chain: &[&str]) -> 
         chain.len()
     );
     let args = vec![vec![7, 0, 0, 0], vec![1, 0, 0, 0, 9, 1, 0, 2], vec![0; 8]];
-    let case = Case::read(text, halfbyte_testkit::trial::Launch { shape: 2.into(), args }).unwrap();
+    let case =
+        Case::read(text, halfbyte_testkit::trial::Launch { shape: 2.into(), args, aliases: Vec::new() }).unwrap();
     let found = Found::of(case.clone(), options, &Engine::ALL, &Patience::endless()).unwrap();
     let least = reduce(case, Effort::default(), &mut |case| found.fails(case).is_some(), &mut |_| {});
     let failure = found.fails(&least).unwrap();
@@ -243,8 +244,11 @@ fn what_does_not_fail_is_no_failure() {
     assert!(Found::of(case(20), options(), &Engine::ALL, &Patience::endless()).is_none());
     // A race is the kernel's own fault.
     let text = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n";
-    let race = Case::read(text.to_owned(), halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]] })
-        .unwrap();
+    let race = Case::read(
+        text.to_owned(),
+        halfbyte_testkit::trial::Launch { shape: 2.into(), args: vec![vec![0; 4]], aliases: Vec::new() },
+    )
+    .unwrap();
     assert!(Found::of(race, options(), &Engine::ALL, &Patience::endless()).is_none());
 }
 
@@ -262,7 +266,11 @@ kernel @k(%x: in i32, %y: out i32, %t: in i32 = [10, 20, 30, 40, 50], %u: in i8 
   ret
 }
 ";
-    let launch = Launch { shape: 3.into(), args: vec![[[4, 0, 0, 0], [2, 0, 0, 0], [0; 4]].concat(), vec![0; 12]] };
+    let launch = Launch {
+        shape: 3.into(),
+        args: vec![[[4, 0, 0, 0], [2, 0, 0, 0], [0; 4]].concat(), vec![0; 12]],
+        aliases: Vec::new(),
+    };
     let is_thirty = &mut |case: &Case| {
         let mut args = case.launch().args.clone();
         let ran = evaluate_within(case.kernel(), case.launch().shape.items().unwrap(), BUDGET, &mut args).is_ok();

@@ -20,7 +20,7 @@ pub use launch::{
 };
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;
-pub use param::{Direction, ParamKind};
+pub use param::{Alias, Direction, ParamKind};
 pub use shape::{Axis, ItemName, Place, Shape, ShapeError};
 pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;

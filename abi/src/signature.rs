@@ -25,7 +25,7 @@ impl Param {
 
     /// Whether a launch leaves results in it.
     pub const fn is_result(&self) -> bool {
-        matches!(self.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
+        self.kind.is_written()
     }
 }
 
@@ -75,6 +75,14 @@ pub enum SignatureError {
         /// Its alignment.
         align: u32,
     },
+    /// A buffer that may overlap others and cannot: one that starts as zeros, or has contents of its own.
+    #[error("buffer `{param}` of `{kernel}` says `may_alias`; only an `in` or `inout` buffer without contents can")]
+    Alias {
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        param: String,
+    },
     /// Contents of what is no `in` buffer.
     #[error("`{param}` of `{kernel}` has contents; only an `in` buffer behind all other parameters can")]
     Contents {
@@ -101,7 +109,8 @@ impl Signature {
     /// Lays the parameters out.
     ///
     /// # Errors
-    /// A name that no object can hold, parameters that do not fit, an alignment that is no power of two.
+    /// A name that no object can hold, parameters that do not fit, an alignment that is no power of two, an `out` buffer that may
+    /// overlap others.
     pub fn new(name: impl Into<String>, params: Vec<Param>) -> Result<Signature, SignatureError> {
         let name = name.into();
         if name.is_empty() || name.contains(char::is_control) {
@@ -119,6 +128,9 @@ impl Signature {
                 let (kernel, param) = (name, param.name.clone());
                 return Err(SignatureError::Align { kernel, param, align });
             }
+            if let ParamKind::Buffer { direction: Direction::Out, may_alias: true, .. } = param.kind {
+                return Err(SignatureError::Alias { kernel: name, param: param.name.clone() });
+            }
             let bytes = param.kind.bytes();
             let offset = end.next_multiple_of(bytes);
             end = offset + bytes;
@@ -134,7 +146,7 @@ impl Signature {
     /// Says what the last parameters hold: a launch gives no arguments for these.
     ///
     /// # Errors
-    /// Contents of parameters that are not `in` buffers, or of no whole number of elements.
+    /// Contents of parameters that are not `in` buffers or may overlap others, or of no whole number of elements.
     pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
         let kernel = || self.name.clone();
         let Some(given) = self.params.len().checked_sub(contents.len()) else {
@@ -142,9 +154,12 @@ impl Signature {
             return Err(SignatureError::Contents { kernel: kernel(), param });
         };
         for (Param { name, kind }, bytes) in self.params.iter().skip(given).zip(&contents) {
-            let ParamKind::Buffer { direction: Direction::In, elem, .. } = kind else {
+            let ParamKind::Buffer { direction: Direction::In, elem, may_alias, .. } = kind else {
                 return Err(SignatureError::Contents { kernel: kernel(), param: name.clone() });
             };
+            if *may_alias {
+                return Err(SignatureError::Alias { kernel: kernel(), param: name.clone() });
+            }
             let (found, elem) = (bytes.len(), elem.bytes() as usize);
             if found == 0 || !found.is_multiple_of(elem.max(1)) {
                 return Err(SignatureError::ContentsSize { kernel: kernel(), param: name.clone(), found, elem });
@@ -201,7 +216,12 @@ mod tests {
     fn buffer(name: &str, align: u32) -> Param {
         Param {
             name: name.into(),
-            kind: ParamKind::Buffer { direction: Direction::In, elem: Type::from_name("f16x2").unwrap(), align },
+            kind: ParamKind::Buffer {
+                direction: Direction::In,
+                elem: Type::from_name("f16x2").unwrap(),
+                align,
+                may_alias: false,
+            },
         }
     }
 
@@ -232,6 +252,22 @@ mod tests {
         over.push(scalar("last", "i8"));
         let error = Signature::new("k", over).unwrap_err();
         assert_eq!(error.to_string(), "the parameters of `k` take more than 4096 bytes from `last` on");
+    }
+
+    #[test]
+    fn only_what_keeps_its_contents_may_alias() {
+        let elem = Type::from_name("i32").unwrap();
+        let param = |direction| Param {
+            name: "x".into(),
+            kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: true },
+        };
+        let error = SignatureError::Alias { kernel: "k".into(), param: "x".into() };
+        assert_eq!(Signature::new("k", vec![param(Direction::Out)]), Err(error.clone()));
+        for direction in [Direction::In, Direction::InOut] {
+            assert!(Signature::new("k", vec![param(direction)]).is_ok());
+        }
+        let signature = Signature::new("k", vec![param(Direction::In)]).unwrap();
+        assert_eq!(signature.with_contents(vec![[0; 4].into()]), Err(error));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn scalar(name: &str) -> Result<Param, String> {
 /// A buffer of elements as `i8x16`.
 pub fn buffer(name: &str, direction: Direction, ty: &str) -> Result<Param, String> {
     let elem = elem(ty)?;
-    Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes() } })
+    Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes(), may_alias: false } })
 }
 
 fn elem(ty: &str) -> Result<Type, String> {

@@ -17,7 +17,7 @@ use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;
 use super::output::{render, say, summarize};
-use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
+use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
 ///
@@ -43,6 +43,8 @@ pub(super) struct Check {
     /// One engine, not every engine there is
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
+    #[command(flatten)]
+    alias: AliasArgs,
     #[command(flatten)]
     sm: SmArgs,
     /// Let run lines name files in this folder too, not in the kernel file's alone
@@ -160,7 +162,8 @@ impl Check {
             }
             Err(failure) => return Err(failure),
         };
-        let setup = Setup { sm: self.sm.version(), engines, allowed: &self.allow, watchdog: Some(&watchdog) };
+        let (sm, may_alias) = (self.sm.version(), self.alias.alias);
+        let setup = Setup { sm, engines, allowed: &self.allow, watchdog: Some(&watchdog), may_alias };
         let outcome = match input.text() {
             Ok(text) => check_with(&setup, &input.name, text, &input.folder),
             Err(report) => Outcome { failures: Some(report), ..Outcome::default() },

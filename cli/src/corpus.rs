@@ -18,7 +18,7 @@ use super::launch::{EngineArg, Room, ViaArg, bytes, request, wrong};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped};
 use super::output::say;
-use super::{Done, Failure, Message, interrupt};
+use super::{AliasArgs, Done, Failure, Message, interrupt};
 
 /// Makes the launches of a file, and counts which texts are read, which run, and which give what is expected
 ///
@@ -45,6 +45,8 @@ pub(super) struct Corpus {
     /// Look for races, whatever runs the texts
     #[arg(long)]
     races: bool,
+    #[command(flatten)]
+    alias: AliasArgs,
     /// Count a launch whose text is not read as one that failed
     #[arg(long)]
     strict: bool,
@@ -279,6 +281,7 @@ impl Corpus {
             engine: self.engine.engine(),
             via: self.via.map(ViaArg::via),
             races: self.races,
+            may_alias: self.alias.alias,
             watchdog: Some(watchdog),
             approximate: None,
             // Only what is left in memory counts.

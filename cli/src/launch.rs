@@ -15,9 +15,9 @@ use halfbyte_testkit::harness::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Done;
 use super::json::{self, Members};
 use super::limits::LimitArgs;
+use super::{AliasArgs, Done};
 
 /// Makes whole launches, for test harnesses in any language
 ///
@@ -25,7 +25,7 @@ use super::limits::LimitArgs;
 /// the only one, or the first); "grid" and "block", [x, y, z], or for kernels of the IR "items"; "shared", bytes of
 /// shared memory; "budget", backward branches that an item may take; "sm", the machine; and "args", for each parameter in
 /// order {"buffer": HEX}, {"zeros": BYTES}, {"value": HEX}, low byte first, or {"alias": ARG, "offset": BYTES}, a
-/// pointer into the buffer of another argument. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
+/// pointer into the buffer of another argument, with which it is one memory. Beside "buffer" may stand "pointers": [[AT, ARG, OFFSET], ..]: the 8
 /// bytes at AT are the address of byte OFFSET of that argument. Other members are passed over.
 ///
 /// "then": [{..}, ..] has launches that follow on the same text: each has its own "entry", "grid" and "block" or "items",
@@ -55,6 +55,8 @@ pub(super) struct Launch {
     /// Look for races, whatever runs the text
     #[arg(long)]
     races: bool,
+    #[command(flatten)]
+    alias: AliasArgs,
     #[command(flatten)]
     limits: LimitArgs,
     /// The lines; - is standard input
@@ -116,7 +118,9 @@ impl Launch {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let approximate = AtomicBool::new(false);
             let print = Some(Print(&super::io::print_of_kernel));
-            let how = How { engine, via, races, watchdog: Some(watchdog), approximate: Some(&approximate), print };
+            let may_alias = self.alias.alias;
+            let how =
+                How { engine, via, races, may_alias, watchdog: Some(watchdog), approximate: Some(&approximate), print };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");

@@ -241,6 +241,16 @@ struct ShapeArgs {
     /// The work items of a block, or threads, likewise
     #[arg(long, value_name = "X,Y,Z", value_parser = counts_of_block)]
     block: Option<[u32; 3]>,
+    #[command(flatten)]
+    alias: AliasArgs,
+}
+
+/// What is known of the arguments of kernels in PTX.
+#[derive(Args, Clone, Copy)]
+struct AliasArgs {
+    /// Arguments of kernels in PTX may overlap: every pointer becomes a buffer that says `may_alias`
+    #[arg(long)]
+    alias: bool,
 }
 
 /// How many there are along x, y and z; 1 along those that are not named.
@@ -265,12 +275,16 @@ fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
 impl ShapeArgs {
     /// What is known of the launches of a kernel when its file is read.
     fn known(&self, file: &str) -> Result<Shape, Failure> {
-        let ShapeArgs { grid, block } = *self;
+        let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
+        if may_alias && !is_ptx(file) {
+            let message = format!("--alias is for PTX; in {file} a parameter says `may_alias` itself");
+            return Err(Failure::Call(message));
+        }
         let threads = block.map_or(0, |block| block.into_iter().map(u64::from).product::<u64>());
         if is_ptx(file) && threads > MAX_BLOCK.into() {
             return Err(Failure::Call(format!("--block of {threads} threads: a block has at most {MAX_BLOCK}")));
         }
-        Ok(Shape { grid, block })
+        Ok(Shape { grid, block, may_alias })
     }
 
     /// Whether launches have items along several axes, as far as is known.

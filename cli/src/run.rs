@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use halfbyte::Shape;
 use halfbyte::abi::Param;
-use halfbyte::abi::{Limits, Watchdog};
+use halfbyte::abi::{Alias, Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
 use halfbyte::ir::diag::Lines;
-use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault};
+use halfbyte::ir::eval::Fault;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, How, Print, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::launch::{Engine, Evaluation, How, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
@@ -47,7 +47,8 @@ use super::{Done, EngineName, Failure, OnArgs, ShapeArgs};
 ///
 /// VALUE is a number, a [list], @FILE.npy, @FILE.png, @FILE:DTYPE:SHAPE (a file without a header), @FILE (its bytes),
 /// zeros:TYPE:COUNT, zeros(COUNT) or random(COUNT, SEED). A number in 0x hexadecimal is the bits of a whole element; any other is
-/// the value of every lane. What --out does not name is printed, as a value that can be given again.
+/// the value of every lane. &NAME or &NAME+BYTES is an address in the buffer of another parameter, where the two may overlap.
+/// What --out does not name is printed, as a value that can be given again.
 ///
 /// An `out` buffer without a value has the elements up to the last one that the launch reads or writes, all zero before it.
 ///
@@ -328,8 +329,9 @@ impl Run {
         let start = Instant::now();
         self.describe(within, name, engine, shape.items().unwrap_or(0));
         let print = Some(Print(&super::io::print_of_kernel));
-        let how = How { watchdog: Some(within.watchdog), print, ..How::from(engine) };
-        let stats = host.launch_on(how, shape, &mut bound.args).map_err(|error| match error {
+        let Bound { args, aliases, .. } = &mut bound;
+        let how = How { watchdog: Some(within.watchdog), print, aliases, ..How::from(engine) };
+        let stats = host.launch_on(how, shape, args).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 within.set_launch_error(&error);
@@ -367,14 +369,15 @@ impl Run {
         let mut bound = self.values(name, params, kernel.map(|kernel| (kernel, shape)), within.watchdog)?;
         let signs = bound.signs();
         let sign = |elem| self.sign().unwrap_or_else(|| signs(elem));
-        let args = &mut bound.args;
+        let Bound { args, aliases, .. } = &mut bound;
+        let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
         self.describe(within, name, self.engine.on_threads(self.threads), items);
         let failed = match ready {
             Ready::Ir(kernel) => {
                 let evaluated = match self.trace {
-                    Some(item) => evaluate_traced(kernel, text, item, shape, within.watchdog, args, &sign),
-                    None => evaluate_watched(kernel, shape, DEFAULT_BUDGET, Some(within.watchdog), args).map(drop),
+                    Some(item) => evaluate_traced(kernel, text, item, how, args, &sign),
+                    None => evaluate(kernel, how, args).map(drop),
                 };
                 evaluated.err().map(|fault| {
                     let diagnostic = fault_diagnostic(&fault, kernel, &shape, kernel.span);
@@ -385,16 +388,18 @@ impl Run {
                     diagnostic
                 })
             }
-            Ready::Words(kernel, engine) => match self.execute(kernel, *engine, (shape, items), args, within) {
-                Ok(()) => None,
-                // An object has no text to show.
-                Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
-                    return Err(Failure::input(error));
+            Ready::Words(kernel, engine) => {
+                match self.execute(kernel, *engine, (shape, items), (args, aliases), within) {
+                    Ok(()) => None,
+                    // An object has no text to show.
+                    Err(error @ (LaunchError::Trap(_) | LaunchError::Exceeded { .. })) if text.is_empty() => {
+                        return Err(Failure::input(error));
+                    }
+                    Err(error) => {
+                        Some(launch_diagnostic(&error, &lines, start, &format!("{} ({engine})", self.target_name())))
+                    }
                 }
-                Err(error) => {
-                    Some(launch_diagnostic(&error, &lines, start, &format!("{} ({engine})", self.target_name())))
-                }
-            },
+            }
         };
         if let Some(diagnostic) = failed {
             return Err(Report::new(file, text, vec![diagnostic]).into());
@@ -408,7 +413,7 @@ impl Run {
         kernel: &Kernel,
         engine: Engine,
         (shape, items): (Shape, u32),
-        args: &mut [Vec<u8>],
+        (args, aliases): (&mut [Vec<u8>], &[Alias]),
         within: &Within<'_>,
     ) -> Result<(), LaunchError> {
         let done = AtomicU32::new(0);
@@ -430,7 +435,7 @@ impl Run {
             });
             let result = execute(
                 kernel,
-                How { done: Some(done), watchdog: Some(within.watchdog), ..How::from(engine) },
+                How { done: Some(done), watchdog: Some(within.watchdog), aliases, ..How::from(engine) },
                 shape,
                 args,
             );

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::io::{BufWriter, Write, stdout};
 
-use halfbyte::abi::{Shape, Watchdog};
 use halfbyte::ir::diag::{Lines, Position};
-use halfbyte::ir::eval::{Accessed, DEFAULT_BUDGET, Fault, Observer, pack};
+use halfbyte::ir::eval::{Accessed, Fault, Observer, pack};
 use halfbyte::ir::text::print_inst;
 use halfbyte::ir::{Block, Elem, Kernel, ParamKind, Span, Type, Value, ValueDef};
-use halfbyte::launch::evaluate_observed;
+use halfbyte::launch::{Evaluation, evaluate_observed};
 use halfbyte::target::On;
 use halfbyte_testkit::values::element_bits;
 use halfbyte_testkit::values::print::{Sign, lane_value};
@@ -36,15 +35,14 @@ pub(super) fn evaluate_traced(
     kernel: &Kernel,
     text: &str,
     item: u32,
-    shape: Shape,
-    watchdog: &Watchdog,
+    how: Evaluation<'_>,
     args: &mut [Vec<u8>],
     sign: &dyn Fn(Elem) -> Sign,
 ) -> Result<(), Fault> {
     let out = BufWriter::new(stdout().lock());
     let lines = Lines::new(text);
     let mut tracer = Tracer { kernel, lines, item, names: HashMap::new(), loaded: String::new(), sign, out };
-    let evaluated = evaluate_observed(kernel, shape, DEFAULT_BUDGET, Some(watchdog), args, &mut tracer);
+    let evaluated = evaluate_observed(kernel, how, args, &mut tracer);
     // What nobody reads is lost.
     let _ = writeln!(tracer.out).and_then(|()| tracer.out.flush());
     evaluated.map(drop)

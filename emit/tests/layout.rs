@@ -24,7 +24,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
         }
     };
     let elem = Type::from_name("i32").unwrap();
-    let kind = ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 };
+    let kind = ParamKind::Buffer { direction: Direction::InOut, elem, align: 4, may_alias: false };
     let params = vec![Param { name: "n".into(), kind: ParamKind::Scalar(elem) }, Param { name: "y".into(), kind }];
     MachFunc {
         signature: Signature::new("k", params).unwrap(),

@@ -10,7 +10,7 @@ fn code() -> Code {
     let scalar = |name: &str, ty| Param { name: name.into(), kind: ParamKind::Scalar(Type::from_name(ty).unwrap()) };
     let buffer = |name: &str, direction| {
         let elem = Type::from_name("i32").unwrap();
-        Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: 4 } }
+        Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: false } }
     };
     let params =
         vec![scalar("n", "i32"), scalar("w", "i8x16"), buffer("x", Direction::In), buffer("y", Direction::Out)];

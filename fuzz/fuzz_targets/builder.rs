@@ -60,6 +60,9 @@ fuzz_target!(|data: &[u8]| {
             0 => b.scalar(&format!("s{number}"), ty),
             _ => b.buffer(&format!("b{number}"), direction, ty),
         });
+        if bytes.next() % 4 == 0 {
+            b.may_alias();
+        }
     }
     let entry = b.block("entry", &[]);
     let mut blocks = vec![entry];

@@ -42,7 +42,7 @@ fn values(value: &Value, seed: usize) {
     }
     let loader = Loader::within(std::path::Path::new("."));
     for elem in Type::ALL.iter().copied().skip(seed % 3).step_by(3) {
-        let kind = ParamKind::Buffer { direction: Direction::In, elem, align: 1 };
+        let kind = ParamKind::Buffer { direction: Direction::In, elem, align: 1, may_alias: false };
         if let Ok(bytes) = value.bytes(kind, &loader) {
             let printed = list(elem, &bytes);
             let again = Value::parse(&printed).and_then(|value| value.bytes(kind, &loader));

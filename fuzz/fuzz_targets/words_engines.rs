@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     all.extend(words(TAIL));
     let elem = Type::from_name("i32").expect("it is a type");
     let buffer =
-        |name: &str, direction| Param { name: name.to_owned(), kind: ParamKind::Buffer { direction, elem, align: 4 } };
+        |name: &str, direction| Param { name: name.to_owned(), kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: false } };
     let mut params = vec![buffer("x", Direction::In), buffer("y", Direction::InOut), buffer("z", Direction::InOut)];
     params.extend(["a", "b"].map(|name| Param { name: name.to_owned(), kind: ParamKind::Scalar(elem) }));
     let code = Code {

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near};
+use halfbyte_abi::{
+    Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
+};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
 use halfbyte_ir::{Op, Span};
@@ -30,11 +32,13 @@ pub struct How<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
     pub print: Option<Print<'a>>,
+    /// The arguments that lie in the buffers of others.
+    pub aliases: &'a [Alias],
 }
 
 impl From<Engine> for How<'_> {
     fn from(engine: Engine) -> Self {
-        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None }
+        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None, aliases: &[] }
     }
 }
 
@@ -44,12 +48,35 @@ pub fn given(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
     kernel.given_params().iter().map(param).collect()
 }
 
+/// How a kernel is launched on the evaluator.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<'a> {
+    /// The work items.
+    pub shape: Shape,
+    /// Backward branches that an item may take.
+    pub budget: u32,
+    /// What ends the launch early.
+    pub watchdog: Option<&'a Watchdog>,
+    /// The arguments that lie in the buffers of others.
+    pub aliases: &'a [Alias],
+}
+
+impl<S: Into<Shape>> From<S> for Evaluation<'_> {
+    fn from(shape: S) -> Self {
+        Evaluation { shape: shape.into(), budget: eval::DEFAULT_BUDGET, watchdog: None, aliases: &[] }
+    }
+}
+
 /// Runs a kernel on the evaluator. Buffers lie at the same addresses as on every target.
 ///
 /// # Errors
 /// A trap or a race.
-pub fn evaluate(kernel: &halfbyte_ir::Kernel, shape: impl Into<Shape>, args: &mut [Vec<u8>]) -> Result<Writers, Fault> {
-    evaluate_watched(kernel, shape, eval::DEFAULT_BUDGET, None, args)
+pub fn evaluate<'a>(
+    kernel: &halfbyte_ir::Kernel,
+    how: impl Into<Evaluation<'a>>,
+    args: &mut [Vec<u8>],
+) -> Result<Writers, Fault> {
+    evaluate_observed(kernel, how, args, &mut ())
 }
 
 /// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
@@ -62,57 +89,68 @@ pub fn evaluate_within(
     budget: u32,
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
-    evaluate_watched(kernel, shape, budget, None, args)
+    evaluate(kernel, Evaluation { budget, ..Evaluation::from(shape) }, args)
 }
 
-/// Runs a kernel on the evaluator, where a watchdog may end that early.
+/// Runs a kernel on the evaluator, and tells an observer of every step.
 ///
 /// # Errors
 /// A trap, a race, or a limit that was met.
-pub fn evaluate_watched(
+pub fn evaluate_observed<'a, O: eval::Observer>(
     kernel: &halfbyte_ir::Kernel,
-    shape: impl Into<Shape>,
-    budget: u32,
-    watchdog: Option<&Watchdog>,
-    args: &mut [Vec<u8>],
-) -> Result<Writers, Fault> {
-    evaluate_observed(kernel, shape, budget, watchdog, args, &mut ())
-}
-
-/// The same, and tells an observer of every step.
-///
-/// # Errors
-/// As [`evaluate_watched`].
-pub fn evaluate_observed<O: eval::Observer>(
-    kernel: &halfbyte_ir::Kernel,
-    shape: impl Into<Shape>,
-    budget: u32,
-    watchdog: Option<&Watchdog>,
+    how: impl Into<Evaluation<'a>>,
     args: &mut [Vec<u8>],
     observer: &mut O,
 ) -> Result<Writers, Fault> {
-    let shape = shape.into();
+    let Evaluation { shape, budget, watchdog, aliases } = how.into();
     if let Some(watchdog) = watchdog {
         let items = shape.items().map_err(eval::ArgError::from)?;
-        let bytes = args.iter().map(|arg| arg.len() as u64).fold(0, u64::saturating_add);
+        let own = args.iter().enumerate().filter(|(number, _)| alias_of(aliases, *number).is_none());
+        let bytes = own.map(|(_, arg)| arg.len() as u64).fold(0, u64::saturating_add);
         let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
         watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
         watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
     }
-    let mut bound: Vec<eval::Arg<'_>> = (kernel.given_params().iter().zip(args).enumerate())
-        .map(|(number, (param, bytes))| match param.kind {
-            ParamKind::Scalar(_) => {
+    let params = kernel.given_params();
+    let mut bound: Vec<eval::Arg<'_>> = (params.iter().zip(&mut *args).enumerate())
+        .map(|(number, (param, bytes))| match (param.kind, alias_of(aliases, number)) {
+            (ParamKind::Scalar(_), _) => {
                 let mut words = [0; 8];
                 for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
                     *word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
                 }
                 eval::Arg::Scalar(words)
             }
-            ParamKind::Buffer { .. } => eval::Arg::Buffer { base: buffer_base(number), bytes },
+            (ParamKind::Buffer { .. }, Some(&Alias { of, offset, .. })) => eval::Arg::Alias { of, offset },
+            (ParamKind::Buffer { .. }, None) => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
     let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(shape) };
-    Prepared::new(kernel).run_observed(&launch, &mut bound, observer)
+    let done = Prepared::new(kernel).run_observed(&launch, &mut bound, observer);
+    drop(bound);
+    show_aliases(params.iter().map(|param| param.kind), aliases, args);
+    done
+}
+
+fn alias_of(aliases: &[Alias], param: usize) -> Option<&Alias> {
+    aliases.iter().find(|alias| alias.param == param)
+}
+
+/// Makes the bytes of each argument that lies in the buffer of another those that it has there, in whole elements.
+pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], args: &mut [Vec<u8>]) {
+    if aliases.is_empty() {
+        return;
+    }
+    for (number, kind) in kinds.enumerate() {
+        let Some(alias) = alias_of(aliases, number) else { continue };
+        let bytes = args.get(alias.of).and_then(|bytes| bytes.get(usize::try_from(alias.offset).ok()?..));
+        let bytes = bytes.unwrap_or_default();
+        let whole = bytes.len() - bytes.len() % kind.ty().bytes().max(1) as usize;
+        let bytes = bytes.get(..whole).unwrap_or_default().to_vec();
+        if let Some(arg) = args.get_mut(number) {
+            *arg = bytes;
+        }
+    }
 }
 
 /// Runs a loaded kernel.
@@ -125,14 +163,21 @@ pub fn execute<'a>(
     shape: impl Into<Shape>,
     args: &mut [Vec<u8>],
 ) -> Result<Stats, LaunchError> {
-    let mut bound: Vec<Arg<'_>> = (kernel.signature().given().iter().zip(args))
-        .map(|(param, bytes)| match param.kind {
-            ParamKind::Scalar(_) => Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))),
-            ParamKind::Buffer { .. } => Arg::Buffer(bytes),
+    let How { engine, budget, done, watchdog, aliases, .. } = how.into();
+    let params = kernel.signature().given();
+    let mut bound: Vec<Arg<'_>> = (params.iter().zip(&mut *args).enumerate())
+        .map(|(number, (param, bytes))| match (param.kind, alias_of(aliases, number)) {
+            (ParamKind::Scalar(_), _) => {
+                Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
+            }
+            (ParamKind::Buffer { .. }, Some(&Alias { of, offset, .. })) => Arg::Alias { of, offset },
+            (ParamKind::Buffer { .. }, None) => Arg::Buffer(bytes),
         })
         .collect();
-    let How { engine, budget, done, watchdog, .. } = how.into();
-    kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) })
+    let ran = kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) });
+    drop(bound);
+    show_aliases(params.iter().map(|param| param.kind), aliases, args);
+    ran
 }
 
 /// A fault of the evaluator, in a launch of that shape, as a message with its place in the text; at `place` where no instruction is at fault.

@@ -72,6 +72,8 @@ pub struct Shape {
     pub grid: Option<[u32; 3]>,
     /// The threads of a block, likewise.
     pub block: Option<[u32; 3]>,
+    /// Pointers may be into one memory: then every buffer says `may_alias`.
+    pub may_alias: bool,
 }
 
 /// How a text is imported.

@@ -41,7 +41,12 @@ impl Import<'_> {
                 let elem = element(&of.types);
                 let direction = if of.stored { Direction::InOut } else { Direction::In };
                 let promised = param.and_then(|param| param.pointer).flatten().unwrap_or(1);
-                builder.buffer_aligned(&place.name, direction, elem, elem.bytes().max(of.align).max(promised))
+                let value =
+                    builder.buffer_aligned(&place.name, direction, elem, elem.bytes().max(of.align).max(promised));
+                if self.shape.may_alias {
+                    builder.may_alias();
+                }
+                value
             } else {
                 builder.scalar(&place.name, scalar)
             };

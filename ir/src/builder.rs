@@ -98,7 +98,12 @@ impl Builder {
 
     /// Adds a buffer whose start is a multiple of `align` bytes.
     pub fn buffer_aligned(&mut self, name: &str, direction: Direction, elem: Type, align: u32) -> Value {
-        self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align }, self.span)
+        self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align, may_alias: false }, self.span)
+    }
+
+    /// Says that the argument of the buffer added last may overlap others though the kernel writes it.
+    pub fn may_alias(&mut self) {
+        self.kernel.set_may_alias();
     }
 
     /// Adds a buffer with contents, a whole number of elements, that starts at a multiple of `align` bytes. Such buffers come after

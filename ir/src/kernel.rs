@@ -342,6 +342,13 @@ impl Kernel {
         }
     }
 
+    /// Says that the argument of the buffer added last may overlap others.
+    pub fn set_may_alias(&mut self) {
+        if let Some(Param { kind: ParamKind::Buffer { may_alias, .. }, .. }) = self.params.last_mut() {
+            *may_alias = true;
+        }
+    }
+
     /// Adds an empty block at the end of the layout.
     pub fn add_block(&mut self) -> Block {
         let block = self.blocks.push(BlockData::default());
@@ -528,6 +535,12 @@ impl Kernel {
         let all = self.launch_params();
         let given = all.iter().position(|param| param.contents.is_some()).unwrap_or(all.len());
         all.get(..given).unwrap_or(&[])
+    }
+
+    /// Whether bytes of a buffer that a launch gives may be those of another, which one of the two writes.
+    pub fn may_overlap(&self, param: &Param) -> bool {
+        let others = self.given_params().iter().filter(|other| other.value != param.value);
+        param.contents.is_none() && others.into_iter().any(|other| param.kind.may_overlap(other.kind))
     }
 
     /// The number of the stream whose address a value is, in a packed kernel.

@@ -360,6 +360,14 @@ impl Verifier<'_> {
                         "an element type other than `ptr`",
                     );
                 }
+                ParamKind::Buffer { direction: Direction::Out, may_alias: true, .. } => {
+                    let message = format!("`%{}` may overlap what it makes zero before the launch", param.name);
+                    self.found(place, message, "`inout` with `may_alias`");
+                }
+                ParamKind::Buffer { may_alias: true, .. } if param.contents.is_some() => {
+                    let message = format!("`%{}` has contents of its own and overlaps nothing", param.name);
+                    self.found(place, message, "no `may_alias`");
+                }
                 ParamKind::Buffer { align, .. } if !is_alignment(align) => {
                     self.found(place, format!("alignment {align}"), format!("a power of two up to {MAX_ALIGN}"));
                 }

@@ -548,3 +548,83 @@ fn contents_are_not_written() {
     let (found, covered) = trap(&source, &Launch::new(1), &mut [buffer(0, &mut x), buffer(1, &mut y)]);
     assert_eq!((found.kind, covered), (TrapKind::ReadOnly { address: 3 * BASE, param: 2 }, "store.i32 %i, %p"));
 }
+
+/// `y` is written between two loads by way of `x`.
+const BETWEEN: &str = "
+kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = not.i32 %a
+  store %b, %y[%i]
+  %c = load %x[%i]
+  store %c, %z[%i]
+  ret
+}";
+
+#[test]
+fn arguments_in_one_buffer() {
+    let alias = |of, offset| Arg::Alias { of, offset };
+    let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
+    run(BETWEEN, &Launch::new(2), &mut [alias(1, 0), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
+    assert_eq!((y, z), (words(&[!5, !6, 7, 8]), words(&[!5, !6])));
+    // Beside what is written, and up to the end.
+    let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
+    run(BETWEEN, &Launch::new(2), &mut [alias(1, 8), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
+    assert_eq!((y, z), (words(&[!7, !8, 7, 8]), words(&[7, 8])));
+    // What is written may lie in what is read: the memory is written then.
+    let (mut x, mut z) = (words(&[5, 6]), words(&[9; 2]));
+    run(BETWEEN, &Launch::new(2), &mut [buffer(0, &mut x), alias(0, 0), buffer(2, &mut z)]).unwrap();
+    assert_eq!((x, z), (words(&[!5, !6]), words(&[!5, !6])));
+    // The whole of a buffer is within bounds, whichever parameter leads there.
+    let before = "kernel @k(%x: in i32, %z: out i32) {\n^entry:\n  %v = load %x[-1]\n  store %v, %z\n  ret\n}";
+    let before = before.replace("%z: out", "%w: in i32, %z: out");
+    let (mut w, mut z) = (words(&[5, 6]), words(&[0]));
+    run(&before, &Launch::new(1), &mut [alias(1, 4), buffer(1, &mut w), buffer(2, &mut z)]).unwrap();
+    assert_eq!(z, words(&[5]));
+}
+
+#[test]
+fn items_race_on_what_overlaps() {
+    let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));
+    let mut args = [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)];
+    // Item 1 writes what item 0 has read.
+    let Err(Fault::Race(race)) = run(BETWEEN, &Launch::new(2), &mut args) else { panic!("there is no race") };
+    assert_eq!((race.param, race.offset, race.first.item, race.second.item), (1, 4, 0, 1));
+    assert!(!race.first.write && race.second.write);
+    // Where each has its own there is none.
+    let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));
+    run(BETWEEN, &Launch::new(1), &mut [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)])
+        .unwrap();
+}
+
+#[test]
+fn arguments_that_may_not_overlap() {
+    let alias = |of, offset| Arg::Alias { of, offset };
+    let refused = |args: &mut [Arg<'_>]| match run(BETWEEN, &Launch::new(1), args) {
+        Err(Fault::Args(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    let (mut x, mut y) = (words(&[1, 2]), words(&[3, 4]));
+    let (first, second, unique) = (1, 2, 2);
+    let error = refused(&mut [buffer(0, &mut x), buffer(1, &mut y), alias(1, 4)]);
+    assert_eq!(error, ArgError::MayNotAlias { first, second, unique });
+    assert_eq!(error.to_string(), "buffers 1 and 2 overlap, and 2 is written and does not say `may_alias`");
+    // Two aliases overlap each other.
+    let (first, second, unique) = (0, 2, 2);
+    let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(0, 4)]);
+    assert_eq!(error, ArgError::MayNotAlias { first, second, unique });
+    let (mut x, mut y, mut z) = (words(&[1, 2]), words(&[3, 4]), words(&[0]));
+    for (of, offset) in [(0, 0), (3, 0), (1, 9)] {
+        let error = refused(&mut [alias(of, offset), buffer(1, &mut y), buffer(2, &mut z)]);
+        assert_eq!(error, ArgError::Alias { param: 0, of, offset });
+    }
+    // One that is an alias itself is no buffer.
+    let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(1, 0)]);
+    assert_eq!(error, ArgError::Alias { param: 2, of: 1, offset: 0 });
+    let error = refused(&mut [alias(1, 2), buffer(1, &mut y), buffer(2, &mut z)]);
+    assert_eq!(error, ArgError::Align { param: 0, base: 2 * BASE + 2, align: 4 });
+    let scalar = "kernel @k(%n: i32, %x: in i32) {\n^entry:\n  ret\n}";
+    let error = run(scalar, &Launch::new(1), &mut [alias(1, 0), buffer(1, &mut y)]).unwrap_err();
+    assert_eq!(error, Fault::Args(ArgError::Kind { param: 0, expected: "scalar" }));
+}

@@ -254,7 +254,49 @@ fn spans_are_of_the_text() {
     assert_eq!(kernel.params[1].name, "x");
     assert_eq!(text::print_inst(kernel, kernel.insts.keys().next().unwrap()), "%r = neg.i32 %a");
     let direction = kernel.params[1].kind;
-    assert_eq!(direction, halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4 });
+    assert_eq!(
+        direction,
+        halfbyte_ir::ParamKind::Buffer { direction: Direction::In, elem: Type::I8, align: 4, may_alias: false }
+    );
+}
+
+#[test]
+fn buffers_that_may_overlap() {
+    let header = "%n: i32, %x: in may_alias i8 align 4, %y: inout may_alias f16x2, %z: inout may_alias i8x16 align 4096, %w: out i32";
+    let text = format!("kernel @k({header}) {{\n^entry:\n  ret\n}}\n");
+    let module = read(&text);
+    assert_eq!(round_trip(&module), text);
+    let kernel = &module.kernels[0];
+    let overlap: Vec<bool> = kernel.params.iter().map(|param| kernel.may_overlap(param)).collect();
+    assert_eq!(overlap, [false, true, true, true, false]);
+    // Line breaks and comments stand between its words as elsewhere.
+    assert_eq!(
+        round_trip(&read("kernel @k(%x: inout ; one\n may_alias\n i32) {\n^e:\n ret }")),
+        "kernel @k(%x: inout may_alias i32) {\n^e:\n  ret\n}\n"
+    );
+    // A name may be the same word.
+    let name = "kernel @may_alias(%may_alias: in i32) {\n^may_alias:\n  ret\n}\n";
+    assert_eq!(round_trip(&read(name)), name);
+}
+
+/// One that is only read overlaps what it likes, but for what is written and says nothing.
+#[test]
+fn which_buffers_may_overlap() {
+    for (header, expected) in [
+        ("%x: in i32, %y: in may_alias i32", [false, false]),
+        ("%x: in i32, %y: inout i32", [false, false]),
+        ("%x: in may_alias i32, %y: inout i32", [false, false]),
+        ("%x: in i32, %y: inout may_alias i32", [true, true]),
+        ("%x: inout i32, %y: inout may_alias i32", [false, false]),
+        ("%x: inout may_alias i32, %y: inout may_alias i32", [true, true]),
+        ("%x: inout may_alias i32, %y: i32", [false, false]),
+        ("%x: inout may_alias i32, %y: in i32 = [1]", [false, false]),
+    ] {
+        let module = read(&format!("kernel @k({header}) {{\n^entry:\n  ret\n}}\n"));
+        let kernel = &module.kernels[0];
+        let found: Vec<bool> = kernel.params.iter().map(|param| kernel.may_overlap(param)).collect();
+        assert_eq!(found, expected, "{header}");
+    }
 }
 
 #[test]

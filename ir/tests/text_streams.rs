@@ -58,7 +58,7 @@ fn every_part_of_a_stream() {
     assert_eq!(kernel.launch_params().len(), 4);
     let numbers: Vec<_> = kernel.params.iter().map(|param| kernel.stream(param.value)).collect();
     assert_eq!(numbers[3..], [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(5)]);
-    let kind = ParamKind::Buffer { direction: Direction::Out, elem: Type::I32, align: 16 };
+    let kind = ParamKind::Buffer { direction: Direction::Out, elem: Type::I32, align: 16, may_alias: false };
     assert_eq!(kernel.params[8].kind, kind);
 }
 

@@ -29,6 +29,27 @@ fn check(expected: &[&str], build: impl FnOnce(&mut Builder, Value, Value)) {
 const NO_SPAN: Span = Span { start: 0, end: 0 };
 
 #[test]
+fn what_may_alias() {
+    let mut b = Builder::new("k");
+    b.scalar("a", Type::I32);
+    // A scalar has no memory.
+    b.may_alias();
+    b.buffer("x", Direction::In, Type::I32);
+    b.may_alias();
+    b.buffer("y", Direction::Out, Type::I32);
+    b.may_alias();
+    b.data("t", Type::I8, 1, vec![1]);
+    b.may_alias();
+    b.begin("entry", &[]);
+    b.ret();
+    let expected = [
+        "`%y` may overlap what it makes zero before the launch; expected `inout` with `may_alias`",
+        "`%t` has contents of its own and overlaps nothing; expected no `may_alias`",
+    ];
+    assert_eq!(found(&b.finish()), expected);
+}
+
+#[test]
 fn a_note_shows_the_instruction_of_a_built_kernel() {
     let mut b = Builder::new("k");
     let a = b.scalar("a", Type::F16);
@@ -275,7 +296,7 @@ fn packed_kernels() {
         "6 streams of @k, which has 5 parameters; expected a parameter a stream"
     );
     let what = "`%v` is no stream; expected an `in` or `out` buffer aligned to 16";
-    let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align };
+    let kind = |direction, align| ParamKind::Buffer { direction, elem: Type::I8X16, align, may_alias: false };
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::InOut, 16)), [what]);
     assert_eq!(packed(|kernel| kernel.params[3].kind = kind(Direction::In, 32)), [what]);
     assert_eq!(packed(|kernel| kernel.params[3].kind = ParamKind::Scalar(Type::I32)), [what]);

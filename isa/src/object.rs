@@ -184,13 +184,14 @@ impl KernelInfo {
                     out.push(0);
                     put_text(&mut out, ty.name());
                 }
-                ParamKind::Buffer { direction, elem, align } => {
-                    out.push(match direction {
+                ParamKind::Buffer { direction, elem, align, may_alias } => {
+                    let kind = match direction {
                         Direction::In if contents.is_some() => WITH_CONTENTS,
                         Direction::In => 1,
                         Direction::Out => 2,
                         Direction::InOut => 3,
-                    });
+                    };
+                    out.push(if may_alias { kind | MAY_ALIAS } else { kind });
                     put_text(&mut out, elem.name());
                     put_u32(&mut out, align);
                 }
@@ -249,6 +250,9 @@ impl KernelInfo {
 
 /// The kind of an `in` buffer with contents.
 const WITH_CONTENTS: u8 = 4;
+
+/// In the kind of a buffer: its argument may overlap others.
+const MAY_ALIAS: u8 = 8;
 
 fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend(value.to_le_bytes());
@@ -319,7 +323,8 @@ impl<'a> Fields<'a> {
             let ty = ty.to_owned();
             return Err(RecordError::Type { param: name, ty });
         };
-        let direction = match kind {
+        let may_alias = kind > MAY_ALIAS;
+        let direction = match if may_alias { kind - MAY_ALIAS } else { kind } {
             0 => {
                 let kind = ParamKind::Scalar(elem);
                 return Ok((Param { name, kind }, None));
@@ -327,10 +332,10 @@ impl<'a> Fields<'a> {
             1 | WITH_CONTENTS => Direction::In,
             2 => Direction::Out,
             3 => Direction::InOut,
-            kind => return Err(RecordError::Kind { param: name, kind }),
+            _ => return Err(RecordError::Kind { param: name, kind }),
         };
         let has_contents = kind == WITH_CONTENTS;
-        let kind = ParamKind::Buffer { direction, elem, align: self.u32()? };
+        let kind = ParamKind::Buffer { direction, elem, align: self.u32()?, may_alias };
         let mut contents = None;
         if has_contents {
             let length = self.u32()? as usize;
@@ -358,12 +363,15 @@ mod tests {
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
-        let buffer = |direction, ty, align| ParamKind::Buffer { direction, elem: elem(ty), align };
+        let buffer = |direction, ty, align| ParamKind::Buffer { direction, elem: elem(ty), align, may_alias: false };
+        let alias = |direction| ParamKind::Buffer { direction, elem: elem("i8"), align: 2, may_alias: true };
         let params = vec![
             param("a", ParamKind::Scalar(elem("f16x2"))),
             param("x", buffer(Direction::In, "i8x16", 16)),
             param("größe", buffer(Direction::Out, "i8", 1)),
             param("z", buffer(Direction::InOut, "bf16x2", 4)),
+            param("v", alias(Direction::In)),
+            param("w", alias(Direction::InOut)),
             param("t", buffer(Direction::In, "i16", 8)),
             param("u", buffer(Direction::In, "i8", 1)),
         ];

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
+use halfbyte_abi::{Alias, Direction, Param, ParamKind, Signature, Type, buffer_base};
 use smallvec::SmallVec;
 
 use crate::buffers::{Buffer, Buffers, Bytes};
@@ -19,6 +19,14 @@ pub enum Arg<'a> {
     In(&'a [u8]),
     /// A buffer of any direction. A launch starts by making an `out` buffer all zero.
     Buffer(&'a mut [u8]),
+    /// An address in the buffer of another argument: both parameters have the same memory. A parameter that writes its buffer says
+    /// `may_alias` for that.
+    Alias {
+        /// The parameter whose argument is the buffer, by number.
+        of: usize,
+        /// Bytes from the buffer's start.
+        offset: u64,
+    },
 }
 
 impl Arg<'_> {
@@ -28,6 +36,7 @@ impl Arg<'_> {
             Arg::Scalar(bits) => Arg::Scalar(*bits),
             Arg::In(bytes) => Arg::In(bytes),
             Arg::Buffer(bytes) => Arg::Buffer(bytes),
+            &mut Arg::Alias { of, offset } => Arg::Alias { of, offset },
         }
     }
 
@@ -36,6 +45,7 @@ impl Arg<'_> {
             Arg::Scalar(_) => "a scalar",
             Arg::In(_) => "a read-only buffer",
             Arg::Buffer(_) => "a buffer",
+            Arg::Alias { .. } => "an address in a buffer",
         }
     }
 }
@@ -43,9 +53,9 @@ impl Arg<'_> {
 /// What a kernel is launched on, by parameter; those with contents are among them.
 #[derive(Debug, Default)]
 pub struct Arguments<'a> {
-    /// The bits of each scalar; zero for a buffer.
+    /// The bits of each scalar, and of the address of each buffer.
     pub scalars: Vec<u128>,
-    /// The buffers.
+    /// The buffers. One that lies in another has none of its own.
     pub buffers: Buffers<'a>,
     /// What the kernel's code keeps from one launch on these arguments for the next.
     pub scratch: Scratch,
@@ -67,8 +77,11 @@ impl<'a> Arguments<'a> {
             buffers: Buffers(Vec::with_capacity(all)),
             scratch: Scratch::default(),
         };
-        let (mut found, mut unfit) = (0, None);
+        let (mut found, mut unfit, mut aliases) = (0, None, Vec::new());
         for (param, arg) in params.iter().zip(&mut args) {
+            if let Arg::Alias { of, offset } = arg {
+                aliases.push(Alias { param: found, of, offset });
+            }
             found += 1;
             if unfit.is_none() {
                 unfit = made.add(signature, param, arg).err();
@@ -82,6 +95,7 @@ impl<'a> Arguments<'a> {
         if let Some(error) = unfit {
             return Err(error);
         }
+        made.alias(signature, &aliases)?;
         if let Some([first, second]) = made.buffers.overlap() {
             let [kernel, first, second] = [signature.name(), first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel, first, second });
@@ -101,21 +115,74 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Gives parameters their places in the buffers of others, which are there by now.
+    fn alias(&mut self, signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
+        for &Alias { param, of, offset } in aliases {
+            let wrong = |reason: String| {
+                let name = signature.given().get(param).map_or(String::new(), |param| param.name.clone());
+                Err(LaunchError::Alias { kernel: signature.name().to_owned(), param: name, reason })
+            };
+            let Some(ParamKind::Buffer { align, .. }) = signature.given().get(param).map(|param| param.kind) else {
+                continue;
+            };
+            let Some(Some(buffer)) = self.buffers.0.get_mut(of) else {
+                return wrong(format!("argument {of}, which is no buffer of its own"));
+            };
+            let (name, bytes) = (buffer.name, buffer.bytes().len());
+            if offset > bytes as u64 {
+                return wrong(format!("byte {offset} of `{name}`, which has {bytes}"));
+            }
+            if !offset.is_multiple_of(align.into()) {
+                return wrong(format!("byte {offset} of `{name}`, which is no multiple of {align}"));
+            }
+            if signature.given().get(param).is_some_and(Param::is_result) {
+                if matches!(buffer.bytes, Bytes::Shared(_)) {
+                    return wrong(format!("`{name}`, which is lent to be read"));
+                }
+                buffer.direction = Direction::InOut;
+            }
+            if let Some(address) = self.scalars.get_mut(param) {
+                *address = u128::from(buffer_base(of) + offset);
+            }
+        }
+        check_unique(signature, aliases)
+    }
+
     fn add(&mut self, signature: &Signature, param: &'a Param, arg: Arg<'a>) -> Result<(), LaunchError> {
         check(signature, param, &arg)?;
         let (bits, bytes) = match arg {
             Arg::Scalar(bits) => (bits, None),
             Arg::In(bytes) => (0, Some(Bytes::Shared(bytes))),
             Arg::Buffer(bytes) => (0, Some(Bytes::Mutable(bytes))),
+            Arg::Alias { .. } => (0, None),
         };
-        let direction = match param.kind {
-            ParamKind::Buffer { direction, .. } => direction,
-            ParamKind::Scalar(_) => Direction::In,
+        let (direction, bits) = match param.kind {
+            ParamKind::Buffer { direction, .. } => (direction, buffer_base(self.scalars.len()).into()),
+            ParamKind::Scalar(_) => (Direction::In, bits),
         };
         self.scalars.push(bits);
         self.buffers.0.push(bytes.map(|bytes| Buffer { name: &param.name, direction, bytes }));
         Ok(())
     }
+}
+
+/// Refuses parameters of one buffer of which one is written and may overlap nothing.
+fn check_unique(signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
+    let kind = |number: usize| signature.given().get(number).map(|param| param.kind);
+    let name = |number: usize| signature.given().get(number).map_or(String::new(), |param| param.name.clone());
+    for (at, alias) in aliases.iter().enumerate() {
+        let before = aliases.iter().take(at).filter(|other| other.of == alias.of).map(|other| other.param);
+        for other in [alias.of].into_iter().chain(before) {
+            let unique =
+                [alias.param, other].into_iter().find(|&number| kind(number).is_some_and(ParamKind::is_unique));
+            if let Some(unique) = unique {
+                let (kernel, unique) = (signature.name().to_owned(), name(unique));
+                let [first, second] = [alias.param.min(other), alias.param.max(other)].map(name);
+                return Err(LaunchError::Unique { kernel, first, second, unique });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), LaunchError> {
@@ -135,6 +202,7 @@ fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), Laun
         (ParamKind::Scalar(_), Arg::Scalar(_)) => Ok(()),
         (ParamKind::Buffer { elem, .. }, Arg::Buffer(bytes)) => size(elem, bytes.len()),
         (ParamKind::Buffer { elem, direction: Direction::In, .. }, Arg::In(bytes)) => size(elem, bytes.len()),
+        (ParamKind::Buffer { .. }, Arg::Alias { .. }) => Ok(()),
         (kind, arg) => {
             let (kernel, param) = names();
             let expected = match kind {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Shape, ShapeError, Watchdog};
+use halfbyte_abi::{DEFAULT_BUDGET, ParamKind, Shape, ShapeError, Watchdog, buffer_of};
 
 use crate::arguments::{Arg, Arguments};
-use crate::buffers::{Buffer, Bytes};
+use crate::buffers::Bytes;
 use crate::engine::Engine;
 use crate::error::LaunchError;
 use crate::kernel::Kernel;
@@ -94,16 +94,27 @@ impl<'a> Bound<'a> {
 
     /// What the buffer of a parameter holds; none for a scalar.
     pub fn buffer(&self, param: usize) -> Option<&[u8]> {
-        self.args.buffers.0.get(param)?.as_ref().map(Buffer::bytes)
+        let (of, offset) = self.place(param)?;
+        self.args.buffers.0.get(of)?.as_ref()?.bytes().get(offset..)
     }
 
     /// The same, to be changed between runs, where the slice was lent to be written: as [`Arg::Buffer`], for a parameter of any
     /// direction.
     pub fn buffer_mut(&mut self, param: usize) -> Option<&mut [u8]> {
-        match &mut self.args.buffers.0.get_mut(param)?.as_mut()?.bytes {
-            Bytes::Mutable(bytes) => Some(bytes),
+        let (of, offset) = self.place(param)?;
+        match &mut self.args.buffers.0.get_mut(of)?.as_mut()?.bytes {
+            Bytes::Mutable(bytes) => bytes.get_mut(offset..),
             Bytes::Shared(_) => None,
         }
+    }
+
+    /// The parameter whose argument has the memory of a parameter's buffer, and where in it that begins.
+    fn place(&self, param: usize) -> Option<(usize, usize)> {
+        if matches!(self.kernel.signature().params().get(param)?.kind, ParamKind::Scalar(_)) {
+            return None;
+        }
+        let (of, offset) = buffer_of(*self.args.scalars.get(param)? as u64)?;
+        Some((of, offset as usize))
     }
 
     /// Runs the kernel: over so many work items, or over a [`Shape`]. It starts by making `out` buffers all zero; others stay as the

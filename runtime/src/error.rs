@@ -84,6 +84,30 @@ pub enum LaunchError {
         /// That of the other.
         second: String,
     },
+    /// Parameters with one memory, of which one is written and does not say `may_alias`.
+    #[error(
+        "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`"
+    )]
+    Unique {
+        /// The kernel.
+        kernel: String,
+        /// The parameter of one.
+        first: String,
+        /// That of the other.
+        second: String,
+        /// Which of them it is.
+        unique: String,
+    },
+    /// An address in another argument's buffer that cannot be.
+    #[error("argument `{param}` of kernel `{kernel}` is the address of {reason}")]
+    Alias {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        param: String,
+        /// Of what, and what is wrong with that.
+        reason: String,
+    },
     /// A shape that launches do not have.
     #[error("kernel `{kernel}`: {error}")]
     Shape {

@@ -1,6 +1,7 @@
 //! The tests of the loader, the engines and what a launch may say.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod aliases;
 mod arguments;
 mod common;
 mod hostile;

@@ -24,7 +24,10 @@ fn signature() -> Signature {
     let elem = Type::from_name("i32").unwrap();
     let params = vec![
         Param { name: "a".to_owned(), kind: ParamKind::Scalar(elem) },
-        Param { name: "y".to_owned(), kind: ParamKind::Buffer { direction: Direction::InOut, elem, align: 8 } },
+        Param {
+            name: "y".to_owned(),
+            kind: ParamKind::Buffer { direction: Direction::InOut, elem, align: 8, may_alias: false },
+        },
     ];
     Signature::new("k", params).unwrap()
 }
@@ -109,7 +112,10 @@ fn with_table(table: &str, contents: &[u8]) -> Code {
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
     let elem = Type::from_name("i32").unwrap();
     let mut params = signature().params().to_vec();
-    params.push(Param { name: "t".into(), kind: ParamKind::Buffer { direction: Direction::In, elem, align: 4 } });
+    params.push(Param {
+        name: "t".into(),
+        kind: ParamKind::Buffer { direction: Direction::In, elem, align: 4, may_alias: false },
+    });
     code.info.signature = Signature::new("k", params).unwrap().with_contents(vec![contents.into()]).unwrap();
     code
 }

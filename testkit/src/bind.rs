@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use halfbyte::launch::evaluate_watched;
-use halfbyte_abi::{Exceeded, Param, Shape, Watchdog, buffer_of};
+use halfbyte::launch::{Evaluation, evaluate, show_aliases};
+use halfbyte_abi::{Alias, Exceeded, Param, Shape, Watchdog, buffer_of};
 use halfbyte_ir::diag::Diagnostic;
-use halfbyte_ir::eval::{self, DEFAULT_BUDGET, Fault};
+use halfbyte_ir::eval::{self, Fault};
 use halfbyte_ir::{Direction, Elem, Kernel, ParamKind, Span};
 
 use crate::runlines::{Name, param_names};
 use crate::values::array::Array;
 use crate::values::picture::size_of;
 use crate::values::print::Sign;
-use crate::values::{Loaded, Loader, MAX_BYTES, Value, brief};
+use crate::values::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
 
 /// The bytes of a launch, and those expected of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,6 +25,8 @@ pub struct Bound {
     pub arrays: Vec<Option<Array>>,
     /// The `out` buffers of which nothing says how large they are, by number. They are empty until [`Bound::settle`].
     pub open: Vec<usize>,
+    /// The arguments that lie in the buffers of others. Their bytes are those that they have there.
+    pub aliases: Vec<Alias>,
     /// Elements of which a value was given with a sign.
     signed: Vec<Elem>,
 }
@@ -40,9 +42,10 @@ struct Before {
 }
 
 impl Kept {
-    /// Keeps what a launch has left.
-    pub fn keep(&mut self, params: &[Param], args: Vec<Vec<u8>>) {
-        for (param, bytes) in params.iter().zip(args) {
+    /// Keeps what a launch has left; an argument that lay in the buffer of another is no buffer of its own to keep.
+    pub fn keep(&mut self, params: &[Param], aliases: &[Alias], args: Vec<Vec<u8>>) {
+        let own = |(number, _): &(usize, _)| !aliases.iter().any(|alias| alias.param == *number);
+        for (_, (param, bytes)) in params.iter().zip(args).enumerate().filter(own) {
             let is_scalar = matches!(param.kind, ParamKind::Scalar(_));
             self.0.insert(param.name.clone(), Before { is_scalar, bytes });
         }
@@ -111,7 +114,15 @@ pub fn bind_after(
         let unknown = || Diagnostic::new(*span, format!("`{}` is no parameter", brief(name)));
         found.ok_or_else(|| unknown().expected(format!("one of: {}", param_names(&names(&|_| true), name))))
     };
+    let mut inside: Vec<(usize, &Name, u64, Span)> = Vec::new();
     for (name, value) in values {
+        if let ValueKind::Alias { of, offset } = &value.kind {
+            match find(name) {
+                Ok((number, _)) => inside.push((number, of, *offset, value.span)),
+                Err(error) => errors.push(error),
+            }
+            continue;
+        }
         let loaded = find(name).and_then(|(number, param)| Ok((number, param, value.load(param.kind, loader)?)));
         match loaded.and_then(|(number, param, loaded)| Ok((number, param, sized(value, loaded)?))) {
             Ok((number, param, Loaded { bytes, array })) => {
@@ -133,6 +144,25 @@ pub fn bind_after(
             Some(Ok(bytes)) => args[number] = Some(bytes.to_vec()),
             Some(Err(reason)) => errors.push(Diagnostic::new(place, reason).expected(hint(param))),
             None => {}
+        }
+    }
+    let mut aliases = Vec::new();
+    for &(number, of, offset, span) in &inside {
+        let lies = find(of).and_then(|(owner, _)| alias(params, &args, (number, owner, offset), span));
+        match lies {
+            Ok(alias) => aliases.push(alias),
+            Err(error) => errors.push(error),
+        }
+    }
+    for alias in &aliases {
+        args[alias.param] = Some(Vec::new());
+    }
+    let kinds = || params.iter().map(|param| param.kind);
+    if !aliases.is_empty() {
+        let mut bytes: Vec<Vec<u8>> = args.iter().map(|arg| arg.clone().unwrap_or_default()).collect();
+        show_aliases(kinds(), &aliases, &mut bytes);
+        for alias in &aliases {
+            args[alias.param] = bytes.get(alias.param).cloned();
         }
     }
     let mut expected = Vec::new();
@@ -176,10 +206,35 @@ pub fn bind_after(
     }
     if errors.is_empty() {
         let args = args.into_iter().map(Option::unwrap_or_default).collect();
-        Ok(Bound { args, results: expected, arrays, open, signed })
+        Ok(Bound { args, results: expected, arrays, open, aliases, signed })
     } else {
         Err(errors)
     }
+}
+
+/// An argument that is an address in the buffer of another, by numbers of parameters and bytes from the buffer's start.
+fn alias(
+    params: &[Param],
+    args: &[Option<Vec<u8>>],
+    (param, of, offset): (usize, usize, u64),
+    span: Span,
+) -> Result<Alias, Diagnostic> {
+    let is_buffer =
+        |number: usize| matches!(params.get(number).map(|param| param.kind), Some(ParamKind::Buffer { .. }));
+    let name = |number: usize| params.get(number).map_or("", |param| param.name.as_str());
+    let wrong = |message: String, expected: &str| Err(Diagnostic::new(span, message).expected(expected));
+    if !is_buffer(param) {
+        return wrong(format!("an address is given for `{}`, which is a scalar", name(param)), "a number");
+    }
+    let Some(Some(bytes)) = args.get(of).filter(|_| is_buffer(of)) else {
+        let expected = "a buffer whose contents are given, as `[..]`, @file.npy, zeros(N) or random(N, SEED)";
+        return wrong(format!("`{}` is no buffer that `{}` could lie in", name(of), name(param)), expected);
+    };
+    let size = bytes.len();
+    if offset > size as u64 {
+        return wrong(format!("`{}` has {size} bytes", name(of)), &format!("at most &{}+{size}", name(of)));
+    }
+    Ok(Alias { param, of, offset })
 }
 
 /// What a parameter could be given.
@@ -213,7 +268,8 @@ impl Bound {
                     *arg = vec![0; bytes];
                 }
             }
-            let trap = match evaluate_watched(kernel, shape, DEFAULT_BUDGET, watchdog, &mut args) {
+            let how = Evaluation { watchdog, aliases: &self.aliases, ..Evaluation::from(shape) };
+            let trap = match evaluate(kernel, how, &mut args) {
                 Ok(writers) => break Some(writers),
                 Err(Fault::Trap(trap)) => trap.kind,
                 Err(_) => break None,

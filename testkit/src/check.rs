@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{self, Host, Options, ir_name, is_ptx};
-use halfbyte::launch::{Engine, How, evaluate_watched, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::import_ptx::{self, Host, Shape, ir_name, is_ptx};
+use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
 use halfbyte_abi::{Exceeded, Param, Target, Watchdog};
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::{DEFAULT_BUDGET, Writers};
+use halfbyte_ir::eval::Writers;
 use halfbyte_runtime::Program;
 
 use crate::bind::{Bound, Kept, bind_after};
@@ -133,12 +133,14 @@ pub struct Setup<'a> {
     pub allowed: &'a [PathBuf],
     /// The limits of each file; the same watchdog watches over no two.
     pub watchdog: Option<&'a Watchdog>,
+    /// Pointers of kernels in PTX may be into one memory.
+    pub may_alias: bool,
 }
 
 impl<'a> Setup<'a> {
     /// For the SM that PTX is made for where none is given, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
-        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None }
+        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false }
     }
 }
 
@@ -158,7 +160,7 @@ pub fn check_for_sm(sm: Sm, file: &str, text: &str, folder: &Path, engines: &[En
 /// The same, within limits: the work on the file ends at the first that is met, which is then the last failure.
 pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
-    let Setup { sm, engines, allowed, watchdog } = *setup;
+    let Setup { sm, engines, allowed, watchdog, may_alias } = *setup;
     let (found, start) = (text.len() as u64, Span::default());
     let exceeded = watchdog.and_then(|watchdog| {
         let most = watchdog.limits().text_bytes;
@@ -170,7 +172,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     outcome.text = text.into();
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let failures = match (Module::open_each(file, text, Options::default()), lines) {
+    let failures = match (Module::open_each(file, text, Shape { may_alias, ..Shape::default() }), lines) {
         (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
         }
@@ -396,7 +398,7 @@ impl Checker<'_> {
             if self.failures.len() > failures || self.is_over() {
                 return;
             }
-            kept.keep(&launch.params, launch.results);
+            kept.keep(&launch.params, &launch.bound.aliases, launch.results);
         }
     }
 
@@ -475,7 +477,8 @@ impl Checker<'_> {
         bound.settle(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
         let mut results = bound.args.clone();
-        let writers = match evaluate_watched(kernel, line.shape, DEFAULT_BUDGET, self.watchdog, &mut results) {
+        let how = Evaluation { watchdog: self.watchdog, aliases: &bound.aliases, ..Evaluation::from(line.shape) };
+        let writers = match evaluate(kernel, how, &mut results) {
             Ok(writers) => writers,
             Err(fault) => {
                 let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
@@ -558,7 +561,7 @@ impl Checker<'_> {
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
         let mut found = launch.bound.args.clone();
-        let how = How { watchdog: self.watchdog, ..How::from(engine) };
+        let how = How { watchdog: self.watchdog, aliases: &launch.bound.aliases, ..How::from(engine) };
         if let Err(error) = host.launch_on(how, line.shape, &mut found) {
             return self.failures.push(Diagnostic::new(line.span, error.to_string()));
         }
@@ -577,7 +580,7 @@ impl Checker<'_> {
             return self.failures.push(Diagnostic::new(line.span, format!("the object has no kernel `@{name}`")));
         };
         let mut results = launch.bound.args.clone();
-        let how = How { watchdog, ..How::from(engine) };
+        let how = How { watchdog, aliases: &launch.bound.aliases, ..How::from(engine) };
         if let Err(error) = execute(kernel, how, line.shape, &mut results) {
             let failure = launch_diagnostic(&error, &self.lines, line.span, &on);
             return self.failures.push(failure.note(Some(line.span), "in this launch"));

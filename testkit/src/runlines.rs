@@ -452,13 +452,13 @@ mod tests {
             (
                 "; run: halu: @k items=1 x=",
                 "                          ^",
-                "the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+                "the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
             ("; run: halu: @k items=1 x=1 x=2", "                            ^", "`x` is given twice"),
             (
                 "; run: halu: @k items=1 x=(1)",
                 "                          ^",
-                "unexpected `(`; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+                "unexpected `(`; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
             ("; run: halu: @k items=1 x=[1,,2]", "                             ^", "unexpected `,`; expected a number"),
             (

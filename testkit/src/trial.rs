@@ -3,10 +3,10 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte::launch::{Engine, How, evaluate_watched, execute, given};
+use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
-use halfbyte_abi::{Exceeded, Shape, Target, Watchdog};
+use halfbyte_abi::{Alias, Exceeded, Shape, Target, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
 use halfbyte_ir::{Kernel, eval};
@@ -35,6 +35,15 @@ pub struct Launch {
     pub shape: Shape,
     /// By parameter, a scalar's bytes or a buffer's.
     pub args: Vec<Vec<u8>>,
+    /// The arguments that lie in the buffers of others.
+    pub aliases: Vec<Alias>,
+}
+
+impl Launch {
+    /// How the evaluator makes it.
+    fn evaluation<'a>(&'a self, budget: u32, watchdog: Option<&'a Watchdog>) -> Evaluation<'a> {
+        Evaluation { shape: self.shape, budget, watchdog, aliases: &self.aliases }
+    }
 }
 
 /// What came of a kernel that does not fail.
@@ -158,7 +167,7 @@ impl Trial<'_> {
         let mut expected = Vec::with_capacity(launches.len());
         for launch in launches {
             let mut args = launch.args.clone();
-            let outcome = match evaluate_watched(kernel, launch.shape, self.budget, self.watchdog, &mut args) {
+            let outcome = match evaluate(kernel, launch.evaluation(self.budget, self.watchdog), &mut args) {
                 Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
                 Err(fault @ (Fault::Race(_) | Fault::Args(_))) => {
                     return Err(Failure::malformed(format!("on ir: {fault}")).in_launch(launch));
@@ -258,7 +267,8 @@ impl Reference<'_> {
         for &engine in engines.iter().filter(is_fit) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();
-            let how = How { budget: self.budget.into(), watchdog: self.watchdog, ..How::from(engine) };
+            let (budget, watchdog, aliases) = (self.budget.into(), self.watchdog, self.launch.aliases.as_slice());
+            let how = How { budget, watchdog, aliases, ..How::from(engine) };
             let outcome = caught(|| execute(loaded, how, self.launch.shape, &mut args))
                 .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
             if let Err(LaunchError::Exceeded { exceeded, .. }) = outcome {
@@ -330,7 +340,8 @@ impl Reference<'_> {
             return Err(failure);
         }
         let mut expected = self.launch.args.clone();
-        let evaluated = &evaluate_watched(self.kernel, self.launch.shape, budget, self.watchdog, &mut expected);
+        let how = self.launch.evaluation(budget, self.watchdog);
+        let evaluated = &evaluate(self.kernel, how, &mut expected);
         if let Err(Fault::Exceeded(exceeded)) = evaluated {
             return Err((Kind::Exceeded, exceeded.to_string()));
         }
@@ -409,7 +420,11 @@ mod tests {
              ^done:\n  store %s{inner}, %y[%i]\n  ret\n}}\n"
         );
         let module = Module::parse(&text).unwrap();
-        let launch = Launch { shape: Shape::from(2), args: vec![iterations.to_le_bytes().to_vec(), vec![0; 8]] };
+        let launch = Launch {
+            shape: Shape::from(2),
+            args: vec![iterations.to_le_bytes().to_vec(), vec![0; 8]],
+            aliases: Vec::new(),
+        };
         let trial = Trial {
             ways: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],

@@ -1,5 +1,6 @@
 //! `launch` as harnesses call it: `tests/launch/lines.jsonl` has launches with what is expected of them.
 
+mod aliases;
 mod then;
 
 use std::fs;

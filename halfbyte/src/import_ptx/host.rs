@@ -1,6 +1,6 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text or on a GPU, on arguments as its import has them.
 
-use halfbyte_abi::{Param, Shape};
+use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_runtime::LaunchError;
@@ -9,7 +9,7 @@ use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
 
 use super::is_approximate;
 use crate::Report;
-use crate::launch::{Engine, How, given};
+use crate::launch::{Engine, How, given, show_aliases};
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -79,7 +79,12 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        for (part, bytes) in self.parts.iter().zip(args) {
+        let How { engine, budget, watchdog, print, aliases, .. } = how.into();
+        // By number of the text's own parameters.
+        let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
+        let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
+        let placed: Vec<(usize, usize, u64)> = aliases.iter().filter_map(placed).collect();
+        for (part, bytes) in self.parts.iter().zip(&mut *args) {
             let number = part.param as usize;
             if part.is_buffer {
                 if let Some(buffer) = buffers.get_mut(number) {
@@ -89,15 +94,17 @@ impl Host {
                 value.iter_mut().zip(bytes.iter()).for_each(|(to, from)| *to = *from);
             }
         }
-        let mut args: Vec<Arg<'_>> = values
-            .iter()
-            .zip(buffers)
-            .map(|(value, buffer)| match buffer {
-                Some(buffer) => Arg::Buffer(buffer),
-                None => Arg::Value(value),
+        let alias_of = |number: usize| placed.iter().find(|(param, ..)| *param == number);
+        let mut given: Vec<Arg<'_>> = (values.iter().zip(buffers).enumerate())
+            .map(|(number, (value, buffer))| match (buffer, alias_of(number)) {
+                (_, Some(&(_, of, offset))) => Arg::Alias { of, offset },
+                (Some(buffer), None) => Arg::Buffer(buffer),
+                (None, None) => Arg::Value(value),
             })
             .collect();
-        let How { engine, budget, watchdog, print, .. } = how.into();
-        self.kernel.launch(Launch { budget, engine, watchdog, print, ..Launch::new(shape, &mut args) })
+        let ran = self.kernel.launch(Launch { budget, engine, watchdog, print, ..Launch::new(shape, &mut given) });
+        drop(given);
+        show_aliases(self.params.iter().map(|param| param.kind), aliases, args);
+        ran
     }
 }

@@ -39,10 +39,17 @@ pub enum Arg<'a> {
     Scalar([u64; 8]),
     /// Memory, and the address of its first byte.
     Buffer {
-        /// The address. Buffers do not overlap.
+        /// The address. Buffers do not overlap; what does is an alias.
         base: u64,
         /// The contents, before and after. An `out` buffer is cleared first. After a fault they are unspecified.
         bytes: &'a mut [u8],
+    },
+    /// An address in the buffer of another parameter.
+    Alias {
+        /// The parameter's number.
+        of: usize,
+        /// Bytes from the buffer's start.
+        offset: u64,
     },
 }
 
@@ -50,6 +57,18 @@ impl Arg<'_> {
     /// A scalar of at most 64 bits.
     pub fn scalar(bits: u64) -> Self {
         Arg::Scalar([bits, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    /// The address that the parameter of this number has by these arguments; none for a scalar, and for what points nowhere.
+    pub(super) fn address(args: &[Arg<'_>], number: usize) -> Option<u64> {
+        match args.get(number)? {
+            Arg::Scalar(_) => None,
+            Arg::Buffer { base, .. } => Some(*base),
+            Arg::Alias { of, offset } => match args.get(*of)? {
+                Arg::Buffer { base, bytes } if *offset <= bytes.len() as u64 => base.checked_add(*offset),
+                _ => None,
+            },
+        }
     }
 }
 
@@ -107,6 +126,26 @@ pub enum ArgError {
         len: usize,
         /// Bytes of an element.
         elem: u32,
+    },
+    /// An alias of what is no buffer of its own, or beyond its end.
+    #[error("parameter {param} is given an address in parameter {of}, {offset} bytes on, where no buffer is")]
+    Alias {
+        /// The number of the parameter that it is given for.
+        param: usize,
+        /// The parameter into whose buffer it should point.
+        of: usize,
+        /// Bytes from the buffer's start.
+        offset: u64,
+    },
+    /// Two arguments are in one buffer, and one of them is written and does not say `may_alias`.
+    #[error("buffers {first} and {second} overlap, and {unique} is written and does not say `may_alias`")]
+    MayNotAlias {
+        /// A parameter's number.
+        first: usize,
+        /// A parameter's number.
+        second: usize,
+        /// Which of the two.
+        unique: usize,
     },
     /// Two buffers share addresses, or one runs over the end of the address space.
     #[error("buffers {first} and {second} overlap")]

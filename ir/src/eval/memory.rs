@@ -6,7 +6,7 @@ use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
 
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
-use crate::kernel::{Inst, Kernel};
+use crate::kernel::{Inst, Kernel, Param};
 
 /// An item at an instruction, in one word that is never zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ struct Buffer<'a> {
     param: usize,
     base: u64,
     bytes: Bytes<'a>,
-    /// Nothing for an `in` buffer, in which no race can be.
+    /// Nothing for one that no parameter writes, in which no race can be.
     watch: Option<Watch>,
 }
 
@@ -122,15 +122,13 @@ impl<'a> Memory<'a> {
         if args.len() != params.len() {
             return Err(ArgError::Count { expected: params.len(), found: args.len() });
         }
+        let written = written(params, args)?;
         let mut buffers: Vec<Buffer<'a>> = Vec::new();
-        for (param, (declared, arg)) in params.iter().zip(args).enumerate() {
+        for (param, ((declared, arg), is_written)) in params.iter().zip(args).zip(written).enumerate() {
             match (declared.kind, arg) {
-                (ParamKind::Scalar(_), Arg::Scalar(_)) => {}
-                (ParamKind::Buffer { direction, elem, align }, &mut Arg::Buffer { base, ref mut bytes }) => {
+                (ParamKind::Scalar(_), Arg::Scalar(_)) | (ParamKind::Buffer { .. }, Arg::Alias { .. }) => {}
+                (ParamKind::Buffer { direction, elem, .. }, &mut Arg::Buffer { base, ref mut bytes }) => {
                     let len = bytes.len();
-                    if align > 1 && base % u64::from(align) != 0 {
-                        return Err(ArgError::Align { param, base, align });
-                    }
                     if len % elem.bytes() as usize != 0 {
                         return Err(ArgError::Size { param, len, elem: elem.bytes() });
                     }
@@ -142,7 +140,7 @@ impl<'a> Memory<'a> {
                         param,
                         base,
                         bytes: Bytes::Given(bytes),
-                        watch: (direction != Direction::In)
+                        watch: is_written
                             .then(|| Watch { writers: vec![Who::NOBODY; len], readers: vec![Who::NOBODY; len] }),
                     });
                 }
@@ -254,6 +252,41 @@ impl<'a> Memory<'a> {
         }
         Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }))
     }
+}
+
+/// For each parameter whether a parameter writes the buffer that it is given; the addresses are those that the parameters ask for.
+fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
+    let owner = |(number, arg): (usize, &Arg<'_>)| match arg {
+        Arg::Scalar(_) => None,
+        Arg::Buffer { .. } => Some(number),
+        Arg::Alias { of, .. } => Some(*of),
+    };
+    let owners: Vec<Option<usize>> = args.iter().enumerate().map(owner).collect();
+    let mut written = vec![false; args.len()];
+    for (param, (declared, arg)) in params.iter().zip(args).enumerate() {
+        let ParamKind::Buffer { align, .. } = declared.kind else { continue };
+        let Some(base) = Arg::address(args, param) else {
+            let &Arg::Alias { of, offset } = arg else { continue };
+            return Err(ArgError::Alias { param, of, offset });
+        };
+        if align > 1 && base % u64::from(align) != 0 {
+            return Err(ArgError::Align { param, base, align });
+        }
+        let owner = owners.get(param).copied().flatten();
+        let shares = |&(number, other): &(usize, &Param)| {
+            number != param
+                && owners.get(number).copied().flatten() == owner
+                && (declared.kind.is_unique() || other.kind.is_unique())
+        };
+        if let Some((other, of)) = params.iter().enumerate().find(shares) {
+            let unique = if of.kind.is_unique() { other } else { param };
+            return Err(ArgError::MayNotAlias { first: param.min(other), second: param.max(other), unique });
+        }
+        if let Some(written) = owner.and_then(|owner| written.get_mut(owner)) {
+            *written |= declared.kind.is_written();
+        }
+    }
+    Ok(written)
 }
 
 /// Whether a buffer has its addresses alone.

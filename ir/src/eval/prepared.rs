@@ -207,10 +207,13 @@ impl<'k> Prepared<'k> {
             return Err(ArgError::from(ShapeError::Axes(launch.shape)).into());
         }
         let mut frame = self.frame.clone();
-        for (slot, arg) in self.params.iter().zip(&*args) {
+        for (number, (slot, arg)) in self.params.iter().zip(&*args).enumerate() {
             match arg {
                 Arg::Scalar(words) => unpack(slot.ty, words, &mut frame[slot.range()]),
-                Arg::Buffer { base, .. } => slot.set(&mut frame, &[*base]),
+                // Where there is none, the arguments are refused.
+                Arg::Buffer { .. } | Arg::Alias { .. } => {
+                    slot.set(&mut frame, &[Arg::address(args, number).unwrap_or(0)]);
+                }
             }
         }
         let launched = self.kernel.launch_params().len();

@@ -187,8 +187,7 @@ impl<'k> Streams<'k> {
             inst: *inst,
             write: matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
             base: stream.buffer.map_or(0, |number| match args.get(number as usize) {
-                Some(Arg::Buffer { base, .. }) => *base,
-                Some(Arg::Scalar(_)) => 0,
+                Some(_) => Arg::address(args, number as usize).unwrap_or(0),
                 None => halfbyte_abi::buffer_base(number as usize),
             }),
             scale: stream.scale.value(param, count),

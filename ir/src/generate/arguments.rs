@@ -1,5 +1,7 @@
 //! Arguments of launches of drawn kernels.
 
+use halfbyte_abi::Alias;
+
 use crate::witness::Random;
 use crate::{Direction, Kernel, Param, ParamKind, Type};
 
@@ -11,6 +13,9 @@ const SPARE_ROWS: u32 = 6;
 
 /// How the names of scalar parameters begin that addresses are computed from.
 pub(super) const SMALL: &str = "n";
+
+/// How the names of parameters begin whose arguments lie in the buffer of another: its name and the bytes from its start follow.
+pub(super) const ALIAS: &str = "z";
 
 /// The greatest value of such a parameter.
 pub(super) const MOST: u32 = 4;
@@ -32,6 +37,17 @@ pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8
         }
     };
     kernel.given_params().iter().map(of).collect()
+}
+
+/// The arguments that are to lie in the buffers of others, by the names of their parameters: `z5_y2_8` lies 8 bytes into that of `y2`.
+pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
+    let params = kernel.given_params();
+    let alias = |(param, declared): (usize, &Param)| {
+        let [_, of, offset] = declared.name.strip_prefix(ALIAS)?.split('_').collect::<Vec<_>>().try_into().ok()?;
+        let of = params.iter().position(|param| param.name == of)?;
+        Some(Alias { param, of, offset: offset.parse().ok()? })
+    };
+    params.iter().enumerate().filter_map(alias).collect()
 }
 
 /// Values of a type as they lie in memory, edge values among their lanes.

@@ -2,7 +2,7 @@
 
 use crate::{Attr, Direction, MemAttr, Op, Type, Value};
 
-use super::arguments::{MOST, ROW, SMALL};
+use super::arguments::{ALIAS, MOST, ROW, SMALL};
 use super::palette::{Form, OpForm, is_stored};
 use super::{Generator, storable, uses};
 
@@ -34,6 +34,9 @@ pub(super) struct Rows {
     /// Bytes that have been given to accesses, where those do not meet.
     used: u32,
     is_read: bool,
+    is_written: bool,
+    /// Bytes from the first row's start to the buffer's own, which lies in another buffer.
+    shift: u32,
 }
 
 /// Where a value of a type is loaded or stored.
@@ -82,7 +85,7 @@ impl Generator<'_, '_> {
         }
         let own = !self.rows.is_empty() && self.one_in(4);
         let place = if own { self.own_place(ty, 1, true)? } else { self.input_place(ty) };
-        if own {
+        if own && !self.rows.iter().any(|rows| rows.base == place.base && !rows.is_written) {
             self.visited.push(place);
         }
         Some(self.load_at(place))
@@ -264,17 +267,18 @@ impl Generator<'_, '_> {
         let rows = self.rows.get_mut(number)?;
         let first = if affine { rows.used.next_multiple_of(bytes) } else { any };
         rows.used = rows.used.max(first + bytes * elements);
-        let Rows { base, stride, .. } = *rows;
+        let Rows { base, stride, shift, .. } = *rows;
         let item = self.item?;
         let (scale, index) = match counter {
-            None if first == 0 && count == 1 && self.one_in(3) => (stride, item),
+            None if first == 0 && shift == 0 && count == 1 && self.one_in(3) => (stride, item),
             None => (bytes, self.times(item, stride / bytes)),
             Some(counter) => {
                 let own = self.times(item, stride / bytes);
                 (bytes, self.builder.op(Op::Add, Type::I32, &[own, counter]))
             }
         };
-        let mem = MemAttr { scale, offset: first as i32, align: bytes, wide: !affine && self.is_wide(index) };
+        let offset = first as i32 - shift as i32;
+        let mem = MemAttr { scale, offset, align: bytes, wide: !affine && self.is_wide(index) };
         Some(Location { ty, mem, base, index: Some(index) })
     }
 
@@ -298,7 +302,7 @@ impl Generator<'_, '_> {
         let affine = self.is_affine();
         let fits = |rows: &Rows| match affine {
             true => rows.used.next_multiple_of(ty.bytes()) + bytes <= rows.stride && (rows.is_read || !loads),
-            false => bytes <= rows.stride,
+            false => bytes <= rows.stride && rows.shift.is_multiple_of(ty.bytes()) && (loads || rows.is_written),
         };
         let fitting: Vec<usize> = (0..).zip(&self.rows).filter(|(_, rows)| fits(rows)).map(|(n, _)| n).collect();
         match self.pick(&fitting) {
@@ -315,13 +319,41 @@ impl Generator<'_, '_> {
     fn new_rows(&mut self, elem: Type, stride: u32, loads: bool) -> usize {
         let is_read = loads || self.one_in(2);
         let base = self.buffer("y", if is_read { Direction::InOut } else { Direction::Out }, elem);
-        self.rows.push(Rows { base, stride, used: 0, is_read });
-        self.rows.len() - 1
+        let rows = Rows { base, stride, used: 0, is_read, is_written: true, shift: 0 };
+        self.rows.push(rows);
+        let number = self.rows.len() - 1;
+        if is_read && !self.is_affine() && self.one_in(3) {
+            self.builder.may_alias();
+            self.overlap(rows);
+        }
+        number
+    }
+
+    /// A parameter more whose argument lies in the buffer of these rows. An item owns the same bytes by both.
+    fn overlap(&mut self, rows: Rows) {
+        let shift = self.pick(&[0_u32, 0, 4, 8, 16]).unwrap_or(0);
+        let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
+        let Some(elem) = self.pick(&stored) else { return };
+        let kernel = self.builder.kernel();
+        let Some(of) = kernel.value_name(rows.base) else { return };
+        let name = format!("{ALIAS}{}_{of}_{shift}", kernel.params.len());
+        let is_written = !self.one_in(3);
+        let direction = if is_written { Direction::InOut } else { Direction::In };
+        let align = if shift == 0 { elem.bytes().max(16) } else { 1 << shift.trailing_zeros() };
+        let base = self.builder.buffer_aligned(&name, direction, elem, align);
+        if is_written || self.one_in(2) {
+            self.builder.may_alias();
+        }
+        self.rows.push(Rows { base, is_written, shift, ..rows });
     }
 
     /// The address of the item's own row of some buffer.
     pub(super) fn own_row(&mut self) -> Option<Value> {
-        let whole: Vec<usize> = (0..).zip(&self.rows).filter(|(_, rows)| rows.stride == ROW).map(|(n, _)| n).collect();
+        let whole: Vec<usize> = (0..)
+            .zip(&self.rows)
+            .filter(|(_, rows)| rows.stride == ROW && rows.is_written && rows.shift == 0)
+            .map(|(n, _)| n)
+            .collect();
         let number = match self.pick(&whole) {
             Some(number) => number,
             None => self.new_rows(Type::I32, ROW, false),
@@ -406,7 +438,7 @@ impl Generator<'_, '_> {
                 None => {
                     let stride = if self.one_in(2) { ty.bytes() } else { ROW };
                     let base = self.buffer("r", Direction::Out, ty);
-                    rows.push((ty, Rows { base, stride, used: 0, is_read: false }));
+                    rows.push((ty, Rows { base, stride, used: 0, is_read: false, is_written: true, shift: 0 }));
                     rows.len() - 1
                 }
             };

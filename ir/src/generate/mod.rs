@@ -5,6 +5,8 @@
 //! that a target takes. What a target takes is found out by asking it: each form is tried once in a kernel of its own
 //! ([`Palette`]). Who knows the instructions of a target hands in what draws them, and they come as intrinsics.
 //!
+//! Some parameters lie in the buffers of others ([`aliases`]), by which an item owns the same bytes.
+//!
 //! Every item owns some bytes, at most [`ROW`], of each buffer that is written, and only a kernel whose [`Shape`] asks for
 //! them has traps. Constants and data come from edge values as often as not.
 
@@ -21,7 +23,7 @@ use crate::flow::Flow;
 use crate::witness::Random;
 use crate::{Block, Elem, Kernel, Op, Type, Value};
 
-pub use arguments::{ROW, arguments, elements};
+pub use arguments::{ROW, aliases, arguments, elements};
 pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;

@@ -15,6 +15,9 @@ pub(crate) mod words;
 /// The version of the language that is read, which a text may say in its first line: `halfbyte 1`. A text that says another one is refused.
 pub const VERSION: u32 = 1;
 
+/// What a buffer says whose argument may overlap others.
+pub(crate) const MAY_ALIAS: &str = "may_alias";
+
 pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, element, lane as number, lane_text as number_text, magnitude};

@@ -122,8 +122,8 @@ impl<'k> Printer<'k> {
             self.value(f, param.value)?;
             match param.kind {
                 ParamKind::Scalar(ty) => write!(f, ": {ty}")?,
-                ParamKind::Buffer { direction, elem, align } => {
-                    write!(f, ": {} {elem}", direction.name())?;
+                ParamKind::Buffer { align, elem, .. } => {
+                    write!(f, ": {}", param.kind)?;
                     if align != elem.bytes() {
                         write!(f, " align {align}")?;
                     }

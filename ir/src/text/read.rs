@@ -10,9 +10,9 @@ use super::names::{Named, Names};
 use crate::diag::{Diagnostic, Note};
 use crate::kernel::{Block, BlockData, Inst, Kernel, Value, ValueData, ValueDef};
 use crate::span::Span;
-use crate::text::VERSION;
 use crate::text::suggest::closest;
 use crate::text::words;
+use crate::text::{MAY_ALIAS, VERSION};
 use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
 /// Says that something was wrong and has been reported.
@@ -512,21 +512,29 @@ impl<'s> Reader<'s> {
         let directions = [Direction::In, Direction::Out, Direction::InOut];
         let kind = match directions.into_iter().find(|direction| self.eat_word(direction.name())) {
             None => {
-                let ty = self.type_name("a type, or `in`, `out` or `inout` and a type")?;
+                let ty = self
+                    .type_name("a type, or `in`, `out` or `inout` and a type")
+                    .inspect_err(|_| self.misplaced(name))?;
                 match self.tok() {
                     Tok::Mark(b'*' | b'[') => self.pointer(name, ty)?,
                     _ => ParamKind::Scalar(ty),
                 }
             }
             Some(direction) => {
+                let may_alias = self.eat_word(MAY_ALIAS);
                 let elem = self.type_name("the element type")?;
                 let align = match self.eat_word("align") {
                     true => self.size("an alignment in bytes")?.0,
                     false => elem.bytes(),
                 };
-                ParamKind::Buffer { direction, elem, align }
+                ParamKind::Buffer { direction, elem, align, may_alias }
             }
         };
+        if self.at_word(MAY_ALIAS) {
+            self.unexpected("`,` or `)`");
+            self.misplaced(name);
+            return Err(Failed);
+        }
         let span = self.since(name.span.start);
         let value = self.body.kernel.add_param(self.name_text(name), kind, span);
         self.claim(name, span, value);
@@ -537,6 +545,14 @@ impl<'s> Reader<'s> {
             self.body.kernel.set_contents(contents.into());
         }
         Ok(())
+    }
+
+    /// Says where `may_alias` stands, if that is what comes next and is not expected.
+    fn misplaced(&mut self, name: Name) {
+        if self.at_word(MAY_ALIAS) {
+            let name = self.source(name.span);
+            self.help(format!("a buffer that may overlap others is `{name}: inout {MAY_ALIAS} i32`"));
+        }
     }
 
     /// Reports a buffer that is written as in C, and goes on with the buffer that is meant.
@@ -551,7 +567,7 @@ impl<'s> Reader<'s> {
         } else {
             self.bump();
         }
-        Ok(ParamKind::Buffer { direction: Direction::InOut, elem, align: elem.bytes() })
+        Ok(ParamKind::Buffer { direction: Direction::InOut, elem, align: elem.bytes(), may_alias: false })
     }
 
     pub fn type_name(&mut self, expected: &str) -> Reading<Type> {

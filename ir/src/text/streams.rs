@@ -232,7 +232,7 @@ impl<'s> Reader<'s> {
         }
         self.end_of_line()?;
         stream.site = self.since(start.start);
-        Ok((ParamKind::Buffer { direction, elem, align: ALIGN }, stream))
+        Ok((ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false }, stream))
     }
 
     /// What follows `loop`.

@@ -73,7 +73,12 @@ impl Verifier<'_> {
             self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
         }
         match param.kind {
-            ParamKind::Buffer { direction: Direction::In | Direction::Out, elem, align: STREAM_ALIGN } => {
+            ParamKind::Buffer {
+                direction: Direction::In | Direction::Out,
+                elem,
+                align: STREAM_ALIGN,
+                may_alias: false,
+            } => {
                 let items = if stream.uniform { 1 } else { packing.items };
                 let group = u64::from(stream.bytes) * u64::from(items);
                 if has_size && group % u64::from(elem.bytes()) != 0 {
@@ -92,6 +97,13 @@ impl Verifier<'_> {
         }
         match stream.buffer {
             Some(buffer) => {
+                if is_written(param.kind)
+                    && let Some(of) = kernel.params.get(buffer as usize)
+                    && kernel.may_overlap(of)
+                {
+                    let message = format!("{name} is copied out to `%{}`, which may overlap another buffer", of.name);
+                    self.found(place(StreamPart::Buffer), message, "a buffer without `may_alias`");
+                }
                 let param = kernel.params.get(buffer as usize);
                 let is_launched = (buffer as usize) < kernel.launch_params().len();
                 if !param.is_some_and(|param| is_launched && matches!(param.kind, ParamKind::Buffer { .. })) {

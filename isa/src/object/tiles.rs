@@ -158,7 +158,7 @@ mod tests {
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
-        let buffer = |direction, ty| ParamKind::Buffer { direction, elem: elem(ty), align: 4 };
+        let buffer = |direction, ty| ParamKind::Buffer { direction, elem: elem(ty), align: 4, may_alias: false };
         let params = vec![
             param("n", ParamKind::Scalar(elem("i32"))),
             param("x", buffer(Direction::In, "i8x4")),

@@ -11,7 +11,7 @@ mod state;
 use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
-use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, buffer_base};
+use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::{self as isa, Inst, Opcode};
@@ -61,9 +61,17 @@ pub(crate) struct Code {
     gprs: usize,
     /// The special registers that words read.
     specials: Vec<SpecialReg>,
-    /// The offsets in constant bank 0 of the addresses of buffers, once they have been asked for.
-    pointers: OnceLock<Vec<u32>>,
+    /// The addresses of buffers in constant bank 0, once they have been asked for.
+    pointers: OnceLock<Vec<Pointer>>,
     jit: Jit,
+}
+
+/// The address of a buffer in constant bank 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Pointer {
+    offset: u32,
+    /// No other parameter's address leads into the buffer.
+    is_unique: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -185,10 +193,11 @@ struct Kept {
 }
 
 impl Kernel {
-    /// The offsets in constant bank 0 of the parameters that are addresses of buffers.
-    fn pointers(&self) -> impl Iterator<Item = u32> {
+    /// The parameters that are addresses of buffers.
+    fn pointers(&self) -> impl Iterator<Item = Pointer> {
         let params = self.signature().params().iter().zip(self.signature().offsets());
-        params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. })).map(|(_, &offset)| offset.into())
+        let buffers = params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. }));
+        buffers.map(|(param, &offset)| Pointer { offset: offset.into(), is_unique: param.kind.is_unique() })
     }
 }
 
@@ -213,13 +222,8 @@ impl Kept {
 fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
     let signature = kernel.signature();
     let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];
-    for (k, ((param, &offset), bits)) in signature.params().iter().zip(signature.offsets()).zip(scalars).enumerate() {
-        match param.kind {
-            ParamKind::Scalar(ty) => {
-                put(&mut constants, offset, bits.to_le_bytes().split_at(ty.bytes() as usize).0);
-            }
-            ParamKind::Buffer { .. } => put(&mut constants, offset, &buffer_base(k).to_le_bytes()),
-        }
+    for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
+        put(&mut constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
     }
     constants
 }

@@ -6,8 +6,8 @@ use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Effects, Reader, SpecialReg};
 
-use super::Word;
 use super::memory::Memory;
+use super::{Pointer, Word};
 use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Fault;
@@ -25,7 +25,7 @@ pub(super) struct Kernel<'a> {
     pub words: &'a [Word],
     pub constant_bytes: u32,
     pub local_bytes: u32,
-    pub pointers: &'a [u32],
+    pub pointers: &'a [Pointer],
     pub specials: &'a [SpecialReg],
 }
 

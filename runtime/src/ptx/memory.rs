@@ -1,6 +1,6 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_abi::buffer_of;
+use halfbyte_abi::{Alias, buffer_of};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
@@ -14,6 +14,8 @@ use crate::trap::{Access, Space, TrapKind};
 pub(super) struct Memory<'a> {
     /// The bytes of each parameter.
     pub params: Vec<Vec<u8>>,
+    /// Which of them are addresses in buffers of others.
+    pub aliases: Vec<Alias>,
     /// Where each parameter lies in the memory of parameters.
     pub param_places: Vec<u64>,
     /// Global memory.

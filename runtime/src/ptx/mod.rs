@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
-use halfbyte_abi::{DEFAULT_BUDGET, Direction, ParamKind, Shape, Signature, Watchdog, buffer_base};
+use halfbyte_abi::{
+    self as abi, Alias, DEFAULT_BUDGET, Direction, ParamKind, Shape, Signature, Watchdog, buffer_base, buffer_of,
+};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
@@ -79,6 +81,13 @@ pub enum Arg<'a> {
     In(&'a [u8]),
     /// The address of memory.
     Buffer(&'a mut [u8]),
+    /// An address in the memory of another argument.
+    Alias {
+        /// The argument, by number.
+        of: usize,
+        /// Bytes from its start.
+        offset: u64,
+    },
 }
 
 /// Runs the items of a launch, in order. `done` is called after each. A fault comes with its item.
@@ -215,12 +224,25 @@ impl Executable for isa::Code {
         let first = entry.params.len();
         let variables = variables::bind(entry, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
+        let aliases = aliases(kernel.signature(), args);
         let (buffers, stack) = (take(&mut args.buffers), Stack::default());
-        let mut memory = Memory { params, param_places, buffers, variables, stack, watch: None, print: None };
+        let (watch, print) = (None, None);
+        let mut memory = Memory { params, aliases, param_places, buffers, variables, stack, watch, print };
         let done = launch(kernel, &self.kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
     }
+}
+
+/// The parameters of an object's kernel that are addresses in buffers of others.
+fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
+    let params = signature.params().iter().zip(&args.scalars).zip(&args.buffers.0).enumerate();
+    let alias = |(param, ((declared, &address), buffer)): (usize, ((&abi::Param, &u128), &Option<Buffer<'_>>))| {
+        let is_alias = matches!(declared.kind, ParamKind::Buffer { .. }) && buffer.is_none();
+        let (of, offset) = buffer_of(address as u64).filter(|_| is_alias)?;
+        Some(Alias { param, of, offset })
+    };
+    params.filter_map(alias).collect()
 }
 
 /// Where parameters lie in their memory.
@@ -230,14 +252,8 @@ fn places_of(params: &[Param]) -> Vec<u64> {
 
 /// The bytes of each parameter of an object's kernel.
 fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = Vec<u8>> {
-    let params = signature.params().iter().zip(scalars).enumerate();
-    params.map(|(number, (param, scalar))| {
-        let bits = match param.kind {
-            ParamKind::Scalar(_) => *scalar,
-            ParamKind::Buffer { .. } => buffer_base(number).into(),
-        };
-        bits.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec()
-    })
+    let params = signature.params().iter().zip(scalars);
+    params.map(|(param, scalar)| scalar.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec())
 }
 
 /// Launches an object's kernel.
@@ -340,7 +356,7 @@ impl Kernel {
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
             let bytes = args.iter().map(|arg| match arg {
-                Arg::Value(_) => 0,
+                Arg::Value(_) | Arg::Alias { .. } => 0,
                 Arg::In(bytes) => bytes.len() as u64,
                 Arg::Buffer(bytes) => bytes.len() as u64,
             });
@@ -349,13 +365,18 @@ impl Kernel {
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
         let watch = races.then(|| Watch::new(shape));
         let mut held = self.variables.held();
+        let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
+            Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
+            _ => None,
+        };
+        let aliases = args.iter().enumerate().filter_map(alias).collect();
         let (params, buffers) = (self.parameters(args)?, self.buffers(args, &mut held));
         if let Some([first, second]) = buffers.overlap() {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
         let (param_places, stack) = (places_of(&self.entry().params), Stack::default());
-        let mut memory = Memory { params, param_places, buffers, variables, stack, watch, print };
+        let mut memory = Memory { params, aliases, param_places, buffers, variables, stack, watch, print };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {
@@ -383,6 +404,19 @@ impl Kernel {
         }
         let bytes = |(number, (param, arg)): (usize, (&Param, &Arg<'_>))| {
             let bytes = match arg {
+                &Arg::Alias { of, offset } => {
+                    let size = match args.get(of) {
+                        Some(Arg::In(bytes)) => bytes.len(),
+                        Some(Arg::Buffer(bytes)) => bytes.len(),
+                        Some(Arg::Value(_) | Arg::Alias { .. }) | None => 0,
+                    };
+                    if offset > size as u64 {
+                        let (kernel, param) = (self.code.entry.name.clone(), param.name.clone());
+                        let reason = format!("byte {offset} of argument {of}, which has {size}");
+                        return Err(LaunchError::Alias { kernel, param, reason });
+                    }
+                    (buffer_base(of) + offset).to_le_bytes().to_vec()
+                }
                 Arg::Value(bytes) => bytes.to_vec(),
                 Arg::In(_) | Arg::Buffer(_) => buffer_base(number).to_le_bytes().to_vec(),
             };
@@ -398,7 +432,7 @@ impl Kernel {
     fn buffers<'a>(&'a self, args: &'a mut [Arg<'_>], held: &'a mut BTreeMap<u32, Vec<u8>>) -> Buffers<'a> {
         let buffer = |(param, arg): (&'a Param, &'a mut Arg<'_>)| {
             let (direction, bytes) = match arg {
-                Arg::Value(_) => return None,
+                Arg::Value(_) | Arg::Alias { .. } => return None,
                 Arg::In(bytes) => (Direction::In, Bytes::Shared(bytes)),
                 Arg::Buffer(bytes) => (Direction::InOut, Bytes::Mutable(bytes)),
             };

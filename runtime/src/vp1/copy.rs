@@ -1,6 +1,5 @@
 //! The copying engine: what goes between the launch's buffers and the streams of a tile.
 
-use halfbyte_abi::buffer_base;
 use halfbyte_isa::stream::Stream;
 
 use super::tiles::{Plan, Tile, Visit};
@@ -39,6 +38,8 @@ pub(super) struct Stop {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     stream: &'a Stream,
+    /// The address of its buffer.
+    base: u64,
     /// Bytes from one item's access to the next one's, modulo 2^32.
     scale: u32,
     /// What its offset in the buffer has besides the item, modulo 2^32.
@@ -59,8 +60,7 @@ impl Run<'_> {
     /// The address that an item accesses.
     fn address(&self, item: u32) -> u64 {
         let scaled = item.wrapping_mul(self.scale).wrapping_add(self.index);
-        let base = self.stream.buffer.map_or(0, |param| buffer_base(param as usize));
-        base.wrapping_add(scaled.into()).wrapping_add_signed(self.stream.offset.into())
+        self.base.wrapping_add(scaled.into()).wrapping_add_signed(self.stream.offset.into())
     }
 
     /// The address of each item of the row.
@@ -227,6 +227,7 @@ impl<'a> Copier<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
+        let base = plan.bases.get(visit.stream).copied().unwrap_or(0);
         let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
         // Without loops the groups follow each other, and are one row.
         let whole = rounds == 1 || stream.is_some_and(|stream| stream.uniform);
@@ -237,7 +238,7 @@ impl<'a> Copier<'a> {
                 let round = u64::from(row) * rounds + u64::from(visit.round);
                 let element = if stream.uniform { round } else { round * u64::from(plan.group) };
                 let count = if stream.uniform { 1 } else { step.min(tile.items - done) };
-                Run { stream, scale, index: visit.index, element, first: tile.first + done, count }
+                Run { stream, base, scale, index: visit.index, element, first: tile.first + done, count }
             })
         })
     }

@@ -21,6 +21,8 @@ pub(super) struct Plan {
     /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
     /// uniform stream.
     pub rounds: Vec<u64>,
+    /// By stream, the address of its buffer.
+    pub bases: Vec<u64>,
     /// By stream, bytes from one item's access to the next one's, modulo 2^32.
     pub scales: Vec<u32>,
     /// The accesses of an item, in the order in which it makes them.
@@ -77,6 +79,12 @@ impl Values<'_> {
         sum.terms.iter().map(product).fold(sum.constant, u32::wrapping_add)
     }
 
+    /// The address of the buffer of a stream.
+    fn base(&self, stream: &Stream) -> u64 {
+        let address = stream.buffer.and_then(|param| self.scalars.get(param as usize));
+        address.map_or(0, |&address| address as u64)
+    }
+
     fn trips(&self, trips: &Trips) -> u32 {
         match trips {
             Trips::Const(trips) => *trips,
@@ -101,6 +109,7 @@ impl Plan {
             tiles: tiles.clone(),
             group: tiles.items.max(1),
             rounds: streams.iter().map(rounds).collect(),
+            bases: streams.iter().map(|stream| values.base(stream)).collect(),
             scales: streams.iter().map(|stream| values.sum(&stream.scale)).collect(),
             visits: Vec::new(),
             frame_bytes: kernel.info.local_bytes,

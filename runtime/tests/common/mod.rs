@@ -12,13 +12,17 @@ use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats,
 pub const MACHINES: [&dyn halfbyte_runtime::Machine; 3] =
     [&halfbyte_runtime::Halu, &halfbyte_runtime::Vp1, &halfbyte_runtime::Ptx];
 
-/// Parameters as kernels write them: `a: f16x2`, `x: in i32`.
+/// Parameters as kernels write them: `a: f16x2`, `x: in i32`, `y: inout may_alias i32`.
 pub fn params(text: &str) -> Vec<Param> {
     let param = |text: &str| {
         let (name, kind) = text.split_once(": ").unwrap();
         let kind = match kind.split_once(' ') {
             None => ParamKind::Scalar(Type::from_name(kind).unwrap()),
             Some((direction, elem)) => {
+                let (may_alias, elem) = match elem.strip_prefix("may_alias ") {
+                    Some(elem) => (true, elem),
+                    None => (false, elem),
+                };
                 let elem = Type::from_name(elem).unwrap();
                 let direction = match direction {
                     "in" => Direction::In,
@@ -26,7 +30,7 @@ pub fn params(text: &str) -> Vec<Param> {
                     "inout" => Direction::InOut,
                     other => panic!("{other} is no direction"),
                 };
-                ParamKind::Buffer { direction, elem, align: elem.bytes() }
+                ParamKind::Buffer { direction, elem, align: elem.bytes(), may_alias }
             }
         };
         Param { name: name.into(), kind }
@@ -78,6 +82,7 @@ pub fn launch(kernel: &Kernel, budget: u64, items: u32, args: &mut [Arg<'_>]) ->
             (Some(copy), _) => Arg::Buffer(copy),
             (None, Arg::In(bytes)) => Arg::In(bytes),
             (None, Arg::Scalar(bits)) => Arg::Scalar(*bits),
+            (None, &Arg::Alias { of, offset }) => Arg::Alias { of, offset },
             (None, Arg::Buffer(_)) => unreachable!("it was copied"),
         })
         .collect();

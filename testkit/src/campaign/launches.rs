@@ -5,7 +5,7 @@ use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, ParamKind};
 
 use crate::trial::Launch;
-use halfbyte_ir::generate::arguments;
+use halfbyte_ir::generate::{ROW, aliases, arguments};
 
 /// Random launches of each kernel: of few items, and of more than engines do at once.
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];
@@ -28,6 +28,7 @@ const SHAPES: [([u32; 3], [u32; 3]); 12] = [
 
 /// Random launches of a kernel, some along several axes, now and then with a buffer that is too short.
 pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
+    let aliases = aliases(kernel);
     let launch = |items: &[u32; 8]| {
         let items = items.get(random.below(items.len())).copied().unwrap_or(1);
         let shape = match SHAPES.get(random.below(3 * SHAPES.len())) {
@@ -41,9 +42,11 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             && let ParamKind::Buffer { elem, .. } = param.kind
         {
             let bytes = elem.bytes() as usize;
-            arg.truncate(random.below(arg.len() / bytes) * bytes);
+            // What lies in it begins within a row.
+            let least = if aliases.iter().any(|alias| alias.of == number) { ROW as usize } else { 0 };
+            arg.truncate((random.below(arg.len() / bytes) * bytes).max(least));
         }
-        Launch { shape, args }
+        Launch { shape, args, aliases: aliases.clone() }
     };
     ITEMS.iter().map(launch).collect()
 }

@@ -161,6 +161,8 @@ impl Failure {
             | LaunchError::Scalar { .. }
             | LaunchError::Size { .. }
             | LaunchError::Shape { .. }
+            | LaunchError::Unique { .. }
+            | LaunchError::Alias { .. }
             | LaunchError::Overlap { .. } => Kind::Arguments,
             // What else fails lacks items, memory, time or a device.
             _ => Kind::Limit,

@@ -1,12 +1,12 @@
 //! Kernels of the IR, written so or imported, on the evaluator and as words.
 
-use halfbyte_abi::{Shape, Sm, Target, buffer_base};
-use halfbyte_ir::{Direction, ParamKind, Type};
+use halfbyte_abi::{Alias, Shape, Sm, Target, buffer_base};
+use halfbyte_ir::{ParamKind, Type};
 use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
-use halfbyte::launch::{Engine, How as Order, evaluate_watched, execute};
+use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
 impl Via {
@@ -88,14 +88,15 @@ impl Run<'_> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
         };
-        let mut args = self.bind(kernel, &request.args)?;
+        let (mut args, aliases) = self.bind(kernel, &request.args)?;
         let program = match self.target(request)? {
             None => None,
             Some(target) => Some(self.compile(target, how)?),
         };
         let budget = u32::try_from(request.budget).unwrap_or(u32::MAX);
         let evaluate = |args: &mut [Vec<u8>]| {
-            let fault = evaluate_watched(kernel, self.shape, budget, how.watchdog, args).err();
+            let how = Evaluation { shape: self.shape, budget, watchdog: how.watchdog, aliases: &aliases };
+            let fault = evaluated(kernel, how, args).err();
             fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, &self.shape, &request.text)))
         };
         match &program {
@@ -107,15 +108,18 @@ impl Run<'_> {
                 let Some(words) = program.kernels().first() else {
                     return Err(Failure::new(Kind::Refused, "the kernel has no words"));
                 };
-                let order = Order { budget: request.budget, watchdog: how.watchdog, ..Order::from(how.engine) };
+                let (budget, watchdog) = (request.budget, how.watchdog);
+                let order = Order { budget, watchdog, aliases: &aliases, ..Order::from(how.engine) };
                 execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
             }
         }
-        for ((param, given), result) in kernel.given_params().iter().zip(self.given).zip(args) {
-            if let (true, &Given::Address(number)) = (is_written(param.kind), given)
-                && let Some(Arg::Buffer { bytes, .. }) = request.args.get_mut(number)
+        for (number, ((param, given), result)) in kernel.given_params().iter().zip(self.given).zip(args).enumerate() {
+            if !aliases.iter().any(|alias| alias.param == number)
+                && let Some((arg, offset)) = self.place(param, given, &request.args)?
+                && let Some(Arg::Buffer { bytes, .. }) = request.args.get_mut(arg)
+                && let Some(bytes) = bytes.get_mut(offset as usize..)
             {
-                *bytes = result;
+                bytes.iter_mut().zip(result).for_each(|(before, after)| *before = after);
             }
         }
         Ok(())
@@ -152,102 +156,139 @@ impl Run<'_> {
         halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
     }
 
-    /// The bytes of each parameter.
-    fn bind(&self, kernel: &halfbyte_ir::Kernel, args: &[Arg]) -> Result<Vec<Vec<u8>>, Failure> {
-        let params = kernel.given_params().iter().zip(self.given);
-        params.map(|(param, given)| self.bytes(kernel, param, given, args)).collect()
+    /// The bytes of each parameter, and which of these lie in those of others.
+    fn bind(&self, kernel: &halfbyte_ir::Kernel, args: &[Arg]) -> Result<(Vec<Vec<u8>>, Vec<Alias>), Failure> {
+        let params = kernel.given_params();
+        let mut places = Vec::with_capacity(params.len());
+        for (param, given) in params.iter().zip(self.given) {
+            places.push(self.place(param, given, args)?);
+        }
+        // The memory of an argument is that of the first parameter that begins there, or of the one that begins lowest.
+        let first = |arg: usize| {
+            let there =
+                places.iter().enumerate().filter_map(|(param, place)| place.map(|(of, offset)| (param, of, offset)));
+            there.filter(|(_, of, _)| *of == arg).min_by_key(|(_, _, offset)| *offset)
+        };
+        let (mut bytes, mut aliases) = (Vec::with_capacity(params.len()), Vec::new());
+        for (number, ((param, given), place)) in params.iter().zip(self.given).zip(&places).enumerate() {
+            match place.and_then(|(arg, offset)| Some((first(arg)?, arg, offset))) {
+                Some(((of, _, start), arg, offset)) if of != number => {
+                    self.check_aligned(param, offset)?;
+                    self.check_shared(params, &places, arg)?;
+                    aliases.push(Alias { param: number, of, offset: offset - start });
+                    bytes.push(Vec::new());
+                }
+                Some((_, arg, offset)) => bytes.push(self.buffer(param, args, (arg, offset))?),
+                None => bytes.push(self.value(param, given, args)?),
+            }
+        }
+        Ok((bytes, aliases))
     }
 
-    fn bytes(
-        &self,
-        kernel: &halfbyte_ir::Kernel,
-        param: &halfbyte_ir::Param,
-        given: &Given,
-        args: &[Arg],
-    ) -> Result<Vec<u8>, Failure> {
+    /// Refuses a place that the parameter says its buffer does not begin at.
+    fn check_aligned(&self, param: &halfbyte_ir::Param, offset: u64) -> Result<(), Failure> {
+        let ParamKind::Buffer { align, .. } = param.kind else { return Ok(()) };
+        if offset.is_multiple_of(align.into()) {
+            return Ok(());
+        }
         let (via, name) = (self.via.name(), &param.name);
-        let number = match (param.kind, given) {
-            (ParamKind::Scalar(_), Given::Value(bytes)) => return Ok(bytes.clone()),
+        Err(self.unfit(format!("via {via} `{name}` is at a multiple of {align}, and byte {offset} is none")))
+    }
+
+    /// Refuses parameters of one memory of which one is written and may overlap nothing.
+    fn check_shared(
+        &self,
+        params: &[halfbyte_ir::Param],
+        places: &[Option<(usize, u64)>],
+        arg: usize,
+    ) -> Result<(), Failure> {
+        let mut there = params.iter().zip(places).filter(|(_, place)| place.is_some_and(|(of, _)| of == arg));
+        let Some((unique, _)) = there.find(|(param, _)| param.kind.is_unique()) else { return Ok(()) };
+        let via = self.via.name();
+        let help = if self.is_imported { "import it with `--alias`" } else { "say `may_alias` in its parameter" };
+        let name = &unique.name;
+        Err(Failure::arguments(format!(
+            "argument {arg} is the memory of several parameters, which the kernel writes as `{name}`; via {via} that overlaps no other: {help}"
+        )))
+    }
+
+    /// The argument whose memory a parameter is given, and where in that; none of a value.
+    fn place(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Option<(usize, u64)>, Failure> {
+        let (ParamKind::Buffer { .. }, &Given::Address(number)) = (param.kind, given) else { return Ok(None) };
+        match args.get(number) {
+            Some(&Arg::Alias { arg, offset }) => {
+                address(args, arg, offset, &format!("argument {number}"))?;
+                Ok(Some((arg, offset)))
+            }
+            _ => Ok(Some((number, 0))),
+        }
+    }
+
+    /// The bytes of a value, or of a buffer at null.
+    fn value(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Vec<u8>, Failure> {
+        match (param.kind, given) {
+            (ParamKind::Scalar(_), Given::Value(bytes)) => Ok(bytes.clone()),
             (ParamKind::Scalar(ty), &Given::Address(number)) => {
                 // The kernel reaches no memory by it.
                 let address = match args.get(number) {
                     Some(&Arg::Alias { arg, offset }) => address(args, arg, offset, &format!("argument {number}"))?,
                     _ => buffer_base(number),
                 };
-                return Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec());
+                Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec())
             }
             // Null is the address of a buffer without bytes.
             (ParamKind::Buffer { .. }, Given::Value(bytes))
                 if self.is_imported && bytes.iter().all(|&byte| byte == 0) =>
             {
-                return Ok(Vec::new());
+                Ok(Vec::new())
             }
-            (ParamKind::Buffer { .. }, Given::Value(_)) => {
-                // Of a text in PTX an address may be a value too, such as null or within a structure.
-                let kind = if self.is_imported { Kind::Unsupported } else { Kind::Arguments };
-                let message = format!("via {via} `{name}` is the address of memory; give `buffer`, `zeros` or `alias`");
-                return Err(Failure::new(kind, message));
+            // Of a text in PTX an address may be a value too, such as null or within a structure.
+            (ParamKind::Buffer { .. }, _) => {
+                let (via, name) = (self.via.name(), &param.name);
+                Err(self
+                    .unfit(format!("via {via} `{name}` is the address of memory; give `buffer`, `zeros` or `alias`")))
             }
-            (ParamKind::Buffer { .. }, &Given::Address(number)) => number,
-        };
-        let bytes = match args.get(number) {
-            Some(&Arg::Alias { arg, offset }) => self.alias(kernel, number, (arg, offset), args)?,
-            _ => bytes_of(args, number).unwrap_or_default(),
-        };
+        }
+    }
+
+    /// The bytes of a buffer that begins so many bytes into the memory of an argument.
+    fn buffer(
+        &self,
+        param: &halfbyte_ir::Param,
+        args: &[Arg],
+        (arg, offset): (usize, u64),
+    ) -> Result<Vec<u8>, Failure> {
+        self.check_aligned(param, offset)?;
+        if !offset.is_multiple_of(WIDEST) {
+            let (via, name) = (self.via.name(), &param.name);
+            let message = format!(
+                "via {via} `{name}`, alone in its memory, is at a multiple of {WIDEST}, and byte {offset} is none"
+            );
+            return Err(self.unfit(message));
+        }
+        let bytes = bytes_of(args, arg).unwrap_or_default().get(offset as usize..).unwrap_or_default();
         let size = ty(param.kind).bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
-            let found = bytes.len();
-            let message =
-                format!("via {via} `{name}` is elements of {size} bytes; argument {number} has {found} bytes");
-            return Err(Failure::new(if self.is_imported { Kind::Unsupported } else { Kind::Arguments }, message));
+            let (via, name, found) = (self.via.name(), &param.name, bytes.len());
+            let message = format!("via {via} `{name}` is elements of {size} bytes; argument {arg} has {found} bytes");
+            return Err(self.unfit(message));
         }
         Ok(bytes.to_vec())
     }
 
-    /// What an alias points to: a copy will do where neither is written.
-    fn alias<'a>(
-        &self,
-        kernel: &halfbyte_ir::Kernel,
-        number: usize,
-        (arg, offset): (usize, u64),
-        args: &'a [Arg],
-    ) -> Result<&'a [u8], Failure> {
-        address(args, arg, offset, &format!("argument {number}"))?;
-        let given = kernel.given_params().iter().zip(self.given);
-        let points_there = |given: &Given| {
-            let &Given::Address(other) = given else { return false };
-            other == arg || matches!(args.get(other), Some(Arg::Alias { arg: of, .. }) if *of == arg)
-        };
-        let mut written = given.filter(|(param, given)| points_there(given) && is_written(param.kind));
-        let via = self.via.name();
-        if let Some((param, _)) = written.next() {
-            let message = format!(
-                "argument {number} points into the buffer of argument {arg}, which the kernel writes (`{}`); via {via} an alias is only read",
-                param.name
-            );
-            return Err(Failure::arguments(message));
-        }
-        if offset % ALIAS != 0 {
-            let message =
-                format!("argument {number} points to byte {offset}; via {via} an alias is a multiple of {ALIAS}");
-            return Err(Failure::arguments(message));
-        }
-        let bytes = bytes_of(args, arg).unwrap_or_default();
-        Ok(bytes.get(offset as usize..).unwrap_or_default())
+    /// What a text in PTX may well be given, and its import not.
+    fn unfit(&self, message: String) -> Failure {
+        Failure::new(if self.is_imported { Kind::Unsupported } else { Kind::Arguments }, message)
     }
 }
 
-/// What the place of an alias is a multiple of, so that what is aligned there is aligned in the copy, and the other way round:
-/// the widest access.
-const ALIAS: u64 = 16;
+/// What the place of a buffer is a multiple of that begins behind the start of its memory, so that what is aligned there is aligned
+/// in the copy, and the other way round: the widest access.
+const WIDEST: u64 = 16;
 
 /// The type of a scalar or of a buffer's elements.
 fn ty(kind: ParamKind) -> Type {
     match kind {
         ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,
     }
-}
-
-fn is_written(kind: ParamKind) -> bool {
-    matches!(kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
 }

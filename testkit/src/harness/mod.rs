@@ -169,6 +169,8 @@ pub struct How<'a> {
     pub via: Option<Via>,
     /// Whether races are looked for. The evaluator always does.
     pub races: bool,
+    /// Pointers of a text in PTX may be into one memory, by whatever it is run.
+    pub may_alias: bool,
     /// The limits of the launch, and what cancels it.
     pub watchdog: Option<&'a Watchdog>,
     /// Is set where a launch is of a kernel with an instruction that GPUs approximate: their results differ in the last places.

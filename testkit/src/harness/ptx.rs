@@ -1,6 +1,6 @@
 //! Texts in PTX, as they stand or as what they are imported to.
 
-use halfbyte_abi::{Shape, ShapeError, buffer_base};
+use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Module};
 use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
@@ -9,7 +9,7 @@ use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
 use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
-use super::{Arg, How, Request, Size, Via, address, check_count, choose};
+use super::{Arg, How, Request, Size, Via, check_count, choose};
 use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
@@ -94,20 +94,16 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
         Kernel::load_with(read, &entry.name, &*request.file, &request.globals).map_err(|error| of_load(&error))?;
     let mut values = Vec::new();
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {
-        let bytes = match arg {
-            Arg::Buffer { .. } => buffer_base(number).to_le_bytes().to_vec(),
-            Arg::Alias { arg, offset } => {
-                address(&request.args, *arg, *offset, &format!("argument {number}"))?.to_le_bytes().to_vec()
-            }
-            Arg::Value(bytes) => bytes.clone(),
-        };
-        check_bytes(number, arg, bytes.len() as u64, param.bytes())?;
+        let bytes = if let Arg::Value(bytes) = arg { bytes.clone() } else { Vec::new() };
+        let found = if let Arg::Value(bytes) = arg { bytes.len() as u64 } else { ADDRESS };
+        check_bytes(number, arg, found, param.bytes())?;
         values.push(bytes);
     }
     let mut args: Vec<ptx::Arg<'_>> = (request.args.iter_mut().zip(&values))
         .map(|(arg, value)| match arg {
             Arg::Buffer { bytes, .. } => ptx::Arg::Buffer(bytes),
-            Arg::Value(_) | Arg::Alias { .. } => ptx::Arg::Value(value),
+            Arg::Value(_) => ptx::Arg::Value(value),
+            &mut Arg::Alias { arg, offset } => ptx::Arg::Alias { of: arg, offset },
         })
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
@@ -145,6 +141,7 @@ fn of_launch(error: &LaunchError) -> Failure {
         | LaunchError::Bytes { .. }
         | LaunchError::Shape { .. }
         | LaunchError::Blocks { .. }
+        | LaunchError::Alias { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
         // What else fails lacks items, memory, time or a device.
         _ => Failure::new(Kind::Limit, error.to_string()),
@@ -165,7 +162,7 @@ fn imported(
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
         return Err(Failure::new(Kind::Limit, message));
     }
-    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
+    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block), may_alias: how.may_alias };
     let known = import_ptx::Options { shape: known, keep: via == Via::Recompiled, contract: false };
     let (module, parts) = import_one(&request.file, &request.text, read, number, known)
         .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;

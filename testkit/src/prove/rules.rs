@@ -326,7 +326,9 @@ impl Sides<'_> {
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
         let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET, watchdog: None };
-        trial.run(self.module, &[trial::Launch { shape: self.shape(items), args: args.to_vec() }]).is_err()
+        trial
+            .run(self.module, &[trial::Launch { shape: self.shape(items), args: args.to_vec(), aliases: Vec::new() }])
+            .is_err()
     }
 
     /// A launch as kernel files write it, with what the evaluator makes of it.

@@ -56,9 +56,14 @@ impl Case {
     pub fn file(&self, targets: &str) -> String {
         let size = size(&self.launch.shape);
         let mut text = format!("{}; run: {targets}: @{} {size}", self.text, self.kernel.name);
-        for (param, bytes) in self.kernel.given_params().iter().zip(&self.launch.args) {
+        let params = self.kernel.given_params();
+        for (number, (param, bytes)) in params.iter().zip(&self.launch.args).enumerate() {
             text.push(' ');
-            text += &binding(&param.name, param.kind, bytes);
+            let alias = self.launch.aliases.iter().find(|alias| alias.param == number);
+            text += &match alias.and_then(|alias| Some((params.get(alias.of)?, alias.offset))) {
+                Some((of, offset)) => format!("{}=&{}+{offset}", param.name, of.name),
+                None => binding(&param.name, param.kind, bytes),
+            };
         }
         text.push('\n');
         text
@@ -67,22 +72,38 @@ impl Case {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
-    use halfbyte_abi::Shape;
+    use halfbyte_abi::{Alias, Shape};
 
     #[test]
     fn a_launch_is_written_as_a_run_line() {
         let text = "kernel @k(%a: i32, %x: in f16x2, %b: out i32) {\n^entry:\n  store %a, %b\n  ret\n}\n";
-        let launch = Launch { shape: Shape::from(1), args: vec![vec![1; 4], vec![0, 60, 0, 64], vec![0; 8]] };
+        let launch = Launch {
+            shape: Shape::from(1),
+            args: vec![vec![1; 4], vec![0, 60, 0, 64], vec![0; 8]],
+            aliases: Vec::new(),
+        };
         let file = Case::read(text.to_owned(), launch).map(|case| (case.ops(), case.file("halu")));
         assert_eq!(file, Some((2, format!("{text}; run: halu: @k items=1 a=0x01010101 x=[0x40003c00] b=zeros(2)\n"))));
+    }
+
+    #[test]
+    fn an_argument_in_the_buffer_of_another_is_its_address() {
+        let text = "kernel @k(%x: in i32, %y: inout may_alias i32) {\n^entry:\n  ret\n}\n";
+        let args = vec![Vec::new(), vec![0; 8]];
+        let launch = Launch { shape: Shape::from(1), args, aliases: vec![Alias { param: 0, of: 1, offset: 4 }] };
+        let file = Case::read(text.to_owned(), launch).unwrap().file("halu");
+        assert_eq!(file, format!("{text}; run: halu: @k items=1 x=&y+4 y=zeros(2)\n"));
     }
 
     #[test]
     fn what_is_no_kernel_is_no_case() {
         for text in ["", "kernel @k() {\n}\n", "kernel @k() {\n^a:\n  ret\n}\nkernel @l() {\n^a:\n  ret\n}\n"] {
             assert!(
-                Case::read(text.to_owned(), Launch { shape: Shape::from(1), args: Vec::new() }).is_none(),
+                Case::read(text.to_owned(), Launch { shape: Shape::from(1), args: Vec::new(), aliases: Vec::new() })
+                    .is_none(),
                 "{text}"
             );
         }

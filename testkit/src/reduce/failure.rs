@@ -10,7 +10,7 @@ use crate::runlines;
 use crate::trial::{Failure, Kind, Launch, Trial};
 use crate::values::{Loader, brief};
 use halfbyte::Module;
-use halfbyte::launch::{Engine, evaluate_watched, given};
+use halfbyte::launch::{Engine, Evaluation, evaluate, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
 use halfbyte::targets::TARGETS;
@@ -113,14 +113,19 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             let bound = bind_after(&kept, &params, &launch.args, &launch.results, loader, *place);
             let mut bound = bound.map_err(report)?;
             bound.settle(kernel, launch.shape, loader.watchdog());
-            let args = bound.args;
+            let (args, aliases) = (bound.args, bound.aliases);
             // What it leaves is what the next launch is made on.
             let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
             let mut after = if is_next { args.clone() } else { Vec::new() };
             let goes_on = is_next
-                && evaluate_watched(kernel, launch.shape, DEFAULT_BUDGET, loader.watchdog(), &mut after).is_ok();
+                && evaluate(
+                    kernel,
+                    Evaluation { watchdog: loader.watchdog(), aliases: &aliases, ..Evaluation::from(launch.shape) },
+                    &mut after,
+                )
+                .is_ok();
             if question.kernel.is_none_or(|asked| asked == name)
-                && let Some(case) = Case::new(kernel, Launch { shape: launch.shape, args })
+                && let Some(case) = Case::new(kernel, Launch { shape: launch.shape, args, aliases: aliases.clone() })
             {
                 let targets = run.targets.iter().filter_map(|&target| asked(target));
                 suspects.extend(targets.map(|target| Suspect { case: case.clone(), target }));
@@ -128,7 +133,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             if !goes_on {
                 break;
             }
-            kept.keep(&params, after);
+            kept.keep(&params, &aliases, after);
         }
     }
     if suspects.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::Shape;
+use halfbyte_abi::{Alias, Shape};
 use halfbyte_ir::{Kernel, ParamKind, ValueDef};
 
 use super::draft::Draft;
@@ -78,6 +78,15 @@ fn without_param(draft: &mut Draft, number: usize) -> Option<()> {
     let value = kernel.params.get(number)?.value;
     if kernel.packing.is_some() || uses(kernel)[value] > 0 {
         return None;
+    }
+    let aliases = &mut draft.launch.aliases;
+    if aliases.iter().any(|alias| alias.of == number) {
+        return None;
+    }
+    aliases.retain(|alias| alias.param != number);
+    for Alias { param, of, .. } in aliases {
+        *param -= usize::from(*param > number);
+        *of -= usize::from(*of > number);
     }
     kernel.params.remove(number);
     for (number, param) in kernel.params.iter().enumerate() {

@@ -134,7 +134,7 @@ impl Reducer<'_> {
         }
         let Some(case) = draft.case() else { return false };
         let mut hasher = DefaultHasher::new();
-        (case.text(), case.launch().shape, &case.launch().args).hash(&mut hasher);
+        (case.text(), case.launch().shape, &case.launch().args, &case.launch().aliases).hash(&mut hasher);
         let hash = hasher.finish();
         if self.rejected.contains(&hash) {
             return false;

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use halfbyte_abi::Watchdog;
-use halfbyte_ir::eval::DEFAULT_BUDGET;
 use halfbyte_ir::{Attr, Direction, Inst, Kernel, Op, ParamKind, Span, Type, Value, ValueDef, ValueList};
 
 use super::Reducer;
 use super::draft::{Draft, Replaced, straight};
-use halfbyte::launch::evaluate_watched;
+use crate::trial::Launch;
+use halfbyte::launch::{Evaluation, evaluate};
 
 /// Values elsewhere in the kernel that an op's result is replaced with, at most.
 const OTHERS: usize = 8;
@@ -110,7 +110,7 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let observed = observed(draft, inst, ty, watchdog)?;
     let item = draft.item_id()?;
     let kernel = &mut draft.kernel;
-    let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes() };
+    let elem = ParamKind::Buffer { direction: Direction::In, elem: ty, align: ty.bytes(), may_alias: false };
     let buffer = add_buffer(kernel, fresh(kernel), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let mut args = ValueList::from_slice(&[buffer, item], &mut kernel.pool);
@@ -130,7 +130,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     let mut watched = Draft { kernel: draft.kernel.clone(), launch: draft.launch.clone() };
     let item = watched.item_id()?;
     let kernel = &mut watched.kernel;
-    let elem = ParamKind::Buffer { direction: Direction::Out, elem: ty, align: ty.bytes() };
+    let elem = ParamKind::Buffer { direction: Direction::Out, elem: ty, align: ty.bytes(), may_alias: false };
     let buffer = add_buffer(kernel, "observed".to_owned(), elem);
     let attr = Attr::Mem(kernel.default_mem(buffer, ty));
     let value = kernel.result(inst)?;
@@ -140,8 +140,9 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     let place = insts.iter().position(|&other| other == inst)?;
     insts.insert(place + 1, store);
     watched.launch.args.push(vec![0; size as usize]);
-    let args = &mut watched.launch.args;
-    evaluate_watched(kernel, watched.launch.shape, DEFAULT_BUDGET, Some(watchdog), args).ok()?;
+    let Launch { shape, args, aliases } = &mut watched.launch;
+    let how = Evaluation { watchdog: Some(watchdog), aliases, ..Evaluation::from(*shape) };
+    evaluate(kernel, how, args).ok()?;
     args.pop()
 }
 

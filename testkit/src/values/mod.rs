@@ -61,6 +61,13 @@ pub enum ValueKind {
         /// What the data depend on.
         seed: u64,
     },
+    /// `&x` or `&x+16`: an address so many bytes into the buffer of another parameter.
+    Alias {
+        /// The parameter, and where its name stands.
+        of: (String, Span),
+        /// Bytes from the buffer's start.
+        offset: u64,
+    },
 }
 
 /// What a value comes to for a parameter.
@@ -87,8 +94,12 @@ impl Value {
     /// Moves its place, and those of its parts, by so many bytes.
     pub fn shift(&mut self, by: u32) {
         self.span = Span { start: self.span.start.saturating_add(by), end: self.span.end.saturating_add(by) };
-        if let ValueKind::List(list) = &mut self.kind {
-            list.iter_mut().for_each(|value| value.shift(by));
+        match &mut self.kind {
+            ValueKind::List(list) => list.iter_mut().for_each(|value| value.shift(by)),
+            ValueKind::Alias { of: (_, span), .. } => {
+                *span = Span { start: span.start.saturating_add(by), end: span.end.saturating_add(by) };
+            }
+            _ => {}
         }
     }
 
@@ -141,6 +152,10 @@ impl Value {
                 let loaded = self.file(name, kind, loader)?;
                 array = loaded.array;
                 loaded.bytes
+            }
+            ValueKind::Alias { .. } => {
+                return Err(Diagnostic::new(self.span, "an address in another buffer is no contents of one")
+                    .expected("a value"));
             }
             &ValueKind::Zeros { ty: of, count } => vec![0; self.size(count, of.unwrap_or(ty), loader)?],
             &ValueKind::Random { count, seed } => {
@@ -370,7 +385,7 @@ mod tests {
     use halfbyte_ir::Direction;
 
     fn buffer(elem: Type) -> ParamKind {
-        ParamKind::Buffer { direction: Direction::In, elem, align: 1 }
+        ParamKind::Buffer { direction: Direction::In, elem, align: 1, may_alias: false }
     }
 
     fn read(text: &str, kind: ParamKind) -> Result<Vec<u8>, String> {
@@ -425,7 +440,7 @@ mod tests {
             (
                 "",
                 x,
-                "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+                "0..0: the line ends too early; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
             ),
             ("5", x, "0..1: one number is given for a buffer; expected a list such as [1, 2]"),
             ("[1.0, [2.0]]", x, "6..11: a list of 1 is given for one f16x2; expected a number, or a list of 2 lanes"),

@@ -101,7 +101,7 @@ impl<'s> Cursor<'s> {
         Diagnostic::new(span, message).expected(expected)
     }
 
-    /// A value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`, `random(8, 1)`.
+    /// A value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`, `random(8, 1)`, `&x+16`.
     pub(crate) fn value(&mut self) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
@@ -126,6 +126,10 @@ impl<'s> Cursor<'s> {
             let (seed, _) = self.integer("a seed: an integer of at most 64 bits")?;
             self.expect(")")?;
             ValueKind::Random { count, seed }
+        } else if self.eat("&") {
+            let (name, span) = self.name("the name of a buffer's parameter")?;
+            let offset = if self.eat("+") { self.integer("a number of bytes")?.0 } else { 0 };
+            ValueKind::Alias { of: (name.to_owned(), span), offset }
         } else {
             return self.literal(0);
         };
@@ -154,7 +158,7 @@ impl<'s> Cursor<'s> {
 }
 
 const COUNT: &str = "a number of elements";
-const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)";
+const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES";
 const TYPES: &str = "a type such as i8x4, f16x2 or i32";
 
 /// A piece of input as messages show it.

@@ -164,7 +164,7 @@ fn arguments(
         let name = format!("p{number}");
         let place = used.iter().position(|&used| used == number);
         if number + 1 == count {
-            params.push(param(name, ParamKind::Buffer { direction: Direction::Out, elem, align: 4 }));
+            params.push(param(name, ParamKind::Buffer { direction: Direction::Out, elem, align: 4, may_alias: false }));
             args.push(Argument::Buffer(vec![0; items << RESULT_LOG]));
             continue;
         }
@@ -198,7 +198,7 @@ fn arguments(
             (_, Access::Own(log)) => items << log,
             (_, Access::Free) => 256,
         };
-        params.push(param(name, ParamKind::Buffer { direction, elem, align: 4 }));
+        params.push(param(name, ParamKind::Buffer { direction, elem, align: 4, may_alias: false }));
         let mut contents = draws.bytes(bytes);
         if place.is_some() {
             let buffer = Buffer { param: number, access, written, bytes };

@@ -93,7 +93,8 @@ const RACE: &str = "
 fn a_difference_is_found_and_made_smaller() {
     let trial = Trial::new().unwrap();
     let elem = Type::I32;
-    let buffer = param("x".to_owned(), ParamKind::Buffer { direction: Direction::InOut, elem, align: 4 });
+    let buffer =
+        param("x".to_owned(), ParamKind::Buffer { direction: Direction::InOut, elem, align: 4, may_alias: false });
     let case = Case {
         words: halfbyte_isa::halu::Code(assemble(RACE).unwrap().words).into(),
         info: info(vec![buffer], 0, None).unwrap(),

@@ -118,7 +118,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
 
 fn params() -> Vec<Param> {
     let (word, byte) = (Type::I32, Type::I8);
-    let buffer = |direction| ParamKind::Buffer { direction, elem: byte, align: 1 };
+    let buffer = |direction| ParamKind::Buffer { direction, elem: byte, align: 1, may_alias: false };
     let kinds = [
         ParamKind::Scalar(word),
         ParamKind::Scalar(word),

@@ -219,7 +219,8 @@ impl Lowering<'_> {
     }
 
     pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
-        let is_constant = matches!(self.buffer(base), Some((_, Direction::In)));
+        let is_constant = matches!(self.buffer(base), Some((_, Direction::In)))
+            && self.kernel.param(base).is_some_and(|param| !self.kernel.may_overlap(param));
         let address = self.address(mem, base, index);
         let opcode = if is_constant { Opcode::LD_NC } else { Opcode::LD };
         let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { &[Token::Global] };

@@ -109,6 +109,17 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                 ));
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);
+            } else if data.op == Op::Store
+                && let Some(param) = base.and_then(|base| kernel.param(*kernel.args(inst).get(base)?))
+                && kernel.may_overlap(param)
+            {
+                let reason = format!(
+                    "`%{}` may overlap another buffer, and buffers are copied apart to where the kernel runs",
+                    param.name
+                );
+                refuse(Reason::from(reason).help(
+                    "leave out `may_alias` where the arguments are apart; `--target halu` and `--target ptx` take buffers that overlap",
+                ));
             } else if kernel.result(inst).is_some_and(|result| kernel.ty(result) == Type::PTR)
                 || args.any(|(number, &arg)| Some(number) != base && kernel.ty(arg) == Type::PTR)
             {

@@ -71,7 +71,7 @@ impl Streams {
                 while kernel.values.keys().any(|value| kernel.value_name(value) == Some(name.as_str())) {
                     name.push('_');
                 }
-                let kind = ParamKind::Buffer { direction, elem, align: ALIGN };
+                let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
                 let span = described.site;
                 streams.streams.push(described);
                 values.code.kernel.add_param(name, kind, span)

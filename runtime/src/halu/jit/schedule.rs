@@ -391,7 +391,8 @@ impl Scheduler<'_> {
             _ => None,
         };
         let (Some(a), Some(b)) = (place(a), place(b)) else { return true };
-        // The bases of buffers are so far apart that an offset does not lead from one to another. A base is known where both of
+        // The bases of buffers are so far apart that an offset does not lead from one to another, but parameters may have one
+        // buffer. A base is known where both of
         // its words are loaded whole from where the parameter is: part of a word may be another parameter's.
         let whole = |word: Id| match self.dataflow.op(word) {
             Op::Bank { offset, width: Width::B32, .. } => Some(offset),
@@ -399,11 +400,12 @@ impl Scheduler<'_> {
         };
         let pointer = |base: [Id; 2]| match base.map(whole) {
             [Some(low), Some(high)] if low.checked_add(4) == Some(high) => {
-                Some(low).filter(|low| self.kernel.pointers.contains(low))
+                self.kernel.pointers.iter().find(|pointer| pointer.offset == low)
             }
             _ => None,
         };
-        let of_different = matches!((pointer(a.1), pointer(b.1)), (Some(a), Some(b)) if a != b);
+        let of_different = matches!((pointer(a.1), pointer(b.1)),
+            (Some(a), Some(b)) if a != b && (a.is_unique || b.is_unique));
         let same_base = a.1 == b.1 || matches!((pointer(a.1), pointer(b.1)), (Some(a), Some(b)) if a == b);
         of_different || same_base && a.0 == b.0 && (a.2 + a.3 <= b.2 || b.2 + b.3 <= a.2)
     }

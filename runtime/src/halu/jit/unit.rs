@@ -10,7 +10,7 @@ use halfbyte_isa::halu::meaning::{guard, meaning};
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
 use super::graph::{Block, Next};
-use crate::halu::Word;
+use crate::halu::{Pointer, Word};
 use crate::trap::{self, Space, TrapKind};
 
 /// What the blocks of a kernel have in common.
@@ -20,8 +20,8 @@ pub(in crate::halu) struct Kernel<'a> {
     pub constant_bytes: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
-    /// Where in that bank the addresses of buffers are.
-    pub pointers: &'a [u32],
+    /// The addresses of buffers in that bank.
+    pub pointers: &'a [Pointer],
     /// The special registers that words read.
     pub specials: &'a [SpecialReg],
 }

@@ -85,15 +85,24 @@ pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Re
     device.enter()?;
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
-    let Memory { params, buffers, .. } = memory;
+    let Memory { params, aliases, buffers, .. } = memory;
     // What stands after them are tables, which are in the text.
     params.truncate(kernel.entry.params.len());
     let mut placed = Vec::new();
-    for ((value, buffer), param) in params.iter_mut().zip(&mut buffers.0).zip(&kernel.entry.params) {
+    for (number, (buffer, param)) in buffers.0.iter_mut().zip(&kernel.entry.params).enumerate() {
         let Some(buffer) = buffer else { continue };
-        let align = param.pointer.flatten().unwrap_or(1);
+        // What points into it may promise more of its start.
+        let inside =
+            aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
+        let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
         let on_device = Placed::new(device, buffer.bytes(), align)?;
-        *value = on_device.address().to_le_bytes().to_vec();
+        let address = on_device.address();
+        let inside = aliases.iter().filter(|alias| alias.of == number).map(|alias| (alias.param, alias.offset));
+        for (param, offset) in inside.chain([(number, 0)]) {
+            if let Some(value) = params.get_mut(param) {
+                *value = (address + offset).to_le_bytes().to_vec();
+            }
+        }
         placed.push((on_device, buffer));
     }
     let name = c_string(kernel.entry.name.as_str());
