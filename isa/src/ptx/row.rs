@@ -3,6 +3,8 @@
 //!
 //! PTX is text: where the rows of the other targets place bits in a word, these place words in a line.
 
+use std::fmt;
+
 use arrayvec::ArrayVec;
 
 use super::operand::{Base, Callee, FrameVar, Operand, Reg};
@@ -29,6 +31,8 @@ pub struct Row {
     pub carry: Carry,
     /// What the form needs, whatever its words.
     pub since: Since,
+    /// How near the exact result a machine's is.
+    pub accuracy: Accuracy,
     /// What it means, for its page.
     pub doc: &'static str,
     /// Lines that are valid.
@@ -44,6 +48,59 @@ pub enum Carry {
     Out,
     /// It reads the flag, and writes it where it has the word `.cc`.
     In,
+}
+
+/// How near the exact result a machine's is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Accuracy {
+    /// Every bit is defined.
+    Exact,
+    /// It is approximated, within these bounds of the manual; where there is none the manual has none.
+    Approximate(&'static [Bound]),
+}
+
+/// What the manual says of how far an approximation may be from the exact result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bound {
+    /// The word that the instruction has, where others have other bounds.
+    pub word: Option<Token>,
+    /// How far.
+    pub distance: Distance,
+    /// Of which operands or results this is said; empty where of all.
+    pub of: &'static str,
+}
+
+/// A distance from the exact result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Distance {
+    /// Units in the last place.
+    Ulps(u32),
+    /// 2 to this power, of the result.
+    Relative(f64),
+    /// 2 to this power.
+    Absolute(f64),
+}
+
+impl Bound {
+    pub(super) const fn new(distance: Distance, of: &'static str) -> Bound {
+        Bound { word: None, distance, of }
+    }
+
+    pub(super) const fn with(word: Token, distance: Distance, of: &'static str) -> Bound {
+        Bound { word: Some(word), distance, of }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.distance {
+            Distance::Ulps(1) => write!(f, "1 ulp")?,
+            Distance::Ulps(ulps) => write!(f, "{ulps} ulps")?,
+            Distance::Relative(power) => write!(f, "2^{power} of the result")?,
+            Distance::Absolute(power) => write!(f, "2^{power}")?,
+        }
+        if self.of.is_empty() { Ok(()) } else { write!(f, " for {}", self.of) }
+    }
 }
 
 /// A place after the mnemonic for one of several words.
@@ -292,6 +349,20 @@ impl Row {
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
         words.iter().filter_map(&mut of_word).fold(self.since, Since::and)
+    }
+
+    /// Whether machines approximate what it gives.
+    pub fn is_approximate(&self) -> bool {
+        self.accuracy != Accuracy::Exact
+    }
+
+    /// The manual's bounds for an instruction of these words that machines approximate; none where it has none.
+    pub fn bounds(&self, words: &[Token]) -> impl Iterator<Item = &'static Bound> {
+        let all = match self.accuracy {
+            Accuracy::Exact => &[],
+            Accuracy::Approximate(bounds) => bounds,
+        };
+        all.iter().filter(move |bound| bound.word.is_none_or(|word| words.contains(&word)))
     }
 
     /// The operands of an instruction of these words.

@@ -13,7 +13,7 @@ pub mod integer;
 pub mod memory;
 pub mod video;
 
-use super::row::{Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
+use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
 use super::types::{Since, Suffix, Token, Type};
 
 /// What every row starts from.
@@ -25,6 +25,7 @@ const PTX: Row = Row {
     class: Class::Compute,
     carry: Carry::None,
     since: Since::ALWAYS,
+    accuracy: Accuracy::Exact,
     doc: "",
     examples: &[],
 };
