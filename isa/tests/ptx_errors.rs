@@ -115,6 +115,10 @@ fn errors_are_where_they_are() {
         ("add.s32 %r1, %r2, (3+4)/(5-5);", "7:25: this divides by zero"),
         ("add.s32 %r1, %r2, (3+4.5);", "7:25: a float is no part of an expression"),
         (".reg .b128 %x;", "7:6: a type of newer machines (`.b128`) is not supported"),
+        (
+            "vavrg4.u32.s32.s32.add %r1, %r2.b1024, %r3, %r0;",
+            "7:29: operand `a` of `vavrg4` must be a register of type .b32, which may have a suffix such as `.b7650`",
+        ),
         ("mov.b32 %r1, 0x100000000;", "7:14: `0x100000000` does not fit .b32"),
         ("mov.b16 %h1, -32769;", "7:14: `-32769` does not fit .b16"),
         ("mov.b32 %r1, 0xfg;", "7:14: `0xfg` is not a number"),

@@ -6,7 +6,7 @@ use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family, Formal, FrameVariable, Targets};
 use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var};
-use super::row::{Lanes, Role, Shape, Ty, elements};
+use super::row::{Lanes, NO_SELECTOR, Role, Shape, Ty, elements};
 use super::types::{Kind, Space, Special, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
@@ -115,7 +115,7 @@ impl<'a> Draw<'a> {
             }
             Shape::Selected(lanes, default) => {
                 let selector = (self.next)() as u16 & selector_mask(lanes);
-                let plain = selector == default || self.one_in(2);
+                let plain = selector == default || selector == NO_SELECTOR || self.one_in(2);
                 self.lanes(word, selector, plain)?
             }
             Shape::Vector(ty, count) => self.vector(role, ty, count)?,

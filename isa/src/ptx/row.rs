@@ -431,7 +431,10 @@ impl Shape {
             (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
             (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
             (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
-                word(reg) && digits != default && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
+                word(reg)
+                    && digits != default
+                    && digits != NO_SELECTOR
+                    && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
             }
             (Shape::Vector(ty, count), Operand::Vector(regs)) => {
                 regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
@@ -559,6 +562,9 @@ pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
         (32, 2) | (64, 4) => Some(Type::B16),
         (64, 2) => Some(Type::B32),
         _ => None,
+/// The selector `.b1024`, which assemblers take for a type of that name.
+pub(super) const NO_SELECTOR: u16 = 0o1024;
+
     }
 }
 
