@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Functions, Kernel, Linkage, Module, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
+use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, inst_text_in, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
@@ -655,6 +655,46 @@ fn features_are_checked() {
     assert_eq!(needs("sm_120f"), "");
     assert_eq!(needs("sm_120"), "2 PTX 9.2 and sm_120f");
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
+}
+
+/// Of functions too, whether or not a kernel calls them, as ptxas does.
+#[test]
+fn features_of_functions_are_checked() {
+    let text = |head: &str, call: &str| {
+        format!(
+            "{head} .address_size 64\n.func (.param .b32 r) f(.param .b32 a) {{ .reg .b32 %x<3>; add.s16x2 %x0, %x1, %x2; ret; }}\n\
+             .func g() {{ .reg .b64 %q; alloca.u64 %q, 8; ret; }}\n.entry k() {{ {call} ret; }}\n"
+        )
+    };
+    let missing = |text: &str| {
+        let module = read(text).unwrap().module;
+        let one = |missing: halfbyte_isa::ptx::module::Missing| {
+            let (inst, scope) = module.inst(missing.of, missing.inst).unwrap();
+            format!("{:?} {} {}", missing.of, inst_text_in(inst, scope), missing.since)
+        };
+        module.missing().map(one).collect::<Vec<_>>()
+    };
+    let cases = [
+        (".version 8.0 .target sm_90", vec![]),
+        (".version 8.0 .target sm_80", vec!["Function(0) add.s16x2 %x0, %x1, %x2; PTX 8.0 and sm_90"]),
+        (
+            ".version 7.0 .target sm_80",
+            vec![
+                "Function(0) add.s16x2 %x0, %x1, %x2; PTX 8.0 and sm_90",
+                "Function(1) alloca.u64 %q, 8; PTX 7.3 and sm_75",
+            ],
+        ),
+    ];
+    for (head, expected) in cases {
+        for call in ["", "call g;"] {
+            let text = text(head, call);
+            assert_eq!(missing(&text), expected, "{text}");
+            if let Some(ptxas) = crate::ptx::ptxas() {
+                let target = read(&text).unwrap().module.target;
+                assert_eq!(crate::ptx::assemble(&ptxas, target, &text).is_ok(), expected.is_empty(), "{text}");
+            }
+        }
+    }
 }
 
 #[test]

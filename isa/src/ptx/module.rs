@@ -671,11 +671,20 @@ impl Registers {
     }
 }
 
+/// What an instruction is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// The kernel of that number.
+    Entry(usize),
+    /// The function of that number.
+    Function(usize),
+}
+
 /// An instruction that the target of its module does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// The kernel, by number.
-    pub entry: usize,
+    /// Whose it is.
+    pub of: Owner,
     /// The instruction, by number.
     pub inst: usize,
     /// What it needs.
@@ -691,11 +700,27 @@ impl Module {
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }
 
-    /// Every instruction that needs more than version and target provide, in order.
+    /// Every instruction that needs more than version and target provide: those of kernels in order, then those of functions, whether
+    /// or not a kernel calls them.
     pub fn missing(&self) -> impl Iterator<Item = Missing> {
-        self.entries.iter().enumerate().flat_map(move |(entry, kernel)| {
-            let since = kernel.body.insts.iter().map(Inst::since).enumerate();
-            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { entry, inst, since })
+        let entries = self.entries.iter().enumerate().map(|(number, entry)| (Owner::Entry(number), &entry.body));
+        let code = self.functions.iter().enumerate().filter_map(|(number, of)| Some((number, of.code.as_ref()?)));
+        let functions = code.map(|(number, code)| (Owner::Function(number), &code.body));
+        entries.chain(functions).flat_map(move |(of, body)| {
+            let since = body.insts.iter().map(Inst::since).enumerate();
+            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { of, inst, since })
         })
+    }
+
+    /// An instruction by its number, and what the numbers in it stand for.
+    pub fn inst(&self, of: Owner, inst: usize) -> Option<(&Inst, Scope<'_>)> {
+        let scope = match of {
+            Owner::Entry(number) => self.entries.get(number)?.scope(),
+            Owner::Function(number) => {
+                let body = &self.functions.get(number)?.code.as_ref()?.body;
+                Scope { params: &[], body, variables: &self.variables, functions: &self.functions }
+            }
+        };
+        Some((scope.body.insts.get(inst)?, scope))
     }
 }
