@@ -208,7 +208,7 @@ impl Import<'_> {
             Opcode::CVT_INT if inst.ty(0).bits() == 64 && inst.ty(1).bits() <= 32 => {
                 let val = self.read_of(number, inst, 1)?;
                 // A register may have more bits than are converted.
-                let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(0, PtxType::bits);
+                let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(0, PtxType::bits);
                 (bits == inst.ty(1).bits()).then(|| Offset {
                     terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
                     constant: 0,
@@ -335,7 +335,7 @@ impl Import<'_> {
     }
 
     fn find_range(&self, val: Val, depth: u32) -> (u64, u64) {
-        let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits).min(63);
+        let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(32, PtxType::bits).min(63);
         let all = (0, (1 << bits) - 1);
         let Some(depth) = depth.checked_sub(1) else { return all };
         let &Def::Inst(number, None) = self.function.def(val) else { return all };

@@ -187,7 +187,7 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
         Of::Param(_) if stores => return,
         Of::Param(number) => Base::Parameter(number),
         Of::Frame(var) => {
-            let size = inst.ty(0).bits() / 8 * halfbyte_isa::ptx::row::elements(&inst.words) as u32;
+            let size = inst.element().bits() / 8 * inst.elements() as u32;
             let bytes = frame.get(var.number as usize).map_or(0, FrameVariable::bytes);
             if !offset.cast_unsigned().is_multiple_of(size) || offset.cast_unsigned() + size > bytes {
                 return;

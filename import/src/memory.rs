@@ -2,7 +2,7 @@
 
 use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
-use halfbyte_isa::ptx::{Base, Inst, Operand, Reg, row};
+use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
@@ -72,7 +72,7 @@ impl Import<'_> {
             if reached.is_empty() {
                 continue;
             }
-            let element = inst.ty(0);
+            let element = inst.element();
             let mut types = Vec::new();
             for (o, operand) in inst.places() {
                 if matches!(operand, Operand::Memory(_)) {
@@ -108,7 +108,7 @@ impl Import<'_> {
             for (reg, param, at) in loaded(inst) {
                 let Some((source, place)) = self.parameters.place(param, at) else { continue };
                 let val = self.function.writes(number).find(|(written, _)| Some(*written) == reg);
-                let ty = val.map_or(of_memory(inst.ty(0)), |(_, val)| self.in_memory(val, inst.ty(0)));
+                let ty = val.map_or(of_memory(inst.element()), |(_, val)| self.in_memory(val, inst.element()));
                 let whole = integer(8 * place.bytes);
                 let ty = if ty.bits() == whole.bits() { ty } else { whole };
                 if let Some(of) = types.get_mut(source as usize) {
@@ -144,7 +144,7 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let bytes = element.bits() / 8;
         for (reg, param, offset) in loaded(inst) {
             let Some((source, place)) = self.parameters.place(param, offset) else { continue };
@@ -168,7 +168,7 @@ impl Import<'_> {
     }
 
     fn load(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let regs: Vec<Option<Reg>> = match inst.operands.first() {
             Some(&Operand::Register(reg)) => vec![Some(reg)],
             Some(Operand::Vector(regs)) => regs.iter().collect(),
@@ -195,7 +195,7 @@ impl Import<'_> {
     }
 
     fn store(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let plain: Vec<Value> = match inst.operands.get(1) {
             Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.register(reg)).collect(),
             Some(&Operand::Register(reg)) => vec![self.register(reg)],
@@ -249,7 +249,7 @@ impl Import<'_> {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
-        let bytes = inst.ty(0).bits() / 8;
+        let bytes = inst.element().bits() / 8;
         if let Base::Variable(var) = operand.base {
             let source = self.parameters.variable(var)?;
             return self.in_buffer(source, operand.offset, bytes);
@@ -260,7 +260,7 @@ impl Import<'_> {
 
     /// Gives a register what was loaded, extended to all that it has.
     fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
-        let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
+        let bits = self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits);
         let value = if bits > element.bits() {
             let narrow = self.code.cast(value, integer(element.bits()));
             let op = if element.is_signed() { Op::Sext } else { Op::Zext };
@@ -282,7 +282,7 @@ fn wide(bytes: u32) -> Type {
 
 /// How many elements an access has.
 fn count(inst: &Inst) -> u32 {
-    row::elements(&inst.words) as u32
+    inst.elements() as u32
 }
 
 /// The type of an element of which only its own type is known.

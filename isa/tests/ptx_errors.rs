@@ -114,7 +114,9 @@ fn errors_are_where_they_are() {
         ("selp.b32 %r1, %r2, %r3, 1;", "7:25: a number as a predicate is not supported"),
         ("add.s32 %r1, %r2, (3+4)/(5-5);", "7:25: this divides by zero"),
         ("add.s32 %r1, %r2, (3+4.5);", "7:25: a float is no part of an expression"),
-        (".reg .b128 %x;", "7:6: a type of newer machines (`.b128`) is not supported"),
+        (".local .b128 x;", "7:8: a variable or a parameter of type .b128 is not supported"),
+        (".reg .b128 %x; mov.b128 %x, 1;", "7:29: a number of 128 bits is not supported"),
+        (".reg .b128 %x; ld.global.b64 %x, [%d1];", "7:30: a register of 128 bits for what has less is not supported"),
         (
             "vavrg4.u32.s32.s32.add %r1, %r2.b1024, %r3, %r0;",
             "7:29: operand `a` of `vavrg4` must be a register of type .b32, which may have a suffix such as `.b7650`",

@@ -618,8 +618,34 @@ pub struct Family {
     pub ty: Type,
     /// Of a number of registers, how many: `%r<80>`.
     pub count: Option<u32>,
-    /// The first one.
+    /// The first one. One of 128 bits has two numbers, its low half the first.
     pub first: Reg,
+}
+
+impl Family {
+    /// How many numbers a register of it has.
+    pub(super) fn width(&self) -> u32 {
+        width(self.ty)
+    }
+
+    /// The numbers of its registers.
+    pub fn numbers(&self) -> impl Iterator<Item = Reg> + use<> {
+        (self.first.0..self.first.0 + self.count.unwrap_or(1) * self.width()).map(Reg)
+    }
+
+    /// The type of what a number of it holds.
+    pub fn held(&self) -> Type {
+        held(self.ty)
+    }
+}
+
+/// How many numbers a register of a type has.
+pub(super) fn width(ty: Type) -> u32 {
+    if ty == Type::B128 { 2 } else { 1 }
+}
+
+fn held(ty: Type) -> Type {
+    if ty == Type::B128 { Type::B64 } else { ty }
 }
 
 /// Registers that a kernel may declare.
@@ -629,7 +655,10 @@ impl Registers {
     /// Declares registers: one, or `count` of them. `None` where these are more than [`MAX_REGISTERS`] in all.
     pub fn declare(&mut self, name: impl Into<String>, ty: Type, count: Option<u32>) -> Option<Reg> {
         let first = Reg(self.count);
-        let total = self.count.checked_add(count.unwrap_or(1)).filter(|&total| total <= MAX_REGISTERS)?;
+        let total = self
+            .count
+            .checked_add(count.unwrap_or(1).checked_mul(width(ty))?)
+            .filter(|&total| total <= MAX_REGISTERS)?;
         self.families.push(Family { name: name.into(), ty, count, first });
         self.count = total;
         Some(first)
@@ -668,6 +697,11 @@ impl Registers {
             return Some(Type::Pred);
         }
         self.family(reg).map(|family| family.ty)
+    }
+
+    /// The type of what a number stands for: of a register of 128 bits it is one half.
+    pub fn held(&self, reg: Reg) -> Option<Type> {
+        self.ty(reg).map(held)
     }
 }
 

@@ -411,11 +411,18 @@ impl Ty {
 impl Shape {
     /// Whether the operand may stand there, in an instruction of these words; `types` gives the type of a register.
     pub fn admits(self, role: Role, words: &[Token], operand: &Operand, types: &impl Fn(Reg) -> Option<Type>) -> bool {
-        let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.admits(words, found));
+        // What is of 128 bits stands in its own places only, by both of its numbers.
+        let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
+        let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
         let element = |reg: Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
         match (self, operand) {
+            (Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty), Operand::Vector(regs))
+                if ty.resolve(words).0 == Type::B128 =>
+            {
+                elements(words) == 1 && regs.pair().is_some_and(|[low, high]| is_half(&low) && is_half(&high))
+            }
             (Shape::Register(ty), &Operand::Register(reg)) => is(reg, ty),
             (Shape::Value(ty), &Operand::Register(reg)) => is(reg, ty),
             (Shape::Value(ty), &Operand::Number(bits)) => {
@@ -487,7 +494,7 @@ impl Shape {
             },
             (Shape::Arguments, Operand::Number(_)) => true,
             (Shape::Results | Shape::Arguments, &Operand::Register(reg)) => {
-                types(reg).is_some_and(|ty| ty != Type::Pred)
+                types(reg).is_some_and(|ty| ty != Type::Pred && ty != Type::B128)
             }
             (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
@@ -555,16 +562,17 @@ impl Shape {
     }
 }
 
+/// The selector `.b1024`, which assemblers take for a type of that name.
+pub(super) const NO_SELECTOR: u16 = 0o1024;
+
 /// The type of each of so many parts that make up a value together.
 pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     match (whole.bits(), parts) {
         (32, 4) => Some(Type::B8),
         (32, 2) | (64, 4) => Some(Type::B16),
-        (64, 2) => Some(Type::B32),
+        (64, 2) | (128, 4) => Some(Type::B32),
+        (128, 2) => Some(Type::B64),
         _ => None,
-/// The selector `.b1024`, which assemblers take for a type of that name.
-pub(super) const NO_SELECTOR: u16 = 0o1024;
-
     }
 }
 

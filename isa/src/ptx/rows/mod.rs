@@ -80,6 +80,9 @@ const MIXED: Since = Since::new(8, 6, 100);
 /// From these on signs are combined by minimum and maximum.
 const XORSIGNS: Since = Since::new(7, 2, 86);
 
+/// From these on registers have 128 bits.
+const BYTES_16: Since = Since::new(8, 3, 75);
+const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];
 const F64: Slot = ty(types!(F64));
 /// A rounding, which must be there.
 const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));
