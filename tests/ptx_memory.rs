@@ -45,6 +45,26 @@ fn accesses_of_128_bits() {
     check(params, &with("st.global.v2.b64 [%d2], {%d5, %d5}; ld.b128 %w1, [%d2]; st.global.b128 [%d2], %w1;"), &[]);
 }
 
+#[test]
+fn accesses_of_32_bytes_are_shown_to_be_aligned() {
+    let text = |step: u32, access: &str| {
+        let body = format!(
+            "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mul.wide.u32 %d3, %i, {step}; add.s64 %d1, %d1, %d3;
+            add.s64 %d2, %d2, %d3; {access} ret;"
+        );
+        kernel(".param .u64 x, .param .u64 y", &body).replace("8.3", "8.8").replace("sm_90", "sm_100")
+    };
+    for (access, step) in [
+        ("ld.global.v4.b64 {%d4, %d5, %d6, %d7}, [%d1]; st.global.b64 [%d2], %d4;", 8),
+        ("ld.global.b64 %d4, [%d1]; st.global.v4.b64 [%d2], {%d4, %d5, %d6, %d7};", 16),
+    ] {
+        assert!(import("k.ptx", &text(32, access), SHAPE).is_ok(), "{access}");
+        let refused = import("k.ptx", &text(step, access), SHAPE).unwrap_err().to_string();
+        let reason = "an access of 32 bytes that is not shown to be aligned has no counterpart in the IR";
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
 /// Whether a kernel's import, evaluated and compiled, does what its text does, in memory that is often too short too.
 fn check(params: &str, body: &str, wanted: &[&str]) {
     let text = kernel(params, body);

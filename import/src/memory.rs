@@ -176,7 +176,10 @@ impl Import<'_> {
         };
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, regs.len() as u32);
-        let whole = self.is_whole(&address, bytes * count).then(|| self.load_at(&address, wide(bytes * count), 0));
+        let whole = match self.whole(&address, bytes * count) {
+            Ok(whole) => whole.map(|ty| self.load_at(&address, ty, 0)),
+            Err(()) => return,
+        };
         for (i, reg) in (0..).zip(regs) {
             let val = reg.and_then(|reg| self.function.writes(self.number).find(|(of, _)| *of == reg));
             let ty = val.map_or(of_memory(element), |(_, val)| self.in_memory(val, element));
@@ -210,11 +213,14 @@ impl Import<'_> {
         }
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, values.len() as u32);
-        if self.is_whole(&address, bytes * count) {
-            let parts: Vec<Value> =
-                values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
-            let ty = wide(bytes * count);
-            values = vec![self.code.op(Op::Concat, ty, &parts)];
+        match self.whole(&address, bytes * count) {
+            Ok(None) => {}
+            Ok(Some(ty)) => {
+                let parts: Vec<Value> =
+                    values.iter().map(|&value| self.code.cast(value, integer(element.bits()))).collect();
+                values = vec![self.code.op(Op::Concat, ty, &parts)];
+            }
+            Err(()) => return,
         }
         for (i, value) in (0..).zip(values) {
             let ty = self.code.ty(value);
@@ -224,9 +230,23 @@ impl Import<'_> {
         }
     }
 
-    /// Whether elements are accessed together: all of them are aligned to their size, which those alone do not show to be so.
-    fn is_whole(&self, address: &Address, bytes: u32) -> bool {
-        address.known_align < bytes && self.function.inst(self.number).is_some_and(|inst| count(inst) > 1)
+    /// As what elements are accessed together, where they are: all of them are aligned to their size, which those alone do not show to
+    /// be so. An error has been said.
+    fn whole(&mut self, address: &Address, bytes: u32) -> Result<Option<Type>, ()> {
+        let is_whole =
+            address.known_align < bytes && self.function.inst(self.number).is_some_and(|inst| count(inst) > 1);
+        if !is_whole {
+            return Ok(None);
+        }
+        // No value of the IR is wider than 16 bytes in a buffer.
+        if bytes > 16 {
+            self.refuse(
+                format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
+                "an address that is a multiple of them, or a run of the text as it stands, with `--target ptx`",
+            );
+            return Err(());
+        }
+        Ok(Some(wide(bytes)))
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
